@@ -1,0 +1,51 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import * as schema from './schema.ts'
+
+/** Drizzle for plain queries, `$client` (postgres.js) for statements that are SQL by nature. */
+export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql }
+
+export type DatabaseOptions = {
+  poolSize: number
+  applicationName: string
+  /** Server-side limit on one statement. */
+  statementTimeoutMs: number
+}
+
+/** Connects lazily: the first query opens the first connection. Timestamps of `$client` queries are text. */
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const client = postgres(url, {
+    max: options.poolSize,
+    idle_timeout: 5,
+    connect_timeout: 5,
+    backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
+    onnotice: () => undefined,
+    ...withSocket,
+    connection: {
+      application_name: options.applicationName,
+      statement_timeout: options.statementTimeoutMs,
+      idle_in_transaction_session_timeout: 2000,
+    },
+  })
+  return drizzle(client, { schema })
+}
+
+/** Waits ≤ 2 s for what runs, then closes. Safe to call twice. */
+export async function closeDatabase(db: Database): Promise<void> {
+  await db.$client.end({ timeout: 2 })
+}
+
+/** A silent network partition would otherwise hold every connection of the pool for ever. */
+const silenceMs = 6000
+
+/** Returned while still connecting: postgres.js reads a failure from the socket's own close, and tries again. */
+function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }): Socket {
+  const socket = path ? connectTcp(path) : connectTcp({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
+  return socket.setTimeout(silenceMs, () =>
+    socket.destroy(new Error(`Postgres was silent for ${silenceMs} ms`)),
+  )
+}
+
+/** postgres.js reads this option but does not declare it (src/connection.js, createSocket). */
+const withSocket = { socket: openSocket }

@@ -1,0 +1,230 @@
+import type { MessageStatus, MessageType, Role } from '@wagate/shared/statuses'
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  unique,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
+const moment = (name: string) => timestamp(name, { withTimezone: true })
+
+/** One row: what is fixed when the gateway is installed and checked by every process at start. */
+export const installation = pgTable(
+  'installation',
+  {
+    id: integer().primaryKey().default(1),
+    shards: integer().notNull(),
+  },
+  (table) => [check('installation_one_row', sql`${table.id} = 1`)],
+)
+
+export const accounts = pgTable(
+  'accounts',
+  {
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    /** Trimmed and lower-case. */
+    email: text().notNull(),
+    passwordHash: text('password_hash').notNull(),
+    role: text().$type<Role>().notNull(),
+    devicesAllowed: integer('devices_allowed').notNull(),
+    expiresAt: moment('expires_at'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [unique('accounts_email').on(table.email)],
+)
+
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: integer().primaryKey().generatedAlwaysAsIdentity(),
+    accountId: integer('account_id')
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    hash: bytea().notNull(),
+    lastFour: text('last_four').notNull(),
+    expiresAt: moment('expires_at'),
+    revokedAt: moment('revoked_at'),
+    lastUsedAt: moment('last_used_at'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [unique('api_keys_hash').on(table.hash), index('api_keys_account').on(table.accountId)],
+)
+
+export const devices = pgTable(
+  'devices',
+  {
+    id: integer().primaryKey(),
+    /** id mod installation.shards, stored so that owners find their devices by index. */
+    shard: integer().notNull(),
+    accountId: integer('account_id')
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    sender: text().notNull(),
+    name: text().notNull(),
+    cmsId: text('cms_id'),
+    cmsVer: text('cms_ver'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+
+    /** What the API wants. The owner's writes carry `desired_rev` and miss when it has moved on. */
+    desired: text().$type<'unlinked' | 'linked'>().notNull().default('unlinked'),
+    desiredRev: integer('desired_rev').notNull().default(0),
+    /** While it lies ahead and there are no credentials, the owner keeps a pairing socket open. */
+    pairingUntil: moment('pairing_until'),
+    /** Rises with every link; a message carries the generation under which it was accepted. */
+    linkGeneration: integer('link_generation').notNull().default(0),
+
+    /** What is, written by the owner only. */
+    hasCredentials: boolean('has_credentials').notNull().default(false),
+    connection: text().$type<'offline' | 'connecting' | 'scanning' | 'online'>().notNull().default('offline'),
+    /** Since when `connection` is not `online` although credentials exist: the grace of the status runs from here. */
+    offlineSince: moment('offline_since'),
+    statusReason: text('status_reason'),
+    waJid: text('wa_jid'),
+    waLid: text('wa_lid'),
+    restrictedUntil: moment('restricted_until'),
+    lastSeenAt: moment('last_seen_at'),
+
+    /** Pacing; null takes the default of the environment. */
+    ratePerMinute: integer('rate_per_minute'),
+    burst: integer(),
+    dailyCap: integer('daily_cap'),
+  },
+  (table) => [
+    unique('devices_account_sender').on(table.accountId, table.sender),
+    index('devices_shard').on(table.shard),
+    check('devices_desired', sql`${table.desired} IN ('unlinked', 'linked')`),
+    check('devices_connection', sql`${table.connection} IN ('offline', 'connecting', 'scanning', 'online')`),
+  ],
+)
+
+/** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/vault.ts). */
+export const deviceAuth = pgTable(
+  'device_auth',
+  {
+    deviceId: integer('device_id')
+      .notNull()
+      .references(() => devices.id, { onDelete: 'cascade' }),
+    type: text().notNull(),
+    id: text().notNull(),
+    value: bytea().notNull(),
+  },
+  (table) => [primaryKey({ name: 'device_auth_pk', columns: [table.deviceId, table.type, table.id] })],
+)
+
+/** Partitioned by week of created_at: the migration declares it, drizzle only knows the columns. */
+export const messages = pgTable(
+  'messages',
+  {
+    id: uuid().notNull(),
+    seq: bigint({ mode: 'number' }).notNull().default(sql`nextval('messages_seq')`),
+    accountId: integer('account_id').notNull(),
+    deviceId: integer('device_id').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    direction: text().$type<'out' | 'in'>().notNull(),
+    type: text().$type<MessageType>().notNull(),
+    sender: text().notNull(),
+    /** The other party. */
+    number: text().notNull(),
+    body: text(),
+    url: text(),
+    filename: text(),
+    status: text().$type<MessageStatus>().notNull(),
+    errorCode: text('error_code'),
+    error: text(),
+    waId: text('wa_id').notNull(),
+    /** The recipient as WhatsApp resolved it: order and blocking go by it. */
+    recipientJid: text('recipient_jid'),
+    linkGeneration: integer('link_generation').notNull(),
+    attempts: integer().notNull().default(0),
+    sendAt: moment('send_at'),
+    sentAt: moment('sent_at'),
+    deliveredAt: moment('delivered_at'),
+    readAt: moment('read_at'),
+    /** WhatsApp's media content after the upload (keys, path), encrypted: a resend does not upload again. */
+    uploadedContent: bytea('uploaded_content'),
+  },
+  (table) => [
+    primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),
+    index('messages_history').on(
+      table.accountId,
+      table.createdAt.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('messages_wa_id').on(table.deviceId, table.waId),
+    index('messages_waiting')
+      .on(table.deviceId, table.seq)
+      .where(sql`${table.status} IN ('queued', 'sending')`),
+  ],
+)
+
+/** Media that came with the request (data: URLs) and waits for its upload. */
+export const mediaBlobs = pgTable(
+  'media_blobs',
+  {
+    messageId: uuid('message_id').primaryKey(),
+    accountId: integer('account_id').notNull(),
+    mime: text().notNull(),
+    bytes: bytea().notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [index('media_blobs_created_at').on(table.createdAt)],
+)
+
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    accountId: integer('account_id').notNull(),
+    operation: text().notNull(),
+    key: text().notNull(),
+    payloadHash: bytea('payload_hash').notNull(),
+    messageId: uuid('message_id'),
+    response: jsonb(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: 'idempotency_keys_pk', columns: [table.accountId, table.operation, table.key] }),
+    index('idempotency_keys_created_at').on(table.createdAt),
+  ],
+)
+
+export const workers = pgTable(
+  'workers',
+  {
+    id: uuid().primaryKey(),
+    name: text().notNull(),
+    state: text().$type<'live' | 'draining' | 'dead'>().notNull(),
+    capacity: integer().notNull(),
+    leaseUntil: moment('lease_until').notNull(),
+    /** Since when the lease was renewed without a gap: only a worker that was alive for a full TTL reaps others. */
+    renewedSince: moment('renewed_since').notNull().defaultNow(),
+    startedAt: moment('started_at').notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex('workers_live_name').on(table.name).where(sql`${table.state} <> 'dead'`),
+    check('workers_state', sql`${table.state} IN ('live', 'draining', 'dead')`),
+  ],
+)
+
+export const shardLeases = pgTable(
+  'shard_leases',
+  {
+    shard: integer().primaryKey(),
+    owner: uuid(),
+    /** Rises with every claim; a write that carries an older one is refused. */
+    epoch: bigint({ mode: 'number' }).notNull().default(0),
+  },
+  (table) => [index('shard_leases_owner').on(table.owner)],
+)

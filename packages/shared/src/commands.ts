@@ -1,0 +1,21 @@
+import { z } from 'zod'
+
+const deviceId = z.number().int().positive()
+
+/**
+ * What the API asks of a device's owner. A command is a hint ("rows are waiting", "the desired state
+ * changed"), the database is the state: a lost, repeated or late command does no harm.
+ */
+export const commandSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('send'), deviceId }),
+  z.object({ kind: z.literal('start-session'), deviceId }),
+  z.object({ kind: z.literal('end-session'), deviceId }),
+])
+
+export type Command = z.infer<typeof commandSchema>
+export type CommandKind = Command['kind']
+
+/** One handler for each kind: a missing one does not compile. */
+export type CommandHandlers = {
+  [Kind in CommandKind]: (command: Extract<Command, { kind: Kind }>) => Promise<void>
+}

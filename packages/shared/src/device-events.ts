@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { messageStatuses } from './statuses.ts'
+
+/** What an owner tells whoever waits: over Redis pub/sub, and for the QR in a retained key as well. */
+export const deviceEventSchema = z.discriminatedUnion('kind', [
+  /** `text` is what the QR encodes; `epoch` is the shard's, so that a former owner's QR is recognised. */
+  z.object({ kind: z.literal('qr'), epoch: z.number().int(), text: z.string(), expiresAtMs: z.number() }),
+  z.object({ kind: z.literal('status'), connected: z.boolean(), reason: z.string().nullable() }),
+  z.object({ kind: z.literal('message'), messageId: z.string(), status: z.enum(messageStatuses) }),
+])
+
+export type DeviceEvent = z.infer<typeof deviceEventSchema>
+export type QrEvent = Extract<DeviceEvent, { kind: 'qr' }>

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+
+/**
+ * Reads the variables of `shape` from an environment. Empty strings count as absent.
+ * Throws one Error that names every bad variable, never its value (it may be a secret).
+ */
+export function readEnv<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  env: Record<string, string | undefined>,
+): z.infer<z.ZodObject<Shape>> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const result = z.object(shape).safeParse(given)
+  if (result.success) return result.data
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
+  throw new Error(`The configuration is not usable:\n${lines.join('\n')}`)
+}

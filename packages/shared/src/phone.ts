@@ -1,0 +1,28 @@
+/**
+ * Digits with country prefix out of what people write; undefined when it is no phone number.
+ * No country is guessed: numbering-plan libraries refuse numbers that exist on WhatsApp.
+ */
+export function parsePhone(text: string): string | undefined {
+  const digits = text.replace(/[+\s\-().]/g, '').replace(/^00/, '')
+  return /^[1-9]\d{6,14}$/.test(digits) ? digits : undefined
+}
+
+/** `+49151****567` for logs: enough to find a device, not enough to call it. */
+export function maskPhone(digits: string): string {
+  return `${digits.slice(0, -7)}****${digits.slice(-3)}`
+}
+
+/**
+ * True when WhatsApp may know `dialled` under `linked`: some countries added a digit to mobile numbers
+ * (Brazil 55 DDD [9], Mexico 52 [1], Argentina 54 [9]) and accounts exist in either form.
+ */
+export function isSameSubscriber(dialled: string, linked: string): boolean {
+  return withoutMobileDigit(dialled) === withoutMobileDigit(linked)
+}
+
+function withoutMobileDigit(digits: string): string {
+  return digits
+    .replace(/^(55\d{2})9(\d{8})$/, '$1$2')
+    .replace(/^521(\d{10})$/, '52$1')
+    .replace(/^549(\d{10})$/, '54$1')
+}

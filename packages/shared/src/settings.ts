@@ -1,0 +1,85 @@
+import { z } from 'zod'
+
+const wholeNumber = (minimum: number, maximum: number) =>
+  z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be a whole number')
+    .min(minimum, `must be at least ${minimum}`)
+    .max(maximum, `must be at most ${maximum}`)
+
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true')
+
+const url = (...schemes: string[]) =>
+  z
+    .string({ error: 'is required' })
+    .refine(
+      (value) => URL.canParse(value) && schemes.includes(new URL(value).protocol),
+      `must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
+    )
+
+const key32 = z
+  .string({ error: 'is required' })
+  .transform((value) => Buffer.from(value, 'base64'))
+  .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+
+/** Every environment variable of the system, in one place. `.env.example` lists the same (a test compares). */
+export const settings = {
+  DATABASE_URL: url('postgres:', 'postgresql:'),
+  REDIS_URL: url('redis:', 'rediss:'),
+  /** Encrypts WhatsApp credentials and Signal keys at rest. */
+  MASTER_KEY: key32,
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+
+  HOST: z.string().default('0.0.0.0'),
+  PORT: wholeNumber(0, 65_535).default(3000),
+  /** Internal port of /metrics and health of a process; 0 is any free port. */
+  METRICS_PORT: wholeNumber(0, 65_535).default(0),
+  TRUST_PROXY: flag.default(false),
+  ALLOW_QUERY_API_KEY: flag.default(true),
+
+  /** Fixed at installation; every process checks it at start. */
+  SHARDS: wholeNumber(1, 4096).default(256),
+
+  WORKER_NAME: z.string().min(1).max(128).optional(),
+  /** Linked devices that one worker carries at most. */
+  WORKER_CAPACITY: wholeNumber(1, 100_000).default(500),
+  LEASE_TTL_MS: wholeNumber(500, 600_000).default(6000),
+  HEARTBEAT_MS: wholeNumber(50, 60_000).default(2000),
+  OUTBOX_POLL_MS: wholeNumber(50, 600_000).default(5000),
+
+  /** `simulator` refuses to speak to anything but a loopback or private address. */
+  WHATSAPP_NETWORK: z.enum(['live', 'simulator']).default('live'),
+  WHATSAPP_SOCKET_URL: url('ws:', 'wss:').optional(),
+  WHATSAPP_ROOT_KEY: key32.optional(),
+  WHATSAPP_MEDIA_HOST: z
+    .string()
+    .regex(/^[^\s/]+:\d+$/, 'must be host:port')
+    .optional(),
+  /** WhatsApp Web revision, such as 2.3000.1043857760; Baileys' own by default. */
+  WHATSAPP_VERSION: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+$/, 'must look like 2.3000.1043857760')
+    .optional(),
+  KEEPALIVE_MS: wholeNumber(1000, 60_000).default(10_000),
+  PAIRING_MS: wholeNumber(10_000, 600_000).default(120_000),
+  STATUS_GRACE_MS: wholeNumber(0, 3_600_000).default(60_000),
+
+  SEND_ACK_TIMEOUT_MS: wholeNumber(1000, 300_000).default(20_000),
+  MESSAGE_TTL_MS: wholeNumber(60_000, 30 * 86_400_000).default(72 * 3_600_000),
+  /** Per sender; 0 is unlimited. */
+  SEND_RATE_PER_MINUTE: wholeNumber(0, 1_000_000).default(60),
+  SEND_BURST: wholeNumber(1, 1_000_000).default(20),
+
+  MEDIA_IMAGE_BYTES_MAX: wholeNumber(1, 1e9).default(16 * 2 ** 20),
+  MEDIA_AUDIO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),
+  MEDIA_VIDEO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),
+  MEDIA_DOCUMENT_BYTES_MAX: wholeNumber(1, 1e9).default(100 * 2 ** 20),
+  /** Media bytes that one worker holds in memory at a time. */
+  MEDIA_MEMORY_BYTES: wholeNumber(2 ** 20, 1e11).default(256 * 2 ** 20),
+  /** Development only: lets media URLs point to this machine and private networks. */
+  ALLOW_PRIVATE_MEDIA_HOSTS: flag.default(false),
+
+  RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
+}

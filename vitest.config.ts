@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['source', 'node', 'import', 'module', 'default'] } },
+  test: {
+    include: ['{packages,apps}/*/test/**/*.test.ts', '{devnet,bench}/test/**/*.test.ts'],
+    testTimeout: 30_000,
+  },
+})

@@ -1,0 +1,42 @@
+import type postgres from 'postgres'
+
+/** What an owner's write carries: it happens only while this worker owns the shard with this epoch. */
+export type Fence = { shard: number; workerId: string; epoch: number }
+
+/** A fenced write found another owner. Close what the shard holds, write nothing more, do not log out. */
+export class OwnershipLost extends Error {
+  readonly shard: number
+
+  constructor(shard: number) {
+    super('Another worker owns this shard')
+    this.name = 'OwnershipLost'
+    this.shard = shard
+  }
+}
+
+/**
+ * One row (`shard`) while the fence holds, none afterwards:
+ * `WITH fence AS (${fenceOf(sql, f)}) UPDATE ... FROM fence WHERE ... RETURNING ...`, as one autocommit statement.
+ * FOR SHARE: writes of one shard run side by side, a takeover of it waits for those that run.
+ */
+export function fenceOf(sql: postgres.Sql, { shard, workerId, epoch }: Fence) {
+  return sql`
+    SELECT shard FROM shard_leases
+    WHERE shard = ${shard} AND owner = ${workerId} AND epoch = ${epoch}
+    FOR SHARE`
+}
+
+/** The shards (`shard`) of those fences that hold: a batched write joins its rows with them and drops the others. */
+export function fencesOf(sql: postgres.Sql, fences: readonly Fence[]) {
+  // Locked in the order of shards: two that wait for each other's locks would be a deadlock.
+  return sql`
+    SELECT lease.shard
+    FROM shard_leases AS lease
+    JOIN unnest(
+      ${fences.map((fence) => fence.shard)}::int[],
+      ${fences.map((fence) => fence.workerId)}::uuid[],
+      ${fences.map((fence) => fence.epoch)}::bigint[]
+    ) AS fence (shard, owner, epoch) USING (shard, owner, epoch)
+    ORDER BY lease.shard
+    FOR SHARE OF lease`
+}

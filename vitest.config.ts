@@ -4,6 +4,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source', 'node', 'import', 'module', 'default'] } },
   test: {
     include: ['{packages,apps}/*/test/**/*.test.ts', '{devnet,bench}/test/**/*.test.ts'],
+    globalSetup: ['devnet/src/test-servers.ts'],
     testTimeout: 30_000,
+    hookTimeout: 30_000,
   },
 })

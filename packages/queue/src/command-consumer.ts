@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
+import type { Running } from '@wagate/shared/running'
+import { Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { commandQueue } from './command-queue.ts'
+import { connectForConsumers, type OnRedisError } from './redis.ts'
+
+/** The connection that all consumers of a process share. Each opens a second, blocking one beside it. */
+export type ConsumerConnection = Running & { readonly redis: Redis }
+
+type Options = { shard: number; handlers: CommandHandlers; onError: OnRedisError }
+
+export function openConsumerConnection(redisUrl: string, onError: OnRedisError): ConsumerConnection {
+  const redis = connectForConsumers(redisUrl, onError)
+  // Every consumer listens for errors and closing.
+  redis.setMaxListeners(0)
+  return {
+    redis,
+    async close() {
+      redis.disconnect()
+    },
+  }
+}
+
+/**
+ * Drops the commands that wait for this shard, then consumes what comes: look at the database after this.
+ * Without Redis it returns after half a second and begins by itself once Redis is there.
+ */
+export async function startCommandConsumer(
+  connection: ConsumerConnection,
+  { shard, handlers, onError }: Options,
+): Promise<Running> {
+  let worker: Worker | undefined
+  let isClosed = false
+
+  const started = dropWaiting(connection.redis, shard).then(() => {
+    if (isClosed) return
+    worker = startWorker(connection.redis, shard, handlers, onError)
+  })
+  started.catch(onError)
+  await Promise.race([started.catch(() => undefined), delay(500, undefined, { ref: false })])
+
+  return {
+    async close() {
+      isClosed = true
+      // By force: a handler that still runs is finished by its own means, its job is dropped by the next owner.
+      await worker?.close(true)
+    },
+  }
+}
+
+/**
+ * A command that was being handled when its owner was killed keeps its deduplication key, and every later
+ * one of its kind would be swallowed. Nothing is lost: rows are committed before their command is added.
+ */
+async function dropWaiting(redis: Redis, shard: number): Promise<void> {
+  const { name, prefix } = commandQueue(shard)
+  const queue = new Queue(name, {
+    connection: redis,
+    prefix,
+    skipMetasUpdate: true,
+    skipVersionCheck: true,
+    skipWaitingForReady: true,
+  })
+  // The connection reports them already.
+  queue.on('error', () => undefined)
+  await queue.obliterate({ force: true })
+  // Nobody reads the event stream; BullMQ's scripts take its length from here (the option of a Queue writes the same).
+  await redis.hset(queue.toKey('meta'), 'opts.maxLenEvents', 0)
+}
+
+function startWorker(redis: Redis, shard: number, handlers: CommandHandlers, onError: OnRedisError): Worker {
+  const { name, prefix } = commandQueue(shard)
+  const worker = new Worker(name, (job) => handle(handlers, job.data), {
+    connection: redis,
+    prefix,
+    concurrency: 50,
+    skipVersionCheck: true,
+    skipWaitingForReady: true,
+    skipStalledCheck: true,
+    // Only this owner takes jobs of this queue, so a lock protects nothing, but a lapsed one makes a job stay
+    // active for ever, and its deduplication key with it.
+    lockDuration: 3_600_000,
+    // Below the socket timeout of the connection, which the blocking one inherits.
+    drainDelay: 5,
+    runRetryDelay: 1000,
+  })
+  // In an outage the shared connection reports once what every consumer would repeat.
+  worker.on('error', (error) => redis.status === 'ready' && onError(error))
+  worker.on('failed', (_job, error) => onError(error))
+  return worker
+}
+
+async function handle(handlers: CommandHandlers, payload: unknown): Promise<void> {
+  const command = commandSchema.parse(payload)
+  const handler = handlers[command.kind] as (command: Command) => Promise<void>
+  await handler(command)
+}

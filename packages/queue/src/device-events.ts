@@ -1,0 +1,84 @@
+import { type DeviceEvent, deviceEventSchema, type QrEvent } from '@wagate/shared/device-events'
+import type { Running } from '@wagate/shared/running'
+import { type Leave, openChannels } from './channels.ts'
+import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+
+export type DeviceEvents = Running & {
+  /** Best effort: what cannot be told is lost, and reported to `onError`. */
+  publish(deviceId: number, event: DeviceEvent): Promise<void>
+  /** Rejects when Redis is away. Resolves to the function that ends the subscription. */
+  subscribe(deviceId: number, listener: (event: DeviceEvent) => void): Promise<Leave>
+  /** Keeps a QR for those who come later, until it expires. Best effort. */
+  retainQr(deviceId: number, event: QrEvent): Promise<void>
+  /** Rejects when Redis is away. The caller compares the epoch with the shard's lease. */
+  findQr(deviceId: number): Promise<QrEvent | undefined>
+  clearQr(deviceId: number): Promise<void>
+  /** Tells all workers to look at the leases now. Best effort. */
+  publishShardsChanged(): Promise<void>
+  /** Never fails: without Redis it hears what comes once Redis is back. */
+  onShardsChanged(listener: () => void): Leave
+  /** For readiness: resolves to false when Redis does not answer within 2 s. */
+  isRedisUp(): Promise<boolean>
+}
+
+const shardsChannel = 'wa:shards'
+const deviceChannel = (deviceId: number) => `wa:device:${deviceId}`
+const qrKey = (deviceId: number) => `wa:device:${deviceId}:qr`
+
+/** Two connections: one that publishes, one that listens. */
+export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRedisError }): DeviceEvents {
+  const redis = connectForRequests(redisUrl, onError)
+  const connected = firstAttempt(redis)
+  const channels = openChannels(redisUrl, onError)
+
+  async function attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await connected
+      await work()
+    } catch (error) {
+      onError(error as Error)
+    }
+  }
+
+  return {
+    publish: (deviceId, event) =>
+      attempt(() => redis.publish(deviceChannel(deviceId), JSON.stringify(event))),
+
+    subscribe: (deviceId, listener) =>
+      channels.subscribe(deviceChannel(deviceId), (message) => {
+        const event = deviceEventSchema.safeParse(JSON.parse(message))
+        // A newer version may tell more than this one knows.
+        if (event.success) listener(event.data)
+      }),
+
+    async retainQr(deviceId, event) {
+      const lifeMs = Math.floor(event.expiresAtMs - Date.now())
+      if (lifeMs <= 0) return
+      await attempt(() => redis.set(qrKey(deviceId), JSON.stringify(event), 'PX', lifeMs))
+    },
+
+    async findQr(deviceId) {
+      await connected
+      const text = await redis.get(qrKey(deviceId))
+      const event = deviceEventSchema.safeParse(JSON.parse(text ?? 'null'))
+      return event.success && event.data.kind === 'qr' ? event.data : undefined
+    },
+
+    clearQr: (deviceId) => attempt(() => redis.del(qrKey(deviceId))),
+    publishShardsChanged: () => attempt(() => redis.publish(shardsChannel, '')),
+    onShardsChanged: (listener) => channels.join(shardsChannel, () => listener()),
+
+    async isRedisUp() {
+      await connected
+      return redis.ping().then(
+        () => true,
+        () => false,
+      )
+    },
+
+    async close() {
+      redis.disconnect()
+      await channels.close()
+    },
+  }
+}

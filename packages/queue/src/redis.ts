@@ -1,0 +1,54 @@
+import { Redis, type RedisOptions } from 'ioredis'
+
+export type OnRedisError = (error: Error) => void
+
+const reconnect = {
+  connectTimeout: 2000,
+  retryStrategy: (attempt: number) => Math.min(50 * attempt, 1000),
+  // A silent network partition would otherwise hold the connection for ever.
+  socketTimeout: 8000,
+} satisfies RedisOptions
+
+/** For whoever must answer in time: a command fails at once without Redis, and after 2 s with a frozen one. */
+export function connectForRequests(redisUrl: string, onError: OnRedisError): Redis {
+  const redis = new Redis(redisUrl, {
+    ...reconnect,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: 2000,
+  })
+  return redis.on('error', onError)
+}
+
+/** For whoever can wait: commands stay queued until Redis is back. BullMQ asks for this of its workers. */
+export function connectForConsumers(redisUrl: string, onError: OnRedisError): Redis {
+  const redis = new Redis(redisUrl, { ...reconnect, maxRetriesPerRequest: null })
+  return redis.on('error', onError)
+}
+
+/** Resolves at the end of the first attempt to connect, whatever its outcome, and after 2 s at the latest. */
+export function firstAttempt(redis: Redis): Promise<void> {
+  if (redis.status !== 'connecting' && redis.status !== 'connect') return Promise.resolve()
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, 2000)
+    timer.unref()
+    for (const event of ['ready', 'close', 'end']) redis.once(event, () => resolve())
+  })
+}
+
+/** Throws when this Redis may drop keys on its own: BullMQ's queues would lose parts of themselves. */
+export async function refuseEvictingRedis(redisUrl: string): Promise<void> {
+  const redis = new Redis(redisUrl, { ...reconnect, lazyConnect: true, retryStrategy: () => null })
+  redis.on('error', () => undefined)
+  try {
+    await redis.connect()
+    const policy = /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]
+    if (policy !== undefined && policy !== 'noeviction') {
+      throw new Error(
+        `Redis is set to drop keys when its memory is full (maxmemory-policy ${policy}). Set "maxmemory-policy noeviction".`,
+      )
+    }
+  } finally {
+    redis.disconnect()
+  }
+}

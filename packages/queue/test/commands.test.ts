@@ -1,0 +1,259 @@
+import type { Command, CommandHandlers } from '@wagate/shared/commands'
+import { Queue } from 'bullmq'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { openConsumerConnection, startCommandConsumer } from '../src/command-consumer.ts'
+import { openCommandProducer } from '../src/command-producer.ts'
+import { commandQueue } from '../src/command-queue.ts'
+import { connectForConsumers } from '../src/redis.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+const shards = 256
+const ignoreErrors = () => undefined
+const closers: (() => Promise<unknown>)[] = []
+let redisUrl: string
+
+beforeAll(async () => {
+  redisUrl = await testRedisUrl()
+})
+afterAll(() => Promise.all(closers.map((close) => close())))
+
+test('hands a command to its handler, and only ids travel', async () => {
+  const seen: Command[] = []
+  await consume(7, { send: async (command) => void seen.push(command) })
+  await produce().add([{ kind: 'send', deviceId: 7 }])
+  await vi.waitFor(() => expect(seen).toEqual([{ kind: 'send', deviceId: 7 }]))
+})
+
+test('adds for devices of many shards over one connection', async () => {
+  const seen = new Set<number>()
+  const connection = open()
+  for (let shard = 100; shard < 150; shard++) {
+    await consume(shard, { send: async ({ deviceId }) => void seen.add(deviceId) }, connection)
+  }
+  const producer = produce()
+  const deviceIds = Array.from({ length: 50 }, (_, index) => 100 + index)
+  await producer.add(deviceIds.map((deviceId) => ({ kind: 'send', deviceId })))
+  await vi.waitFor(() => expect([...seen].sort()).toEqual(deviceIds.map(Number).sort()))
+})
+
+test('runs once more for what came while a command was being handled, and only once', async () => {
+  const shard = 8
+  let runs = 0
+  let finish: () => void = ignoreErrors
+  const first = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  await consume(shard, {
+    send: async () => {
+      runs++
+      if (runs === 1) await first
+    },
+  })
+  const producer = produce()
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(runs).toBe(1))
+  for (let n = 0; n < 20; n++) await producer.add([{ kind: 'send', deviceId: shard }])
+  finish()
+  await vi.waitFor(() => expect(runs).toBe(2))
+  await vi.waitFor(async () => expect(await countJobs(shard)).toBe(0))
+  expect(runs).toBe(2)
+})
+
+test('a command of another kind or device is not held back by a slow one', async () => {
+  const shard = 9
+  const seen: string[] = []
+  const never = new Promise<void>(() => undefined)
+  await consume(shard, {
+    send: () => never,
+    'start-session': async ({ deviceId }) => void seen.push(`start-session ${deviceId}`),
+    'end-session': async ({ deviceId }) => void seen.push(`end-session ${deviceId}`),
+  })
+  await produce().add([
+    { kind: 'send', deviceId: shard },
+    { kind: 'start-session', deviceId: shard },
+    { kind: 'end-session', deviceId: shard + shards },
+  ])
+  await vi.waitFor(() => expect(seen.sort()).toEqual(['end-session 265', 'start-session 9']))
+})
+
+test('a thousand commands without an owner wait as one', async () => {
+  const producer = produce()
+  for (let n = 0; n < 10; n++) {
+    await Promise.all(Array.from({ length: 100 }, () => producer.add([{ kind: 'send', deviceId: 10 }])))
+  }
+  expect(await countJobs(10)).toBe(1)
+})
+
+test('a killed owner leaves nothing behind that would swallow later commands', async () => {
+  const shard = 11
+  const producer = produce()
+  let isTaken = false
+  const former = await consume(shard, {
+    send: () => {
+      isTaken = true
+      return new Promise(() => undefined)
+    },
+  })
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(isTaken).toBe(true))
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await former.close()
+
+  let runs = 0
+  await consume(shard, { send: async () => void runs++ })
+  expect(await countJobs(shard)).toBe(0)
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(runs).toBe(1))
+})
+
+test('a failing handler is reported and does not stop the next command', async () => {
+  const shard = 12
+  const errors: Error[] = []
+  let runs = 0
+  const connection = open()
+  const consumer = await startCommandConsumer(connection, {
+    shard,
+    handlers: handlers({
+      send: async () => {
+        runs++
+        if (runs === 1) throw new Error('planted')
+      },
+    }),
+    onError: (error) => errors.push(error),
+  })
+  closers.push(() => consumer.close())
+  const producer = produce()
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(errors.map(({ message }) => message)).toEqual(['planted']))
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(runs).toBe(2))
+})
+
+test('adding without Redis rejects at once, and works again by itself', async () => {
+  const proxy = await startProxy()
+  const producer = produce(proxy.url)
+  await producer.add([{ kind: 'send', deviceId: 13 }])
+  proxy.cut()
+  await vi.waitFor(async () => {
+    const startedAt = performance.now()
+    await expect(producer.add([{ kind: 'send', deviceId: 14 }])).rejects.toThrow()
+    expect(performance.now() - startedAt).toBeLessThan(100)
+  })
+  proxy.heal()
+  await vi.waitFor(() => producer.add([{ kind: 'send', deviceId: 15 }]), { timeout: 5000 })
+})
+
+test('adding with a frozen Redis rejects within 2.5 seconds', async () => {
+  const proxy = await startProxy()
+  const producer = produce(proxy.url)
+  await producer.add([{ kind: 'send', deviceId: 16 }])
+  proxy.freeze()
+  const startedAt = performance.now()
+  await expect(producer.add([{ kind: 'send', deviceId: 17 }])).rejects.toThrow()
+  expect(performance.now() - startedAt).toBeLessThan(2500)
+})
+
+test('a consumer that starts without Redis does not hold its caller up, and begins when Redis is there', async () => {
+  const proxy = await startProxy()
+  proxy.cut()
+  let runs = 0
+  const startedAt = performance.now()
+  await consume(18, { send: async () => void runs++ }, open(proxy.url))
+  expect(performance.now() - startedAt).toBeLessThan(1000)
+  proxy.heal()
+  const producer = produce()
+  await vi.waitFor(
+    async () => {
+      await producer.add([{ kind: 'send', deviceId: 18 }])
+      expect(runs).toBeGreaterThan(0)
+    },
+    { timeout: 10_000 },
+  )
+})
+
+test('a consumer goes on after an outage and after a silent partition', async () => {
+  const proxy = await startProxy()
+  let runs = 0
+  await consume(19, { send: async () => void runs++ }, open(proxy.url))
+  const producer = produce()
+  await producer.add([{ kind: 'send', deviceId: 19 }])
+  await vi.waitFor(() => expect(runs).toBe(1))
+
+  proxy.cut()
+  await producer.add([{ kind: 'send', deviceId: 19 }])
+  proxy.heal()
+  await vi.waitFor(() => expect(runs).toBe(2), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await countJobs(19)).toBe(0))
+
+  proxy.freeze()
+  await producer.add([{ kind: 'send', deviceId: 19 }])
+  proxy.cut()
+  proxy.heal()
+  await vi.waitFor(() => expect(runs).toBe(3), { timeout: 15_000 })
+}, 40_000)
+
+test.each(['open', 'cut', 'freeze'] as const)('closes within 200 ms: %s', async (mode) => {
+  const proxy = await startProxy()
+  const connection = openConsumerConnection(proxy.url, ignoreErrors)
+  const consumers = await Promise.all(
+    [20, 21, 22].map((shard) =>
+      startCommandConsumer(connection, { shard, handlers: handlers({}), onError: ignoreErrors }),
+    ),
+  )
+  if (mode !== 'open') proxy[mode]()
+  const startedAt = performance.now()
+  await Promise.all(consumers.map((consumer) => consumer.close()))
+  await Promise.all(consumers.map((consumer) => consumer.close()))
+  await connection.close()
+  expect(performance.now() - startedAt).toBeLessThan(200)
+})
+
+function produce(url = redisUrl) {
+  const producer = openCommandProducer(url, { shards, onError: ignoreErrors })
+  closers.push(() => producer.close())
+  return producer
+}
+
+function open(url = redisUrl) {
+  const connection = openConsumerConnection(url, ignoreErrors)
+  closers.push(() => connection.close())
+  return connection
+}
+
+async function consume(shard: number, given: Partial<CommandHandlers>, connection = open()) {
+  const consumer = await startCommandConsumer(connection, {
+    shard,
+    handlers: handlers(given),
+    onError: ignoreErrors,
+  })
+  closers.push(() => consumer.close())
+  return consumer
+}
+
+function handlers(given: Partial<CommandHandlers>): CommandHandlers {
+  const unexpected = async () => {
+    throw new Error('No such command was expected')
+  }
+  return { send: unexpected, 'start-session': unexpected, 'end-session': unexpected, ...given }
+}
+
+async function startProxy(): Promise<TcpProxy> {
+  const proxy = await startTcpProxy(redisUrl)
+  closers.push(() => proxy.close())
+  return proxy
+}
+
+async function countJobs(shard: number): Promise<number> {
+  const redis = connectForConsumers(redisUrl, ignoreErrors)
+  const { name, prefix } = commandQueue(shard)
+  const queue = new Queue(name, { connection: redis, prefix, skipMetasUpdate: true })
+  queue.on('error', ignoreErrors)
+  try {
+    const counts = await queue.getJobCounts()
+    return Object.values(counts).reduce((sum, count) => sum + count, 0)
+  } finally {
+    await queue.close()
+    redis.disconnect()
+  }
+}

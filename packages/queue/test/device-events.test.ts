@@ -1,0 +1,133 @@
+import type { DeviceEvent, QrEvent } from '@wagate/shared/device-events'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { type DeviceEvents, openDeviceEvents } from '../src/device-events.ts'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
+
+const closers: (() => Promise<unknown>)[] = []
+const online: DeviceEvent = { kind: 'status', connected: true, reason: null }
+// Channels know no databases of Redis, and other test files may use the same server.
+let nextDeviceId = 1_500_000_000 + Math.floor(Math.random() * 500_000_000)
+let redisUrl: string
+
+beforeAll(async () => {
+  redisUrl = await testRedisUrl()
+})
+afterAll(() => Promise.all(closers.map((close) => close())))
+
+test('tells every listener of the device, in any process, and nobody else', async () => {
+  const deviceId = nextDeviceId++
+  const [here, there] = [open(), open()]
+  const heard: string[] = []
+  await here.subscribe(deviceId, () => heard.push('first'))
+  await here.subscribe(deviceId, () => heard.push('second'))
+  await there.subscribe(deviceId, (event) => heard.push(event.kind))
+  await there.subscribe(nextDeviceId++, () => heard.push('stranger'))
+  await there.publish(deviceId, online)
+  await vi.waitFor(() => expect(heard.sort()).toEqual(['first', 'second', 'status']))
+})
+
+test('a listener that left hears nothing, the others of its channel still do', async () => {
+  const deviceId = nextDeviceId++
+  const events = open()
+  const heard: string[] = []
+  const leave = await events.subscribe(deviceId, () => heard.push('left'))
+  await events.subscribe(deviceId, () => heard.push('stays'))
+  await leave()
+  await leave()
+  await events.publish(deviceId, online)
+  await vi.waitFor(() => expect(heard).toEqual(['stays']))
+})
+
+test('keeps a QR until it expires or is cleared', async () => {
+  const deviceId = nextDeviceId++
+  const events = open()
+  expect(await events.findQr(deviceId)).toBeUndefined()
+  await events.retainQr(deviceId, qr({ text: 'first', lifeMs: 60_000 }))
+  expect(await events.findQr(deviceId)).toMatchObject({ text: 'first', epoch: 3 })
+  await events.clearQr(deviceId)
+  expect(await events.findQr(deviceId)).toBeUndefined()
+  await events.retainQr(deviceId, qr({ text: 'short', lifeMs: 80 }))
+  await vi.waitFor(async () => expect(await events.findQr(deviceId)).toBeUndefined())
+  await events.retainQr(deviceId, qr({ text: 'past', lifeMs: -1 }))
+  expect(await events.findQr(deviceId)).toBeUndefined()
+})
+
+test('tells the workers that shards changed', async () => {
+  const [one, other] = [open(), open()]
+  let heard = 0
+  one.onShardsChanged(() => heard++)
+  await vi.waitFor(async () => {
+    await other.publishShardsChanged()
+    expect(heard).toBeGreaterThan(0)
+  })
+})
+
+test('without Redis publishing does no harm, subscribing and asking reject at once', async () => {
+  const proxy = await startProxy()
+  const errors: Error[] = []
+  const events = open(proxy.url, errors)
+  expect(await events.isRedisUp()).toBe(true)
+  proxy.cut()
+  await vi.waitFor(async () => expect(await events.isRedisUp()).toBe(false))
+  await events.publish(nextDeviceId++, online)
+  await events.retainQr(nextDeviceId++, qr({ text: 'x', lifeMs: 1000 }))
+  expect(errors.length).toBeGreaterThan(0)
+  const startedAt = performance.now()
+  await expect(events.subscribe(nextDeviceId++, () => undefined)).rejects.toThrow()
+  await expect(events.findQr(nextDeviceId++)).rejects.toThrow()
+  expect(performance.now() - startedAt).toBeLessThan(100)
+})
+
+test('a frozen Redis is noticed within 2.5 seconds', async () => {
+  const proxy = await startProxy()
+  const events = open(proxy.url)
+  expect(await events.isRedisUp()).toBe(true)
+  proxy.freeze()
+  const startedAt = performance.now()
+  expect(await events.isRedisUp()).toBe(false)
+  expect(performance.now() - startedAt).toBeLessThan(2500)
+})
+
+test.each(['cut', 'freeze'] as const)(
+  'listeners hear again by themselves after: %s',
+  async (mode) => {
+    const proxy = await startProxy()
+    const deviceId = nextDeviceId++
+    const [listening, telling] = [open(proxy.url), open()]
+    const heard: string[] = []
+    await listening.subscribe(deviceId, (event) => heard.push(event.kind))
+    listening.onShardsChanged(() => heard.push('shards'))
+    proxy[mode]()
+    await vi.waitFor(async () => expect(await listening.isRedisUp()).toBe(false), { timeout: 10_000 })
+    // What was sent into a frozen network may be lost for good: only new connections pass.
+    proxy.cut()
+    proxy.heal()
+    await vi.waitFor(
+      async () => {
+        await telling.publish(deviceId, online)
+        await telling.publishShardsChanged()
+        expect(heard).toContain('status')
+        expect(heard).toContain('shards')
+      },
+      { timeout: 20_000 },
+    )
+  },
+  40_000,
+)
+
+function open(url = redisUrl, errors: Error[] = []): DeviceEvents {
+  const events = openDeviceEvents(url, { onError: (error) => errors.push(error) })
+  closers.push(() => events.close())
+  return events
+}
+
+async function startProxy(): Promise<TcpProxy> {
+  const proxy = await startTcpProxy(redisUrl)
+  closers.push(() => proxy.close())
+  return proxy
+}
+
+function qr({ text, lifeMs }: { text: string; lifeMs: number }): QrEvent {
+  return { kind: 'qr', epoch: 3, text, expiresAtMs: Date.now() + lifeMs }
+}

@@ -1,0 +1,156 @@
+import type { Database } from '@wagate/db/client'
+import { releaseShards } from '@wagate/db/queries/shard-leases'
+import { deleteDeadWorkers, markWorkerDraining, unregisterWorker } from '@wagate/db/queries/workers'
+import type { Logger } from '@wagate/shared/logger'
+import type { Running } from '@wagate/shared/running'
+import { makeHeldShards } from './held-shards.ts'
+import type { ShardHolder } from './lease.ts'
+import { makeMembership } from './membership.ts'
+import { makeOutageLog } from './outage-log.ts'
+import { makePlacement } from './placement.ts'
+import { reap, reconcile } from './reconcile.ts'
+import { startTicker } from './ticker.ts'
+
+export type OwnershipOptions = {
+  db: Database
+  /** Of one connection, for nothing but heartbeats. */
+  heartbeatDb: Database
+  holder: ShardHolder
+  events: {
+    publishShardsChanged(): Promise<void>
+    onShardsChanged(listener: () => void): () => unknown
+  }
+  logger: Logger
+  name: string
+  shards: number
+  capacity: number
+  leaseTtlMs: number
+  heartbeatMs: number
+  tickMs: number
+}
+
+export type OwnershipState = {
+  workerId: string | undefined
+  leaseValid: boolean
+  ownedShards: number
+  linkedDevices: number
+  /** Without an owner anywhere, because no worker has room (`no_capacity`). */
+  unplacedShards: number
+}
+
+/** `close` hands everything over: others own the shards a moment later. */
+export type Ownership = Running & {
+  state(): OwnershipState
+  /** A fenced write of the shard found another owner. */
+  lose(shard: number): void
+}
+
+/** A heartbeat that fails is not awaited for a whole period: the lease goes on running out. */
+const heartbeatRetryMsMax = 500
+const dropMsMax = 12_000
+
+/** Returns at once; registers, claims and releases in the background until `close`. */
+export function startOwnership(options: OwnershipOptions): Ownership {
+  const { db, heartbeatDb, events, logger, leaseTtlMs, heartbeatMs, tickMs } = options
+  const held = makeHeldShards(options.holder, logger)
+  const membership = makeMembership({ ...options, db: heartbeatDb })
+  const placement = makePlacement({ ...options, held, publishShardsChanged: events.publishShardsChanged })
+  const heartbeatOutage = makeOutageLog(logger, 'heartbeat')
+  const tickOutage = makeOutageLog(logger, 'ownership')
+
+  const ticker = startTicker({ everyMs: tickMs, run: tick, onError: tickOutage.failed })
+  const heartbeat = startTicker({
+    everyMs: heartbeatMs,
+    retryMs: Math.min(heartbeatMs, heartbeatRetryMsMax),
+    run: beat,
+    onError: heartbeatOutage.failed,
+  })
+  const leave = events.onShardsChanged(() => ticker.wake())
+
+  async function tick(): Promise<void> {
+    await held.dropLost()
+    const registration = await join()
+    await reconcile(db, registration.workerId, held)
+    await reap(db, logger, { id: registration.workerId, leaseTtlMs })
+    if (await placement.settle(registration)) ticker.wake()
+    tickOutage.worked()
+  }
+
+  async function join() {
+    const registration = membership.current()
+    if (registration && !registration.isDead) return registration
+    await deleteDeadWorkers(db)
+    return await membership.join()
+  }
+
+  async function beat(): Promise<void> {
+    const registration = membership.current()
+    if (!registration || registration.isDead) return
+    if (!(await membership.renew())) {
+      logger.warn({ workerId: registration.workerId }, 'Marked dead by another worker: drops all shards')
+      held.loseAll()
+      ticker.wake()
+      // Not left to the ticker, which may wait for the database.
+      await held.dropLost()
+    }
+    heartbeatOutage.worked()
+  }
+
+  async function handOver(): Promise<void> {
+    const registration = membership.current()
+    if (!registration) return
+    const { workerId } = registration
+    await attempt('drain', () => markWorkerDraining(db, workerId))
+    const leaving = held.list()
+    await held.dropLost()
+    await within(dropMsMax, held.dropReleased(leaving.map(({ shard }) => shard)))
+    held.loseAll()
+    await attempt('release', () => releaseShards(db, workerId, leaving))
+    await events.publishShardsChanged()
+    await heartbeat.close()
+    await attempt('unregister', () => unregisterWorker(db, workerId))
+  }
+
+  async function attempt(step: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error) => logger.warn({ err: error, step }, 'A step of the hand-over failed'))
+  }
+
+  async function stop(): Promise<void> {
+    leave()
+    await ticker.close()
+    await handOver()
+    await heartbeat.close()
+  }
+
+  let stopped: Promise<void> | undefined
+  return {
+    state: () => ({
+      workerId: membership.current()?.workerId,
+      leaseValid: membership.current()?.isValid() ?? false,
+      ownedShards: held.list().length,
+      linkedDevices: held.linkedDevices(),
+      unplacedShards: placement.unplaced,
+    }),
+
+    lose(shard) {
+      logger.warn({ shard }, 'A write found another owner: drops the shard')
+      held.lose(shard)
+      void held.dropLost()
+      ticker.wake()
+    },
+
+    close() {
+      stopped ??= stop()
+      return stopped
+    },
+  }
+}
+
+async function within(limitMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs)
+  })
+  await Promise.race([work, limit])
+  clearTimeout(timer)
+}

@@ -1,0 +1,38 @@
+import type { Database } from '@wagate/db/client'
+import {
+  freeShardsOfDeadWorkers,
+  listShardsOwnedBy,
+  type OwnedShard,
+  releaseShards,
+} from '@wagate/db/queries/shard-leases'
+import { markLapsedWorkersDead } from '@wagate/db/queries/workers'
+import type { Logger } from '@wagate/shared/logger'
+import type { HeldShards } from './held-shards.ts'
+
+/**
+ * Makes what is held and what the database says the same: held but owned by another is lost; owned but not
+ * held (a claim whose answer never came, a shard dropped as lost) is given back, to be claimed anew.
+ */
+export async function reconcile(db: Database, workerId: string, held: HeldShards): Promise<void> {
+  const owned = new Map((await listShardsOwnedBy(db, workerId)).map((lease) => [lease.shard, lease]))
+  const strays: OwnedShard[] = []
+  for (const { shard, epoch } of held.list()) {
+    if (owned.get(shard)?.epoch !== epoch) held.lose(shard)
+  }
+  await held.dropLost()
+  const inUse = new Set(held.list().map(({ shard }) => shard))
+  for (const lease of owned.values()) if (!inUse.has(lease.shard)) strays.push(lease)
+  if (strays.length > 0) await releaseShards(db, workerId, strays)
+}
+
+/** Takes the shards of workers away that are past their lease. Their claims come afterwards, as a statement of their own. */
+export async function reap(
+  db: Database,
+  logger: Logger,
+  reaper: { id: string; leaseTtlMs: number },
+): Promise<void> {
+  const dead = await markLapsedWorkersDead(db, reaper)
+  for (const { id, name } of dead) logger.warn({ workerId: id, name }, 'A worker is past its lease')
+  const freed = await freeShardsOfDeadWorkers(db)
+  if (freed > 0) logger.info({ freed }, 'The shards of dead workers are free')
+}

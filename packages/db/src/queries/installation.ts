@@ -1,0 +1,10 @@
+import type { Database } from '../client.ts'
+
+/** Throws when the database was installed with another number of shards, or not at all. */
+export async function checkShards(db: Database, shards: number): Promise<void> {
+  const [row] = await db.$client<{ shards: number }[]>`SELECT shards FROM installation`
+  if (row?.shards === shards) return
+  throw new Error(
+    `This database was installed with ${row?.shards ?? 'no'} shards, SHARDS says ${shards}. They must be equal.`,
+  )
+}

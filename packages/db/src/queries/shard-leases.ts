@@ -1,0 +1,84 @@
+import type { Database } from '../client.ts'
+
+export type OwnedShard = { shard: number; epoch: number }
+/** `linked`: devices with credentials. */
+export type UnownedShard = { shard: number; linked: number }
+
+/**
+ * Takes the shards of dead workers away from them, and returns how many. One whose owner still has a write
+ * running stays for the next look.
+ */
+export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
+  // Owners that are dead, not owners that are missing among the living: a row that changed since the statement
+  // began is checked again with the workers of that moment, and a worker that came later would be missing.
+  const rows = await db.$client`
+    WITH freed AS MATERIALIZED (
+      SELECT shard FROM shard_leases
+      WHERE owner IN (SELECT id FROM workers WHERE state = 'dead')
+      ORDER BY shard
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE shard_leases AS lease SET owner = NULL FROM freed WHERE lease.shard = freed.shard
+    RETURNING lease.shard`
+  return rows.length
+}
+
+export async function listShardsOwnedBy(db: Database, owner: string): Promise<OwnedShard[]> {
+  return await db.$client<OwnedShard[]>`
+    SELECT shard, epoch::float8 AS epoch FROM shard_leases WHERE owner = ${owner}`
+}
+
+export async function listUnownedShards(db: Database): Promise<UnownedShard[]> {
+  return await db.$client<UnownedShard[]>`
+    SELECT lease.shard, count(device.id)::int AS linked
+    FROM shard_leases AS lease
+    LEFT JOIN devices AS device ON device.shard = lease.shard AND device.has_credentials
+    WHERE lease.owner IS NULL
+    GROUP BY lease.shard`
+}
+
+/**
+ * Takes those of `shards` that nobody owns and nobody else is taking, and returns them with their new epochs.
+ * Nothing for a worker that is not live or past its lease.
+ */
+export async function claimShards(db: Database, owner: string, shards: number[]): Promise<OwnedShard[]> {
+  // Only shard_leases stands in the locking query: joined with workers it claimed shards twice under contention.
+  return await db.$client<OwnedShard[]>`
+    WITH free AS MATERIALIZED (
+      SELECT shard FROM shard_leases
+      WHERE shard = ANY(${shards}::int[]) AND owner IS NULL
+      ORDER BY shard
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE shard_leases AS lease SET owner = ${owner}, epoch = lease.epoch + 1
+    FROM free
+    WHERE lease.shard = free.shard
+      AND EXISTS (SELECT FROM workers WHERE id = ${owner} AND state = 'live' AND lease_until > now())
+    RETURNING lease.shard, lease.epoch::float8 AS epoch`
+}
+
+/** Gives shards back, if they are still this owner's with these epochs. Waits for fenced writes that run. */
+export async function releaseShards(db: Database, owner: string, owned: OwnedShard[]): Promise<void> {
+  await db.$client`
+    WITH released AS MATERIALIZED (
+      SELECT lease.shard
+      FROM shard_leases AS lease
+      JOIN unnest(
+        ${owned.map(({ shard }) => shard)}::int[],
+        ${owned.map(({ epoch }) => epoch)}::bigint[]
+      ) AS given (shard, epoch) USING (shard, epoch)
+      WHERE lease.owner = ${owner}
+      ORDER BY lease.shard
+      FOR UPDATE OF lease
+    )
+    UPDATE shard_leases AS lease SET owner = NULL FROM released WHERE lease.shard = released.shard`
+}
+
+/** Devices with credentials by the owner of their shard. */
+export async function countLinkedDevicesByOwner(db: Database): Promise<{ owner: string; linked: number }[]> {
+  return await db.$client<{ owner: string; linked: number }[]>`
+    SELECT lease.owner, count(*)::int AS linked
+    FROM devices AS device JOIN shard_leases AS lease ON lease.shard = device.shard
+    WHERE device.has_credentials AND lease.owner IS NOT NULL
+    GROUP BY lease.owner`
+}

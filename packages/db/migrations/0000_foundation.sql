@@ -45,6 +45,7 @@ CREATE TABLE "devices" (
 	"desired_rev" integer DEFAULT 0 NOT NULL,
 	"pairing_until" timestamp with time zone,
 	"link_generation" integer DEFAULT 0 NOT NULL,
+	"revoked_generation" integer DEFAULT 0 NOT NULL,
 	"has_credentials" boolean DEFAULT false NOT NULL,
 	"connection" text DEFAULT 'offline' NOT NULL,
 	"offline_since" timestamp with time zone,

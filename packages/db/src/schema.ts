@@ -85,6 +85,12 @@ export const devices = pgTable(
     pairingUntil: moment('pairing_until'),
     /** Rises with every link; a message carries the generation under which it was accepted. */
     linkGeneration: integer('link_generation').notNull().default(0),
+    /**
+     * Links up to this generation are revoked: their owner logs them out at WhatsApp and wipes their credentials
+     * before anything else. Written by the API (logout, generate-qr with force), so that a logout which is followed
+     * at once by a new pairing is still carried out, whoever crashes in between.
+     */
+    revokedGeneration: integer('revoked_generation').notNull().default(0),
 
     /** What is, written by the owner only. */
     hasCredentials: boolean('has_credentials').notNull().default(false),

@@ -6,7 +6,7 @@ export async function freePort(preferred = 0): Promise<number> {
   return preferred === 0 ? listenOnce(0) : preferred
 }
 
-export async function isFree(port: number): Promise<boolean> {
+async function isFree(port: number): Promise<boolean> {
   return listenOnce(port).then(
     () => true,
     () => false,
@@ -23,4 +23,12 @@ function listenOnce(port: number): Promise<number> {
       server.close(() => resolve(taken))
     })
   })
+}
+
+/** Throws a sentence that says which option chooses another port. 0 is any port. */
+export async function requireFreePort(port: number, what: string, option: string): Promise<void> {
+  if (port === 0 || (await isFree(port))) return
+  throw new Error(
+    `Port ${port} (${what}) is used by another program. Stop it, or choose another: npm start -- ${option} <port>`,
+  )
 }

@@ -12,6 +12,10 @@ export type KeeperOptions = {
 
 export type ServerName = 'postgres' | 'redis'
 
+export function isServerName(name: string): name is ServerName {
+  return name === 'postgres' || name === 'redis'
+}
+
 export type ServerFacts = { url: string; pid: number; about: string }
 
 export type FromKeeper =

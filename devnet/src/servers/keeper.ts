@@ -3,10 +3,13 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FromKeeper, KeeperOptions, ServerFacts, ServerName, ToKeeper } from './keeper-messages.ts'
+import { endLeftover } from './leftover.ts'
 
 export type Keeper = {
   postgres: ServerFacts | undefined
   redis: ServerFacts | undefined
+  /** Stops one server and waits for its end. */
+  stop(server: ServerName): Promise<void>
   /** Starts a server that has ended again, on the same data and port. */
   start(server: ServerName): Promise<void>
   tell(message: ToKeeper): void
@@ -29,7 +32,11 @@ const program = fileURLToPath(new URL('./keeper-main.ts', import.meta.url))
  * Starts the process that owns Postgres and Redis, and waits until both are ready. It stops them when this
  * process ends, whatever the reason.
  */
-export async function startKeeper(options: KeeperOptions, events: KeeperEvents = {}): Promise<Keeper> {
+export async function startKeeper(
+  options: KeeperOptions,
+  events: KeeperEvents = {},
+  signal?: AbortSignal,
+): Promise<Keeper> {
   mkdirSync(options.logFolder, { recursive: true, mode: 0o700 })
   const child = forkKeeper(options)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -39,24 +46,12 @@ export async function startKeeper(options: KeeperOptions, events: KeeperEvents =
     isClosing = true
     if (child.connected) child.disconnect()
     await exited
+    await endOrphans(keeper)
   }
 
-  const ready = await waitFor(child, 'ready', (text) => events.onProgress?.(text)).catch(async (error) => {
-    await close()
-    throw error
-  })
-  void exited.then(() => {
-    if (!isClosing) events.onKeeperEnded?.()
-  })
-  child.on('message', (message: FromKeeper) => {
-    if (message.kind === 'ended' && !isClosing) events.onServerEnded?.(message.server)
-  })
-  child.unref()
-  child.channel?.unref()
-
   const keeper: Keeper = {
-    postgres: ready.postgres,
-    redis: ready.redis,
+    postgres: undefined,
+    redis: undefined,
     close,
     tell(message) {
       if (child.connected) child.send(message, () => undefined)
@@ -66,8 +61,45 @@ export async function startKeeper(options: KeeperOptions, events: KeeperEvents =
       keeper.tell({ kind: 'start', server })
       keeper[server] = (await started).facts
     },
+    async stop(server) {
+      const facts = keeper[server]
+      if (!facts) return
+      const ended = waitFor(child, 'ended')
+      process.kill(facts.pid, server === 'postgres' ? 'SIGINT' : 'SIGTERM')
+      await ended
+    },
   }
+
+  const onAbort = () => void close()
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    const ready = await waitFor(child, 'ready', (text) => events.onProgress?.(text))
+    keeper.postgres = ready.postgres
+    keeper.redis = ready.redis
+  } catch (error) {
+    await close()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+  void exited.then(() => {
+    if (!isClosing) events.onKeeperEnded?.()
+  })
+  child.on('message', (message: FromKeeper) => {
+    if (message.kind === 'ended' && !isClosing) events.onServerEnded?.(message.server)
+  })
+  child.unref()
+  child.channel?.unref()
+
   return keeper
+}
+
+/** The servers of a keeper that was killed still run. */
+async function endOrphans({ postgres, redis }: Keeper): Promise<void> {
+  await Promise.all([
+    postgres && endLeftover(postgres.pid, 'postgres', 'SIGINT'),
+    redis && endLeftover(redis.pid, `127.0.0.1:${new URL(redis.url).port}`, 'SIGTERM'),
+  ])
 }
 
 function forkKeeper(options: KeeperOptions): ChildProcess {
@@ -84,7 +116,7 @@ function forkKeeper(options: KeeperOptions): ChildProcess {
 
 type OfKind<K> = Extract<FromKeeper, { kind: K }>
 
-function waitFor<K extends 'ready' | 'started'>(
+function waitFor<K extends 'ready' | 'started' | 'ended'>(
   child: ChildProcess,
   kind: K,
   onProgress?: (text: string) => void,

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import type { AppProcessOptions } from './app-process.ts'
+import { type SimulatorFacts, simulatorEnvironment } from './simulator-facts.ts'
+
+/** What every program of one devnet has in common. */
+export type AppSettings = {
+  dataFolder: string
+  databaseUrl: string
+  redisUrl: string
+  masterKey: string
+  shards: number
+  network: 'simulator' | 'live'
+  apiPort: number
+  environment(name: string): NodeJS.ProcessEnv
+}
+
+export type SimulatorPorts = { port: number; controlPort: number }
+
+export function describeSimulator(
+  settings: Pick<AppSettings, 'dataFolder' | 'environment'>,
+  { port, controlPort }: SimulatorPorts,
+): AppProcessOptions {
+  const state = join(settings.dataFolder, 'simulator')
+  return {
+    name: 'simulator',
+    entry: 'packages/simulator/src/cli.ts',
+    args: ['--port', String(port), '--control-port', String(controlPort), '--state', state],
+    env: { ...inherited(), ...settings.environment('simulator') },
+    logFolder: logFolderOf(settings.dataFolder),
+  }
+}
+
+export function describeApi(settings: AppSettings): AppProcessOptions {
+  return {
+    name: 'api',
+    entry: 'apps/api/src/main.ts',
+    env: { ...common(settings), PORT: String(settings.apiPort), ...settings.environment('api') },
+    logFolder: logFolderOf(settings.dataFolder),
+  }
+}
+
+export function describeWorker(
+  settings: AppSettings,
+  name: string,
+  simulator: SimulatorFacts | undefined,
+): AppProcessOptions {
+  return {
+    name,
+    entry: 'apps/worker/src/main.ts',
+    preload: 'apps/worker/src/preload.ts',
+    env: {
+      ...common(settings),
+      ...(simulator ? simulatorEnvironment(simulator) : {}),
+      WORKER_NAME: name,
+      ...settings.environment(name),
+    },
+    logFolder: logFolderOf(settings.dataFolder),
+  }
+}
+
+export function logFolderOf(dataFolder: string): string {
+  return join(dataFolder, 'logs')
+}
+
+function common(settings: AppSettings): NodeJS.ProcessEnv {
+  return {
+    HOST: '127.0.0.1',
+    METRICS_PORT: '0',
+    ...inherited(),
+    DATABASE_URL: settings.databaseUrl,
+    REDIS_URL: settings.redisUrl,
+    MASTER_KEY: settings.masterKey,
+    SHARDS: String(settings.shards),
+    WHATSAPP_NETWORK: settings.network,
+  }
+}
+
+/** Our own environment, less what npm and a test runner put into it. */
+function inherited(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env)
+  return Object.fromEntries(entries.filter(([name]) => !/^(npm_|VITEST|TEST_|NODE_ENV$)/.test(name)))
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+export type AppProcessOptions = {
+  name: string
+  /** The program and what must be loaded before it, relative to the repository. */
+  entry: string
+  preload?: string
+  args?: string[]
+  env: NodeJS.ProcessEnv
+  logFolder: string
+}
+
+export type Ending = { code: number | null; signal: NodeJS.Signals | null }
+
+export type AppProcess = {
+  name: string
+  pid: number
+  logFile: string
+  /** Where in the log file this process' own lines begin. */
+  logOffset: number
+  ended: Promise<Ending>
+  hasEnded(): boolean
+  signal(signal: NodeJS.Signals): void
+  /** SIGTERM, and SIGKILL for its whole group when it has not drained in time. */
+  stop(): Promise<Ending>
+}
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url))
+
+const guard = new URL('./end-with-launcher.ts', import.meta.url).href
+const drainMs = 16_000
+const logBytesMax = 10_000_000
+
+/** Starts one of our programs from source, in a process group of its own: Ctrl-C must not reach it. */
+export function startAppProcess(options: AppProcessOptions): AppProcess {
+  const { name, entry, preload, args = [], env } = options
+  const imports = ['tsx', guard, ...(preload ? [pathToFileURL(join(repository, preload)).href] : [])]
+  const logFile = prepareLog(options.logFolder, name)
+  const log = openSync(logFile, 'a', 0o600)
+  const logOffset = statSync(logFile).size
+  const child = spawn(
+    process.execPath,
+    [
+      ...imports.flatMap((file) => ['--import', file]),
+      '--conditions=source',
+      join(repository, entry),
+      ...args,
+    ],
+    { cwd: repository, env, detached: true, stdio: ['ignore', log, log, 'ipc'] },
+  )
+  closeSync(log)
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+    child.once('error', () => resolve({ code: 1, signal: null }))
+  })
+  const pid = child.pid ?? 0
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null || pid === 0
+  return {
+    name,
+    pid,
+    logFile,
+    logOffset,
+    ended,
+    hasEnded,
+    signal: (signal) => void child.kill(signal),
+    async stop() {
+      if (!hasEnded()) {
+        child.kill('SIGTERM')
+        // One that a test has stopped could not end.
+        child.kill('SIGCONT')
+      }
+      const timer = setTimeout(() => killGroup(pid), drainMs)
+      const ending = await ended
+      clearTimeout(timer)
+      return ending
+    },
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It ended by itself in this very moment.
+  }
+}
+
+function prepareLog(folder: string, name: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, `${name}.log`)
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > logBytesMax) renameSync(file, `${file}.1`)
+  return file
+}

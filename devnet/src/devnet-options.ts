@@ -1,0 +1,24 @@
+export type DevnetOptions = {
+  /** Kept, and used by one run at a time. Without it the data goes to a temporary folder and is removed. */
+  dataFolder?: string
+  /** Servers to use instead of private ones. */
+  databaseUrl?: string
+  redisUrl?: string
+  /** 2 without it. Their names are worker-1, worker-2 and so on. */
+  workers?: number
+  network?: 'simulator' | 'live'
+  /** 0 or absent: any free port. */
+  apiPort?: number
+  simulatorPort?: number
+  /** 256 without it; fixed when a database is first used. */
+  shards?: number
+  /** Start what crashed again, servers included. Tests that kill on purpose leave it off. */
+  restart?: boolean
+  /** Further settings for one process, such as `{SEND_RATE_PER_MINUTE: '0'}` for a worker. */
+  environment?(name: string): NodeJS.ProcessEnv
+  /** Sentences for the person at the terminal; by default nothing is printed. */
+  report?(text: string): void
+  /** The servers are gone for good: all that is left is `close`. */
+  onBroken?(reason: string): void
+  signal?: AbortSignal
+}

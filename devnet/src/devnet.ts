@@ -1,0 +1,173 @@
+import { join } from 'node:path'
+import { type AppSettings, describeApi, describeSimulator, describeWorker } from './app-catalogue.ts'
+import type { AppProcessOptions } from './app-process.ts'
+import { type Supervisor, superviseApps } from './app-supervisor.ts'
+import { openDataFolder, openTemporaryFolder, readMasterKey } from './data-folder.ts'
+import type { DevnetOptions } from './devnet-options.ts'
+import { type DevnetServers, startServers } from './devnet-servers.ts'
+import { waitForLine } from './log-tail.ts'
+import { collectUndos, type OnClose, untilAborted } from './on-close.ts'
+import { takeOneRunLock } from './one-run-lock.ts'
+import type { AdminKey } from './prepare-installation.ts'
+import { freePort, requireFreePort } from './servers/free-port.ts'
+import { isServerName } from './servers/keeper-messages.ts'
+import { parseSimulatorFacts, type SimulatorFacts } from './simulator-facts.ts'
+import { waitUntilReady } from './wait-until-ready.ts'
+
+/** A whole running system. Its processes are called api, worker-1 …, simulator, postgres and redis. */
+export type Devnet = {
+  apiUrl: string
+  databaseUrl: string
+  redisUrl: string
+  dataFolder: string
+  adminKey: AdminKey
+  simulator: SimulatorFacts | undefined
+  about: DevnetServers['about']
+  /** Our programs that run now. */
+  names(): string[]
+  /** The process number, also of a private server. */
+  pid(name: string): number | undefined
+  /** Starts what was stopped or killed, or a worker under a new name. A server answers when it resolves. */
+  start(name: string): Promise<void>
+  /** Stops it cleanly and waits for its end. */
+  stop(name: string): Promise<void>
+  signal(name: string, signal: NodeJS.Signals): void
+  /** Resolves when a send would work. */
+  waitUntilReady(): Promise<void>
+  /** Drains and stops everything. Safe to call twice. */
+  close(): Promise<void>
+}
+
+const readyMs = 60_000
+
+/** Brings everything up: servers, migration, simulator, API, workers. Resolves when a send would work. */
+export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
+  const { onClose, close } = collectUndos()
+  try {
+    return await untilAborted(bringUp(options, onClose, close), options.signal)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function bringUp(
+  options: DevnetOptions,
+  onClose: OnClose,
+  close: () => Promise<void>,
+): Promise<Devnet> {
+  // Loading it takes as long as starting the servers.
+  const loading = import('./prepare-installation.ts')
+  loading.catch(() => undefined)
+  const dataFolder = await openData(options, onClose)
+  const apiPort = await choosePort(options.apiPort, 'the API', '--port')
+  const servers = startServers(options, dataFolder, onClose)
+  const apps = superviseApps(options.restart ?? false, {
+    report: options.report ?? (() => undefined),
+    onStarted: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'watch', pid }), ignore),
+    onEnded: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'forget', pid }), ignore),
+  })
+  const [simulator, { databaseUrl, redisUrl, about, keeper }] = await Promise.all([
+    startSimulator(options, apps, dataFolder, onClose),
+    servers,
+  ])
+
+  const settings: AppSettings = {
+    dataFolder,
+    databaseUrl,
+    redisUrl,
+    masterKey: process.env.MASTER_KEY ?? readMasterKey(dataFolder),
+    shards: options.shards ?? 256,
+    network: options.network ?? 'simulator',
+    apiPort,
+    environment: options.environment ?? (() => ({})),
+  }
+  const { prepareInstallation } = await loading
+  const adminKey = await prepareInstallation(databaseUrl, settings.shards, dataFolder)
+  options.signal?.throwIfAborted()
+
+  const describe = (name: string): AppProcessOptions =>
+    name === 'api' ? describeApi(settings) : describeWorker(settings, name, simulator?.facts)
+  const names = ['api', ...Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)]
+  onClose(() =>
+    Promise.all(
+      apps
+        .names()
+        .filter((name) => name !== 'simulator')
+        .map(apps.stop),
+    ),
+  )
+  for (const name of names) apps.start(describe(name))
+  const apiUrl = `http://127.0.0.1:${apiPort}`
+  await waitUntilReady(apiUrl, readyMs, () => {
+    const gone = names.find((name) => !apps.find(name))
+    return gone && `${gone} ended while starting. Its log: ${join(dataFolder, 'logs', `${gone}.log`)}`
+  })
+
+  return {
+    apiUrl,
+    databaseUrl,
+    redisUrl,
+    dataFolder,
+    adminKey,
+    simulator: simulator?.facts,
+    about,
+    names: apps.names,
+    pid: (name) => (isServerName(name) ? keeper?.[name]?.pid : apps.find(name)?.pid),
+    async start(name) {
+      if (isServerName(name)) await keeper?.start(name)
+      else if (name === 'simulator') await simulator?.start()
+      else apps.start(describe(name))
+    },
+    async stop(name) {
+      if (isServerName(name)) await keeper?.stop(name)
+      else await apps.stop(name)
+    },
+    signal(name, signal) {
+      const serverPid = isServerName(name) ? keeper?.[name]?.pid : undefined
+      if (serverPid) process.kill(serverPid, signal)
+      else apps.signal(name, signal)
+    },
+    waitUntilReady: () => waitUntilReady(apiUrl, readyMs, () => undefined),
+    close,
+  }
+}
+
+async function openData(options: DevnetOptions, onClose: OnClose): Promise<string> {
+  if (!options.dataFolder) return openTemporaryFolder(onClose)
+  openDataFolder(options.dataFolder)
+  const lock = await takeOneRunLock(options.dataFolder)
+  onClose(lock.release)
+  return options.dataFolder
+}
+
+async function choosePort(port = 0, what: string, option: string): Promise<number> {
+  if (port !== 0) await requireFreePort(port, what, option)
+  return port === 0 ? freePort() : port
+}
+
+type RunningSimulator = { facts: SimulatorFacts; start(): Promise<void> }
+
+/** The simulated WhatsApp. Its ports stay the same when it is started again. */
+async function startSimulator(
+  options: DevnetOptions,
+  apps: Supervisor,
+  dataFolder: string,
+  onClose: OnClose,
+): Promise<RunningSimulator | undefined> {
+  if (options.network === 'live') return undefined
+  const controlPort = await choosePort(
+    options.simulatorPort,
+    "the simulator's control interface",
+    '--simulator-port',
+  )
+  const ports = { controlPort, port: await freePort() }
+  const environment = options.environment ?? (() => ({}))
+  const start = () =>
+    waitForLine(apps.start(describeSimulator({ dataFolder, environment }, ports)), parseSimulatorFacts)
+  onClose(() => apps.stop('simulator'))
+  const facts = await start()
+  return { facts, start: async () => void (await start()) }
+}
+
+function ignore(): void {}

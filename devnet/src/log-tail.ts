@@ -1,0 +1,60 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AppProcess } from './app-process.ts'
+
+const pollMs = 250
+
+/** Calls back for every line that the process writes to its log. Returns how to stop. */
+export function followLog(app: AppProcess, onLine: (line: string) => void): () => void {
+  let offset = app.logOffset
+  let rest = ''
+  const look = () => {
+    const { text, end } = readFrom(app.logFile, offset)
+    offset = end
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  }
+  const timer = setInterval(look, pollMs).unref()
+  return () => {
+    clearInterval(timer)
+    look()
+  }
+}
+
+/** The first line of the process for which `parse` answers. Rejects when it ends before. */
+export async function waitForLine<T>(app: AppProcess, parse: (line: string) => T | undefined): Promise<T> {
+  for (;;) {
+    const hasEnded = app.hasEnded()
+    const { text } = readFrom(app.logFile, app.logOffset)
+    for (const line of text.split('\n').slice(0, -1)) {
+      const found = parse(line)
+      if (found !== undefined) return found
+    }
+    if (hasEnded) throw new Error(`${app.name} ended while starting:\n${lastLines(app)}`)
+    await delay(10)
+  }
+}
+
+/** What the process said at last, for a person who wonders why it ended. */
+export function lastLines(app: AppProcess, count = 12): string {
+  return readFrom(app.logFile, app.logOffset).text.trimEnd().split('\n').slice(-count).join('\n')
+}
+
+function readFrom(file: string, offset: number): { text: string; end: number } {
+  const handle = openSync(file, 'r')
+  const chunks: Buffer[] = []
+  let end = offset
+  try {
+    for (;;) {
+      const chunk = Buffer.alloc(65_536)
+      const length = readSync(handle, chunk, 0, chunk.length, end)
+      if (length === 0) break
+      chunks.push(chunk.subarray(0, length))
+      end += length
+    }
+  } finally {
+    closeSync(handle)
+  }
+  return { text: Buffer.concat(chunks).toString('utf8'), end }
+}

@@ -1,0 +1,89 @@
+import { relative } from 'node:path'
+import { adminKeyFile } from './data-folder.ts'
+import type { Devnet } from './devnet.ts'
+
+const sender = '15550100001'
+const recipient = '15550100002'
+
+/** What a person who has just started it wants to know, and can paste. */
+export function summarize(devnet: Devnet, isKeyAccepted: boolean): string {
+  return [heading(devnet), facts(devnet), keyNote(devnet, isKeyAccepted), commands(devnet), ending].join(
+    '\n\n',
+  )
+}
+
+const ending = 'Ctrl-C stops everything; the data stays.'
+
+function heading({ simulator }: Devnet): string {
+  return simulator
+    ? 'wagate is ready, on a SIMULATED WhatsApp network: nothing leaves this machine, nobody is messaged.'
+    : 'wagate is ready, connected to the REAL WhatsApp network: messages reach people.'
+}
+
+function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet): string {
+  const workers = names().filter((name) => name.startsWith('worker'))
+  const lines: [string, string][] = [
+    ['API', `${apiUrl} (try ${apiUrl}/docs)`],
+    ...(simulator
+      ? [['Phones', `${simulator.controlUrl} (the simulated handsets and their chats)`] as const]
+      : []),
+    ['Workers', workers.join(', ')],
+    ['Postgres', about.postgres],
+    ['Redis', about.redis],
+    ['Admin key', shown(adminKeyFile(dataFolder))],
+    ['Logs', shown(`${dataFolder}/logs`)],
+  ].map(([name = '', value = '']) => [name, value])
+  return lines.map(([name, value]) => `  ${name.padEnd(10)} ${value}`).join('\n')
+}
+
+function keyNote({ adminKey, dataFolder }: Devnet, isKeyAccepted: boolean): string {
+  if (adminKey.isNew) return `The key of the first ADMIN is new: ${adminKey.apiKey}`
+  if (isKeyAccepted) return `The key of the first ADMIN is in ${shown(adminKeyFile(dataFolder))}.`
+  return (
+    `This database has an ADMIN, but ${shown(adminKeyFile(dataFolder))} does not hold a key of one. Make another:\n` +
+    '  node scripts/wagate.mjs admin create --email you@example.com'
+  )
+}
+
+function commands(devnet: Devnet): string {
+  const { apiUrl, simulator, dataFolder } = devnet
+  const key = `KEY=$(cat ${quoted(shown(adminKeyFile(dataFolder)))})`
+  const history = `curl -s -H "x-api-key: $KEY" ${apiUrl}/messages`
+  return simulator
+    ? simulatedTour(apiUrl, simulator.controlUrl, key, history)
+    : liveTour(apiUrl, key, history)
+}
+
+function simulatedTour(apiUrl: string, controlUrl: string, key: string, history: string): string {
+  return `Try it in another terminal: link a sender by letting a simulated phone scan its QR, then send.
+
+  ${key}
+  QR=$(curl -s -H "x-api-key: $KEY" '${apiUrl}/generate-qr?sender=${sender}' | sed 's/.*"qr_text":"\\([^"]*\\)".*/\\1/')
+  curl -s ${controlUrl}/scan -H 'content-type: application/json' -d '{"number":"${sender}","qr":"'"$QR"'"}'
+  curl -s ${apiUrl}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+    -d '{"sender":"${sender}","number":"${recipient}","message":"Hello from wagate","wait":10}'
+  curl -s ${controlUrl}/chats/${recipient}/messages     # what the recipient's phone shows
+  ${history}     # the history`
+}
+
+function liveTour(apiUrl: string, key: string, history: string): string {
+  return `In another terminal, with the number of your phone, digits only and with the country's prefix:
+
+  ${key}
+  SENDER=<your number>
+  curl -s -H "x-api-key: $KEY" "${apiUrl}/generate-qr?sender=$SENDER" | sed 's/.*"qr":"\\([^"]*\\)".*/\\1/' | base64 -d > qr.png
+  # WhatsApp on the phone: Settings, Linked devices, Link a device, and scan qr.png within two minutes
+  curl -s ${apiUrl}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+    -d '{"sender":"'$SENDER'","number":"<recipient>","message":"Hello from wagate","wait":10}'
+  ${history}`
+}
+
+/** Relative to where the person is when that is shorter. */
+function shown(path: string): string {
+  const from = relative(process.env.INIT_CWD ?? process.cwd(), path)
+  return from.startsWith('..') ? path : from
+}
+
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

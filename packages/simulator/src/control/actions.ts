@@ -1,0 +1,157 @@
+import { markRead } from '../handset/mark-read.ts'
+import { sendFromHandset } from '../handset/outbox.ts'
+import type { ReceivedMessage } from '../network/chat.ts'
+import { type Device, deviceJid } from '../network/device.ts'
+import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
+import { isDigits, lidJid } from '../network/jid.ts'
+import type { LogEntry } from '../network/message-log.ts'
+import { type Network, phoneOf } from '../network/network.ts'
+import type { Counters } from '../network/stats.ts'
+import { SimulatorError } from '../simulator-error.ts'
+import { breakConnection } from '../stanzas/break-connection.ts'
+import { scanQr } from '../stanzas/pairing.ts'
+import { removeDevice } from '../stanzas/remove-device.ts'
+import { readQr } from './qr.ts'
+import { type TimelineEntry, timeline } from './timeline.ts'
+
+const scanWaitMs = 60_000
+
+export type PhoneView = {
+  number: string
+  lid: string
+  linked: boolean
+  connected: boolean
+  received: number
+  companions: Array<{ jid: string; platform: string; linked_at: string; connected: boolean; pending: number }>
+}
+
+export type StatsView = Counters & { open: number; connections: Record<string, number> }
+
+/** What people and tests can do to the network: each is also an HTTP request of the control interface. */
+export type Actions = {
+  /** The phone scans a QR; resolves when the companion has logged in after its restart. */
+  scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string }>
+  /** The phone removes its companions, or the one with this JID. */
+  unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
+  phones: () => PhoneView[]
+  messages: (number: string, filter?: { from?: string }) => ReceivedMessage[]
+  timeline: (number: string) => TimelineEntry[]
+  send: (
+    number: string,
+    request: { to: string; text: string },
+  ) => Promise<{ ok: true; wa_message_id: string }>
+  read: (number: string, request: { wa_message_id: string }) => { ok: true }
+  fault: (request: FaultRequest) => { id: string }
+  faults: () => Fault[]
+  clearFault: (id: string) => void
+  clearFaults: () => void
+  log: () => LogEntry[]
+  stats: () => StatsView
+}
+
+export function makeActions(network: Network): Actions {
+  return {
+    scan: ({ qr, number }) => scan(network, qr, number),
+    unlink: ({ number, jid }) => unlink(network, number, jid),
+    phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
+    messages: (number, filter = {}) => messages(network, number, filter.from),
+    timeline: (number) => timeline(phoneOf(network, checkNumber(number))),
+    send: async (number, { to, text }) => {
+      const phone = phoneOf(network, checkNumber(number))
+      return { ok: true, wa_message_id: await sendFromHandset(network, phone, checkNumber(to), text) }
+    },
+    read: (number, request) => {
+      markRead(network, phoneOf(network, checkNumber(number)), request.wa_message_id)
+      return { ok: true }
+    },
+    fault: (request) => ({ id: startFault(network, request).id }),
+    faults: () => network.faults.list(),
+    clearFault: (id) => {
+      if (!network.faults.remove(id)) throw new SimulatorError('There is no such fault.', 404)
+    },
+    clearFaults: () => network.faults.clear(),
+    log: () => network.log.entries(),
+    stats: () => viewStats(network),
+  }
+}
+
+async function scan(network: Network, qr: string, number: string): Promise<{ ok: true; jid: string }> {
+  const device = await scanQr(network, readQr(qr), checkNumber(number))
+  await loggedIn(device)
+  return { ok: true, jid: deviceJid(device) }
+}
+
+function loggedIn(device: Device): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new SimulatorError('The companion was linked but did not log in again.', 504)),
+      scanWaitMs,
+    )
+    timer.unref()
+    device.whenActive.push(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function unlink(network: Network, number: string, jid: string | undefined): { ok: true; unlinked: number } {
+  const devices = [...phoneOf(network, checkNumber(number)).devices.values()]
+  const chosen = devices.filter((device) => jid === undefined || deviceJid(device) === jid)
+  for (const device of chosen) removeDevice(network, device)
+  return { ok: true, unlinked: chosen.length }
+}
+
+function messages(network: Network, number: string, from: string | undefined): ReceivedMessage[] {
+  const received = network.phones.get(checkNumber(number))?.chat.received.values() ?? []
+  const all = [...received].map(({ message }) => message)
+  return from === undefined ? all : all.filter((message) => message.from === from)
+}
+
+function startFault(network: Network, request: FaultRequest): Fault {
+  const fault = network.faults.add(checkFault(request))
+  if (fault.moment !== 'login') return fault
+  for (const client of [...network.connections.values()]) {
+    if (client.kind !== 'device') continue
+    const isMeant = fault.sender === undefined || fault.sender === client.device.phone.number
+    if (isMeant && Math.random() < (fault.share ?? 1)) breakConnection(network, client.device, fault)
+  }
+  return fault
+}
+
+function viewPhone(network: Network, number: string): PhoneView {
+  const phone = phoneOf(network, number)
+  const companions = [...phone.devices.values()].map((device) => ({
+    jid: deviceJid(device),
+    platform: device.platform,
+    linked_at: device.linkedAt,
+    connected: isConnected(device),
+    pending: device.pending.size,
+  }))
+  return {
+    number,
+    lid: lidJid(number),
+    linked: companions.length > 0,
+    connected: companions.some((companion) => companion.connected),
+    received: phone.chat.received.size,
+    companions,
+  }
+}
+
+function viewStats(network: Network): StatsView {
+  const connections: Record<string, number> = {}
+  for (const client of network.connections.values()) {
+    if (client.kind !== 'device' || !isConnected(client.device)) continue
+    const { number } = client.device.phone
+    connections[number] = (connections[number] ?? 0) + 1
+  }
+  return { ...network.counters, open: network.connections.size, connections }
+}
+
+const isConnected = (device: Device): boolean =>
+  device.connection !== undefined && !device.connection.halfOpen
+
+function checkNumber(number: string): string {
+  if (!isDigits(number)) throw new SimulatorError('A number has 5 to 15 digits, without +.')
+  return number
+}

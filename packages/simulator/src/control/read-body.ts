@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http'
+import { SimulatorError } from '../simulator-error.ts'
+
+const bodyBytesMax = 12 * 1024 * 1024
+
+export type Body = Record<string, unknown>
+
+export async function readBody(request: IncomingMessage): Promise<Body> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > bodyBytesMax) throw new SimulatorError('The body is too large.', 413)
+    chunks.push(chunk)
+  }
+  return parse(Buffer.concat(chunks).toString('utf8'))
+}
+
+function parse(text: string): Body {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new SimulatorError('The body is not JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new SimulatorError('The body is not a JSON object.')
+  }
+  return value as Body
+}
+
+export function text(body: Body, name: string): string {
+  const value = optionalText(body, name)
+  if (value === undefined) throw new SimulatorError(`${name} is missing.`)
+  return value
+}
+
+export function optionalText(body: Body, name: string): string | undefined {
+  const value = body[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'number') return value.toString()
+  if (typeof value !== 'string' || value === '') throw new SimulatorError(`${name} is not a text.`)
+  return value
+}
+
+export function optionalNumber(body: Body, name: string): number | undefined {
+  const value = body[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw new SimulatorError(`${name} is not a number.`)
+  return value
+}

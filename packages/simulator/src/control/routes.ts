@@ -1,0 +1,98 @@
+import type { FaultKind, FaultRequest } from '../network/faults.ts'
+import type { Actions } from './actions.ts'
+import { type Body, optionalNumber, optionalText, text } from './read-body.ts'
+
+export type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
+type Route = { method: string; path: RegExp; run: (request: Request) => unknown; ndjson?: true }
+
+const routes: Route[] = [
+  {
+    method: 'POST',
+    path: /^\/scan$/,
+    run: ({ actions, body }) => actions.scan({ qr: text(body, 'qr'), number: digits(text(body, 'number')) }),
+  },
+  {
+    method: 'POST',
+    path: /^\/unlink$/,
+    run: ({ actions, body }) => {
+      const jid = optionalText(body, 'jid')
+      return actions.unlink({ number: digits(text(body, 'number')), ...(jid && { jid }) })
+    },
+  },
+  { method: 'GET', path: /^\/phones$/, run: ({ actions }) => actions.phones() },
+  {
+    method: 'GET',
+    path: /^\/chats\/([^/]+)\/messages$/,
+    run: ({ actions, params, query }) => {
+      const from = query.get('from')
+      return actions.messages(digits(params[0]), from ? { from: digits(from) } : {})
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/chats\/([^/]+)\/timeline$/,
+    run: ({ actions, params }) => actions.timeline(digits(params[0])),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/send$/,
+    run: ({ actions, params, body }) =>
+      actions.send(digits(params[0]), { to: digits(text(body, 'to')), text: text(body, 'text') }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/read$/,
+    run: ({ actions, params, body }) =>
+      actions.read(digits(params[0]), { wa_message_id: text(body, 'wa_message_id') }),
+  },
+  { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
+  { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
+  {
+    method: 'DELETE',
+    path: /^\/faults$/,
+    run: ({ actions }) => {
+      actions.clearFaults()
+      return { ok: true }
+    },
+  },
+  {
+    method: 'DELETE',
+    path: /^\/faults\/([^/]+)$/,
+    run: ({ actions, params }) => {
+      actions.clearFault(params[0] ?? '')
+      return { ok: true }
+    },
+  },
+  { method: 'GET', path: /^\/log$/, run: ({ actions }) => actions.log(), ndjson: true },
+  { method: 'GET', path: /^\/stats$/, run: ({ actions }) => actions.stats() },
+]
+
+export function findRoute(method: string, path: string): (Route & { params: string[] }) | undefined {
+  for (const route of routes) {
+    if (route.method !== method) continue
+    const match = route.path.exec(path)
+    if (match) return { ...route, params: match.slice(1).map(decodeURIComponent) }
+  }
+  return undefined
+}
+
+function readFault(body: Body): FaultRequest {
+  const sender = optionalText(body, 'sender')
+  const number = optionalText(body, 'number')
+  const code = optionalText(body, 'code')
+  const share = optionalNumber(body, 'share')
+  const ms = optionalNumber(body, 'ms')
+  const count = optionalNumber(body, 'count')
+  return {
+    kind: text(body, 'kind') as FaultKind,
+    ...(sender !== undefined && { sender: digits(sender) }),
+    ...(number !== undefined && { number: digits(number) }),
+    ...(code !== undefined && { code }),
+    ...(share !== undefined && { share }),
+    ...(ms !== undefined && { ms }),
+    ...(count !== undefined && { count }),
+  }
+}
+
+/** People write +49 151 …, and so may a caller. */
+const digits = (number: string | undefined): string => (number ?? '').replace(/[+\s()-]/g, '')

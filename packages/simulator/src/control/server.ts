@@ -1,0 +1,51 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { SimulatorError } from '../simulator-error.ts'
+import type { Actions } from './actions.ts'
+import { servePage } from './page.ts'
+import { readBody } from './read-body.ts'
+import { findRoute } from './routes.ts'
+
+/** The control interface over HTTP: a thin layer over the actions. */
+export function createControlServer(actions: Actions): Server {
+  return createServer((request, response) => {
+    void answer(actions, request, response).catch((error: unknown) => sendError(response, error))
+  })
+}
+
+async function answer(actions: Actions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  refuseOtherSites(request)
+  const url = new URL(request.url ?? '/', 'http://control')
+  if (request.method === 'GET' && (await servePage(url.pathname, response))) return
+  const route = findRoute(request.method ?? 'GET', url.pathname)
+  if (!route) throw new SimulatorError('There is nothing here.', 404)
+  const body = request.method === 'POST' ? await readBody(request) : {}
+  const result = await route.run({ actions, params: route.params, query: url.searchParams, body })
+  if (Array.isArray(result) && route.ndjson) {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    for (const line of result) response.write(`${JSON.stringify(line)}\n`)
+    response.end()
+    return
+  }
+  sendJson(response, 200, result)
+}
+
+/** A page from elsewhere, open in the same browser, must not operate the phones. */
+function refuseOtherSites(request: IncomingMessage): void {
+  const { origin, host } = request.headers
+  if (origin !== undefined && origin !== `http://${host}`)
+    throw new SimulatorError('Not from another site.', 403)
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy()
+  } else if (error instanceof SimulatorError) {
+    sendJson(response, error.status, { ok: false, error: error.message })
+  } else {
+    sendJson(response, 500, { ok: false, error: error instanceof Error ? error.message : 'Internal error' })
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value))
+}

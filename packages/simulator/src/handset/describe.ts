@@ -1,0 +1,68 @@
+import { type MediaType, normalizeMessageContent, type proto } from 'baileys'
+import type { ReceivedMessage } from '../network/chat.ts'
+import type { Network } from '../network/network.ts'
+import { type MediaReference, openMedia } from './open-media.ts'
+
+export type Description = Pick<ReceivedMessage, 'type' | 'text' | 'caption' | 'mime' | 'sha256' | 'size'>
+
+const nothing: Omit<Description, 'type'> = { text: null, caption: null, mime: null, sha256: null, size: null }
+
+/** What a phone without its keys could say: decryption is switched off. */
+export function describeSealed(stanzaType: string | undefined, mediaType: string | undefined): Description {
+  return { ...nothing, type: mediaType ?? stanzaType ?? 'text' }
+}
+
+/** What the phone shows of a message; media is fetched and decrypted. */
+export async function describe(network: Network, message: proto.IMessage): Promise<Description> {
+  const content = normalizeMessageContent(message) ?? message
+  const text = content.conversation ?? content.extendedTextMessage?.text
+  if (text !== null && text !== undefined) return { ...nothing, type: 'text', text }
+  const media = findMedia(content)
+  if (media) return describeMedia(network, media)
+  return describeOther(content)
+}
+
+type FoundMedia = {
+  type: MediaType
+  content: MediaReference & { mimetype?: string | null; caption?: string | null }
+}
+
+function findMedia(content: proto.IMessage): FoundMedia | undefined {
+  if (content.imageMessage) return { type: 'image', content: content.imageMessage }
+  if (content.videoMessage) return { type: 'video', content: content.videoMessage }
+  if (content.audioMessage) return { type: 'audio', content: content.audioMessage }
+  if (content.documentMessage) return { type: 'document', content: content.documentMessage }
+  if (content.stickerMessage) return { type: 'sticker', content: content.stickerMessage }
+  return undefined
+}
+
+async function describeMedia(network: Network, { type, content }: FoundMedia): Promise<Description> {
+  const opened = await openMedia(network.media, type, content)
+  if (!opened) network.counters.unreadable_media += 1
+  return {
+    ...nothing,
+    type,
+    caption: content.caption ?? null,
+    mime: content.mimetype ?? null,
+    sha256: opened?.sha256 ?? null,
+    size: opened?.size ?? null,
+  }
+}
+
+function describeOther(content: proto.IMessage): Description {
+  if (content.contactMessage)
+    return { ...nothing, type: 'contact', text: content.contactMessage.displayName ?? null }
+  if (content.reactionMessage)
+    return { ...nothing, type: 'reaction', text: content.reactionMessage.text ?? null }
+  if (content.locationMessage) {
+    const { degreesLatitude, degreesLongitude } = content.locationMessage
+    return { ...nothing, type: 'location', text: `${degreesLatitude},${degreesLongitude}` }
+  }
+  const kind = Object.keys(content).find((name) => name !== 'messageContextInfo' && hasValue(content, name))
+  return { ...nothing, type: kind?.replace(/Message(V\d)?$/, '') ?? 'empty' }
+}
+
+function hasValue(content: proto.IMessage, name: string): boolean {
+  const value = content[name as keyof proto.IMessage]
+  return value !== null && value !== undefined
+}

@@ -1,0 +1,113 @@
+import { proto, unpadRandomMax16 } from 'baileys'
+import { addReceived, addSent, receivedKey } from '../network/chat.ts'
+import { type Device, deliver, receiptKey } from '../network/device.ts'
+import { userJid } from '../network/jid.ts'
+import type { LogEntry } from '../network/message-log.ts'
+import type { Network } from '../network/network.ts'
+import type { Phone } from '../network/phone.ts'
+import { node, nowSeconds } from '../wire/node.ts'
+import { type Description, describe, describeSealed } from './describe.ts'
+import { requestRetry } from './retry.ts'
+import { type Ciphertext, decryptFrom } from './signal.ts'
+
+/** One message of a companion on its way to a handset. */
+export type Arrival = {
+  sender: Device
+  id: string
+  /** Whom the stanza is for, as its sender wrote it: receipts must come from the same address. */
+  to: string
+  /** This handset, as the sender wrote it. */
+  handsetJid: string
+  sealed: Ciphertext
+  stanzaType: string | undefined
+  mediaType: string | undefined
+  entry: LogEntry
+  /** Settles when the server has acknowledged: a receipt never overtakes its ack. */
+  acknowledged: Promise<void> | undefined
+}
+
+export function receiveAtHandset(network: Network, phone: Phone, arrival: Arrival): void {
+  phone.inbox = phone.inbox.then(() => read(network, phone, arrival)).catch(network.reportFailure)
+}
+
+async function read(network: Network, phone: Phone, arrival: Arrival): Promise<void> {
+  const isOwn = arrival.sender.phone === phone
+  if (!network.decrypt) {
+    if (!isOwn) await accept(network, phone, arrival, describeSealed(arrival.stanzaType, arrival.mediaType))
+    return
+  }
+  const message = await decrypt(network, phone, arrival)
+  if (!message) return
+  if (isOwn) await noteSent(network, phone, arrival, message)
+  else await accept(network, phone, arrival, await describe(network, message))
+}
+
+async function decrypt(
+  network: Network,
+  phone: Phone,
+  arrival: Arrival,
+): Promise<proto.IMessage | undefined> {
+  const { sender, id, sealed } = arrival
+  try {
+    const plaintext = await decryptFrom(phone, sender.phone.number, sender.id, sealed)
+    network.state.sessionsChanged(phone)
+    const isResend = phone.retries.delete(receivedKey(sender.phone.number, id))
+    if (isResend) network.counters.retries += 1
+    return proto.Message.decode(unpadRandomMax16(plaintext))
+  } catch {
+    network.counters.undecryptable += 1
+    requestRetry(network, phone, arrival)
+    return undefined
+  }
+}
+
+async function accept(network: Network, phone: Phone, arrival: Arrival, shown: Description): Promise<void> {
+  const { sender, id, entry } = arrival
+  const from = sender.phone.number
+  if (shown.text !== null) entry.text = shown.text
+  const known = phone.chat.received.get(receivedKey(from, id))
+  if (known) {
+    known.message.duplicates += 1
+  } else {
+    addReceived(phone.chat, {
+      message: { wa_message_id: id, from, ...shown, received_at: new Date().toISOString(), duplicates: 0 },
+      origin: { number: from, device: sender.id, addressedAs: userJid(arrival.to) },
+      read: false,
+    })
+  }
+  if (network.faults.strike('no_receipts', from, phone.number)) return
+  await arrival.acknowledged
+  sendReceipt(network, sender, { from: userJid(arrival.to), id })
+}
+
+/** The own phone learns what its companions send, and shows it like its own messages. */
+async function noteSent(
+  network: Network,
+  phone: Phone,
+  arrival: Arrival,
+  message: proto.IMessage,
+): Promise<void> {
+  const { deviceSentMessage } = message
+  if (!deviceSentMessage?.message) return
+  const { sha256: _, ...shown } = await describe(network, deviceSentMessage.message)
+  if (phone.chat.sent.has(arrival.id)) return
+  addSent(phone.chat, {
+    wa_message_id: arrival.id,
+    to: arrival.entry.recipient,
+    ...shown,
+    sent_at: new Date().toISOString(),
+    status: 'sent',
+  })
+}
+
+export function sendReceipt(
+  network: Network,
+  device: Device,
+  receipt: { from: string; id: string; type?: 'read' },
+): void {
+  const { from, id, type } = receipt
+  network.counters.receipts += 1
+  deliver(device, receiptKey(from, id, type), node('receipt', { from, id, t: nowSeconds(), type }))
+  const sent = device.phone.chat.sent.get(id)
+  if (sent && sent.status !== 'read') sent.status = type ?? 'delivered'
+}

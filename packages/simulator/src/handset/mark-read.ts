@@ -1,0 +1,22 @@
+import type { Network } from '../network/network.ts'
+import { phoneOf } from '../network/network.ts'
+import type { Phone } from '../network/phone.ts'
+import { SimulatorError } from '../simulator-error.ts'
+import { sendReceipt } from './inbox.ts'
+import { markSent } from './outbox.ts'
+
+/** The person opens the chat: whoever sent the message learns that it was read. */
+export function markRead(network: Network, phone: Phone, id: string): void {
+  const matches = [...phone.chat.received.values()].filter(({ message }) => message.wa_message_id === id)
+  if (matches.length === 0) throw new SimulatorError('This phone has received no such message.', 404)
+  for (const received of matches) {
+    received.read = true
+    const { number, device, addressedAs } = received.origin
+    const sender = phoneOf(network, number)
+    const origin = sender.devices.get(device)
+    const companions = origin ? [origin] : [...sender.devices.values()]
+    for (const companion of companions)
+      sendReceipt(network, companion, { from: addressedAs, id, type: 'read' })
+    markSent(sender, id, 'read')
+  }
+}

@@ -1,0 +1,37 @@
+import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { getMediaKeys, type MediaType } from 'baileys'
+import type { MediaStore } from './media-store.ts'
+
+const macBytes = 10
+
+/** What a message says about its media, in every kind of media message. */
+export type MediaReference = {
+  directPath?: string | null
+  mediaKey?: Uint8Array | null
+  fileSha256?: Uint8Array | null
+  fileEncSha256?: Uint8Array | null
+}
+
+/** Fetches and decrypts as a phone does; undefined if anything does not add up. */
+export async function openMedia(
+  store: MediaStore,
+  type: MediaType,
+  media: MediaReference,
+): Promise<{ sha256: string; size: number } | undefined> {
+  const file = store.get(media.directPath?.split('?')[0] ?? '')
+  if (!file || !media.mediaKey || file.length <= macBytes) return undefined
+  if (!isHash(media.fileEncSha256, file)) return undefined
+  const { iv, cipherKey, macKey } = await getMediaKeys(media.mediaKey, type)
+  if (!iv || !cipherKey || !macKey) return undefined
+  const ciphertext = file.subarray(0, -macBytes)
+  const mac = createHmac('sha256', macKey).update(iv).update(ciphertext).digest().subarray(0, macBytes)
+  if (!timingSafeEqual(mac, file.subarray(-macBytes))) return undefined
+  const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv)
+  const plaintext = Buffer.concat([decipher.update(ciphertext), decipher.final()])
+  if (!isHash(media.fileSha256, plaintext)) return undefined
+  return { sha256: createHash('sha256').update(plaintext).digest('hex'), size: plaintext.length }
+}
+
+function isHash(expected: Uint8Array | null | undefined, bytes: Buffer): boolean {
+  return !!expected && createHash('sha256').update(bytes).digest().equals(expected)
+}

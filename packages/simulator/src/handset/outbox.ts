@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { encodeWAMessage, type proto } from 'baileys'
+import { addReceived, addSent } from '../network/chat.ts'
+import { type Device, deliver, messageKey } from '../network/device.ts'
+import { lidJid, pnJid } from '../network/jid.ts'
+import { type Network, phoneOf } from '../network/network.ts'
+import type { Phone } from '../network/phone.ts'
+import { askForPreKeys } from '../stanzas/key-fetch.ts'
+import { node, nowSeconds } from '../wire/node.ts'
+import { encryptFor } from './signal.ts'
+
+/** The person with this phone writes to somebody; resolves with the id when all companions are served. */
+export async function sendFromHandset(
+  network: Network,
+  phone: Phone,
+  to: string,
+  text: string,
+): Promise<string> {
+  const id = newMessageId()
+  const message: proto.IMessage = { conversation: text }
+  const plaintext = Buffer.from(encodeWAMessage(message))
+  const now = new Date().toISOString()
+  const shown = { type: 'text', text, caption: null, mime: null, size: null }
+  addSent(phone.chat, { wa_message_id: id, to, ...shown, sent_at: now, status: 'sent', plaintext })
+
+  const recipient = phoneOf(network, to)
+  if (recipient !== phone) {
+    addReceived(recipient.chat, {
+      message: {
+        wa_message_id: id,
+        from: phone.number,
+        ...shown,
+        sha256: null,
+        received_at: now,
+        duplicates: 0,
+      },
+      origin: { number: phone.number, device: 0, addressedAs: pnJid(to) },
+      read: false,
+    })
+    markSent(phone, id, 'delivered')
+    for (const device of recipient.devices.values())
+      await sendToDevice(network, phone, device, { id, plaintext })
+  }
+  const copy = { deviceSentMessage: { destinationJid: pnJid(to), message } }
+  for (const device of phone.devices.values()) {
+    const padded = Buffer.from(encodeWAMessage(copy))
+    await sendToDevice(network, phone, device, { id, plaintext: padded, recipient: pnJid(to) })
+  }
+  return id
+}
+
+export type Outgoing = { id: string; plaintext: Buffer; recipient?: string; retryCount?: string }
+
+export async function sendToDevice(
+  network: Network,
+  phone: Phone,
+  device: Device,
+  { id, plaintext, recipient, retryCount }: Outgoing,
+): Promise<void> {
+  const preKeysBefore = device.preKeys.size
+  const { type, body } = await encryptFor(phone, device, plaintext)
+  network.state.sessionsChanged(phone)
+  if (device.preKeys.size < preKeysBefore) askForPreKeys(network, device)
+  const attrs = {
+    from: pnJid(phone.number),
+    id,
+    t: nowSeconds(),
+    type: 'text',
+    notify: `+${phone.number}`,
+    sender_lid: lidJid(phone.number),
+    recipient,
+  }
+  deliver(
+    device,
+    messageKey(id),
+    node('message', attrs, [node('enc', { v: '2', type, count: retryCount }, body)]),
+  )
+}
+
+export function markSent(phone: Phone, id: string, status: 'delivered' | 'read'): void {
+  const sent = phone.chat.sent.get(id)
+  if (sent && sent.status !== 'read') sent.status = status
+}
+
+const newMessageId = (): string => `3EB0${randomBytes(9).toString('hex').toUpperCase()}`

@@ -1,0 +1,33 @@
+import { receivedKey } from '../network/chat.ts'
+import { deliver, receiptKey } from '../network/device.ts'
+import { userJid } from '../network/jid.ts'
+import type { Network } from '../network/network.ts'
+import type { Phone } from '../network/phone.ts'
+import { node, nowSeconds } from '../wire/node.ts'
+import type { Arrival } from './inbox.ts'
+import { handsetBundle } from './signal.ts'
+
+// Clients stop resending at five as well.
+const attemptsMax = 5
+
+/** Asks the sender to encrypt a message anew, and hands it fresh keys to do so. */
+export function requestRetry(network: Network, phone: Phone, arrival: Arrival): void {
+  const { sender, id } = arrival
+  const key = receivedKey(sender.phone.number, id)
+  const count = (phone.retries.get(key) ?? 0) + 1
+  if (count > attemptsMax) return
+  phone.retries.set(key, count)
+  const [registration, ...keys] = handsetBundle(phone)
+  if (!registration) return
+  network.state.sessionsChanged(phone)
+  const isOwn = sender.phone === phone
+  const from = userJid(isOwn ? arrival.handsetJid : arrival.to)
+  const recipient = isOwn ? userJid(arrival.to) : undefined
+  const t = nowSeconds()
+  const receipt = node('receipt', { from, id, t, type: 'retry', recipient }, [
+    node('retry', { count: count.toString(), id, t, v: '1' }),
+    registration,
+    node('keys', {}, keys),
+  ])
+  deliver(sender, receiptKey(from, id, 'retry'), receipt)
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Network } from './network/network.ts'
+
+const uploadBytesMax = 200 * 1024 * 1024
+
+/** The media host: takes encrypted files in plain HTTP and gives them back. */
+export function serveMedia(network: Network, request: IncomingMessage, response: ServerResponse): void {
+  const path = new URL(request.url ?? '/', 'http://media').pathname
+  const kind = /^\/(?:o1\/)?mms\/([a-z-]+)\//.exec(path)?.[1]
+  if (request.method === 'POST' && kind) {
+    void takeUpload(network, kind, request, response).catch(() => request.destroy())
+    return
+  }
+  const file = request.method === 'GET' ? network.media.get(path) : undefined
+  response.writeHead(file ? 200 : 404, { 'content-type': 'application/octet-stream' }).end(file)
+}
+
+async function takeUpload(
+  network: Network,
+  kind: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > uploadBytesMax) {
+      response.writeHead(413, { connection: 'close' }).end()
+      return
+    }
+    chunks.push(chunk)
+  }
+  const directPath = network.media.add(kind, Buffer.concat(chunks))
+  network.counters.uploads += 1
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ url: `https://${network.mediaHost}${directPath}`, direct_path: directPath }))
+}

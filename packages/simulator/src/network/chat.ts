@@ -1,0 +1,63 @@
+const entriesMax = 200_000
+
+/** One message that reached a handset, as the control interface shows it. */
+export type ReceivedMessage = {
+  wa_message_id: string
+  from: string
+  type: string
+  text: string | null
+  caption: string | null
+  mime: string | null
+  /** Of the decrypted media, in hex. */
+  sha256: string | null
+  size: number | null
+  received_at: string
+  duplicates: number
+}
+
+/** Where a receipt for a received message goes. */
+export type Origin = { number: string; device: number; addressedAs: string }
+
+export type Received = { message: ReceivedMessage; origin: Origin; read: boolean }
+
+/** A message this account sent, from the handset itself or from a companion. */
+export type Sent = {
+  wa_message_id: string
+  to: string
+  type: string
+  text: string | null
+  caption: string | null
+  mime: string | null
+  size: number | null
+  sent_at: string
+  status: 'sent' | 'delivered' | 'read'
+  /** The padded plaintext, kept for retry receipts; only messages of the handset itself have it. */
+  plaintext?: Buffer
+}
+
+export type Chat = { received: Map<string, Received>; sent: Map<string, Sent> }
+
+export function emptyChat(): Chat {
+  return { received: new Map(), sent: new Map() }
+}
+
+/** A message is the same if sender and id are: real phones drop the repeat. */
+export const receivedKey = (from: string, id: string): string => `${from} ${id}`
+
+export function addReceived(chat: Chat, received: Received): void {
+  chat.received.set(receivedKey(received.message.from, received.message.wa_message_id), received)
+  dropOldest(chat.received)
+}
+
+export function addSent(chat: Chat, sent: Sent): void {
+  chat.sent.set(sent.wa_message_id, sent)
+  dropOldest(chat.sent)
+}
+
+function dropOldest(entries: Map<string, unknown>): void {
+  if (entries.size <= entriesMax) return
+  for (const oldest of entries.keys()) {
+    entries.delete(oldest)
+    return
+  }
+}

@@ -1,0 +1,135 @@
+import { SimulatorError } from '../simulator-error.ts'
+
+export const faultKinds = [
+  'drop',
+  'half_open',
+  'stream_error',
+  'ack_drop',
+  'ack_delay',
+  'ack_error',
+  'slow_read',
+  'not_on_whatsapp',
+  'no_receipts',
+] as const
+
+export type FaultKind = (typeof faultKinds)[number]
+
+export const streamErrorCodes = ['515', '428', '408', '503', '500', '401', '403', 'conflict'] as const
+export const ackErrorCodes = ['463', '479'] as const
+
+/** A fault as it is asked for. Without `sender` it meets everybody, without `share` every time. */
+export type FaultRequest = {
+  kind: FaultKind
+  sender?: string
+  /** The other side: the recipient, or the number that is looked up. */
+  number?: string
+  code?: string
+  /** 0 to 1: how many of the cases it meets. */
+  share?: number
+  /** The delay of `ack_delay` and `slow_read`; for the others, how long the fault lasts. */
+  ms?: number
+  /** How often it strikes before it is gone. Broken connections then come in place of that many acks. */
+  count?: number
+}
+
+/** A broken connection can be due when a client logs in, or in place of the ack of a message. */
+export type FaultMoment = 'login' | 'message'
+
+export type Fault = FaultRequest & {
+  id: string
+  strikes: number
+  until: number
+  moment: FaultMoment | undefined
+}
+
+const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
+const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'slow_read'])
+
+/** The faults in force. Deciding is cheap when there are none. */
+export class Faults {
+  readonly #faults = new Map<string, Fault>()
+  #made = 0
+
+  add(request: FaultRequest): Fault {
+    const lastsMs = delaying.has(request.kind)
+      ? Number.POSITIVE_INFINITY
+      : (request.ms ?? Number.POSITIVE_INFINITY)
+    const id = `fault-${++this.#made}`
+    const moment = breaking.has(request.kind)
+      ? request.count === undefined
+        ? 'login'
+        : 'message'
+      : undefined
+    const fault: Fault = { ...request, id, strikes: 0, until: performance.now() + lastsMs, moment }
+    const isOver = moment === 'login' && request.ms === undefined
+    if (!isOver) this.#faults.set(id, fault)
+    return fault
+  }
+
+  remove(id: string): boolean {
+    return this.#faults.delete(id)
+  }
+
+  clear(): void {
+    this.#faults.clear()
+  }
+
+  list(): Fault[] {
+    return [...this.#faults.values()]
+  }
+
+  /** Whether one of these faults meets this case; each call counts as one strike of the fault that does. */
+  strike(
+    kind: FaultKind,
+    sender: string | undefined,
+    number?: string,
+    moment?: FaultMoment,
+  ): Fault | undefined {
+    if (this.#faults.size === 0) return undefined
+    for (const fault of this.#faults.values()) {
+      if (fault.kind !== kind || fault.moment !== moment || !this.#meets(fault, sender, number)) continue
+      fault.strikes += 1
+      if (fault.count !== undefined && fault.strikes >= fault.count) this.#faults.delete(fault.id)
+      return fault
+    }
+    return undefined
+  }
+
+  #meets(fault: Fault, sender: string | undefined, number: string | undefined): boolean {
+    if (performance.now() > fault.until) {
+      this.#faults.delete(fault.id)
+      return false
+    }
+    if (fault.sender !== undefined && fault.sender !== sender) return false
+    if (fault.number !== undefined && fault.number !== number) return false
+    return fault.share === undefined || Math.random() < fault.share
+  }
+}
+
+export function checkFault(request: FaultRequest): FaultRequest {
+  if (!faultKinds.includes(request.kind)) refuse(`kind is one of ${faultKinds.join(', ')}`)
+  if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
+    refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)
+  }
+  if (request.kind === 'ack_error' && !/^\d{3}$/.test(request.code ?? '')) {
+    refuse(`an ack_error needs a code, such as ${ackErrorCodes.join(' or ')}`)
+  }
+  if (delaying.has(request.kind) && request.ms === undefined) refuse(`${request.kind} needs ms`)
+  if (request.kind === 'not_on_whatsapp' && request.number === undefined)
+    refuse('not_on_whatsapp needs a number')
+  if (request.share !== undefined && !(request.share >= 0 && request.share <= 1))
+    refuse('share is from 0 to 1')
+  if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms is not negative')
+  if (request.count !== undefined && !(Number.isInteger(request.count) && request.count > 0)) {
+    refuse('count is a positive integer')
+  }
+  return request
+}
+
+function isOneOf(values: readonly string[], value: string | undefined): boolean {
+  return value !== undefined && values.includes(value)
+}
+
+function refuse(sentence: string): never {
+  throw new SimulatorError(sentence)
+}

@@ -1,0 +1,59 @@
+import type { MediaStore } from '../handset/media-store.ts'
+import type { Pairing } from '../stanzas/pairing.ts'
+import type { ServerCertificate } from '../wire/certificate.ts'
+import type { Connection } from '../wire/connection.ts'
+import type { Device } from './device.ts'
+import type { Faults } from './faults.ts'
+import { parseJid } from './jid.ts'
+import type { MessageLog } from './message-log.ts'
+import { makePhone, type Phone } from './phone.ts'
+import type { State } from './state.ts'
+import type { Counters } from './stats.ts'
+
+/** Everything one simulated WhatsApp consists of. */
+export type Network = {
+  /** Handsets really decrypt; false saves half the CPU under load. */
+  decrypt: boolean
+  certificate: ServerCertificate
+  mediaHost: string
+  phones: Map<string, Phone>
+  connections: Map<Connection, Client>
+  /** Companions that show a QR, by each of its refs. */
+  pairings: Map<string, Pairing>
+  faults: Faults
+  media: MediaStore
+  log: MessageLog
+  counters: Counters
+  state: State
+  /** A bug of the simulator or a client that broke the protocol. */
+  reportFailure: (error: unknown) => void
+}
+
+/** What a connection has turned out to be. */
+export type Client =
+  | { kind: 'unknown' }
+  | { kind: 'pairing'; pairing: Pairing }
+  | { kind: 'device'; device: Device }
+
+/** Every number is on WhatsApp: its phone comes into being when it is first mentioned. */
+export function phoneOf(network: Network, number: string): Phone {
+  const known = network.phones.get(number)
+  if (known) return known
+  const phone = makePhone(number)
+  network.phones.set(number, phone)
+  network.state.keysChanged(phone)
+  return phone
+}
+
+export function phoneOfJid(
+  network: Network,
+  jid: string | undefined,
+): { phone: Phone; device: number } | undefined {
+  const parsed = parseJid(jid)
+  return parsed && { phone: phoneOf(network, parsed.number), device: parsed.device }
+}
+
+export function deviceOf(network: Network, connection: Connection): Device | undefined {
+  const client = network.connections.get(connection)
+  return client?.kind === 'device' ? client.device : undefined
+}

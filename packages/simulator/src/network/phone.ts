@@ -1,0 +1,51 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
+import { type Chat, emptyChat } from './chat.ts'
+import type { Device } from './device.ts'
+
+export type KeyPair = { private: Buffer; public: Buffer }
+export type SignedPreKey = { id: number; keyPair: KeyPair; signature: Buffer }
+
+/** A handset with WhatsApp: an account, device 0 of it, and what it has seen. */
+export type Phone = {
+  number: string
+  identity: SigningKey
+  registrationId: number
+  /** Made when somebody first asks for it: most phones of a load test never need one. */
+  signedPreKey: SignedPreKey | undefined
+  preKeys: Map<number, KeyPair>
+  nextPreKeyId: number
+  /** libsignal session records in their serialised form, by address `number.device`. */
+  sessions: Map<string, object>
+  devices: Map<number, Device>
+  nextDeviceId: number
+  chat: Chat
+  /** What the servers took for this phone, by sender and id: they know a repeat even if nobody can read it. */
+  accepted: Set<string>
+  /** How often this handset asked for a message anew, by sender and id. */
+  retries: Map<string, number>
+  /** The handset reads one message after the other, in order of arrival. */
+  inbox: Promise<void>
+}
+
+export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
+  seed: Buffer
+}
+
+export function makePhone(number: string, stored?: StoredIdentity): Phone {
+  return {
+    number,
+    identity: signingKeyFromSeed(stored?.seed ?? randomBytes(32)),
+    registrationId: stored?.registrationId ?? randomInt(1, 16_380),
+    signedPreKey: undefined,
+    preKeys: new Map(),
+    nextPreKeyId: stored?.nextPreKeyId ?? 1,
+    sessions: new Map(),
+    devices: new Map(),
+    nextDeviceId: stored?.nextDeviceId ?? 1,
+    chat: emptyChat(),
+    accepted: new Set(),
+    retries: new Map(),
+    inbox: Promise.resolve(),
+  }
+}

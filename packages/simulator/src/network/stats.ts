@@ -1,0 +1,40 @@
+export type Counters = {
+  pairings: number
+  logins: number
+  refused_logins: number
+  conflicts: number
+  messages: number
+  duplicates: number
+  undecryptable: number
+  retries: number
+  receipts: number
+  uploads: number
+  prekey_uploads: number
+  unreadable_media: number
+  failures: number
+  /** Stanzas nobody here understands, by kind. A test that means its client well expects none. */
+  unknown: Record<string, number>
+}
+
+export function makeCounters(): Counters {
+  return {
+    pairings: 0,
+    logins: 0,
+    refused_logins: 0,
+    conflicts: 0,
+    messages: 0,
+    duplicates: 0,
+    undecryptable: 0,
+    retries: 0,
+    receipts: 0,
+    uploads: 0,
+    prekey_uploads: 0,
+    unreadable_media: 0,
+    failures: 0,
+    unknown: {},
+  }
+}
+
+export function countUnknown(counters: Counters, kind: string): void {
+  counters.unknown[kind] = (counters.unknown[kind] ?? 0) + 1
+}

@@ -1,0 +1,99 @@
+import { createServer } from 'node:http'
+import { WebSocketServer } from 'ws'
+import { type Actions, makeActions } from './control/actions.ts'
+import { createControlServer } from './control/server.ts'
+import { MediaStore } from './handset/media-store.ts'
+import { closeServer, listen } from './listen.ts'
+import { serveMedia } from './media-upload.ts'
+import { Faults } from './network/faults.ts'
+import { MessageLog } from './network/message-log.ts'
+import type { Network } from './network/network.ts'
+import { directoryState, memoryState } from './network/state.ts'
+import { makeCounters } from './network/stats.ts'
+import { clientEvents } from './stanzas/client.ts'
+import { issueServerCertificate } from './wire/certificate.ts'
+import { Connection } from './wire/connection.ts'
+import { signingKeyFromSeed } from './wire/signing-key.ts'
+
+export type SimulatorOptions = {
+  /** Of the WebSocket and the media host; 0 (the default) takes a free one. */
+  port?: number
+  controlPort?: number
+  /** Keeps root key, phones, linked devices and their keys; without it the network forgets at the end. */
+  stateDirectory?: string
+  /** false: handsets take messages without opening them. */
+  decrypt?: boolean
+  /** Told about bugs of the simulator and clients that break the protocol; they are counted as `failures` too. */
+  onFailure?: (error: unknown) => void
+}
+
+export type Simulator = Actions & {
+  socketUrl: string
+  /** base64, 32 bytes: what a client must trust instead of WhatsApp's own key. */
+  rootKey: string
+  /** host:port that takes media uploads in plain HTTP. */
+  mediaHost: string
+  controlUrl: string
+  close: () => Promise<void>
+}
+
+/** Starts a WhatsApp network of its own on loopback. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const state = options.stateDirectory ? directoryState(options.stateDirectory) : memoryState()
+  const root = signingKeyFromSeed(state.rootSeed)
+  const network: Network = {
+    decrypt: options.decrypt ?? true,
+    certificate: issueServerCertificate(root),
+    mediaHost: '',
+    phones: new Map(state.loadPhones().map((phone) => [phone.number, phone])),
+    connections: new Map(),
+    pairings: new Map(),
+    faults: new Faults(),
+    media: new MediaStore(),
+    log: new MessageLog(),
+    counters: makeCounters(),
+    state,
+    reportFailure: (error) => {
+      network.counters.failures += 1
+      options.onFailure?.(error)
+    },
+  }
+
+  const socketServer = createServer((request, response) => serveMedia(network, request, response))
+  const sockets = new WebSocketServer({ server: socketServer, path: '/ws/chat', perMessageDeflate: false })
+  const events = clientEvents(network)
+  sockets.on('connection', (socket) => {
+    const connection = new Connection(socket, network.certificate, events)
+    network.connections.set(connection, { kind: 'unknown' })
+  })
+
+  const actions = makeActions(network)
+  const controlServer = createControlServer(actions)
+  const port = await listen(socketServer, options.port ?? 0)
+  const controlPort = await listen(controlServer, options.controlPort ?? 0).catch(async (error: unknown) => {
+    await closeServer(socketServer)
+    throw error
+  })
+  network.mediaHost = `127.0.0.1:${port}`
+
+  let closing: Promise<void> | undefined
+  async function close(): Promise<void> {
+    for (const connection of [...network.connections.keys()]) connection.terminate()
+    sockets.close()
+    await Promise.all([closeServer(socketServer), closeServer(controlServer)])
+    await Promise.all([...network.phones.values()].map((phone) => phone.inbox))
+    state.close()
+  }
+
+  return {
+    ...actions,
+    socketUrl: `ws://127.0.0.1:${port}/ws/chat`,
+    rootKey: root.public.toString('base64'),
+    mediaHost: network.mediaHost,
+    controlUrl: `http://127.0.0.1:${controlPort}`,
+    close: () => {
+      closing ??= close()
+      return closing
+    },
+  }
+}

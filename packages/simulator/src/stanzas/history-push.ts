@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { deflateSync } from 'node:zlib'
+import { encodeWAMessage, proto } from 'baileys'
+import { encryptFor } from '../handset/signal.ts'
+import { type Device, deliver, messageKey } from '../network/device.ts'
+import { lidJid, pnJid } from '../network/jid.ts'
+import type { Network } from '../network/network.ts'
+import { node, nowSeconds } from '../wire/node.ts'
+
+/**
+ * What a phone sends a new companion first: the key of the app state and its history. A client that never gets
+ * them holds back all events for 20 s.
+ */
+export async function pushHistory(network: Network, device: Device): Promise<void> {
+  device.historyPushed = true
+  await sendToOwnCompanion(network, device, {
+    type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
+    appStateSyncKeyShare: { keys: [newAppStateKey(device)] },
+  })
+  await sendToOwnCompanion(network, device, {
+    type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
+    historySyncNotification: {
+      syncType: proto.Message.HistorySyncType.INITIAL_BOOTSTRAP,
+      chunkOrder: 1,
+      progress: 100,
+      initialHistBootstrapInlinePayload: emptyHistory(device),
+    },
+  })
+  network.state.keysChanged(device.phone)
+  network.state.sessionsChanged(device.phone)
+}
+
+async function sendToOwnCompanion(
+  network: Network,
+  device: Device,
+  protocolMessage: proto.Message.IProtocolMessage,
+): Promise<void> {
+  const { phone } = device
+  const { type, body } = await encryptFor(phone, device, Buffer.from(encodeWAMessage({ protocolMessage })))
+  if (!phone.devices.has(device.id)) return
+  const id = `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
+  const stanza = node(
+    'message',
+    {
+      from: pnJid(phone.number),
+      id,
+      t: nowSeconds(),
+      type: 'text',
+      category: 'peer',
+      peer_recipient_lid: lidJid(phone.number),
+    },
+    [node('enc', { v: '2', type }, body)],
+  )
+  deliver(device, messageKey(id), stanza)
+  network.state.sessionsChanged(phone)
+}
+
+function newAppStateKey(device: Device): proto.Message.IAppStateSyncKey {
+  return {
+    keyId: { keyId: Buffer.concat([Buffer.from([0, 0]), randomBytes(4)]) },
+    keyData: {
+      keyData: randomBytes(32),
+      fingerprint: { rawId: device.phone.registrationId, currentIndex: 0, deviceIndexes: [0, device.id] },
+      timestamp: Date.now(),
+    },
+  }
+}
+
+function emptyHistory(device: Device): Buffer {
+  const { number } = device.phone
+  return deflateSync(
+    proto.HistorySync.encode({
+      syncType: proto.HistorySync.HistorySyncType.INITIAL_BOOTSTRAP,
+      chunkOrder: 1,
+      progress: 100,
+      conversations: [],
+      pushnames: [],
+      phoneNumberToLidMappings: [{ pnJid: pnJid(number), lidJid: lidJid(number) }],
+    }).finish(),
+  )
+}

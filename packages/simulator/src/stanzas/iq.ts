@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
+import type { Device } from '../network/device.ts'
+import { serverJid } from '../network/jid.ts'
+import type { Network } from '../network/network.ts'
+import { countUnknown } from '../network/stats.ts'
+import type { Connection } from '../wire/connection.ts'
+import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import { answerKeyFetch } from './key-fetch.ts'
+import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
+import { removeDevice } from './remove-device.ts'
+import { announceOffline } from './stream.ts'
+import { answerUsync } from './usync.ts'
+
+export type IqCall = { network: Network; device: Device; connection: Connection; stanza: Node }
+type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
+
+const bigEndian = (value: number): Buffer => Buffer.from(encodeBigEndian(value))
+
+// By namespace, type and first child, as the client writes them.
+const answers: Record<string, Answer> = {
+  'encrypt get count': ({ device }) => [node('count', { value: device.preKeys.size.toString() })],
+  'encrypt set registration': (call) => storePreKeys(call),
+  'encrypt set rotate': (call, query) => rotateSignedPreKey(call, query),
+  'encrypt get key': (call, query) => answerKeyFetch(call, query),
+  'encrypt get digest': ({ device }) => [
+    node('digest', {}, [
+      node('registration', {}, bigEndian(device.bundle.registrationId)),
+      node('type', {}, KEY_BUNDLE_TYPE),
+      node('identity', {}, device.bundle.identity),
+      node('hash', {}, randomBytes(20)),
+    ]),
+  ],
+  'passive set active': () => undefined,
+  'passive set passive': () => undefined,
+  'w:p get ping': () => undefined,
+  'w:p get ': () => undefined,
+  'abt get props': () => [
+    node('props', { protocol: '1', ab_key: 'sim', hash: 'sim', refresh: '86400' }, [
+      // 10518 makes the client send the privacy token of a contact with its messages.
+      node('prop', { config_code: '10518', config_value: '1' }),
+    ]),
+  ],
+  'blocklist get ': () => [node('list')],
+  'privacy get privacy': () => [
+    node(
+      'privacy',
+      {},
+      ['last', 'online', 'profile', 'status', 'readreceipts', 'groupadd', 'calladd'].map((name) =>
+        node('category', { name, value: 'all' }),
+      ),
+    ),
+  ],
+  'privacy set tokens': (_call, query) => [
+    node(
+      'tokens',
+      {},
+      children(query, 'token').map(({ attrs }) =>
+        node('token', { jid: attrs.jid, t: attrs.t, type: attrs.type }, randomBytes(16)),
+      ),
+    ),
+  ],
+  'usync get usync': (call, query) => answerUsync(call, query),
+  'w:m set media_conn': ({ network }) => [
+    node(
+      'media_conn',
+      { auth: randomBytes(12).toString('hex'), ttl: '300', auth_ttl: '21600', max_buckets: '12' },
+      [node('host', { hostname: network.mediaHost, maxContentLengthBytes: '2147483648' })],
+    ),
+  ],
+  'w:sync:app:state set sync': (_call, query) => [
+    node(
+      'sync',
+      {},
+      children(query, 'collection').map(({ attrs }) =>
+        node('collection', { name: attrs.name, version: attrs.version, type: 'result' }),
+      ),
+    ),
+  ],
+  'w:mex get query': () => [node('result', {}, Buffer.from(JSON.stringify({ data: noRestrictions })))],
+  'urn:xmpp:whatsapp:dirty set clean': () => undefined,
+  'md set remove-companion-device': () => undefined,
+}
+
+const noRestrictions = {
+  xwa2_fetch_account_reachout_timelock: { is_active: false },
+  xwa2_message_capping_info: { total_quota: '-1', used_quota: '0' },
+}
+
+// What has to come after the answer.
+const sequels: Record<string, (call: IqCall) => void> = {
+  'passive set active': ({ network, device }) => announceOffline(network, device),
+  'md set remove-companion-device': ({ network, device }) => removeDevice(network, device),
+}
+
+export function answerIq(call: IqCall): void {
+  const { connection, network, stanza } = call
+  const { id, type, xmlns } = stanza.attrs
+  if (type === 'result' || type === 'error') return
+  const query = children(stanza)[0]
+  const kind = `${xmlns ?? ''} ${type ?? ''} ${query?.tag ?? ''}`
+  const answer = answers[kind]
+  if (!answer) {
+    countUnknown(network.counters, `iq ${kind}`)
+    connection.send(
+      node('iq', { from: serverJid, type: 'error', id }, [
+        node('error', { code: '501', text: 'feature-not-implemented' }),
+      ]),
+    )
+    return
+  }
+  connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }, answer(call, query)))
+  sequels[kind]?.(call)
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
+import { handsetBundle, takePreKey } from '../handset/signal.ts'
+import { type Device, deliver, notificationKey } from '../network/device.ts'
+import { serverJid } from '../network/jid.ts'
+import { type Network, phoneOfJid } from '../network/network.ts'
+import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import type { IqCall } from './iq.ts'
+
+// A client uploads more when it is told that fewer than five are left.
+const fewPreKeys = 4
+
+/** Users that do not exist are left out: an error inside one user would spoil the whole answer for the client. */
+export function answerKeyFetch({ network }: IqCall, query: Node | undefined): NodeContent {
+  const users = children(query, 'user').flatMap(({ attrs }) => {
+    const bundle = bundleOf(network, attrs.jid)
+    return bundle ? [node('user', { jid: attrs.jid }, bundle)] : []
+  })
+  return [node('list', {}, users)]
+}
+
+function bundleOf(network: Network, jid: string | undefined): Node[] | undefined {
+  const found = phoneOfJid(network, jid)
+  if (!found) return undefined
+  if (found.device === 0) {
+    network.state.sessionsChanged(found.phone)
+    return handsetBundle(found.phone)
+  }
+  const device = found.phone.devices.get(found.device)
+  return device && companionBundle(network, device)
+}
+
+function companionBundle(network: Network, device: Device): Node[] {
+  const { identity, registrationId, signedPreKey } = device.bundle
+  const preKey = takePreKey(device)
+  askForPreKeys(network, device)
+  return [
+    node('registration', {}, encodeBigEndian(registrationId)),
+    node('type', {}, KEY_BUNDLE_TYPE),
+    node('identity', {}, identity),
+    node('skey', {}, [
+      node('id', {}, encodeBigEndian(signedPreKey.id, 3)),
+      node('value', {}, signedPreKey.public),
+      node('signature', {}, signedPreKey.signature),
+    ]),
+    ...(preKey
+      ? [node('key', {}, [node('id', {}, encodeBigEndian(preKey.id, 3)), node('value', {}, preKey.public)])]
+      : []),
+  ]
+}
+
+/** Called whenever a one-time key of a companion was handed out. */
+export function askForPreKeys(network: Network, device: Device): void {
+  network.state.keysChanged(device.phone)
+  if (device.preKeys.size !== fewPreKeys) return
+  const id = randomBytes(8).toString('hex').toUpperCase()
+  const notification = node('notification', { from: serverJid, type: 'encrypt', id, t: nowSeconds() }, [
+    node('count', { value: device.preKeys.size.toString() }),
+  ])
+  deliver(device, notificationKey(id), notification)
+}

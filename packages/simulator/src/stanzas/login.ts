@@ -1,0 +1,70 @@
+import type { proto } from 'baileys'
+import { type Device, deviceLid } from '../network/device.ts'
+import type { Network } from '../network/network.ts'
+import type { Connection } from '../wire/connection.ts'
+import { node, nowSeconds } from '../wire/node.ts'
+import { streamError } from './stream-error.ts'
+
+const failureReasons = new Set(['401', '403', '405', '500', '503'])
+
+/** Lets a linked companion in, or says why not. */
+export function logIn(
+  network: Network,
+  connection: Connection,
+  payload: proto.IClientPayload,
+  noiseKey: Buffer,
+): void {
+  const number = String(payload.username ?? '')
+  const device = network.phones.get(number)?.devices.get(payload.device ?? -1)
+  if (!device?.noiseKey.equals(noiseKey)) {
+    refuse(network, connection, '401')
+    return
+  }
+  if (network.faults.strike('drop', number, undefined, 'login')) {
+    connection.terminate()
+    return
+  }
+  if (network.faults.strike('half_open', number, undefined, 'login')) {
+    connection.halfOpen = true
+    return
+  }
+  const fault = network.faults.strike('stream_error', number, undefined, 'login')
+  if (fault?.code && failureReasons.has(fault.code)) {
+    refuse(network, connection, fault.code)
+    return
+  }
+
+  replaceConnection(network, device)
+  network.connections.set(connection, { kind: 'device', device })
+  device.connection = connection
+  device.active = false
+  network.counters.logins += 1
+  connection.send(
+    node('success', {
+      t: nowSeconds(),
+      props: '27',
+      companion_enc_static: '',
+      location: 'sim',
+      lid: deviceLid(device),
+    }),
+  )
+  if (fault?.code) streamError(connection, fault.code)
+}
+
+/** A companion has one connection: the newer one wins, and the older learns why it ends. */
+function replaceConnection(network: Network, device: Device): void {
+  const old = device.connection
+  if (!old) return
+  if (old.halfOpen) {
+    old.terminate()
+    return
+  }
+  network.counters.conflicts += 1
+  streamError(old, 'conflict')
+}
+
+function refuse(network: Network, connection: Connection, reason: string): void {
+  network.counters.refused_logins += 1
+  connection.send(node('failure', { reason, location: 'sim' }))
+  connection.close()
+}

@@ -1,0 +1,138 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Arrival, receiveAtHandset } from '../handset/inbox.ts'
+import { receivedKey } from '../network/chat.ts'
+import { type Device, deliver, deviceJid, deviceLid, messageKey } from '../network/device.ts'
+import type { Fault } from '../network/faults.ts'
+import { parseJid, userJid } from '../network/jid.ts'
+import type { LogEntry } from '../network/message-log.ts'
+import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
+import { countUnknown } from '../network/stats.ts'
+import type { Connection } from '../wire/connection.ts'
+import { bytes, child, children, type Node, node, nowSeconds } from '../wire/node.ts'
+import { breakConnection } from './break-connection.ts'
+
+type Incoming = { device: Device; connection: Connection; stanza: Node; entry: LogEntry }
+
+/** A companion sends: log it, acknowledge it, and pass each ciphertext on to the device it is for. */
+export function receiveMessage(network: Network, device: Device, connection: Connection, stanza: Node): void {
+  const { id, to } = stanza.attrs
+  const recipient = parseJid(to)?.number
+  if (!id || !to || !recipient) {
+    countUnknown(network.counters, `message to ${to?.split('@')[1]}`)
+    connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error: '488' }))
+    return
+  }
+  const sender = device.phone.number
+  const entry: LogEntry = {
+    t: new Date().toISOString(),
+    connection: connection.id,
+    sender,
+    wa_message_id: id,
+    recipient,
+    ack: null,
+    duplicate: phoneOf(network, recipient).accepted.has(receivedKey(sender, id)),
+  }
+  const incoming: Incoming = { device, connection, stanza, entry }
+  // What goes to the own phone keeps house (it answers a history request, say): it is no message to anybody.
+  const isPeer = stanza.attrs.category === 'peer'
+  if (!isPeer) {
+    network.log.add(entry)
+    network.counters.messages += 1
+    if (entry.duplicate) network.counters.duplicates += 1
+    const refusal = network.faults.strike('ack_error', sender, recipient)
+    if (refusal?.code) {
+      acknowledge(incoming, refusal.code)
+      return
+    }
+    phoneOf(network, recipient).accepted.add(receivedKey(sender, id))
+  }
+  route(network, incoming, isPeer ? acknowledge(incoming) : acknowledgeOrFail(network, incoming))
+}
+
+function acknowledgeOrFail(network: Network, incoming: Incoming): Promise<void> | undefined {
+  const { device, entry } = incoming
+  const { sender, recipient } = entry
+  const broken = strikeAtMessage(network, sender, recipient)
+  if (broken) {
+    entry.ack = 'dropped'
+    breakConnection(network, device, broken)
+    return undefined
+  }
+  if (network.faults.strike('ack_drop', sender, recipient)) {
+    entry.ack = 'dropped'
+    return undefined
+  }
+  const late = network.faults.strike('ack_delay', sender, recipient)
+  if (late) return wait(late.ms ?? 0, undefined, { ref: false }).then(() => acknowledge(incoming))
+  return acknowledge(incoming)
+}
+
+function strikeAtMessage(network: Network, sender: string, recipient: string): Fault | undefined {
+  return (
+    network.faults.strike('drop', sender, recipient, 'message') ??
+    network.faults.strike('half_open', sender, recipient, 'message') ??
+    network.faults.strike('stream_error', sender, recipient, 'message')
+  )
+}
+
+function acknowledge({ connection, stanza, entry }: Incoming, error?: string): undefined {
+  const { id, to } = stanza.attrs
+  entry.ack = error ?? 'ok'
+  connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error }))
+}
+
+function route(network: Network, incoming: Incoming, acknowledged: Promise<void> | undefined): void {
+  const { device, stanza, entry } = incoming
+  const { id = '', to = '', type } = stanza.attrs
+  for (const { jid, enc } of ciphertexts(stanza)) {
+    const target = phoneOfJid(network, jid)
+    const body = bytes(enc)
+    if (!target || !body) continue
+    if (target.device !== 0) {
+      const companion = target.phone.devices.get(target.device)
+      if (companion && companion !== device) forward(incoming, companion, jid, enc)
+      continue
+    }
+    const arrival: Arrival = {
+      sender: device,
+      id,
+      to: target.phone === device.phone ? to : jid,
+      handsetJid: jid,
+      sealed: { type: enc.attrs.type === 'pkmsg' ? 'pkmsg' : 'msg', body },
+      stanzaType: type,
+      mediaType: enc.attrs.mediatype,
+      entry,
+      acknowledged,
+    }
+    receiveAtHandset(network, target.phone, arrival)
+  }
+}
+
+/** One for each device, or a single one for the device in `to`: a resend to one device, or a peer message. */
+function ciphertexts(stanza: Node): Array<{ jid: string; enc: Node }> {
+  const direct = child(stanza, 'enc')
+  if (direct) return [{ jid: stanza.attrs.to ?? '', enc: direct }]
+  return children(child(stanza, 'participants'), 'to').flatMap((participant) => {
+    const enc = child(participant, 'enc')
+    return enc && participant.attrs.jid ? [{ jid: participant.attrs.jid, enc }] : []
+  })
+}
+
+/** Companion to companion: the servers only swap the addresses. */
+function forward({ device, stanza }: Incoming, companion: Device, jid: string, enc: Node): void {
+  const { id = '', to = '', type } = stanza.attrs
+  const isLid = jid.endsWith('@lid')
+  const isOwn = companion.phone === device.phone
+  const identity = child(stanza, 'device-identity')
+  const attrs = {
+    from: isLid ? deviceLid(device) : deviceJid(device),
+    id,
+    t: nowSeconds(),
+    type,
+    notify: `+${device.phone.number}`,
+    recipient: isOwn ? userJid(to) : undefined,
+    sender_lid: isLid ? undefined : deviceLid(device),
+    sender_pn: isLid ? deviceJid(device) : undefined,
+  }
+  deliver(companion, messageKey(id), node('message', attrs, identity ? [enc, identity] : [enc]))
+}

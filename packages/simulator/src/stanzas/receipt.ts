@@ -1,0 +1,82 @@
+import { markSent, sendToDevice } from '../handset/outbox.ts'
+import { forgetSession } from '../handset/signal.ts'
+import {
+  type Device,
+  deliver,
+  deviceJid,
+  messageKey,
+  notificationKey,
+  receiptKey,
+} from '../network/device.ts'
+import { pnJid } from '../network/jid.ts'
+import { type Network, phoneOfJid } from '../network/network.ts'
+import type { Phone } from '../network/phone.ts'
+import { bytes, child, children, type Node, node, nowSeconds, uint } from '../wire/node.ts'
+import { readSignedPreKey } from './key-upload.ts'
+
+// Between a phone and its own companions; nobody else hears of them.
+const privateTypes = new Set(['peer_msg', 'hist_sync', 'sender', 'read-self', 'played-self', 'server-error'])
+
+/** A companion got, read or could not read something. */
+export function receiveReceipt(network: Network, device: Device, stanza: Node): void {
+  const { id = '', to, type, recipient } = stanza.attrs
+  device.connection?.send(node('ack', { class: 'receipt', id, from: to, type }))
+  const listed = children(child(stanza, 'list'), 'item').map((item) => item.attrs.id ?? '')
+  const ids = [id, ...listed]
+  for (const got of ids) device.pending.delete(messageKey(got))
+  if (type && privateTypes.has(type)) return
+  const origin = phoneOfJid(network, to)
+  if (!origin) return
+  if (type === 'retry' && origin.device === 0) {
+    void resend(network, origin.phone, device, stanza).catch(network.reportFailure)
+    return
+  }
+  for (const got of ids) markSent(origin.phone, got, type === 'read' ? 'read' : 'delivered')
+  // A read receipt names the account only: it is for all of its companions.
+  const companions = [...origin.phone.devices.values()].filter(
+    (other) => other !== device && (origin.device === 0 || other.id === origin.device),
+  )
+  const from = type === 'retry' ? deviceJid(device) : pnJid(device.phone.number)
+  for (const companion of companions) {
+    const attrs = { from, id, t: nowSeconds(), type: type === 'inactive' ? undefined : type, recipient }
+    deliver(companion, receiptKey(from, id, attrs.type), { ...node('receipt', attrs), ...contentOf(stanza) })
+  }
+}
+
+/** The client is done with a stanza: it will not be sent again. */
+export function receiveAck(device: Device, stanza: Node): void {
+  const { class: kind, id = '', to = '', type } = stanza.attrs
+  if (kind === 'message') device.pending.delete(messageKey(id))
+  if (kind === 'receipt') device.pending.delete(receiptKey(to, id, type))
+  if (kind === 'notification') device.pending.delete(notificationKey(id))
+}
+
+/** The companion could not decrypt: a new session, from the keys it sent along if it did, and the same message. */
+async function resend(network: Network, phone: Phone, device: Device, receipt: Node): Promise<void> {
+  const id = receipt.attrs.id ?? ''
+  const plaintext = phone.chat.sent.get(id)?.plaintext
+  const isOwn = device.phone === phone
+  if (!plaintext || isOwn) return
+  network.counters.retries += 1
+  adoptKeys(device, receipt)
+  forgetSession(phone, device.phone.number, device.id)
+  const retryCount = child(receipt, 'retry')?.attrs.count ?? '1'
+  await sendToDevice(network, phone, device, { id, plaintext, retryCount })
+}
+
+function adoptKeys(device: Device, receipt: Node): void {
+  const keys = child(receipt, 'keys')
+  const identity = bytes(child(keys, 'identity'))
+  const registrationId = uint(child(receipt, 'registration'))
+  const signedPreKey = readSignedPreKey(child(keys, 'skey'))
+  if (!identity || registrationId === undefined || !signedPreKey) return
+  device.bundle = { identity, registrationId, signedPreKey }
+  const preKey = child(keys, 'key')
+  const preKeyId = uint(child(preKey, 'id'))
+  const value = bytes(child(preKey, 'value'))
+  if (preKeyId !== undefined && value) device.preKeys = new Map([[preKeyId, value], ...device.preKeys])
+}
+
+function contentOf(stanza: Node): Pick<Node, 'content'> {
+  return stanza.content === undefined ? {} : { content: stanza.content }
+}

@@ -1,0 +1,14 @@
+import type { Connection } from '../wire/connection.ts'
+import { node } from '../wire/node.ts'
+
+/** Ends a stream with a code, or with a conflict: another connection of the same companion, or its removal. */
+export function streamError(connection: Connection, code: string): void {
+  if (code === 'conflict') {
+    connection.send(node('stream:error', {}, [node('conflict', { type: 'replaced' })]))
+  } else if (code === 'device_removed') {
+    connection.send(node('stream:error', { code: '401' }, [node('conflict', { type: 'device_removed' })]))
+  } else {
+    connection.send(node('stream:error', { code }))
+  }
+  connection.close()
+}

@@ -1,0 +1,55 @@
+import { lidJid, parseJid, pnJid } from '../network/jid.ts'
+import { type Network, phoneOf } from '../network/network.ts'
+import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
+import type { IqCall } from './iq.ts'
+
+/** Answers what the client asks about users: are they on WhatsApp, which devices have they, what is their LID. */
+export function answerUsync({ network, device }: IqCall, query: Node | undefined): NodeContent {
+  const asked = new Set(children(child(query, 'query')).map((protocol) => protocol.tag))
+  const asker = device.phone.number
+  const users = children(child(query, 'list'), 'user').flatMap((user) =>
+    answerUser(network, asker, asked, user),
+  )
+  return [
+    node('usync', { ...query?.attrs }, [
+      node(
+        'result',
+        {},
+        [...asked].map((tag) => node(tag)),
+      ),
+      node('list', {}, users),
+    ]),
+  ]
+}
+
+function answerUser(network: Network, asker: string, asked: Set<string>, user: Node): Node[] {
+  const phoneText = bytes(child(user, 'contact'))?.toString()
+  const jid = user.attrs.jid ?? pnJid((phoneText ?? '').replace(/\D/g, ''))
+  const parsed = parseJid(jid)
+  if (!parsed) return phoneText ? [node('user', { jid }, [contact('out', phoneText)])] : []
+  const { number } = parsed
+  const results: Node[] = []
+  if (asked.has('contact')) {
+    const isMissing = network.faults.strike('not_on_whatsapp', asker, number) !== undefined
+    results.push(contact(isMissing ? 'out' : 'in', phoneText ?? `+${number}`))
+  }
+  if (asked.has('devices')) results.push(deviceList(network, number))
+  if (asked.has('lid') && !jid.endsWith('@lid')) results.push(node('lid', { val: lidJid(number) }))
+  return [node('user', { jid }, results)]
+}
+
+function contact(type: 'in' | 'out', phoneText: string): Node {
+  return node('contact', { type }, Buffer.from(phoneText))
+}
+
+function deviceList(network: Network, number: string): Node {
+  const devices = [...phoneOf(network, number).devices.values()]
+  return node('devices', {}, [
+    node('device-list', {}, [
+      node('device', { id: '0' }),
+      // Clients drop companions without a key index.
+      ...devices.map(({ id }) => node('device', { id: id.toString(), 'key-index': id.toString() })),
+    ]),
+    node('key-index-list', { ts: Math.floor(Date.now() / 1000).toString() }),
+  ])
+}

@@ -1,0 +1,121 @@
+import { decodeBinaryNode, encodeBinaryNode, type proto } from 'baileys'
+import type { WebSocket } from 'ws'
+import type { ServerCertificate } from './certificate.ts'
+import { FrameReader, frame } from './frames.ts'
+import type { Node } from './node.ts'
+import { NoiseResponder, type Transport } from './noise.ts'
+
+export type ConnectionEvents = {
+  onClient: (connection: Connection, payload: proto.IClientPayload, clientKey: Buffer) => void
+  onNode: (connection: Connection, node: Node) => void
+  onClose: (connection: Connection) => void
+  /** The client broke the protocol, or we have a bug; the connection is cut either way. */
+  onFailure: (connection: Connection, error: unknown) => void
+  /** How long this client's next stanza has to wait before it is read, 0 for not at all. */
+  readDelayMs: (connection: Connection) => number
+}
+
+let connectionsMade = 0
+
+/** One WebSocket of a client: handshake, then stanzas in both directions. */
+export class Connection {
+  readonly id = ++connectionsMade
+  /** A half-open connection is silent in both directions while TCP stays up. */
+  halfOpen = false
+  readonly #socket: WebSocket
+  readonly #events: ConnectionEvents
+  readonly #noise: NoiseResponder
+  readonly #frames = new FrameReader()
+  #phase: 'hello' | 'finish' | 'open' | 'closed' = 'hello'
+  #transport: Transport | undefined
+  #unread: Buffer[] = []
+  #reading = false
+
+  constructor(socket: WebSocket, certificate: ServerCertificate, events: ConnectionEvents) {
+    this.#socket = socket
+    this.#events = events
+    this.#noise = new NoiseResponder(certificate)
+    socket.on('message', (data) => this.#receive(data as Buffer))
+    socket.on('error', () => this.terminate())
+    socket.on('close', () => this.#closed())
+  }
+
+  get closed(): boolean {
+    return this.#phase === 'closed'
+  }
+
+  send(node: Node): void {
+    if (!this.#transport || this.halfOpen || this.closed) return
+    this.#socket.send(frame(this.#transport.encrypt(encodeBinaryNode(node))))
+  }
+
+  /** Ends the stream in order: what was sent before still arrives. */
+  close(): void {
+    this.#socket.close()
+    this.#closed()
+  }
+
+  /** Cuts the wire. */
+  terminate(): void {
+    this.#socket.terminate()
+    this.#closed()
+  }
+
+  #receive(data: Buffer): void {
+    if (this.closed || this.halfOpen) return
+    try {
+      for (const body of this.#frames.push(data)) this.#receiveFrame(body)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #receiveFrame(body: Buffer): void {
+    if (this.#phase === 'hello') {
+      this.#phase = 'finish'
+      this.#socket.send(frame(this.#noise.answerHello(body)))
+    } else if (this.#phase === 'finish') {
+      const { clientKey, payload, transport } = this.#noise.finish(body)
+      this.#transport = transport
+      this.#phase = 'open'
+      this.#events.onClient(this, payload, clientKey)
+    } else if (this.#transport) {
+      this.#unread.push(this.#transport.decrypt(body))
+      if (!this.#reading) void this.#read()
+    }
+  }
+
+  async #read(): Promise<void> {
+    this.#reading = true
+    try {
+      for (let next = this.#unread.shift(); next && !this.closed; next = this.#unread.shift()) {
+        const delayMs = this.#events.readDelayMs(this)
+        if (delayMs > 0) await this.#stall(delayMs)
+        const stanza = await decodeBinaryNode(next)
+        if (!this.halfOpen && !this.closed) this.#events.onNode(this, stanza)
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+    this.#reading = false
+  }
+
+  #fail(error: unknown): void {
+    this.#events.onFailure(this, error)
+    this.terminate()
+  }
+
+  /** A slow reader stops taking bytes from TCP, so the client feels it as back-pressure. */
+  async #stall(delayMs: number): Promise<void> {
+    this.#socket.pause()
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    this.#socket.resume()
+  }
+
+  #closed(): void {
+    if (this.closed) return
+    this.#phase = 'closed'
+    this.#unread = []
+    this.#events.onClose(this)
+  }
+}

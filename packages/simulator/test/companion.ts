@@ -1,0 +1,165 @@
+import { Agent, type AgentOptions } from 'node:https'
+import { connect } from 'node:net'
+import makeWASocket, {
+  type BaileysEventMap,
+  type UserFacingSocketConfig,
+  WA_CERT_DETAILS,
+  type WAMessage,
+} from 'baileys'
+import type { Simulator } from '../src/simulator.ts'
+import { type MemoryAuth, memoryAuth } from './memory-auth.ts'
+
+type Socket = ReturnType<typeof makeWASocket>
+type Update = BaileysEventMap['messages.update'][number]
+
+const silent = {
+  level: 'silent',
+  child: () => silent,
+  trace: () => {},
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+}
+
+/** A real Baileys socket and what it reported so far; `until` waits for a fact instead of for a while. */
+export class Companion {
+  readonly auth: MemoryAuth
+  readonly messages: WAMessage[] = []
+  readonly updates: Update[] = []
+  readonly sim: Simulator
+  sock: Socket
+  qr: string | undefined
+  isOpen = false
+  /** The status code of the last disconnect. */
+  closedWith: number | undefined
+  historyCompleted = false
+  readonly options: Partial<UserFacingSocketConfig>
+  #waiting = new Set<() => void>()
+
+  constructor(sim: Simulator, auth = memoryAuth(), options: Partial<UserFacingSocketConfig> = {}) {
+    this.sim = sim
+    this.auth = auth
+    this.options = options
+    this.sock = this.#open()
+  }
+
+  get number(): string {
+    return this.sock.user?.id.split(':')[0] ?? ''
+  }
+
+  reconnect(): void {
+    this.isOpen = false
+    this.closedWith = undefined
+    this.sock = this.#open()
+  }
+
+  async until<T>(fact: () => T | undefined | false | null, what: string, ms = 10_000): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(check)
+        reject(new Error(`never came: ${what}`))
+      }, ms)
+      const check = () => {
+        const value = fact()
+        if (value === undefined || value === false || value === null) return
+        clearTimeout(timer)
+        this.#waiting.delete(check)
+        resolve(value as T)
+      }
+      this.#waiting.add(check)
+      check()
+    })
+  }
+
+  /** Sends and waits for what the server says about it. */
+  async send(to: string, content: Parameters<Socket['sendMessage']>[1], messageId?: string) {
+    const id = messageId ?? newId()
+    const ack = this.sock.waitForMessage(id, 10_000)
+    ack.catch(() => {})
+    await this.sock.sendMessage(`${to}@s.whatsapp.net`, content, { messageId: id })
+    return { id, ack }
+  }
+
+  statusOf(id: string): number {
+    return Math.max(-1, ...this.updates.filter((u) => u.key.id === id).map((u) => u.update.status ?? -1))
+  }
+
+  async end(): Promise<void> {
+    await this.sock.end(undefined)
+  }
+
+  #open(): Socket {
+    WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(this.sim.rootKey, 'base64')
+    const sock = makeWASocket({
+      waWebSocketUrl: this.sim.socketUrl,
+      auth: this.auth,
+      logger: silent,
+      browser: ['Test', 'Chrome', '1'],
+      emitOwnEvents: false,
+      markOnlineOnConnect: false,
+      fetchAgent: plainHttpAgent(this.sim.mediaHost),
+      ...this.options,
+    })
+    sock.ev.on('creds.update', (update) => Object.assign(this.auth.creds, update))
+    sock.ev.on('connection.update', (update) => {
+      if (update.qr) this.qr = update.qr
+      if (update.connection === 'open') this.isOpen = true
+      if (update.connection === 'close') {
+        this.isOpen = false
+        const error = update.lastDisconnect?.error as { output?: { statusCode?: number } } | undefined
+        this.closedWith = error?.output?.statusCode ?? 0
+        if (this.closedWith === 515) this.reconnect()
+      }
+      this.#check()
+    })
+    sock.ev.on('messages.upsert', ({ messages }) => {
+      this.messages.push(...messages)
+      this.#check()
+    })
+    sock.ev.on('messages.update', (updates) => {
+      this.updates.push(...updates)
+      this.#check()
+    })
+    sock.ev.on('messaging-history.set', () => {
+      this.historyCompleted = true
+      this.#check()
+    })
+    return sock
+  }
+
+  #check(): void {
+    for (const check of [...this.#waiting]) check()
+  }
+}
+
+let ids = 0
+export const newId = (): string => `3EB0TEST${(++ids).toString().padStart(14, '0')}`
+
+let numbers = 0
+/** A number no other test uses. */
+export const newNumber = (): string => `4915${(100_000_000 + ++numbers).toString()}`
+
+/** A companion that was paired by scanning its QR and is logged in. */
+export async function linkedCompanion(
+  sim: Simulator,
+  number = newNumber(),
+  options: Partial<UserFacingSocketConfig> = {},
+): Promise<Companion> {
+  const companion = new Companion(sim, memoryAuth(), options)
+  const qr = await companion.until(() => companion.qr, 'a QR')
+  await sim.scan({ qr, number })
+  await companion.until(() => companion.isOpen, 'open')
+  return companion
+}
+
+/** The client writes https:// in front of the media host; this agent talks plain HTTP to it all the same. */
+function plainHttpAgent(mediaHost: string): Agent {
+  const [host, port] = mediaHost.split(':')
+  class PlainAgent extends Agent {
+    override createConnection(_options: AgentOptions) {
+      return connect(Number(port), host)
+    }
+  }
+  return new PlainAgent()
+}

@@ -43,7 +43,9 @@ const silenceMs = 6000
 function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }): Socket {
   const socket = path ? connectTcp(path) : connectTcp({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
   return socket.setTimeout(silenceMs, () =>
-    socket.destroy(new Error(`Postgres was silent for ${silenceMs} ms`)),
+    socket.destroy(
+      Object.assign(new Error(`Postgres was silent for ${silenceMs} ms`), { code: 'ETIMEDOUT' }),
+    ),
   )
 }
 

@@ -1,0 +1,108 @@
+import type { MessageType } from '@wagate/shared/statuses'
+import type { Database } from '../client.ts'
+
+export type NewMessage = {
+  id: string
+  waId: string
+  accountId: number
+  sender: string
+  number: string
+  type: MessageType
+  body: string | null
+  url: string | null
+  filename: string | null
+  /** ISO 8601; null is now. */
+  sendAt: string | null
+  /** Bytes that came with the request, in base64. */
+  media: { mime: string; base64: string } | null
+  idempotency: Idempotency | null
+}
+
+/** `key` counts within account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
+export type Idempotency = { operation: string; key: string; payloadHash: string }
+
+export type Acceptance =
+  | { outcome: 'accepted'; deviceId: number }
+  | { outcome: 'sender_not_found' }
+  | { outcome: 'sender_not_connected' }
+  /** An earlier request came with the same idempotency key: `findMessagesByKey` tells what became of it. */
+  | { outcome: 'key_used' }
+
+/**
+ * Stores the messages of one statement in their order, each with its idempotency key and media, or says why not.
+ * No two of them may have the same idempotency key.
+ */
+export async function acceptMessages(db: Database, messages: NewMessage[]): Promise<Acceptance[]> {
+  const sql = db.$client
+  const list = <Value>(of: (message: NewMessage) => Value): Value[] => messages.map(of)
+  const rows = await sql<AcceptanceRow[]>`
+    WITH given AS (
+      SELECT given.*, device.id AS device_id, device.link_generation,
+        coalesce(
+          device.desired = 'linked' AND device.has_credentials
+            AND device.link_generation > device.revoked_generation,
+          false
+        ) AS is_linked
+      FROM unnest(
+        ${list((m) => m.id)}::uuid[],
+        ${list((m) => m.waId)}::text[],
+        ${list((m) => m.accountId)}::int[],
+        ${list((m) => m.sender)}::text[],
+        ${list((m) => m.number)}::text[],
+        ${list((m) => m.type)}::text[],
+        ${list((m) => m.body)}::text[],
+        ${list((m) => m.url)}::text[],
+        ${list((m) => m.filename)}::text[],
+        ${list((m) => m.sendAt)}::timestamptz[],
+        ${list((m) => m.media?.mime ?? null)}::text[],
+        ${list((m) => m.media?.base64 ?? null)}::text[],
+        ${list((m) => m.idempotency?.operation ?? null)}::text[],
+        ${list((m) => m.idempotency?.key ?? null)}::text[],
+        ${list((m) => m.idempotency?.payloadHash ?? null)}::text[]
+      ) WITH ORDINALITY AS given (
+        id, wa_id, account_id, sender, number, type, body, url, filename, send_at,
+        media_mime, media_base64, operation, key, payload_hash, position
+      )
+      LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
+    ),
+    claimed AS (
+      INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)
+      SELECT account_id, operation, key, decode(payload_hash, 'base64'), id
+      FROM given WHERE is_linked AND key IS NOT NULL
+      -- In one order everywhere: two statements that wait for each other's keys would be a deadlock.
+      ORDER BY account_id, operation, key
+      ON CONFLICT ON CONSTRAINT idempotency_keys_pk DO UPDATE
+        SET payload_hash = excluded.payload_hash, message_id = excluded.message_id, response = NULL,
+          created_at = now()
+        WHERE stored.created_at <= now() - interval '24 hours'
+      RETURNING message_id
+    ),
+    inserted AS (
+      INSERT INTO messages (
+        id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
+        link_generation, send_at
+      )
+      SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
+        link_generation, send_at
+      FROM given WHERE is_linked AND (key IS NULL OR id IN (SELECT message_id FROM claimed))
+      ORDER BY position
+      RETURNING id
+    ),
+    attached AS (
+      INSERT INTO media_blobs (message_id, account_id, mime, bytes)
+      SELECT id, account_id, media_mime, decode(media_base64, 'base64')
+      FROM given JOIN inserted USING (id) WHERE media_base64 IS NOT NULL
+    )
+    SELECT device_id AS "deviceId", is_linked AS "isLinked", inserted.id IS NOT NULL AS "isAccepted"
+    FROM given LEFT JOIN inserted USING (id)
+    ORDER BY position`
+  return rows.map(toAcceptance)
+}
+
+type AcceptanceRow = { deviceId: number | null; isLinked: boolean; isAccepted: boolean }
+
+function toAcceptance({ deviceId, isLinked, isAccepted }: AcceptanceRow): Acceptance {
+  if (deviceId === null) return { outcome: 'sender_not_found' }
+  if (!isLinked) return { outcome: 'sender_not_connected' }
+  return isAccepted ? { outcome: 'accepted', deviceId } : { outcome: 'key_used' }
+}

@@ -38,6 +38,8 @@ export const settings = {
   METRICS_PORT: wholeNumber(0, 65_535).default(0),
   TRUST_PROXY: flag.default(false),
   ALLOW_QUERY_API_KEY: flag.default(true),
+  /** While there is no ADMIN the API creates this one at start and prints the key once. */
+  BOOTSTRAP_ADMIN_EMAIL: z.email('must be an email address').optional(),
 
   /** Fixed at installation; every process checks it at start. */
   SHARDS: wholeNumber(1, 4096).default(256),

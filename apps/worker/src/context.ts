@@ -1,0 +1,67 @@
+import type { Database } from '@wagate/db/client'
+import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/device-auth'
+import type { OwnershipLost } from '@wagate/db/queries/fence'
+import { type Claim, claimMessages, type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
+import type { DeviceEvents } from '@wagate/queue/device-events'
+import type { Logger } from '@wagate/shared/logger'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import type { UserFacingSocketConfig } from 'baileys'
+import type { Config } from './config.ts'
+import { makeRecipients, type Recipients } from './outbox/recipients.ts'
+import { makeScopedCache, type Scope } from './scoped-cache.ts'
+import { makeSemaphore, type Semaphore } from './semaphore.ts'
+import { chooseNetwork } from './session/network.ts'
+
+type Batch<Item, Result> = { add(item: Item): Promise<Result> }
+
+/** What the devices of a worker share. */
+export type DeviceContext = {
+  config: Config
+  logger: Logger
+  db: Database
+  events: DeviceEvents
+  network: Partial<UserFacingSocketConfig>
+  /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
+  logins: Semaphore
+  mediaBytes: Semaphore
+  recipients: Recipients
+  /** Each opens a scope of its own in a cache that all devices share. */
+  caches: { auth(): Scope; userDevices(): Scope; retryCounts(): Scope }
+  authWrites: Batch<AuthWrite, OwnershipLost | undefined>
+  claims: Batch<Claim, boolean>
+  outcomes: Batch<MessageOutcome, void>
+  /** A fenced write found another owner. */
+  onLost(shard: number): void
+}
+
+const loginsMax = 8
+const hourMs = 3_600_000
+const batchItemsMax = 500
+
+export function makeDeviceContext(
+  given: Pick<DeviceContext, 'config' | 'logger' | 'db' | 'events' | 'onLost'>,
+): DeviceContext {
+  const { config, db } = given
+  return {
+    ...given,
+    network: chooseNetwork(config),
+    logins: makeSemaphore(loginsMax),
+    mediaBytes: makeSemaphore(config.MEDIA_MEMORY_BYTES),
+    recipients: makeRecipients(),
+    caches: {
+      auth: makeScopedCache({ entriesMax: 100_000 }),
+      // Every miss makes Baileys fetch new Signal sessions with the contact and the own phone: hours, not minutes.
+      userDevices: makeScopedCache({ entriesMax: 200_000, ttlMs: 12 * hourMs }),
+      retryCounts: makeScopedCache({ entriesMax: 50_000, ttlMs: hourMs }),
+    },
+    authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
+    claims: makeNaturalBatch((claims) => claimMessages(db, claims), { itemsMax: batchItemsMax }),
+    outcomes: makeNaturalBatch(
+      async (outcomes) => {
+        await recordOutcomes(db, outcomes)
+        return outcomes.map(() => undefined)
+      },
+      { itemsMax: batchItemsMax },
+    ),
+  }
+}

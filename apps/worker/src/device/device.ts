@@ -1,0 +1,267 @@
+import {
+  type DeviceState,
+  endPairing,
+  findDeviceState,
+  setConnection,
+  wipeCredentials,
+} from '@wagate/db/queries/device-state'
+import { OwnershipLost } from '@wagate/db/queries/fence'
+import { failUnlinkedMessages, findSentContent } from '@wagate/db/queries/outbox'
+import { messageErrors } from '@wagate/shared/error-codes'
+import { maskPhone } from '@wagate/shared/phone'
+import type { proto, WAMessageKey } from 'baileys'
+import type { DeviceContext } from '../context.ts'
+import { contentOf, isReadyToSend } from '../outbox/content.ts'
+import { type Outbox, startOutbox } from '../outbox/outbox.ts'
+import { makePacer, type Pacer } from '../outbox/pacer.ts'
+import { makeRecorder } from '../outbox/recorder.ts'
+import type { Lease } from '../ownership/lease.ts'
+import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/auth-store.ts'
+import { removeCompanion } from '../session/log-out.ts'
+import type { Outcome } from '../session/outcomes.ts'
+import { storeReceived } from '../session/received.ts'
+import { afterClose } from '../session/reconnect-policy.ts'
+import { openSession, type Session } from '../session/session.ts'
+import { makeVault } from '../session/vault.ts'
+import { makeSingleFlight } from '../single-flight.ts'
+import { type Intent, intentOf } from './intent.ts'
+import { completePairing, showQr } from './pairing.ts'
+
+export type Device = {
+  /** What is desired of it may have changed. */
+  look(): void
+  /** It may have new messages to send. */
+  wake(): void
+  /** False when what the database says asks for something else than what is going on. */
+  isDoing(intent: Intent): boolean
+  /** `released`: what is on the wire gets its answer first. `lost`: nothing more is written or sent. */
+  close(why: 'released' | 'lost'): Promise<void>
+}
+
+type Current = { kind: 'pair' | 'login'; session: Session; isOpen: boolean }
+
+const retryMs = 1000
+const pairingLookMs = 5000
+/** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
+const drainMs = 700
+
+/** One device of an owned shard: brings its socket to what the database asks for, and keeps it there. */
+export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
+  const { config, db, events } = context
+  const logger = context.logger.child({ deviceId: id })
+  const vault = makeVault(config.MASTER_KEY, id)
+  const caches = { userDevices: context.caches.userDevices(), retryCounts: context.caches.retryCounts() }
+  const recorder = makeRecorder(context, lease, id)
+  let current: Current | undefined
+  let outbox: Outbox | undefined
+  let pacer: Pacer | undefined
+  let timer: NodeJS.Timeout | undefined
+  let failures = 0
+  let notBeforeMs = 0
+  /** WhatsApp refused the credentials for this reason: they are to be forgotten. */
+  let refusedBecause: string | undefined
+  let isClosed = false
+
+  const look = makeSingleFlight(reconcile, onError)
+
+  function lookAfter(ms: number): void {
+    clearTimeout(timer)
+    if (!isClosed) timer = setTimeout(look, ms)
+  }
+
+  function onError(error: unknown): void {
+    if (isClosed) return
+    if (error instanceof OwnershipLost) context.onLost(lease.shard)
+    logger.warn({ err: error }, 'A device could not be brought to its desired state, trying again')
+    lookAfter(retryMs)
+  }
+
+  async function reconcile(): Promise<void> {
+    if (isClosed) return
+    if (refusedBecause) await forgetCredentials(refusedBecause)
+    const state = await findDeviceState(db, id)
+    if (isClosed) return
+    if (state) await failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
+    switch (intentOf(state)) {
+      case 'connect':
+        return state && connect(state)
+      case 'log-out':
+        return state && logOut(state)
+      case 'pair':
+        return state && pair(state)
+      case 'rest':
+        return rest(state)
+    }
+  }
+
+  async function connect(state: DeviceState): Promise<void> {
+    if (!current) return logIn(state)
+    if (current.kind !== 'login' || !current.isOpen || outbox) return
+    await setConnection(db, lease, id, { connection: 'online', reason: null })
+    if (isClosed || !current) return
+    pacer ??= makePacer(
+      {
+        ratePerMinute: state.ratePerMinute ?? config.SEND_RATE_PER_MINUTE,
+        burst: state.burst ?? config.SEND_BURST,
+      },
+      performance.now(),
+    )
+    outbox = startOutbox(context, { id, lease, vault, caches, pacer, recorder }, current.session.sock)
+    logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
+    await events.publish(id, { kind: 'status', connected: true, reason: null })
+  }
+
+  async function logOut(state: DeviceState): Promise<void> {
+    stopOutbox()
+    if (current?.kind === 'pair') return
+    if (!current) return logIn(state)
+    if (!current.isOpen) return
+    const isRemoved = await removeCompanion(current.session.sock)
+    endSession()
+    if (!isRemoved) return lookAfter(retryMs)
+    await forgetCredentials(null)
+    logger.info({ sender: maskPhone(state.sender) }, 'The device is logged out')
+    look()
+  }
+
+  async function pair(state: DeviceState): Promise<void> {
+    lookAfter(pairingLookMs)
+    if (current?.kind === 'login') endSession()
+    if (!current && performance.now() >= notBeforeMs) open('pair', makeAuth(), state, () => undefined)
+  }
+
+  async function rest(state: DeviceState | undefined): Promise<void> {
+    if (!current) return
+    const wasPairing = current.kind === 'pair'
+    stopOutbox()
+    endSession()
+    if (!state || !wasPairing) return
+    const reason = state.desired === 'linked' ? 'qr_expired' : null
+    await endPairing(db, lease, id, { desiredRev: state.desiredRev, reason })
+    await events.clearQr(id)
+    await events.publish(id, { kind: 'status', connected: false, reason })
+  }
+
+  async function logIn(state: DeviceState): Promise<void> {
+    const waitMs = notBeforeMs - performance.now()
+    if (waitMs > 0) return lookAfter(waitMs)
+    const giveBack = await context.logins.acquire(1)
+    try {
+      const creds = isClosed || !lease.isValid() ? undefined : await findCreds(db, id, vault)
+      if (!creds || isClosed) giveBack()
+      else open('login', makeAuth(creds), state, giveBack)
+    } catch (error) {
+      giveBack()
+      throw error
+    }
+  }
+
+  function makeAuth(creds?: AuthStore['creds']): AuthStore {
+    return makeAuthStore({ db, deviceId: id, vault, cache: context.caches.auth(), write: storeAuth }, creds)
+  }
+
+  /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
+  async function storeAuth(rows: AuthRows): Promise<void> {
+    const lost = await context.authWrites.add({ fence: lease, deviceId: id, rows })
+    if (lost) context.onLost(lease.shard)
+    if (lost || !lease.isValid()) throw lost ?? new OwnershipLost(lease.shard)
+  }
+
+  function open(kind: Current['kind'], auth: AuthStore, state: DeviceState, giveBack: () => void): void {
+    const device = { ...state, lease }
+    const opened: Current = {
+      kind,
+      isOpen: false,
+      session: openSession(
+        { ...context, deviceId: id, auth, caches, keepAliveMs: config.KEEPALIVE_MS, getMessage },
+        {
+          onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
+          async onPaired() {
+            const result = await completePairing(context, device, auth)
+            logger.info({ result }, 'A phone scanned the QR code')
+          },
+          onOpen() {
+            giveBack()
+            failures = 0
+            opened.isOpen = true
+            look()
+          },
+          onOutcome,
+          onReceived: (message) => storeReceived(context, device, message),
+          async onClosed(code) {
+            giveBack()
+            if (current === opened) await handleClosed(kind, code)
+          },
+          onError,
+        },
+      ),
+    }
+    current = opened
+  }
+
+  function onOutcome(waId: string, outcome: Outcome): void {
+    outbox?.settle(waId, outcome)
+    if (outcome.kind === 'delivered' || outcome.kind === 'read') {
+      void recorder.record(waId, outcome.kind, outcome.at)
+    }
+  }
+
+  async function handleClosed(kind: Current['kind'], code: number | undefined): Promise<void> {
+    stopOutbox()
+    current = undefined
+    const next = afterClose(code, failures)
+    if (code !== 515) failures += 1
+    logger.info({ code, kind, next: next.kind }, 'The connection to WhatsApp ended')
+    if (next.kind === 'wipe' && kind === 'login') {
+      refusedBecause = next.reason
+      return look()
+    }
+    const delayMs = next.kind === 'reconnect' ? next.delayMs : retryMs
+    notBeforeMs = performance.now() + delayMs
+    lookAfter(delayMs)
+    if (kind === 'login') await setConnection(db, lease, id, { connection: 'offline', reason: next.reason })
+  }
+
+  async function forgetCredentials(reason: string | null): Promise<void> {
+    await wipeCredentials(db, lease, id, reason)
+    refusedBecause = undefined
+    notBeforeMs = 0
+    await events.publish(id, { kind: 'status', connected: false, reason })
+  }
+
+  async function getMessage({ id: waId }: WAMessageKey): Promise<proto.IMessage | undefined> {
+    const sent = waId ? await findSentContent(db, id, waId) : undefined
+    return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
+  }
+
+  function stopOutbox(): void {
+    outbox?.stop()
+    outbox = undefined
+  }
+
+  function endSession(): void {
+    current?.session.end()
+    current = undefined
+  }
+
+  return {
+    look,
+    wake() {
+      if (outbox) outbox.wake()
+      else look()
+    },
+    isDoing(intent) {
+      if (intent === 'rest') return current === undefined
+      if (intent === 'pair') return current?.kind === 'pair'
+      if (intent === 'connect') return outbox !== undefined || notBeforeMs > performance.now()
+      return false
+    },
+    async close(why) {
+      isClosed = true
+      clearTimeout(timer)
+      if (why === 'released') await outbox?.drain(drainMs)
+      stopOutbox()
+      endSession()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { linkDevice, refuseLink, setConnection } from '@wagate/db/queries/device-state'
+import { isSameSubscriber } from '@wagate/shared/phone'
+import { jidDecode } from 'baileys'
+import type { DeviceContext } from '../context.ts'
+import type { Lease } from '../ownership/lease.ts'
+import type { AuthStore } from '../session/auth-store.ts'
+
+type PairingDevice = { id: number; sender: string; lease: Lease }
+
+export async function showQr(
+  { db, events }: Pick<DeviceContext, 'db' | 'events'>,
+  { id, lease }: PairingDevice,
+  qr: { text: string; lifeMs: number },
+): Promise<void> {
+  await setConnection(db, lease, id, { connection: 'scanning', reason: null })
+  const event = {
+    kind: 'qr',
+    epoch: lease.epoch,
+    text: qr.text,
+    expiresAtMs: Date.now() + qr.lifeMs,
+  } as const
+  await events.retainQr(id, event)
+  await events.publish(id, event)
+}
+
+/**
+ * A phone scanned. Its number must be the sender's, or the link is kept only to be undone: whoever scans
+ * would otherwise receive, and answer for, another sender's messages.
+ */
+export async function completePairing(
+  { db, events }: Pick<DeviceContext, 'db' | 'events'>,
+  { id, sender, lease }: PairingDevice,
+  auth: AuthStore,
+): Promise<'linked' | 'sender_mismatch'> {
+  const jid = auth.creds.me?.id ?? ''
+  const creds = auth.credsRow()
+  await events.clearQr(id)
+  if (!isSameSubscriber(sender, jidDecode(jid)?.user ?? '')) {
+    await refuseLink(db, lease, id, { creds, reason: 'sender_mismatch' })
+    await events.publish(id, { kind: 'status', connected: false, reason: 'sender_mismatch' })
+    return 'sender_mismatch'
+  }
+  await linkDevice(db, lease, id, { waJid: jid, waLid: auth.creds.me?.lid ?? null, creds })
+  return 'linked'
+}

@@ -1,0 +1,122 @@
+import { countLinkedDevices, listDevicesWithWork, takeDevices } from '@wagate/db/queries/device-state'
+import { expireMessages } from '@wagate/db/queries/outbox'
+import {
+  type ConsumerConnection,
+  openConsumerConnection,
+  startCommandConsumer,
+} from '@wagate/queue/command-consumer'
+import type { CommandHandlers } from '@wagate/shared/commands'
+import { messageErrors } from '@wagate/shared/error-codes'
+import type { Running } from '@wagate/shared/running'
+import type { DeviceContext } from './context.ts'
+import { type Device, makeDevice } from './device/device.ts'
+import { intentOf } from './device/intent.ts'
+import type { Lease, ShardHolder } from './ownership/lease.ts'
+import { makeSingleFlight } from './single-flight.ts'
+
+type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Running>; linked: number }
+
+/** Holds the devices and the command queues of the owned shards. */
+export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
+  const { config, db, logger } = context
+  const shards = new Map<number, Shard>()
+  const connection = openConsumerConnection(config.REDIS_URL, onRedisError)
+  const poll = makeSingleFlight(lookAtAll, (error) => logger.warn({ err: error }, 'The poll for work failed'))
+  const timer = setInterval(poll, config.OUTBOX_POLL_MS)
+
+  function onRedisError(error: Error): void {
+    logger.warn({ err: error }, 'Redis does not answer: commands are found by polling until it does')
+  }
+
+  function deviceOf(shard: Shard, deviceId: number): Device {
+    const known = shard.devices.get(deviceId)
+    if (known) return known
+    const made = makeDevice(context, shard.lease, deviceId)
+    shard.devices.set(deviceId, made)
+    return made
+  }
+
+  function handlersOf(shard: Shard): CommandHandlers {
+    const look = async ({ deviceId }: { deviceId: number }) => deviceOf(shard, deviceId).look()
+    return {
+      send: async ({ deviceId }) => deviceOf(shard, deviceId).wake(),
+      'start-session': look,
+      'end-session': look,
+    }
+  }
+
+  async function take(leases: Lease[]): Promise<void> {
+    for (const lease of leases) {
+      const shard: Shard = { lease, devices: new Map(), consumer: Promise.resolve(nothing), linked: 0 }
+      shard.consumer = startConsumer(connection, shard)
+      shards.set(lease.shard, shard)
+    }
+    // After the consumers: what is accepted from here on has a command, what came before is in the database.
+    await Promise.all(leases.map((lease) => shards.get(lease.shard)?.consumer))
+    const found = await takeDevices(db, leases)
+    await countLinked(leases.map(({ shard }) => shard))
+    for (const { id, shard } of found) {
+      const owned = shards.get(shard)
+      if (owned) deviceOf(owned, id).look()
+    }
+  }
+
+  function startConsumer(to: ConsumerConnection, shard: Shard): Promise<Running> {
+    return startCommandConsumer(to, {
+      shard: shard.lease.shard,
+      handlers: handlersOf(shard),
+      onError: onRedisError,
+    })
+  }
+
+  async function drop(numbers: number[], why: 'released' | 'lost'): Promise<void> {
+    const dropped = numbers.flatMap((number) => shards.get(number) ?? [])
+    for (const number of numbers) shards.delete(number)
+    await Promise.all(
+      dropped.map(async ({ devices, consumer }) => {
+        await (await consumer).close()
+        await Promise.all([...devices.values()].map((device) => device.close(why)))
+      }),
+    )
+  }
+
+  /** Finds what a lost command would have said, and what came due by time alone. */
+  async function lookAtAll(): Promise<void> {
+    const leases = [...shards.values()].map(({ lease }) => lease)
+    if (leases.length === 0) return
+    await expireMessages(db, leases, {
+      ttlMs: config.MESSAGE_TTL_MS,
+      sentence: messageErrors.message_expired,
+    })
+    const numbers = leases.map(({ shard }) => shard)
+    for (const state of await listDevicesWithWork(db, numbers)) {
+      const shard = shards.get(state.shard)
+      if (!shard) continue
+      const device = deviceOf(shard, state.id)
+      if (!device.isDoing(intentOf(state))) device.look()
+      else if (state.hasWaiting) device.wake()
+    }
+    await countLinked(numbers)
+  }
+
+  async function countLinked(numbers: number[]): Promise<void> {
+    const counts = await countLinkedDevices(db, numbers)
+    for (const number of numbers) {
+      const shard = shards.get(number)
+      if (shard) shard.linked = counts.get(number) ?? 0
+    }
+  }
+
+  return {
+    take,
+    drop,
+    linkedDevices: (number) => shards.get(number)?.linked ?? 0,
+    async close() {
+      clearInterval(timer)
+      await drop([...shards.keys()], 'lost')
+      await connection.close()
+    },
+  }
+}
+
+const nothing: Running = { close: async () => undefined }

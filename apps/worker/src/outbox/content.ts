@@ -1,0 +1,69 @@
+import type { Database } from '@wagate/db/client'
+import type { Fence } from '@wagate/db/queries/fence'
+import { storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
+import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
+import { generateWAMessageContent, proto, type WASocket } from 'baileys'
+import type { Config } from '../config.ts'
+import type { Semaphore } from '../semaphore.ts'
+import type { Vault } from '../session/vault.ts'
+import { loadMedia } from './media.ts'
+
+type Source = { config: Config; db: Database; mediaBytes: Semaphore; vault: Vault }
+
+const uploadTimeoutMs = 60_000
+
+/** A text, or media that was uploaded before: nothing has to be waited for. */
+export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedContent'>): boolean {
+  return message.type === 'text' || message.uploadedContent !== null
+}
+
+/** What goes on the wire for a text, or for media after its upload. */
+export async function contentOf(
+  vault: Vault,
+  message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent'>,
+): Promise<proto.IMessage> {
+  if (message.uploadedContent) {
+    return proto.Message.decode(vault.open(message.uploadedContent, uploadContext(message.id)))
+  }
+  // Without a preview of null Baileys would fetch the links in the text.
+  return generateWAMessageContent({ text: message.body ?? '', linkPreview: null }, { upload: refuseUpload })
+}
+
+async function refuseUpload(): Promise<never> {
+  throw new Error('A text has nothing to upload')
+}
+
+/**
+ * Fetches, checks and uploads the media of a message, and stores what WhatsApp needs to find it, encrypted:
+ * a resend does not upload again. Throws MediaError when it can never be sent.
+ */
+export async function uploadMedia(
+  source: Source,
+  sock: WASocket,
+  fence: Fence,
+  message: WaitingMessage,
+): Promise<Buffer> {
+  const { content, release } = await loadMedia(source, withMedia(message))
+  try {
+    const uploaded = await generateWAMessageContent(content, {
+      upload: sock.waUploadToServer,
+      mediaUploadTimeoutMs: uploadTimeoutMs,
+    })
+    const bytes = Buffer.from(proto.Message.encode(uploaded).finish())
+    const sealed = source.vault.seal(bytes, uploadContext(message.id))
+    await storeUploadedContent(source.db, fence, { ...message, content: sealed })
+    return sealed
+  } finally {
+    release()
+  }
+}
+
+function uploadContext(messageId: string): string {
+  return `upload|${messageId}`
+}
+
+function withMedia(message: WaitingMessage): WaitingMessage & { type: MediaType } {
+  const type = mediaTypes.find((known) => known === message.type)
+  if (!type) throw new Error(`A message of type ${message.type} has no media`)
+  return { ...message, type }
+}

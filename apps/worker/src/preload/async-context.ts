@@ -1,0 +1,63 @@
+import asyncHooks, {
+  AsyncLocalStorage,
+  type AsyncLocalStorage as AsyncLocalStorageType,
+} from 'node:async_hooks'
+import { syncBuiltinESMExports } from 'node:module'
+
+/**
+ * Baileys makes an AsyncLocalStorage per socket and never disables it. On Node < 24 every await of the
+ * process then pays for each of them, also for those of sockets that are long closed. This replaces the
+ * class by one whose instances share a single real one.
+ *
+ * A context also ends when what `run()` returned has settled: work that Baileys leaves behind in a finished
+ * transaction would otherwise write into its dead buffer, and a privacy token would be lost with every message.
+ */
+type Frame = { owner: object; value: unknown; isOver: boolean; outer: Frame | undefined }
+
+const Native = AsyncLocalStorage
+const frames = new Native<Frame | undefined>()
+
+class SharedAsyncLocalStorage<Value> {
+  static bind = Native.bind
+  static snapshot = Native.snapshot
+
+  getStore(): Value | undefined {
+    let frame = frames.getStore()
+    while (frame && (frame.owner !== this || frame.isOver)) frame = frame.outer
+    return frame?.value as Value | undefined
+  }
+
+  run<Result, Args extends unknown[]>(value: Value, work: (...args: Args) => Result, ...args: Args): Result {
+    const frame: Frame = { owner: this, value, isOver: false, outer: living(frames.getStore()) }
+    const result = frames.run(frame, work, ...args)
+    if (result instanceof Promise) {
+      const end = () => {
+        frame.isOver = true
+      }
+      result.then(end, end)
+    }
+    return result
+  }
+
+  exit<Result, Args extends unknown[]>(work: (...args: Args) => Result, ...args: Args): Result {
+    return this.run(undefined as Value, work, ...args)
+  }
+
+  enterWith(value: Value): void {
+    frames.enterWith({ owner: this, value, isOver: false, outer: living(frames.getStore()) })
+  }
+
+  disable(): void {
+    // The real instance is shared and stays.
+  }
+}
+
+/** Frames that are over are left out, so that a chain of detached work does not keep them all alive. */
+function living(frame: Frame | undefined): Frame | undefined {
+  let nearest = frame
+  while (nearest?.isOver) nearest = nearest.outer
+  return nearest
+}
+
+asyncHooks.AsyncLocalStorage = SharedAsyncLocalStorage as unknown as typeof AsyncLocalStorageType
+syncBuiltinESMExports()

@@ -1,0 +1,30 @@
+import { LRUCache } from 'lru-cache'
+
+/** A part of a shared cache: what is set in one scope is not seen in another, and goes when others need the room. */
+export type Scope = {
+  get(key: string): { value: unknown } | undefined
+  set(key: string, value: unknown): void
+  delete(key: string): void
+}
+
+/**
+ * One bounded cache for all devices of the process; each call of the answer opens a new, empty scope. A cache
+ * for each device would reserve its full size for each of hundreds.
+ */
+export function makeScopedCache(options: { entriesMax: number; ttlMs?: number }): () => Scope {
+  const cache = new LRUCache<string, { value: unknown }>({ max: options.entriesMax, ttl: options.ttlMs ?? 0 })
+  let scopes = 0
+  return () => {
+    scopes += 1
+    const prefix = `${scopes}|`
+    return {
+      get: (key) => cache.get(prefix + key),
+      set: (key, value) => {
+        cache.set(prefix + key, { value })
+      },
+      delete: (key) => {
+        cache.delete(prefix + key)
+      },
+    }
+  }
+}

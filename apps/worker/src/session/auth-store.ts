@@ -1,0 +1,136 @@
+import type { Database } from '@wagate/db/client'
+import { listAuthValues } from '@wagate/db/queries/device-auth'
+import {
+  type AuthenticationCreds,
+  BufferJSON,
+  initAuthCreds,
+  proto,
+  type SignalDataSet,
+  type SignalDataTypeMap,
+  type SignalKeyStore,
+} from 'baileys'
+import type { Scope } from '../scoped-cache.ts'
+import type { Vault } from './vault.ts'
+
+type KeyType = keyof SignalDataTypeMap
+export type AuthRows = { type: string; id: string; value: Buffer | null }[]
+
+export type AuthStore = {
+  creds: AuthenticationCreds
+  keys: SignalKeyStore
+  /** Stores the whole credentials, after those of an earlier call. */
+  saveCreds(): Promise<void>
+  /** The credentials as a row, for a statement that writes more than them. */
+  credsRow(): AuthRows[number]
+}
+
+const credsType = 'creds'
+const credsId = '-'
+
+/** True when the device has credentials in the store, also those of a pairing that was never completed. */
+export async function findCreds(
+  db: Database,
+  deviceId: number,
+  vault: Vault,
+): Promise<AuthenticationCreds | undefined> {
+  const [row] = await listAuthValues(db, deviceId, credsType, [credsId])
+  return row && decode(vault.open(row.value, context(credsType, credsId)))
+}
+
+type AuthSource = {
+  db: Database
+  deviceId: number
+  vault: Vault
+  /** Of this store alone, and empty: another owner may have written meanwhile. */
+  cache: Scope
+  /** Has stored the rows when it resolves. */
+  write(rows: AuthRows): Promise<void>
+}
+
+/**
+ * What Baileys reads and writes of one device, encrypted, with a write-through cache in front: it stays
+ * true because the owner of the shard is the only writer. Absence is cached too.
+ */
+export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = initAuthCreds()): AuthStore {
+  const { db, deviceId, vault, cache, write } = source
+
+  const seal = (type: string, id: string, value: unknown): AuthRows[number] => ({
+    type,
+    id,
+    value: value == null ? null : vault.seal(encode(value), context(type, id)),
+  })
+
+  async function get<Type extends KeyType>(type: Type, ids: string[]) {
+    const found: { [id: string]: SignalDataTypeMap[Type] } = {}
+    const missing: string[] = []
+    for (const id of ids) {
+      const cached = cache.get(context(type, id))
+      if (!cached) missing.push(id)
+      else if (cached.value != null) found[id] = handOut<Type>(cached.value)
+    }
+    if (missing.length > 0) {
+      const stored = await listAuthValues(db, deviceId, type, missing)
+      const values = new Map(
+        stored.map((row) => [row.id, revive(type, vault.open(row.value, context(type, row.id)))]),
+      )
+      for (const id of missing) {
+        const value = values.get(id) ?? null
+        if (type !== 'pre-key') cache.set(context(type, id), value)
+        if (value != null) found[id] = handOut<Type>(value)
+      }
+    }
+    return found
+  }
+
+  async function set(data: SignalDataSet): Promise<void> {
+    const entries = Object.entries(data).flatMap(([type, values]) =>
+      Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
+    )
+    try {
+      await write(entries.map(({ type, id, value }) => seal(type, id, value)))
+    } catch (error) {
+      for (const { type, id } of entries) cache.delete(context(type, id))
+      throw error
+    }
+    for (const { type, id, value } of entries) {
+      // 812 pre-keys are written at once and each is read once.
+      if (type === 'pre-key') cache.delete(context(type, id))
+      else cache.set(context(type, id), value)
+    }
+  }
+
+  const credsRow = () => seal(credsType, credsId, creds)
+  let saving: Promise<void> = Promise.resolve()
+
+  return {
+    creds,
+    keys: { get, set },
+    credsRow,
+    saveCreds() {
+      saving = saving.catch(() => undefined).then(() => write([credsRow()]))
+      return saving
+    },
+  }
+}
+
+function context(type: string, id: string): string {
+  return `${type}|${id}`
+}
+
+function encode(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value, BufferJSON.replacer))
+}
+
+function decode(bytes: Buffer) {
+  return JSON.parse(bytes.toString(), BufferJSON.reviver)
+}
+
+function revive(type: KeyType, bytes: Buffer): unknown {
+  const value = decode(bytes)
+  return type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value) : value
+}
+
+/** Baileys appends to the lists it is given. The cast is safe: a key holds what was stored under its type. */
+function handOut<Type extends KeyType>(value: unknown): SignalDataTypeMap[Type] {
+  return (Array.isArray(value) ? [...value] : value) as SignalDataTypeMap[Type]
+}

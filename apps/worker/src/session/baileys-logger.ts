@@ -1,0 +1,23 @@
+import type { Logger } from '@wagate/shared/logger'
+import type { UserFacingSocketConfig } from 'baileys'
+
+type BaileysLogger = NonNullable<UserFacingSocketConfig['logger']>
+
+/** Lets only the constant sentence of Baileys' warnings through: the objects beside it hold numbers, stanzas and keys. */
+export function makeBaileysLogger(logger: Logger, deviceId: number): BaileysLogger {
+  const ignore = () => undefined
+  const pass = (given: unknown, sentence?: string) => {
+    const said = sentence ?? (typeof given === 'string' ? given : undefined)
+    if (said) logger.debug({ deviceId, baileys: said }, 'Baileys warned')
+  }
+  const self: BaileysLogger = {
+    level: 'warn',
+    child: () => self,
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn: pass,
+    error: pass,
+  }
+  return self
+}

@@ -1,0 +1,38 @@
+import { Agent } from 'node:https'
+import { connect } from 'node:net'
+import { type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
+import type { Config } from '../config.ts'
+
+/**
+ * Which WhatsApp network this process speaks to, as socket options. For the simulator it also replaces
+ * the trust anchor of the handshake (the verification stays on), so a process is either live or simulated.
+ */
+export function chooseNetwork(config: Config): Partial<UserFacingSocketConfig> {
+  const version = config.WHATSAPP_VERSION?.split('.').map(Number)
+  const [major, minor, patch] = version ?? []
+  const common: Partial<UserFacingSocketConfig> =
+    major !== undefined && minor !== undefined && patch !== undefined
+      ? { version: [major, minor, patch] }
+      : {}
+  if (config.WHATSAPP_NETWORK === 'live') return common
+
+  if (config.WHATSAPP_ROOT_KEY) WA_CERT_DETAILS.PUBLIC_KEY = config.WHATSAPP_ROOT_KEY
+  return {
+    ...common,
+    ...(config.WHATSAPP_SOCKET_URL && { waWebSocketUrl: config.WHATSAPP_SOCKET_URL }),
+    ...(config.WHATSAPP_MEDIA_HOST && {
+      fetchAgent: plainAgent(config.WHATSAPP_MEDIA_HOST),
+      customUploadHosts: [{ hostname: config.WHATSAPP_MEDIA_HOST, maxContentLengthBytes: 2 ** 31 }],
+    }),
+  }
+}
+
+/** Baileys builds https:// upload addresses; the simulator takes them as plain HTTP on one port. */
+function plainAgent(host: string): Agent {
+  const { hostname, port } = new URL(`http://${host}`)
+  return new (class extends Agent {
+    override createConnection() {
+      return connect(Number(port), hostname)
+    }
+  })()
+}

@@ -1,0 +1,79 @@
+import type { BaileysEventMap, WAMessage, WASocket } from 'baileys'
+import type { AuthStore } from './auth-store.ts'
+import { type Outcome, onOutcomes } from './outcomes.ts'
+import { openSocket, type SocketOptions } from './socket.ts'
+
+export type SessionHooks = {
+  /** A new QR to scan, good for this long. */
+  onQr(text: string, lifeMs: number): Promise<void>
+  /** A phone scanned: the credentials are complete and must be stored before this resolves. */
+  onPaired(auth: AuthStore): Promise<void>
+  onOpen(): void
+  onOutcome(waId: string, outcome: Outcome): void
+  onReceived(message: WAMessage): Promise<void>
+  /** WhatsApp or the network ended it, with Baileys' DisconnectReason. Not called after `end`. */
+  onClosed(code: number | undefined): Promise<void>
+  onError(error: unknown): void
+}
+
+/** One connection of one device. It is never opened again: a reconnect is a new one. */
+export type Session = {
+  readonly sock: WASocket
+  /** Closes the connection; the device stays linked. */
+  end(): void
+}
+
+const firstQrMs = 60_000
+const laterQrMs = 20_000
+
+export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
+  const { auth } = options
+  const sock = openSocket(options)
+  let isEnded = false
+  let qrLifeMs = firstQrMs
+  /** While pairing there is nothing worth storing before a phone has scanned. */
+  let isPaired = auth.creds.me !== undefined
+  let handled: Promise<void> = Promise.resolve()
+
+  // One after the other: credentials are stored before the restart that follows a pairing is acted on.
+  sock.ev.process((events) => {
+    handled = handled.then(() => handle(events)).catch(hooks.onError)
+    return handled
+  })
+  onOutcomes(sock, hooks.onOutcome)
+
+  async function handle(events: Partial<BaileysEventMap>): Promise<void> {
+    const update = events['connection.update']
+    if (update?.isNewLogin) {
+      await hooks.onPaired(auth)
+      isPaired = true
+    }
+    if (events['creds.update'] && isPaired) await auth.saveCreds()
+    if (isEnded) return
+    if (update?.qr) {
+      await hooks.onQr(update.qr, qrLifeMs)
+      qrLifeMs = laterQrMs
+    }
+    if (update?.connection === 'open') hooks.onOpen()
+    for (const message of events['messages.upsert']?.messages ?? []) await hooks.onReceived(message)
+    if (update?.connection === 'close') {
+      isEnded = true
+      await hooks.onClosed(statusCodeOf(update.lastDisconnect?.error))
+    }
+  }
+
+  return {
+    sock,
+    end() {
+      isEnded = true
+      void sock.end(undefined)
+    },
+  }
+}
+
+/** Baileys' errors are Boom's: the code is at `output.statusCode`. */
+function statusCodeOf(error: unknown): number | undefined {
+  const output = error instanceof Error && 'output' in error ? error.output : undefined
+  const code = output && typeof output === 'object' && 'statusCode' in output ? output.statusCode : undefined
+  return typeof code === 'number' ? code : undefined
+}

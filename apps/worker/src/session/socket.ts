@@ -1,0 +1,70 @@
+import type { Logger } from '@wagate/shared/logger'
+import {
+  type CacheStore,
+  DEFAULT_CONNECTION_CONFIG,
+  isJidNewsletter,
+  isJidStatusBroadcast,
+  makeWASocket,
+  type UserFacingSocketConfig,
+  type WASocket,
+} from 'baileys'
+import type { Scope } from '../scoped-cache.ts'
+import type { AuthStore } from './auth-store.ts'
+import { makeBaileysLogger } from './baileys-logger.ts'
+import { makeSignalStore } from './signal-store.ts'
+
+export type SocketOptions = {
+  deviceId: number
+  auth: AuthStore
+  network: Partial<UserFacingSocketConfig>
+  keepAliveMs: number
+  logger: Logger
+  caches: DeviceCaches
+  getMessage: NonNullable<UserFacingSocketConfig['getMessage']>
+}
+
+/** Outlive a socket: without them a reconnect would ask again for devices and lose its retry counts. */
+export type DeviceCaches = { userDevices: Scope; retryCounts: Scope }
+
+/** Opens a socket at once. Its events end with `connection.update` `close`; a socket is never used again after that. */
+export function openSocket(options: SocketOptions): WASocket {
+  const { auth, caches } = options
+  const signalStore = makeSignalStore(auth.keys)
+  return makeWASocket({
+    ...options.network,
+    auth: { creds: auth.creds, keys: signalStore },
+    // Baileys wraps the keys once more, in transactions that race (see signal-store.ts): Signal gets ours.
+    makeSignalRepository: (given, logger, findLids) =>
+      DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
+        { creds: given.creds, keys: signalStore },
+        logger,
+        findLids,
+      ),
+    logger: makeBaileysLogger(options.logger, options.deviceId),
+    keepAliveIntervalMs: options.keepAliveMs,
+    // An own message in the event buffer would swallow the updates that follow it.
+    emitOwnEvents: false,
+    // Otherwise the phone stops notifying its owner.
+    markOnlineOnConnect: false,
+    syncFullHistory: false,
+    generateHighQualityLinkPreview: false,
+    // The default of 10 × 3 s, inside the lock of the sender, would freeze it for half a minute.
+    transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
+    shouldIgnoreJid: (jid) => isJidStatusBroadcast(jid) || isJidNewsletter(jid),
+    userDevicesCache: cacheStore(caches.userDevices),
+    msgRetryCounterCache: cacheStore(caches.retryCounts),
+    placeholderResendCache: cacheStore(caches.retryCounts),
+    callOfferCache: cacheStore(caches.retryCounts),
+    getMessage: options.getMessage,
+  })
+}
+
+function cacheStore(scope: Scope): CacheStore {
+  return {
+    // The cast is Baileys' own: its interface lets the reader name the type.
+    get: <Value>(key: string) => scope.get(key)?.value as Value | undefined,
+    set: scope.set,
+    del: scope.delete,
+    flushAll: () => undefined,
+  }
+}

@@ -1,0 +1,79 @@
+import type { Database } from '../client.ts'
+import { type Fence, fencesOf, OwnershipLost } from './fence.ts'
+
+export type AuthRow = { type: string; id: string; value: Buffer }
+
+/** Values of one device by id; what does not exist is not in the answer. */
+export async function listAuthValues(
+  db: Database,
+  deviceId: number,
+  type: string,
+  ids: string[],
+): Promise<{ id: string; value: Buffer }[]> {
+  return db.$client<{ id: string; value: Buffer }[]>`
+    SELECT id, value FROM device_auth
+    WHERE device_id = ${deviceId} AND type = ${type} AND id = ANY(${ids})`
+}
+
+/** `value` null deletes. The rows of one write are stored together or not at all. */
+export type AuthWrite = {
+  fence: Fence
+  deviceId: number
+  rows: { type: string; id: string; value: Buffer | null }[]
+}
+
+/**
+ * Stores the writes of several devices in one fenced statement. Answers for each write whether its
+ * owner still owned the shard; nothing of the others was stored.
+ */
+export async function storeAuthWrites(
+  db: Database,
+  writes: AuthWrite[],
+): Promise<(OwnershipLost | undefined)[]> {
+  const sql = db.$client
+  const fences = new Map(writes.map(({ fence }) => [`${fence.shard} ${fence.epoch}`, fence]))
+  // A row may be written twice in one batch; a statement may touch it only once, and the later write counts.
+  const rows = new Map<
+    string,
+    { shard: number; deviceId: number; type: string; id: string; value: string | null }
+  >()
+  for (const { fence, deviceId, rows: own } of writes) {
+    for (const { type, id, value } of own) {
+      rows.set(`${deviceId} ${type} ${id}`, {
+        shard: fence.shard,
+        deviceId,
+        type,
+        id,
+        value: value?.toString('base64') ?? null,
+      })
+    }
+  }
+  const given = [...rows.values()]
+  const valid = await sql<{ shard: number }[]>`
+    WITH valid AS (${fencesOf(sql, [...fences.values()])}),
+    given AS (
+      SELECT row.* FROM valid JOIN unnest(
+        ${given.map((row) => row.shard)}::int[],
+        ${given.map((row) => row.deviceId)}::int[],
+        ${given.map((row) => row.type)}::text[],
+        ${given.map((row) => row.id)}::text[],
+        ${given.map((row) => row.value)}::text[]
+      ) AS row (shard, device_id, type, id, value) USING (shard)
+    ),
+    stored AS (
+      INSERT INTO device_auth (device_id, type, id, value)
+      SELECT device_id, type, id, decode(value, 'base64') FROM given WHERE value IS NOT NULL
+      ORDER BY device_id, type, id
+      ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value
+    ),
+    deleted AS (
+      DELETE FROM device_auth USING given
+      WHERE given.value IS NULL AND device_auth.device_id = given.device_id
+        AND device_auth.type = given.type AND device_auth.id = given.id
+    )
+    SELECT shard FROM valid`
+  const validShards = new Set(valid.map(({ shard }) => shard))
+  return writes.map(({ fence }) =>
+    validShards.has(fence.shard) ? undefined : new OwnershipLost(fence.shard),
+  )
+}

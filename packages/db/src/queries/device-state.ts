@@ -1,0 +1,200 @@
+import type { Database } from '../client.ts'
+import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
+
+/** What an owner needs to know of a device to decide what its socket should do. */
+export type DeviceState = {
+  id: number
+  accountId: number
+  shard: number
+  sender: string
+  desired: 'linked' | 'unlinked'
+  desiredRev: number
+  /** Linked, and meant to be. */
+  isLinked: boolean
+  /** True as well for credentials of a link that is to be undone: a logout, a wrong phone. */
+  hasStoredCreds: boolean
+  isPairing: boolean
+  linkGeneration: number
+  ratePerMinute: number | null
+  burst: number | null
+}
+
+const columns = (db: Database) => db.$client`
+  device.id, device.account_id AS "accountId", device.shard, device.sender, device.desired,
+  device.desired_rev AS "desiredRev",
+  ${isLinked(db)} AS "isLinked",
+  EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
+  device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
+  device.link_generation AS "linkGeneration", device.rate_per_minute AS "ratePerMinute", device.burst`
+
+const isLinked = (db: Database) => db.$client`(
+  device.desired = 'linked' AND device.has_credentials AND device.link_generation > device.revoked_generation)`
+
+export async function findDeviceState(db: Database, deviceId: number): Promise<DeviceState | undefined> {
+  const [row] = await db.$client<DeviceState[]>`
+    SELECT ${columns(db)} FROM devices AS device WHERE device.id = ${deviceId}`
+  return row
+}
+
+/**
+ * The first statement of a new owner: nothing of its shards is online any more. Answers with the devices
+ * that want a socket, those with waiting messages first.
+ */
+export async function takeDevices(db: Database, fences: Fence[]): Promise<{ id: number; shard: number }[]> {
+  const sql = db.$client
+  return sql<{ id: number; shard: number }[]>`
+    WITH valid AS (${fencesOf(sql, fences)}),
+    taken AS (
+      UPDATE devices SET connection = 'offline', offline_since = coalesce(offline_since, now())
+      FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'
+    )
+    SELECT device.id, device.shard FROM devices AS device JOIN valid USING (shard)
+    WHERE ${wantsSocket(db)}
+    ORDER BY ${hasWaiting(db)} DESC, device.id`
+}
+
+/** The devices of these shards that want a socket or have messages to send: what a lost command would have said. */
+export async function listDevicesWithWork(
+  db: Database,
+  shards: number[],
+): Promise<(DeviceState & { hasWaiting: boolean })[]> {
+  return db.$client<(DeviceState & { hasWaiting: boolean })[]>`
+    SELECT ${columns(db)}, ${hasWaiting(db)} AS "hasWaiting" FROM devices AS device
+    WHERE device.shard = ANY(${shards}) AND (${wantsSocket(db)} OR ${hasWaiting(db)})`
+}
+
+const wantsSocket = (db: Database) => db.$client`(
+  device.has_credentials
+  OR (device.desired = 'linked' AND device.pairing_until > now())
+  OR EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds'))`
+
+const hasWaiting = (db: Database) => db.$client`EXISTS (
+  SELECT 1 FROM messages WHERE device_id = device.id AND status IN ('queued', 'sending')
+    AND (send_at IS NULL OR send_at <= now()))`
+
+/** The number of linked devices by shard; shards without one are left out. */
+export async function countLinkedDevices(db: Database, shards: number[]): Promise<Map<number, number>> {
+  const rows = await db.$client<{ shard: number; linked: number }[]>`
+    SELECT shard, count(*)::int AS linked FROM devices
+    WHERE shard = ANY(${shards}) AND has_credentials GROUP BY shard`
+  return new Map(rows.map(({ shard, linked }) => [shard, linked]))
+}
+
+type Connection = 'offline' | 'connecting' | 'scanning' | 'online'
+
+export async function setConnection(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  { connection, reason }: { connection: Connection; reason: string | null },
+): Promise<void> {
+  const isOnline = connection === 'online'
+  await fenced(
+    fence,
+    db.$client`
+    WITH fence AS (${fenceOf(db.$client, fence)})
+    UPDATE devices SET connection = ${connection}, status_reason = ${reason},
+      offline_since = CASE WHEN ${isOnline} OR NOT has_credentials THEN NULL ELSE coalesce(offline_since, now()) END,
+      last_seen_at = CASE WHEN ${isOnline} THEN now() ELSE last_seen_at END
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+/** Values of device_auth are stored with the row that says they exist. */
+type SealedCreds = { type: string; id: string; value: Buffer | null }
+
+/** A phone scanned: from here on the device is linked and its messages belong to a new generation. */
+export async function linkDevice(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  link: { waJid: string; waLid: string | null; creds: SealedCreds },
+): Promise<void> {
+  const sql = db.$client
+  await fenced(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCreds(db, deviceId, link.creds)})
+    UPDATE devices SET has_credentials = true, link_generation = link_generation + 1, pairing_until = NULL,
+      wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
+      status_reason = NULL
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+/** A phone with another number scanned: its credentials are kept only to log it out again. */
+export async function refuseLink(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  link: { creds: SealedCreds; reason: string },
+): Promise<void> {
+  const sql = db.$client
+  await fenced(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCreds(db, deviceId, link.creds)})
+    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${link.reason}
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+const storeCreds = (db: Database, deviceId: number, { type, id, value }: SealedCreds) => db.$client`
+  INSERT INTO device_auth (device_id, type, id, value)
+  SELECT ${deviceId}::int, ${type}, ${id}, ${value} FROM fence
+  ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value`
+
+/** Nobody scanned in time. Misses when the API has asked anew meanwhile. */
+export async function endPairing(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  seen: { desiredRev: number; reason: string | null },
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason}
+    FROM fence WHERE id = ${deviceId} AND desired_rev = ${seen.desiredRev} AND NOT has_credentials`
+}
+
+/** Forgets all credentials and keys of the device; the record stays. `reason` null keeps the one that stands. */
+export async function wipeCredentials(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  reason: string | null,
+): Promise<void> {
+  const sql = db.$client
+  await fenced(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)}),
+    wiped AS (DELETE FROM device_auth USING fence WHERE device_id = ${deviceId})
+    UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL,
+      status_reason = coalesce(${reason}, status_reason), wa_jid = NULL, wa_lid = NULL
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+/** WhatsApp restricts the sender for this long from now. */
+export async function setRestricted(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  forMs: number,
+): Promise<void> {
+  const sql = db.$client
+  await fenced(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    UPDATE devices SET restricted_until = now() + ${forMs} * interval '1 ms'
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+async function fenced(fence: Fence, statement: PromiseLike<readonly unknown[]>): Promise<void> {
+  const rows = await statement
+  if (rows.length === 0) throw new OwnershipLost(fence.shard)
+}

@@ -1,0 +1,223 @@
+import type { MessageErrorCode } from '@wagate/shared/error-codes'
+import type { MessageType } from '@wagate/shared/statuses'
+import type { Database } from '../client.ts'
+import { type Fence, fenceOf, fencesOf } from './fence.ts'
+
+/** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
+export type WaitingMessage = {
+  id: string
+  createdAt: string
+  waId: string
+  number: string
+  recipientJid: string | null
+  type: MessageType
+  body: string | null
+  url: string | null
+  filename: string | null
+  attempts: number
+  uploadedContent: Buffer | null
+}
+
+export async function listWaitingMessages(
+  db: Database,
+  deviceId: number,
+  { except, exceptNumbers, limit }: { except: string[]; exceptNumbers: string[]; limit: number },
+): Promise<WaitingMessage[]> {
+  return db.$client<WaitingMessage[]>`
+    SELECT id, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid", type,
+      body, url, filename, attempts, uploaded_content AS "uploadedContent"
+    FROM messages
+    WHERE device_id = ${deviceId} AND status IN ('queued', 'sending')
+      AND (send_at IS NULL OR send_at <= now()) AND id <> ALL(${except}::uuid[])
+      AND number <> ALL(${exceptNumbers}::text[])
+    ORDER BY seq LIMIT ${limit}`
+}
+
+export type Claim = { fence: Fence; id: string; createdAt: string; recipientJid: string }
+
+/** Marks messages as `sending` right before they are sent. False: it was canceled, or the shard has another owner. */
+export async function claimMessages(db: Database, claims: Claim[]): Promise<boolean[]> {
+  const sql = db.$client
+  const rows = await sql<{ id: string }[]>`
+    WITH valid AS (${fencesOf(sql, distinct(claims))})
+    UPDATE messages AS message SET status = 'sending', attempts = attempts + 1, recipient_jid = given.recipient_jid
+    FROM valid JOIN unnest(
+      ${claims.map(({ fence }) => fence.shard)}::int[],
+      ${claims.map(({ id }) => id)}::uuid[],
+      ${claims.map(({ createdAt }) => createdAt)}::timestamptz[],
+      ${claims.map(({ recipientJid }) => recipientJid)}::text[]
+    ) AS given (shard, id, created_at, recipient_jid) USING (shard)
+    WHERE message.id = given.id AND message.created_at = given.created_at
+      AND message.status IN ('queued', 'sending')
+    RETURNING message.id`
+  const claimed = new Set(rows.map(({ id }) => id))
+  return claims.map(({ id }) => claimed.has(id))
+}
+
+export type MessageOutcome = {
+  fence: Fence
+  deviceId: number
+  waId: string
+  status: 'sent' | 'delivered' | 'read' | 'failed'
+  /** ISO 8601; when it happened, by WhatsApp's clock where it says so. */
+  at: string
+  error?: { code: MessageErrorCode; sentence: string }
+}
+
+/** How late a receipt may come and still be recorded: it bounds the partitions that are searched. */
+const receiptDays = 30
+
+/**
+ * Records what became of messages, in one statement. It only moves forward: a late `sent` does not lower
+ * `read`; a receipt may replace `failed`, because the recipient is the better witness.
+ */
+export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH valid AS (${fencesOf(sql, distinct(outcomes))}),
+    given AS (
+      SELECT device_id, wa_id, max(rank) AS rank,
+        min(at) FILTER (WHERE rank >= 1) AS sent_at, min(at) FILTER (WHERE rank >= 2) AS delivered_at,
+        min(at) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence
+      FROM valid JOIN unnest(
+        ${outcomes.map(({ fence }) => fence.shard)}::int[],
+        ${outcomes.map(({ deviceId }) => deviceId)}::int[],
+        ${outcomes.map(({ waId }) => waId)}::text[],
+        ${outcomes.map(({ status }) => ranks[status])}::int[],
+        ${outcomes.map(({ at }) => at)}::timestamptz[],
+        ${outcomes.map(({ error }) => error?.code ?? null)}::text[],
+        ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[]
+      ) AS outcome (shard, device_id, wa_id, rank, at, code, sentence) USING (shard)
+      GROUP BY device_id, wa_id
+    )
+    UPDATE messages AS message SET
+      status = CASE
+        WHEN given.rank = 0 THEN 'failed'
+        ELSE (ARRAY['sent', 'delivered', 'read'])[greatest(given.rank,
+          CASE message.status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 0 END)]
+      END,
+      sent_at = coalesce(message.sent_at, given.sent_at),
+      delivered_at = coalesce(message.delivered_at, given.delivered_at),
+      read_at = coalesce(message.read_at, given.read_at),
+      error_code = CASE WHEN given.rank = 0 THEN given.code END,
+      error = CASE WHEN given.rank = 0 THEN given.sentence END
+    FROM given
+    WHERE message.device_id = given.device_id AND message.wa_id = given.wa_id AND message.direction = 'out'
+      AND message.created_at > now() - ${receiptDays} * interval '1 day'
+      AND CASE
+        WHEN given.rank = 0 THEN message.status IN ('queued', 'sending')
+        WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
+        ELSE message.status <> 'canceled'
+      END`
+}
+
+const ranks = { failed: 0, sent: 1, delivered: 2, read: 3 } as const
+
+/** Fails what was accepted for a link that no longer exists: it must not leave after a later link. */
+export async function failUnlinkedMessages(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  sentence: string,
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    UPDATE messages SET status = 'failed', error_code = 'sender_logged_out', error = ${sentence}
+    FROM fence, devices
+    WHERE messages.device_id = ${deviceId} AND devices.id = ${deviceId}
+      AND messages.status IN ('queued', 'sending')
+      AND (devices.desired = 'unlinked' OR NOT devices.has_credentials
+        OR devices.link_generation <= devices.revoked_generation
+        OR messages.link_generation <> devices.link_generation)`
+}
+
+/** Fails what could not be sent within its time. */
+export async function expireMessages(
+  db: Database,
+  fences: Fence[],
+  expiry: { ttlMs: number; sentence: string },
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH valid AS (${fencesOf(sql, fences)})
+    UPDATE messages SET status = 'failed', error_code = 'message_expired', error = ${expiry.sentence}
+    FROM valid JOIN devices ON devices.shard = valid.shard
+    WHERE messages.device_id = devices.id AND messages.status IN ('queued', 'sending')
+      AND greatest(messages.created_at, messages.send_at) < now() - ${expiry.ttlMs} * interval '1 ms'`
+}
+
+/** After an upload: a resend needs only this, so the bytes that came with the request can go. */
+export async function storeUploadedContent(
+  db: Database,
+  fence: Fence,
+  message: { id: string; createdAt: string; content: Buffer },
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH fence AS (${fenceOf(sql, fence)}),
+    dropped AS (DELETE FROM media_blobs USING fence WHERE message_id = ${message.id})
+    UPDATE messages SET uploaded_content = ${message.content}
+    FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
+}
+
+export async function findMediaBlob(
+  db: Database,
+  messageId: string,
+): Promise<{ mime: string; bytes: Buffer } | undefined> {
+  const [row] = await db.$client<{ mime: string; bytes: Buffer }[]>`
+    SELECT mime, bytes FROM media_blobs WHERE message_id = ${messageId}`
+  return row
+}
+
+/** What was sent under this WhatsApp id, for a recipient that asks for it again. */
+export async function findSentContent(
+  db: Database,
+  deviceId: number,
+  waId: string,
+): Promise<
+  { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null } | undefined
+> {
+  const [row] = await db.$client<
+    { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null }[]
+  >`
+    SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'out'
+      AND created_at > now() - ${receiptDays} * interval '1 day'`
+  return row
+}
+
+export type InboundMessage = {
+  id: string
+  accountId: number
+  deviceId: number
+  sender: string
+  number: string
+  type: MessageType
+  body: string | null
+  waId: string
+  linkGeneration: number
+}
+
+/** Stores a received message once: WhatsApp delivers it again when its receipt was lost. */
+export async function insertInboundMessage(
+  db: Database,
+  fence: Fence,
+  message: InboundMessage,
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    INSERT INTO messages (id, account_id, device_id, sender, number, direction, type, body, status, wa_id, link_generation)
+    SELECT ${message.id}::uuid, ${message.accountId}::int, ${message.deviceId}::int, ${message.sender},
+      ${message.number}, 'in', ${message.type}, ${message.body}, 'received', ${message.waId},
+      ${message.linkGeneration}::int
+    FROM fence
+    WHERE NOT EXISTS (
+      SELECT 1 FROM messages WHERE device_id = ${message.deviceId} AND wa_id = ${message.waId} AND direction = 'in'
+        AND created_at > now() - ${receiptDays} * interval '1 day')`
+}
+
+function distinct(items: { fence: Fence }[]): Fence[] {
+  return [...new Map(items.map(({ fence }) => [`${fence.shard} ${fence.epoch}`, fence])).values()]
+}

@@ -1,0 +1,13 @@
+import type { MediaType } from './statuses.ts'
+
+/** What WhatsApp shows as an image, a video or an audio message. A document may be anything. */
+const accepted: Record<Exclude<MediaType, 'document'>, RegExp> = {
+  image: /^image\/(jpeg|png|webp)$/,
+  video: /^video\/(mp4|3gpp)$/,
+  audio: /^audio\/(mpeg|ogg|mp4|x-m4a|aac|amr)$|^audio\/ogg; codecs=opus$/,
+}
+
+/** `mime` is what the bytes say, never a header; undefined when nothing is recognised. */
+export function isAcceptedMedia(type: MediaType, mime: string | undefined): boolean {
+  return type === 'document' || (mime !== undefined && accepted[type].test(mime))
+}

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const preload = fileURLToPath(new URL('../src/preload.ts', import.meta.url))
+
+/** Runs a program in a process of its own, as the worker is run, and returns what it printed. */
+function run(program: string, withPreload = true): string {
+  const preloads = withPreload ? ['--import', preload] : []
+  return execFileSync(
+    process.execPath,
+    ['--import', 'tsx', ...preloads, '--input-type=module', '-e', program],
+    {
+      encoding: 'utf8',
+    },
+  )
+}
+
+const contexts = `
+  import { AsyncLocalStorage } from 'node:async_hooks'
+  import { setImmediate as turn } from 'node:timers/promises'
+  const say = (...values) => process.stdout.write(JSON.stringify(values) + '\\n')
+  const first = new AsyncLocalStorage()
+  const second = new AsyncLocalStorage()
+`
+
+describe('the async contexts of the worker', () => {
+  it('are kept apart by instance, nested, and seen across awaits', () => {
+    const printed = run(`${contexts}
+      await first.run('a', () => second.run('b', async () => {
+        await turn()
+        say(first.getStore(), second.getStore())
+        await first.run('c', async () => { await turn(); say(first.getStore(), second.getStore()) })
+        say(first.getStore())
+      }))
+      say(first.getStore() ?? null)
+      say(first.exit(() => first.getStore() ?? null))`)
+    expect(printed.trim().split('\n')).toEqual(['["a","b"]', '["c","b"]', '["a"]', '[null]', '[null]'])
+  })
+
+  const detached = `${contexts}
+    let detached
+    await first.run('transaction', async () => {
+      detached = (async () => { await turn(); await turn(); return first.getStore() ?? null })()
+    })
+    say(await detached)`
+
+  it('end when the work that was run in them has settled', () => {
+    expect(run(detached).trim()).toBe('[null]')
+  })
+
+  it('would go on without the preload, which is why it exists', () => {
+    expect(run(detached, false).trim()).toBe('["transaction"]')
+  })
+})
+
+describe('the console of the worker', () => {
+  it('prints nothing, so that a library cannot print keys', () => {
+    const program = `for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir'])
+      console[method]('Closing session:', { privKey: 'secret' })`
+    expect(run(program)).toBe('')
+  })
+
+  it('prints the private keys of a closed Signal session without the preload', () => {
+    expect(run(`console.info('Closing session:', { privKey: 'secret' })`, false)).toContain('secret')
+  })
+})

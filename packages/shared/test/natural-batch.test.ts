@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { makeNaturalBatch } from '../src/natural-batch.ts'
+
+function makeGatedFlush() {
+  const flushes: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = []
+  const flush = (items: number[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      flushes.push({ items, finish: () => resolve(items.map((item) => `done ${item}`)), fail: reject })
+    })
+  return { flushes, flush }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('a natural batch', () => {
+  it('sends what arrived during a flush as the next one, in order', async () => {
+    const { flushes, flush } = makeGatedFlush()
+    const batch = makeNaturalBatch(flush, { itemsMax: 10 })
+    const first = batch.add(1)
+    await settle()
+    const others = [batch.add(2), batch.add(3)]
+    await settle()
+    expect(flushes.map(({ items }) => items)).toEqual([[1]])
+    flushes[0]?.finish()
+    expect(await first).toBe('done 1')
+    await settle()
+    expect(flushes.map(({ items }) => items)).toEqual([[1], [2, 3]])
+    flushes[1]?.finish()
+    expect(await Promise.all(others)).toEqual(['done 2', 'done 3'])
+  })
+
+  it('keeps a flush within its size', async () => {
+    const { flushes, flush } = makeGatedFlush()
+    const batch = makeNaturalBatch(flush, { itemsMax: 2 })
+    const added = [1, 2, 3].map(batch.add)
+    await settle()
+    flushes[0]?.finish()
+    await settle()
+    flushes[1]?.finish()
+    expect(await Promise.all(added)).toEqual(['done 1', 'done 2', 'done 3'])
+    expect(flushes.map(({ items }) => items)).toEqual([[1, 2], [3]])
+  })
+
+  it('rejects the items of a failed flush and goes on with the next', async () => {
+    const { flushes, flush } = makeGatedFlush()
+    const batch = makeNaturalBatch(flush, { itemsMax: 1 })
+    const [first, second] = [batch.add(1), batch.add(2)]
+    await settle()
+    flushes[0]?.fail(new Error('away'))
+    await expect(first).rejects.toThrow('away')
+    await settle()
+    flushes[1]?.finish()
+    expect(await second).toBe('done 2')
+  })
+})

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { chooseClaims, chooseReleases, fairShare } from '../src/ownership/shares.ts'
+
+const shardCounts = fc.integer({ min: 1, max: 4096 })
+const workerCounts = fc.integer({ min: 1, max: 60 })
+const shardList = fc
+  .array(fc.integer({ min: 0, max: 20 }), { maxLength: 50 })
+  .map((linked) => linked.map((count, shard) => ({ shard, linked: count })))
+
+test('shares add up to all shards and differ by one at most', () => {
+  fc.assert(
+    fc.property(shardCounts, workerCounts, (shards, workers) => {
+      const shares = sharesOf(shards, workers)
+      expect(sum(shares)).toBe(shards)
+      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1)
+    }),
+  )
+})
+
+test('a worker that joins grows nobody, one that leaves shrinks nobody', () => {
+  fc.assert(
+    fc.property(shardCounts, workerCounts, fc.nat(), (shards, workers, seed) => {
+      const before = sharesOf(shards, workers)
+      const joined = sharesOf(shards, workers + 1)
+      for (const [rank, share] of before.entries()) expect(joined[rank]).toBeLessThanOrEqual(share)
+      const left = sharesOf(shards, workers - 1)
+      const survivors = before.filter((_, rank) => rank !== seed % workers)
+      for (const [rank, share] of survivors.entries()) expect(left[rank]).toBeGreaterThanOrEqual(share)
+    }),
+  )
+})
+
+test('claims no more than is wanted and fits', () => {
+  fc.assert(
+    fc.property(
+      shardList,
+      fc.integer({ min: 0, max: 60 }),
+      fc.integer({ min: -5, max: 200 }),
+      (unowned, wanted, room) => {
+        const chosen = chooseClaims(unowned, wanted, room)
+        const linked = sum(chosen.map((shard) => unowned[shard]?.linked ?? 0))
+        expect(chosen.length).toBeLessThanOrEqual(wanted)
+        expect(linked).toBeLessThanOrEqual(Math.max(0, room))
+        const idle = unowned.filter((shard) => shard.linked === 0).length
+        expect(chosen.length).toBeGreaterThanOrEqual(Math.min(wanted, idle))
+      },
+    ),
+  )
+})
+
+test('releases no more than the receivers miss and have room for', () => {
+  const receiverLists = fc.array(
+    fc.record({ missing: fc.integer({ min: -5, max: 20 }), room: fc.integer({ min: -5, max: 100 }) }),
+    { maxLength: 5 },
+  )
+  fc.assert(
+    fc.property(shardList, fc.integer({ min: -3, max: 60 }), receiverLists, (held, excess, receivers) => {
+      const chosen = chooseReleases(held, excess, receivers)
+      const linked = sum(chosen.map((shard) => held[shard]?.linked ?? 0))
+      expect(chosen.length).toBeLessThanOrEqual(Math.max(0, excess))
+      expect(chosen.length).toBeLessThanOrEqual(sum(receivers.map(({ missing }) => Math.max(0, missing))))
+      expect(linked).toBeLessThanOrEqual(sum(receivers.map(({ room }) => Math.max(0, room))))
+    }),
+  )
+})
+
+function sharesOf(shards: number, workers: number): number[] {
+  return Array.from({ length: workers }, (_, rank) => fairShare(shards, rank, workers))
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

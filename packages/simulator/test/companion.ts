@@ -6,8 +6,13 @@ import makeWASocket, {
   WA_CERT_DETAILS,
   type WAMessage,
 } from 'baileys'
+import { vi } from 'vitest'
 import type { Simulator } from '../src/simulator.ts'
 import { type MemoryAuth, memoryAuth } from './memory-auth.ts'
+
+// libsignal prints session records, private keys included, through these.
+for (const method of ['info', 'warn', 'error'] as const)
+  vi.spyOn(console, method).mockImplementation(() => {})
 
 type Socket = ReturnType<typeof makeWASocket>
 type Update = BaileysEventMap['messages.update'][number]
@@ -25,6 +30,7 @@ const silent = {
 /** A real Baileys socket and what it reported so far; `until` waits for a fact instead of for a while. */
 export class Companion {
   readonly auth: MemoryAuth
+  /** Without what the own phone sends to keep house. */
   readonly messages: WAMessage[] = []
   readonly updates: Update[] = []
   readonly sim: Simulator
@@ -114,7 +120,7 @@ export class Companion {
       this.#check()
     })
     sock.ev.on('messages.upsert', ({ messages }) => {
-      this.messages.push(...messages)
+      this.messages.push(...messages.filter((one) => !one.message?.protocolMessage))
       this.#check()
     })
     sock.ev.on('messages.update', (updates) => {

@@ -1,26 +1,103 @@
+import QRCode from 'qrcode'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { Companion, linkedCompanion, newNumber } from './companion.ts'
 
 let sim: Simulator
 beforeAll(async () => {
-  sim = await startSimulator({ onFailure: (error) => console.log(error) })
+  sim = await startSimulator()
 })
-afterAll(() => sim.close())
+afterAll(async () => {
+  expect(sim.stats()).toMatchObject({ unknown: {}, failures: 0 })
+  await sim.close()
+})
 
 test('links a companion whose QR the phone scanned, and lets it log in after its restart', async () => {
   const number = newNumber()
   const companion = new Companion(sim)
   const qr = await companion.until(() => companion.qr, 'a QR')
-  const scan = await sim.scan({ qr, number })
-  expect(scan).toEqual({ ok: true, jid: `${number}:1@s.whatsapp.net` })
+  expect(await sim.scan({ qr, number })).toEqual({ ok: true, jid: `${number}:1@s.whatsapp.net` })
   await companion.until(() => companion.isOpen, 'open')
   expect(companion.sock.user).toMatchObject({ id: `${number}:1@s.whatsapp.net`, name: `+${number}` })
-  expect(sim.stats()).toMatchObject({ pairings: 1, logins: 1, unknown: {}, failures: 0 })
-  const peer = newNumber()
-  const { ack, id } = await companion.send(peer, { text: 'hällo 👋' })
-  expect(await ack).toMatchObject({ attrs: { class: 'message', id } })
-  await companion.until(() => companion.statusOf(id) >= 3, 'delivered')
-  console.log(sim.messages(peer), sim.stats(), sim.log(), sim.phones())
+  const phone = sim.phones().find((other) => other.number === number)
+  expect(phone).toMatchObject({ linked: true, connected: true, companions: [{ platform: 'Test, chrome' }] })
   await companion.end()
+})
+
+test('reads the QR from a PNG', async () => {
+  const number = newNumber()
+  const companion = new Companion(sim)
+  const text = await companion.until(() => companion.qr, 'a QR')
+  const qr = await QRCode.toDataURL(text)
+  expect(await sim.scan({ qr, number })).toMatchObject({ ok: true })
+  await companion.end()
+})
+
+test('lets events flow at once after the first login, without the 20 s wait for the history', async () => {
+  const companion = await linkedCompanion(sim)
+  await companion.until(() => companion.historyCompleted, 'the history')
+  const contact = newNumber()
+  await sim.send(contact, { to: companion.number, text: 'first' })
+  await companion.until(() => companion.messages.length > 0, 'an event', 3_000)
+  await companion.end()
+})
+
+test('gives each companion of a phone a device of its own', async () => {
+  const number = newNumber()
+  const first = await linkedCompanion(sim, number)
+  const second = await linkedCompanion(sim, number)
+  expect([first.sock.user?.id, second.sock.user?.id]).toEqual([
+    `${number}:1@s.whatsapp.net`,
+    `${number}:2@s.whatsapp.net`,
+  ])
+  expect(first.isOpen).toBe(true)
+  await Promise.all([first.end(), second.end()])
+})
+
+test('refuses a QR that no companion shows, and one that is scanned twice', async () => {
+  const number = newNumber()
+  await expect(sim.scan({ qr: 'ref,noise,identity,secret,1', number })).rejects.toThrow(
+    'unknown or has expired',
+  )
+  await expect(sim.scan({ qr: 'not a QR', number })).rejects.toThrow('neither the text of one nor a PNG')
+  const companion = new Companion(sim)
+  const qr = await companion.until(() => companion.qr, 'a QR')
+  const first = sim.scan({ qr, number })
+  await expect(sim.scan({ qr, number })).rejects.toThrow('scanned already')
+  await first
+  await companion.end()
+})
+
+test('tells the scanning phone when the companion goes away', async () => {
+  const companion = new Companion(sim)
+  const qr = await companion.until(() => companion.qr, 'a QR')
+  const scan = sim.scan({ qr, number: newNumber() })
+  const refused = expect(scan).rejects.toThrow('went away')
+  await companion.end()
+  await refused
+})
+
+test('closes the older connection of a companion with a conflict', async () => {
+  const companion = await linkedCompanion(sim)
+  const twin = new Companion(sim, companion.auth)
+  await companion.until(() => companion.closedWith === 440, 'code 440')
+  await twin.until(() => twin.isOpen, 'open')
+  await twin.end()
+})
+
+test('closes a companion with 401 when the phone unlinks it, and refuses its next login', async () => {
+  const companion = await linkedCompanion(sim)
+  expect(sim.unlink({ number: companion.number })).toEqual({ ok: true, unlinked: 1 })
+  await companion.until(() => companion.closedWith === 401, 'code 401')
+  companion.reconnect()
+  await companion.until(() => companion.closedWith === 401, 'code 401 again')
+})
+
+test('removes a companion that logs out', async () => {
+  const companion = await linkedCompanion(sim)
+  const { number } = companion
+  const isLinked = () => sim.phones().find((phone) => phone.number === number)?.linked
+  expect(isLinked()).toBe(true)
+  await companion.sock.logout()
+  await expect.poll(isLinked, { interval: 5 }).toBe(false)
 })

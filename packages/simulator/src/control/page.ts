@@ -1,11 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 
-const files: Record<string, { name: string; type: string }> = {
-  '/': { name: 'index.html', type: 'text/html; charset=utf-8' },
-  '/page.css': { name: 'page.css', type: 'text/css; charset=utf-8' },
-  '/page.js': { name: 'page.js', type: 'text/javascript; charset=utf-8' },
+const types: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
 }
+
+const names = [
+  'index.html',
+  'page.css',
+  'page.js',
+  'api.js',
+  'dom.js',
+  'phones.js',
+  'conversation.js',
+  'scan.js',
+]
+const files = new Map(names.map((name) => [name === 'index.html' ? '/' : `/${name}`, name]))
 
 const headers = {
   'cache-control': 'no-cache',
@@ -17,9 +29,10 @@ const headers = {
 
 /** Serves the page for people; false if the path is none of its files. */
 export async function servePage(path: string, response: ServerResponse): Promise<boolean> {
-  const file = files[path]
-  if (!file) return false
-  const body = await readFile(new URL(`../../page/${file.name}`, import.meta.url))
-  response.writeHead(200, { ...headers, 'content-type': file.type }).end(body)
+  const name = files.get(path)
+  if (!name) return false
+  const body = await readFile(new URL(`../../page/${name}`, import.meta.url))
+  const type = types[name.slice(name.lastIndexOf('.') + 1)]
+  response.writeHead(200, { ...headers, 'content-type': type }).end(body)
   return true
 }

@@ -1,4 +1,5 @@
 import type { FaultKind, FaultRequest } from '../network/faults.ts'
+import { SimulatorError } from '../simulator-error.ts'
 import type { Actions } from './actions.ts'
 import { type Body, optionalNumber, optionalText, text } from './read-body.ts'
 
@@ -71,9 +72,17 @@ export function findRoute(method: string, path: string): (Route & { params: stri
   for (const route of routes) {
     if (route.method !== method) continue
     const match = route.path.exec(path)
-    if (match) return { ...route, params: match.slice(1).map(decodeURIComponent) }
+    if (match) return { ...route, params: match.slice(1).map(decode) }
   }
   return undefined
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw new SimulatorError('The path is not well encoded.')
+  }
 }
 
 function readFault(body: Body): FaultRequest {

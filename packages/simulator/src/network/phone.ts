@@ -49,3 +49,14 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     inbox: Promise.resolve(),
   }
 }
+
+const acceptedMax = 200_000
+
+export function noteAccepted(phone: Phone, key: string): void {
+  phone.accepted.add(key)
+  if (phone.accepted.size <= acceptedMax) return
+  for (const oldest of phone.accepted) {
+    phone.accepted.delete(oldest)
+    return
+  }
+}

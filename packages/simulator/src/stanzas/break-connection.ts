@@ -9,7 +9,7 @@ export function breakConnection(network: Network, device: Device, fault: Fault):
   const { connection } = device
   if (!connection) return
   if (fault.kind === 'drop') connection.terminate()
-  else if (fault.kind === 'half_open') connection.halfOpen = true
+  else if (fault.kind === 'half_open') connection.goHalfOpen()
   // A client that is told 401 throws its credentials away, so the companion is gone on this side too.
   else if (fault.code === '401') removeDevice(network, device)
   else streamError(connection, fault.code ?? '500')

@@ -56,22 +56,22 @@ function readStanza(network: Network, connection: Connection, stanza: Node): voi
 }
 
 function readDeviceStanza(network: Network, device: Device, connection: Connection, stanza: Node): void {
-  switch (stanza.tag) {
-    case 'iq':
-      return answerIq({ network, device, connection, stanza })
-    case 'message':
-      return receiveMessage(network, device, connection, stanza)
-    case 'receipt':
-      return receiveReceipt(network, device, stanza)
-    case 'ack':
-      return receiveAck(device, stanza)
-    case 'ib':
-      if (child(stanza, 'offline_batch')) sendOffline(network, device)
-      return
-    case 'presence':
-    case 'chatstate':
-      return
-    default:
-      return countUnknown(network.counters, stanza.tag)
-  }
+  const read = readers[stanza.tag]
+  if (read) read(network, device, connection, stanza)
+  else countUnknown(network.counters, stanza.tag)
+}
+
+const readers: Record<
+  string,
+  (network: Network, device: Device, connection: Connection, stanza: Node) => void
+> = {
+  iq: (network, device, connection, stanza) => answerIq({ network, device, connection, stanza }),
+  message: receiveMessage,
+  receipt: (network, device, _connection, stanza) => receiveReceipt(network, device, stanza),
+  ack: (_network, device, _connection, stanza) => receiveAck(device, stanza),
+  ib: (network, device, _connection, stanza) => {
+    if (child(stanza, 'offline_batch')) sendOffline(network, device)
+  },
+  presence: () => {},
+  chatstate: () => {},
 }

@@ -25,7 +25,7 @@ export function logIn(
     return
   }
   if (network.faults.strike('half_open', number, undefined, 'login')) {
-    connection.halfOpen = true
+    connection.goHalfOpen()
     return
   }
   const fault = network.faults.strike('stream_error', number, undefined, 'login')

@@ -6,6 +6,7 @@ import type { Fault } from '../network/faults.ts'
 import { parseJid, userJid } from '../network/jid.ts'
 import type { LogEntry } from '../network/message-log.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
+import { noteAccepted } from '../network/phone.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, children, type Node, node, nowSeconds } from '../wire/node.ts'
@@ -44,7 +45,7 @@ export function receiveMessage(network: Network, device: Device, connection: Con
       acknowledge(incoming, refusal.code)
       return
     }
-    phoneOf(network, recipient).accepted.add(receivedKey(sender, id))
+    noteAccepted(phoneOf(network, recipient), receivedKey(sender, id))
   }
   route(network, incoming, isPeer ? acknowledge(incoming) : acknowledgeOrFail(network, incoming))
 }

@@ -7,6 +7,7 @@ import type { Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
+import { streamError } from './stream-error.ts'
 
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
 const refs = 6
@@ -19,9 +20,15 @@ export type Pairing = {
   bundle: KeyBundle
   platform: string
   refs: string[]
-  scanned:
-    | { phone: Phone; details: Uint8Array; replyId: string; linked: (device: Device) => void }
-    | undefined
+  scanned: Scanned | undefined
+}
+
+type Scanned = {
+  phone: Phone
+  details: Uint8Array
+  replyId: string
+  linked: (device: Device) => void
+  failed: (error: Error) => void
 }
 
 export type QrContent = { ref: string; noiseKey: string; identityKey: string; advSecret: string }
@@ -74,8 +81,8 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   }).finish()
   const replyId = newId()
   pairing.connection.send(pairSuccess(pairing, phone, deviceId, details, qr.advSecret, replyId))
-  return new Promise((resolve) => {
-    pairing.scanned = { phone, details, replyId, linked: resolve }
+  return new Promise((resolve, reject) => {
+    pairing.scanned = { phone, details, replyId, linked: resolve, failed: reject }
   })
 }
 
@@ -86,19 +93,18 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
   const identity = child(child(stanza, 'pair-device-sign'), 'device-identity')
   const signed = bytes(identity)
   if (!signed || !isSignedByDevice(pairing, scanned.phone, scanned.details, signed)) {
-    pairing.connection.send(node('stream:error', { code: '401' }))
-    pairing.connection.close()
+    streamError(pairing.connection, '401')
     return
   }
   const device = addDevice(network, pairing, scanned.phone, Number(identity?.attrs['key-index']))
   network.counters.pairings += 1
-  pairing.connection.send(node('stream:error', { code: '515' }))
-  pairing.connection.close()
   scanned.linked(device)
+  streamError(pairing.connection, '515')
 }
 
 export function endPairing(network: Network, pairing: Pairing): void {
   for (const ref of pairing.refs) network.pairings.delete(ref)
+  pairing.scanned?.failed(new SimulatorError('The companion went away before it was linked.', 504))
 }
 
 function pairSuccess(

@@ -20,12 +20,11 @@ let connectionsMade = 0
 /** One WebSocket of a client: handshake, then stanzas in both directions. */
 export class Connection {
   readonly id = ++connectionsMade
-  /** A half-open connection is silent in both directions while TCP stays up. */
-  halfOpen = false
   readonly #socket: WebSocket
   readonly #events: ConnectionEvents
   readonly #noise: NoiseResponder
   readonly #frames = new FrameReader()
+  #halfOpen = false
   #phase: 'hello' | 'finish' | 'open' | 'closed' = 'hello'
   #transport: Transport | undefined
   #unread: Buffer[] = []
@@ -44,8 +43,18 @@ export class Connection {
     return this.#phase === 'closed'
   }
 
+  get halfOpen(): boolean {
+    return this.#halfOpen
+  }
+
+  /** Falls silent in both directions while TCP stays up: not even a closing handshake is answered. */
+  goHalfOpen(): void {
+    this.#halfOpen = true
+    this.#socket.pause()
+  }
+
   send(node: Node): void {
-    if (!this.#transport || this.halfOpen || this.closed) return
+    if (!this.#transport || this.#halfOpen || this.closed) return
     this.#socket.send(frame(this.#transport.encrypt(encodeBinaryNode(node))))
   }
 
@@ -62,7 +71,7 @@ export class Connection {
   }
 
   #receive(data: Buffer): void {
-    if (this.closed || this.halfOpen) return
+    if (this.closed || this.#halfOpen) return
     try {
       for (const body of this.#frames.push(data)) this.#receiveFrame(body)
     } catch (error) {
@@ -92,7 +101,7 @@ export class Connection {
         const delayMs = this.#events.readDelayMs(this)
         if (delayMs > 0) await this.#stall(delayMs)
         const stanza = await decodeBinaryNode(next)
-        if (!this.halfOpen && !this.closed) this.#events.onNode(this, stanza)
+        if (!this.#halfOpen && !this.closed) this.#events.onNode(this, stanza)
       }
     } catch (error) {
       this.#fail(error)
@@ -109,7 +118,7 @@ export class Connection {
   async #stall(delayMs: number): Promise<void> {
     this.#socket.pause()
     await new Promise((resolve) => setTimeout(resolve, delayMs))
-    this.#socket.resume()
+    if (!this.#halfOpen) this.#socket.resume()
   }
 
   #closed(): void {

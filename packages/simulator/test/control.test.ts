@@ -1,0 +1,125 @@
+import QRCode from 'qrcode'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Simulator, startSimulator } from '../src/simulator.ts'
+import { Companion, linkedCompanion, newNumber } from './companion.ts'
+
+let sim: Simulator
+beforeAll(async () => {
+  sim = await startSimulator()
+})
+afterAll(() => sim.close())
+
+async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await fetch(`${sim.controlUrl}${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body: text }),
+  })
+  const content = await response.text()
+  return { status: response.status, text: content, json: () => JSON.parse(content) }
+}
+
+test('scans, sends, reads, breaks and reports over HTTP', async () => {
+  const number = newNumber()
+  const companion = new Companion(sim)
+  const qr = await QRCode.toDataURL(await companion.until(() => companion.qr, 'a QR'))
+  const scan = await call('POST', '/scan', { qr, number: `+${number}` })
+  expect(scan.json()).toEqual({ ok: true, jid: `${number}:1@s.whatsapp.net` })
+  await companion.until(() => companion.isOpen, 'open')
+  expect((await call('GET', '/phones')).json()).toMatchObject([{ number, linked: true, connected: true }])
+
+  const contact = newNumber()
+  const { id } = await companion.send(contact, { text: 'to the contact' })
+  await companion.until(() => companion.statusOf(id) === 3, 'delivered')
+  const messages = await call('GET', `/chats/${contact}/messages?from=${number}`)
+  expect(messages.json()).toMatchObject([{ wa_message_id: id, text: 'to the contact' }])
+  expect((await call('GET', `/chats/${contact}/messages?from=${newNumber()}`)).json()).toEqual([])
+  expect((await call('POST', `/chats/${contact}/read`, { wa_message_id: id })).json()).toEqual({ ok: true })
+  await companion.until(() => companion.statusOf(id) === 4, 'read')
+
+  const sent = await call('POST', `/chats/${contact}/send`, { to: number, text: 'to the companion' })
+  expect(sent.json()).toMatchObject({ ok: true })
+  await companion.until(() => companion.messages.length === 1, 'the message')
+
+  const log = (await call('GET', '/log')).text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(log).toMatchObject([
+    { sender: number, recipient: contact, wa_message_id: id, ack: 'ok', duplicate: false },
+  ])
+  expect((await call('GET', '/stats')).json()).toMatchObject({
+    connections: { [number]: 1 },
+    logins: 1,
+    unknown: {},
+  })
+
+  const fault = (await call('POST', '/faults', { kind: 'ack_error', code: 463, sender: number })).json()
+  expect(await (await companion.send(contact, { text: 'refused' })).ack).toMatchObject({
+    attrs: { error: '463' },
+  })
+  expect((await call('DELETE', `/faults/${fault.id}`)).json()).toEqual({ ok: true })
+  expect((await call('DELETE', '/faults')).json()).toEqual({ ok: true })
+  expect((await call('POST', '/unlink', { number })).json()).toEqual({ ok: true, unlinked: 1 })
+  await companion.until(() => companion.closedWith === 401, 'code 401')
+})
+
+test.each([
+  ['POST', '/scan', '{', 400],
+  ['POST', '/scan', '[]', 400],
+  ['POST', '/scan', { qr: 'x' }, 400],
+  ['POST', '/scan', { qr: 'x', number: 'nobody' }, 400],
+  ['POST', '/scan', { qr: 'a,b,c,d,e', number: '4915112345678' }, 400],
+  ['POST', '/chats/4915112345678/send', { to: '4915187654321' }, 400],
+  ['POST', '/chats/4915112345678/send', { to: {}, text: 'x' }, 400],
+  ['POST', '/chats/x/send', { to: '4915187654321', text: 'x' }, 400],
+  ['POST', '/chats/4915112345678/read', { wa_message_id: 'none' }, 404],
+  ['POST', '/faults', { kind: 'flood' }, 400],
+  ['POST', '/faults', { kind: 'drop', ms: 'long' }, 400],
+  ['DELETE', '/faults/none', undefined, 404],
+  ['GET', '/nothing', undefined, 404],
+  ['GET', '/chats/%E0%A4%A/messages', undefined, 400],
+])('refuses %s %s %j with %i', async (method, path, body, status) => {
+  const answer = await call(method, path, body)
+  expect(answer.status).toBe(status)
+  expect(answer.json()).toMatchObject({ ok: false, error: expect.any(String) })
+})
+
+test('serves the page to people and refuses what other sites send', async () => {
+  const page = await call('GET', '/')
+  expect(page.status).toBe(200)
+  expect(page.text).toContain('<!doctype html>')
+  expect(
+    (await call('POST', '/faults', { kind: 'drop' }, { origin: 'http://elsewhere.example' })).status,
+  ).toBe(403)
+})
+
+test('answers what it does not know with 501 and counts it', async () => {
+  const companion = await linkedCompanion(sim)
+  const iq = {
+    tag: 'iq',
+    attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'w:future' },
+    content: [{ tag: 'magic', attrs: {} }],
+  }
+  await expect(companion.sock.query(iq)).rejects.toMatchObject({ data: 501 })
+  expect(sim.stats().unknown).toEqual({ 'iq w:future get magic': 1 })
+  await companion.end()
+})
+
+test('closes twice without complaint', async () => {
+  const short = await startSimulator()
+  await Promise.all([short.close(), short.close()])
+  await short.close()
+})
+
+test('takes messages without opening them when decryption is off', async () => {
+  const blind = await startSimulator({ decrypt: false })
+  const companion = await linkedCompanion(blind)
+  const to = newNumber()
+  const { id } = await companion.send(to, { text: 'sealed' })
+  await companion.until(() => companion.statusOf(id) === 3, 'delivered')
+  expect(blind.messages(to)).toMatchObject([{ wa_message_id: id, type: 'text', text: null }])
+  await companion.end()
+  await blind.close()
+})

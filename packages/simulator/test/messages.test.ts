@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Simulator, startSimulator } from '../src/simulator.ts'
+import { type Companion, linkedCompanion, newId, newNumber } from './companion.ts'
+
+let sim: Simulator
+let companion: Companion
+beforeAll(async () => {
+  sim = await startSimulator()
+  companion = await linkedCompanion(sim)
+})
+afterAll(async () => {
+  await companion.end()
+  expect(sim.stats()).toMatchObject({ unknown: {}, failures: 0 })
+  await sim.close()
+})
+
+const delivered = 3
+const read = 4
+
+test('decrypts a text byte for byte, acknowledges it and reports its delivery', async () => {
+  const to = newNumber()
+  const text = 'Grüße, 世界! 👩‍👩‍👧 \u0000 \n end '
+  const { id, ack } = await companion.send(to, { text })
+  expect(await ack).toMatchObject({ tag: 'ack', attrs: { class: 'message', id } })
+  await companion.until(() => companion.statusOf(id) >= delivered, 'delivered')
+  expect(sim.messages(to)).toEqual([
+    {
+      wa_message_id: id,
+      from: companion.number,
+      type: 'text',
+      text,
+      caption: null,
+      mime: null,
+      sha256: null,
+      size: null,
+      received_at: expect.any(String),
+      duplicates: 0,
+    },
+  ])
+  expect(sim.log().at(-1)).toMatchObject({ sender: companion.number, recipient: to, ack: 'ok', text })
+})
+
+test('keeps the order of arrival', async () => {
+  const to = newNumber()
+  const texts = Array.from({ length: 30 }, (_, index) => `message ${index}`)
+  for (const text of texts) await companion.send(to, { text })
+  await expect.poll(() => sim.messages(to).length, { interval: 5 }).toBe(texts.length)
+  expect(sim.messages(to).map((message) => message.text)).toEqual(texts)
+})
+
+test('reports a message as read only when it is asked to', async () => {
+  const to = newNumber()
+  const { id } = await companion.send(to, { text: 'read me' })
+  await companion.until(() => companion.statusOf(id) === delivered, 'delivered')
+  sim.read(to, { wa_message_id: id })
+  await companion.until(() => companion.statusOf(id) === read, 'read')
+})
+
+test('counts the repeat of an id instead of showing it twice', async () => {
+  const to = newNumber()
+  const id = newId()
+  for (let attempt = 0; attempt < 3; attempt++) await (await companion.send(to, { text: 'once' }, id)).ack
+  await expect.poll(() => sim.messages(to)[0]?.duplicates, { interval: 5 }).toBe(2)
+  expect(sim.messages(to)).toHaveLength(1)
+  expect(sim.log().filter((entry) => entry.wa_message_id === id)).toMatchObject([
+    { duplicate: false },
+    { duplicate: true },
+    { duplicate: true },
+  ])
+})
+
+test('delivers what a contact writes, and shows the contact its receipt', async () => {
+  const contact = newNumber()
+  const { wa_message_id } = await sim.send(contact, { to: companion.number, text: 'hello there' })
+  const message = await companion.until(
+    () => companion.messages.find((one) => one.key.id === wa_message_id),
+    'the message',
+  )
+  expect(message).toMatchObject({
+    key: { remoteJid: `${contact}@s.whatsapp.net`, fromMe: false },
+    message: { conversation: 'hello there' },
+    pushName: `+${contact}`,
+  })
+  await companion.sock.readMessages([message.key])
+  await expect
+    .poll(() => sim.timeline(contact).find((entry) => entry.wa_message_id === wa_message_id)?.status, {
+      interval: 5,
+    })
+    .toBe('read')
+})
+
+test('keeps a conversation going in both directions', async () => {
+  const contact = newNumber()
+  for (let turn = 0; turn < 4; turn++) {
+    const { ack } = await companion.send(contact, { text: `question ${turn}` })
+    await ack
+    const { wa_message_id: id } = await sim.send(contact, { to: companion.number, text: `answer ${turn}` })
+    await companion.until(() => companion.messages.some((one) => one.key.id === id), `answer ${turn}`)
+  }
+  await expect.poll(() => sim.messages(contact).length, { interval: 5 }).toBe(4)
+  expect(companion.messages.filter((one) => one.messageStubType)).toEqual([])
+})
+
+test('hands over what arrived while the companion was offline', async () => {
+  const away = await linkedCompanion(sim)
+  const contact = newNumber()
+  const { id } = await away.send(contact, { text: 'see you' })
+  await away.until(() => away.statusOf(id) >= delivered, 'delivered')
+  await away.end()
+  for (const text of ['one', 'two', 'three']) await sim.send(contact, { to: away.number, text })
+  sim.read(contact, { wa_message_id: id })
+  away.reconnect()
+  await away.until(() => away.messages.length === 3, 'the messages')
+  expect(away.messages.map((one) => one.message?.conversation)).toEqual(['one', 'two', 'three'])
+  await away.until(() => away.statusOf(id) === read, 'the receipt')
+  await expect
+    .poll(() => sim.phones().find((phone) => phone.number === away.number)?.companions[0]?.pending, {
+      interval: 5,
+    })
+    .toBe(0)
+  await away.end()
+})
+
+test('shows the own phone what its companion sent', async () => {
+  const to = newNumber()
+  const { id } = await companion.send(to, { text: 'from the companion' })
+  await companion.until(() => companion.statusOf(id) >= delivered, 'delivered')
+  await expect
+    .poll(() => sim.timeline(companion.number).find((entry) => entry.wa_message_id === id), { interval: 5 })
+    .toMatchObject({ direction: 'out', with: to, text: 'from the companion' })
+})
+
+test('passes messages on between companions of different and of the same phones', async () => {
+  const other = await linkedCompanion(sim)
+  const sibling = await linkedCompanion(sim, other.number)
+  const { id } = await companion.send(other.number, { text: 'to a companion' })
+  for (const receiver of [other, sibling]) {
+    const message = await receiver.until(
+      () => receiver.messages.find((one) => one.key.id === id),
+      'the message',
+    )
+    expect(message.message?.extendedTextMessage?.text).toBe('to a companion')
+    expect(message.key).toMatchObject({ remoteJid: `${companion.number}@s.whatsapp.net`, fromMe: false })
+  }
+  const contact = newNumber()
+  const sent = await sibling.send(contact, { text: 'mine' })
+  const copy = await other.until(() => other.messages.find((one) => one.key.id === sent.id), 'the copy')
+  expect(copy.key).toMatchObject({ remoteJid: `${contact}@s.whatsapp.net`, fromMe: true })
+  await Promise.all([other.end(), sibling.end()])
+})
+
+test('finds numbers on WhatsApp unless a fault says otherwise', async () => {
+  const present = newNumber()
+  const missing = newNumber()
+  const { id } = sim.fault({ kind: 'not_on_whatsapp', number: missing })
+  // Baileys leaves out whoever is not there.
+  expect(await companion.sock.onWhatsApp(`+${present}`, `+${missing}`)).toEqual([
+    { jid: `${present}@s.whatsapp.net`, exists: true },
+  ])
+  sim.clearFault(id)
+  expect(await companion.sock.onWhatsApp(`+${missing}`)).toMatchObject([{ exists: true }])
+})
+
+test('asks for a message anew that it cannot decrypt', async () => {
+  const sender = await linkedCompanion(sim)
+  const to = newNumber()
+  await (await sender.send(to, { text: 'establishes the session' })).ack
+  const earlier = sender.auth.snapshot()
+  await (await sender.send(to, { text: 'uses a message key' })).ack
+  sender.auth.restore(earlier)
+  const before = sim.stats()
+  const { id } = await sender.send(to, { text: 'uses the same key again' })
+  await sender.until(() => sender.statusOf(id) >= delivered, 'delivered after all')
+  expect(sim.messages(to).map((one) => one.text)).toEqual([
+    'establishes the session',
+    'uses a message key',
+    'uses the same key again',
+  ])
+  expect(sim.stats().undecryptable).toBeGreaterThan(before.undecryptable)
+  expect(sim.stats().retries).toBeGreaterThan(before.retries)
+  await sender.end()
+})
+
+test('encrypts anew what the companion could not decrypt', async () => {
+  const receiver = await linkedCompanion(sim)
+  const contact = newNumber()
+  const before = receiver.auth.snapshot()
+  await sim.send(contact, { to: receiver.number, text: 'first' })
+  await receiver.until(() => receiver.messages.length === 1, 'the first message')
+  await (await receiver.send(contact, { text: 'so the session is settled' })).ack
+  await expect.poll(() => sim.messages(contact).length, { interval: 5 }).toBe(1)
+  receiver.auth.restore(before)
+  await sim.send(contact, { to: receiver.number, text: 'second' })
+  await receiver.until(
+    () => receiver.messages.some((one) => one.message?.conversation === 'second'),
+    'the second message',
+  )
+  await receiver.end()
+})
+
+test('asks for more pre-keys before they run out', async () => {
+  const target = await linkedCompanion(sim)
+  await sim.send(newNumber(), { to: target.number, text: 'uses one' })
+  const uploads = sim.stats().prekey_uploads
+  const jid = `${target.sock.user?.id}`
+  for (let fetched = 0; fetched < 812; fetched += 100) {
+    await companion.sock.query({
+      tag: 'iq',
+      attrs: { to: '@s.whatsapp.net', type: 'get', xmlns: 'encrypt' },
+      content: [
+        {
+          tag: 'key',
+          attrs: {},
+          content: Array.from({ length: 100 }, () => ({ tag: 'user', attrs: { jid } })),
+        },
+      ],
+    })
+  }
+  await expect.poll(() => sim.stats().prekey_uploads, { interval: 5 }).toBe(uploads + 1)
+  await target.end()
+})

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { Curve } from 'baileys'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { lidJid, parseJid, pnJid } from '../src/network/jid.ts'
+import { FrameReader, frame } from '../src/wire/frames.ts'
+import { signingKeyFromSeed } from '../src/wire/signing-key.ts'
+
+test('signs so that the client verifies it, and agrees on the same secret', () => {
+  for (let round = 0; round < 8; round++) {
+    const key = signingKeyFromSeed(randomBytes(32))
+    const message = randomBytes(round * 7)
+    expect(
+      Curve.verify(
+        key.public,
+        Buffer.concat([Buffer.from([1]), message]),
+        key.sign(Buffer.concat([Buffer.from([1]), message])),
+      ),
+    ).toBe(true)
+    const other = Curve.generateKeyPair()
+    expect(Curve.sharedKey(key.private, other.public)).toEqual(Curve.sharedKey(other.private, key.public))
+  }
+})
+
+test('finds the number behind every LID', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 10_000n, max: 999_999_999_999_999n }), fc.nat(99), (number, device) => {
+      const parsed = { number: number.toString(), device }
+      expect(parseJid(lidJid(parsed.number, device))).toEqual(parsed)
+      expect(parseJid(pnJid(parsed.number, device))).toEqual(parsed)
+    }),
+  )
+})
+
+test('cuts frames out of the stream wherever it is split', () => {
+  const bodies = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 })
+  const intro = Buffer.from('WA\x06\x03', 'latin1')
+  const routing = Buffer.concat([Buffer.from([0x45, 0x44, 0, 1, 0, 0, 2, 7, 7]), intro])
+  fc.assert(
+    fc.property(bodies, fc.boolean(), fc.integer({ min: 1, max: 50 }), (sent, isRouted, step) => {
+      const stream = Buffer.concat([isRouted ? routing : intro, ...sent.map((body) => frame(body))])
+      const reader = new FrameReader()
+      const received: Buffer[] = []
+      for (let at = 0; at < stream.length; at += step)
+        received.push(...reader.push(stream.subarray(at, at + step)))
+      expect(received.map((body) => body.toString('hex'))).toEqual(
+        sent.map((body) => Buffer.from(body).toString('hex')),
+      )
+    }),
+  )
+})
+
+test('refuses a stream that is not WhatsApp', () => {
+  expect(() => new FrameReader().push(Buffer.from('GET / HTTP/1.1'))).toThrow('WhatsApp header')
+})

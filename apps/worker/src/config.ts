@@ -3,7 +3,6 @@ import { readEnv } from '@wagate/shared/env'
 import { settings } from '@wagate/shared/settings'
 
 const {
-  HOST: _host,
   PORT: _port,
   TRUST_PROXY: _trustProxy,
   ALLOW_QUERY_API_KEY: _allowQueryApiKey,

@@ -2,17 +2,23 @@ import type { Logger } from '@wagate/shared/logger'
 
 export type OutageLog = { failed(error: unknown): void; worked(): void }
 
-/** One line when it begins and one when it ends, not one for every attempt. */
+const quietMs = 60_000
+
+/** One line when an outage begins, one a minute while it lasts and one when it ends, not one for every attempt. */
 export function makeOutageLog(logger: Logger, what: string): OutageLog {
   let failures = 0
+  let quietUntilMs = 0
   return {
     failed(error) {
       failures += 1
-      if (failures === 1) logger.warn({ err: error, what }, 'Fails and is tried again')
+      if (performance.now() < quietUntilMs) return
+      quietUntilMs = performance.now() + quietMs
+      logger.warn({ err: error, what, failures }, 'Fails and is tried again')
     },
     worked() {
       if (failures > 0) logger.info({ what, failures }, 'Works again')
       failures = 0
+      quietUntilMs = 0
     },
   }
 }

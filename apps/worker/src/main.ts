@@ -1,0 +1,31 @@
+import './preload.ts'
+import { makeLogger } from '@wagate/shared/logger'
+import { readConfig } from './config.ts'
+import { startWorker } from './start.ts'
+
+const config = readConfig(process.env)
+const logger = makeLogger('worker', config.LOG_LEVEL)
+const worker = await startWorker(config, logger)
+let isStopping = false
+
+function stop(code: number): void {
+  // Whoever asks for a second time does not want to wait.
+  if (isStopping) process.exit(1)
+  isStopping = true
+  process.exitCode = code
+  void worker.close()
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(0))
+
+// Baileys leaves rejections behind when a socket closes while it connects. One sender's must not end all.
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'A rejection was not handled'))
+process.on('uncaughtException', (error) => {
+  logger.error({ err: error }, 'An exception was not caught')
+  if (isOutOfResources(error)) stop(1)
+})
+
+/** This process will not recover, but another worker has what it lacks. */
+function isOutOfResources(error: Error & { code?: unknown }): boolean {
+  return ['EMFILE', 'ENFILE', 'ENOMEM', 'ERR_OUT_OF_MEMORY'].includes(String(error.code))
+}

@@ -1,0 +1,101 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { checkShards } from '@wagate/db/queries/installation'
+import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import type { Logger } from '@wagate/shared/logger'
+import type { Running } from '@wagate/shared/running'
+import type { Config } from './config.ts'
+import { makeDeviceContext } from './context.ts'
+import { startHealth } from './health.ts'
+import { makeShardHolder } from './holder.ts'
+import { makeOutageLog } from './ownership/outage-log.ts'
+import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
+
+export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
+
+const statementTimeoutMs = 4000
+const tickMs = 500
+
+/**
+ * Starts once Postgres has answered, then claims shards in the background; Redis may come later.
+ * Throws when the installation has another number of shards.
+ */
+export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
+  const databases = openDatabases(config)
+  const events = openDeviceEvents(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
+
+  async function release(): Promise<void> {
+    await events.close()
+    await Promise.all(Object.values(databases).map(closeDatabase))
+  }
+
+  try {
+    await checkShards(databases.ownership, config.SHARDS)
+    // Last of all, so that nothing is owned when something else cannot start.
+    const health = await startHealth(config, () => owner.state())
+    const owner = startOwner(config, logger, databases, events)
+    logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
+
+    let closed: Promise<void> | undefined
+    async function close(): Promise<void> {
+      await owner.close()
+      await health.close()
+      await release()
+      logger.info('The worker has stopped')
+    }
+    return {
+      healthPort: health.port,
+      state: owner.state,
+      close() {
+        closed ??= close()
+        return closed
+      },
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+type Databases = ReturnType<typeof openDatabases>
+
+/** Apart from each other: however busy the sessions are, the lease is renewed and lost shards are noticed. */
+function openDatabases({ DATABASE_URL }: Config) {
+  const open = (purpose: string, poolSize: number) =>
+    openDatabase(DATABASE_URL, {
+      poolSize,
+      applicationName: `wagate-worker ${purpose}`,
+      statementTimeoutMs,
+    })
+  return { sessions: open('sessions', 8), ownership: open('ownership', 1), heartbeat: open('heartbeat', 1) }
+}
+
+function startOwner(config: Config, logger: Logger, databases: Databases, events: DeviceEvents): Ownership {
+  const context = makeDeviceContext({
+    config,
+    logger,
+    db: databases.sessions,
+    events,
+    onLost: (shard) => ownership.lose(shard),
+  })
+  const holder = makeShardHolder(context)
+  const ownership = startOwnership({
+    db: databases.ownership,
+    heartbeatDb: databases.heartbeat,
+    holder,
+    events,
+    logger,
+    name: config.WORKER_NAME,
+    shards: config.SHARDS,
+    capacity: config.WORKER_CAPACITY,
+    leaseTtlMs: config.LEASE_TTL_MS,
+    heartbeatMs: config.HEARTBEAT_MS,
+    tickMs,
+  })
+  return {
+    ...ownership,
+    async close() {
+      await ownership.close()
+      await holder.close()
+    },
+  }
+}

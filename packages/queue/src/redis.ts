@@ -36,19 +36,27 @@ export function firstAttempt(redis: Redis): Promise<void> {
   })
 }
 
-/** Throws when this Redis may drop keys on its own: BullMQ's queues would lose parts of themselves. */
+/**
+ * Throws when this Redis may drop keys on its own: BullMQ's queues would lose parts of themselves. One that does
+ * not answer cannot be asked, and may come later.
+ */
 export async function refuseEvictingRedis(redisUrl: string): Promise<void> {
-  const redis = new Redis(redisUrl, { ...reconnect, lazyConnect: true, retryStrategy: () => null })
+  const redis = new Redis(redisUrl, {
+    connectTimeout: 2000,
+    commandTimeout: 2000,
+    lazyConnect: true,
+    retryStrategy: () => null,
+  })
   redis.on('error', () => undefined)
-  try {
-    await redis.connect()
-    const policy = /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]
-    if (policy !== undefined && policy !== 'noeviction') {
-      throw new Error(
-        `Redis is set to drop keys when its memory is full (maxmemory-policy ${policy}). Set "maxmemory-policy noeviction".`,
-      )
-    }
-  } finally {
-    redis.disconnect()
+  const memory = await redis
+    .connect()
+    .then(() => redis.info('memory'))
+    .catch(() => '')
+  redis.disconnect()
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction'
+  if (policy !== 'noeviction') {
+    throw new Error(
+      `Redis is set to drop keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`,
+    )
   }
 }

@@ -25,7 +25,7 @@ export type Acceptance =
   | { outcome: 'accepted'; deviceId: number }
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
-  /** An earlier request came with the same idempotency key: `findMessagesByKey` tells what became of it. */
+  /** An earlier request came with the same idempotency key: `findKeyUses` tells what became of it. */
   | { outcome: 'key_used' }
 
 /**
@@ -53,7 +53,7 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
         ${list((m) => m.body)}::text[],
         ${list((m) => m.url)}::text[],
         ${list((m) => m.filename)}::text[],
-        ${list((m) => m.sendAt)}::timestamptz[],
+        ${list((m) => m.sendAt)}::text[],
         ${list((m) => m.media?.mime ?? null)}::text[],
         ${list((m) => m.media?.base64 ?? null)}::text[],
         ${list((m) => m.idempotency?.operation ?? null)}::text[],
@@ -80,10 +80,10 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
-        link_generation, send_at
+        link_generation, send_at::timestamptz
       )
       SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
-        link_generation, send_at
+        link_generation, send_at::timestamptz
       FROM given WHERE is_linked AND (key IS NULL OR id IN (SELECT message_id FROM claimed))
       ORDER BY position
       RETURNING id

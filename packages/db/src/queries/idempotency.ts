@@ -1,10 +1,10 @@
 import type { MessageStatus } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 
-export type KeyUse = { accountId: number; operation: string; key: string }
+type KeyScope = { accountId: number; operation: string; key: string }
 
 /** What the first request under an idempotency key left behind. */
-export type UsedKey = KeyUse & {
+export type KeyUse = KeyScope & {
   payloadHash: string
   messageId: string
   deviceId: number
@@ -12,8 +12,8 @@ export type UsedKey = KeyUse & {
 }
 
 /** For those of the keys that were used within 24 hours. */
-export async function findMessagesByKey(db: Database, keys: KeyUse[]): Promise<UsedKey[]> {
-  return db.$client<UsedKey[]>`
+export async function findKeyUses(db: Database, keys: KeyScope[]): Promise<KeyUse[]> {
+  return db.$client<KeyUse[]>`
     SELECT stored.account_id AS "accountId", stored.operation, stored.key,
       encode(stored.payload_hash, 'base64') AS "payloadHash",
       message.id AS "messageId", message.device_id AS "deviceId",

@@ -2,6 +2,7 @@ import type { MessageStatus } from '@wagate/shared/statuses'
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema.ts'
+import { createdAround } from './created-around.ts'
 
 /** `scheduled` is `queued` with a moment to come. */
 const reportedStatus = sql<MessageStatus>`CASE
@@ -77,11 +78,4 @@ export async function findHistoryPosition(
     .from(messages)
     .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
   return position
-}
-
-/** Ids carry the clock of the process that made them: a day on either side spares most partitions. */
-function createdAround(messageId: string): SQL {
-  const madeAtMs = Number.parseInt(messageId.replaceAll('-', '').slice(0, 12), 16)
-  const madeAt = sql`to_timestamp(${madeAtMs}::float8 / 1000)`
-  return sql`${messages.createdAt} BETWEEN ${madeAt} - interval '1 day' AND ${madeAt} + interval '1 day'`
 }

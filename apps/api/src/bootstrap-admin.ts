@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { insertAccount, insertFirstAdmin, type NewAccount } from '@wagate/db/queries/accounts'
+import { makeNewKey } from './credentials/new-key.ts'
+import { hashPassword } from './passwords.ts'
+
+const devicesAllowed = 1000
+
+/** The first ADMIN; undefined when there is one already. Several processes may call it at once. */
+export function bootstrapAdmin(databaseUrl: string, email: string): Promise<{ apiKey: string } | undefined> {
+  return withNewAdmin(databaseUrl, email, insertFirstAdmin)
+}
+
+/** One more ADMIN; undefined when the email is taken. */
+export function createAdmin(databaseUrl: string, email: string): Promise<{ apiKey: string } | undefined> {
+  return withNewAdmin(databaseUrl, email, insertAccount)
+}
+
+async function withNewAdmin(
+  databaseUrl: string,
+  email: string,
+  insert: (db: Database, account: NewAccount) => Promise<{ id: number } | undefined>,
+): Promise<{ apiKey: string } | undefined> {
+  const db = openDatabase(databaseUrl, {
+    poolSize: 1,
+    applicationName: 'wagate-admin',
+    statementTimeoutMs: 10_000,
+  })
+  try {
+    const { apiKey, key } = makeNewKey()
+    const created = await insert(db, {
+      email: email.trim().toLowerCase(),
+      // Nobody needs a password: the key is enough.
+      passwordHash: await hashPassword(randomBytes(24).toString('base64')),
+      role: 'ADMIN',
+      devicesAllowed,
+      expiresAt: null,
+      key,
+    })
+    return created && { apiKey }
+  } finally {
+    await closeDatabase(db)
+  }
+}

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util'
+import { readEnv } from '@wagate/shared/env'
+import { settings } from '@wagate/shared/settings'
+import { z } from 'zod'
+import { createAdmin } from './bootstrap-admin.ts'
+
+const usage = `Usage: wagate admin create --email <address>
+
+Creates an ADMIN account in the database of DATABASE_URL and prints its API key, which is not shown again.`
+
+process.exitCode = await run(process.argv.slice(2))
+
+async function run(args: string[]): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { email: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  })
+  const email = z.email().safeParse(values.email?.trim())
+  if (values.help || positionals.join(' ') !== 'admin create' || !email.success) {
+    console.error(usage)
+    return values.help ? 0 : 2
+  }
+  const { DATABASE_URL } = readEnv({ DATABASE_URL: settings.DATABASE_URL }, process.env)
+  const admin = await createAdmin(DATABASE_URL, email.data)
+  if (!admin) {
+    console.error('There is an account with this email already.')
+    return 1
+  }
+  console.log(admin.apiKey)
+  return 0
+}

@@ -1,0 +1,25 @@
+import { readEnv } from '@wagate/shared/env'
+import { settings } from '@wagate/shared/settings'
+
+const shape = {
+  DATABASE_URL: settings.DATABASE_URL,
+  REDIS_URL: settings.REDIS_URL,
+  LOG_LEVEL: settings.LOG_LEVEL,
+  HOST: settings.HOST,
+  PORT: settings.PORT,
+  ALLOW_QUERY_API_KEY: settings.ALLOW_QUERY_API_KEY,
+  BOOTSTRAP_ADMIN_EMAIL: settings.BOOTSTRAP_ADMIN_EMAIL,
+  SHARDS: settings.SHARDS,
+  PAIRING_MS: settings.PAIRING_MS,
+  STATUS_GRACE_MS: settings.STATUS_GRACE_MS,
+  MEDIA_IMAGE_BYTES_MAX: settings.MEDIA_IMAGE_BYTES_MAX,
+  MEDIA_AUDIO_BYTES_MAX: settings.MEDIA_AUDIO_BYTES_MAX,
+  MEDIA_VIDEO_BYTES_MAX: settings.MEDIA_VIDEO_BYTES_MAX,
+  MEDIA_DOCUMENT_BYTES_MAX: settings.MEDIA_DOCUMENT_BYTES_MAX,
+}
+
+export type Config = ReturnType<typeof readConfig>
+
+export function readConfig(env: Record<string, string | undefined>) {
+  return readEnv(shape, env)
+}

@@ -1,0 +1,21 @@
+import type { Database } from '@wagate/db/client'
+import type { DeviceEvents } from '@wagate/queue/device-events'
+import type { Command } from '@wagate/shared/commands'
+import type { Logger } from '@wagate/shared/logger'
+import type { Config } from './config.ts'
+import type { KeyRing } from './credentials/key-ring.ts'
+import type { Inbox } from './messages/inbox.ts'
+
+/** What the operations work with. */
+export type ApiContext = {
+  config: Config
+  log: Logger
+  db: Database
+  events: DeviceEvents
+  keys: KeyRing
+  inbox: Inbox
+  /** Tells the device's owner. Never fails: the database says the same, only later. */
+  command(command: Command): Promise<void>
+  /** Aborted when the process stops: whoever waits for an event gives up. */
+  closing: AbortSignal
+}

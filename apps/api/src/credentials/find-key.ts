@@ -1,0 +1,38 @@
+import { AppError } from '@wagate/shared/app-error'
+
+/** The keys of headers and query: they are checked before a body is read. */
+export function findKeyOutsideBody(
+  request: Request,
+  url: URL,
+  { allowQuery }: { allowQuery: boolean },
+): string | undefined {
+  const inQuery = url.searchParams.getAll('api_key')
+  if (!allowQuery && inQuery.some((key) => key !== '')) {
+    throw new AppError(
+      'invalid_api_key',
+      'This gateway takes no API key in the URL. Use the header x-api-key.',
+    )
+  }
+  const bearer = /^bearer +(.*)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  return oneOf([request.headers.get('x-api-key'), bearer, ...inQuery])
+}
+
+/** The key of a request whose body is read. Throws `missing_api_key`. */
+export function getKey(outsideBody: string | undefined, body: [name: string, value: unknown][]): string {
+  const inBody = body.filter(([name]) => name === 'api_key').map(([, value]) => value)
+  const key = oneOf([outsideBody, ...inBody])
+  if (key === undefined) {
+    throw new AppError('missing_api_key', 'Give an API key in the header x-api-key or as api_key.')
+  }
+  return key
+}
+
+/** Preferring one of two keys would act on the wrong account. */
+function oneOf(given: unknown[]): string | undefined {
+  const keys = new Set(given.filter((key) => key !== undefined && key !== null && key !== '').map(String))
+  if (keys.size > 1) {
+    throw new AppError('conflicting_api_keys', 'The request carries two different API keys.')
+  }
+  const [key] = keys
+  return key
+}

@@ -1,0 +1,38 @@
+import type { Device } from '@wagate/db/queries/devices'
+import { deviceStatuses } from '@wagate/shared/statuses'
+import { z } from 'zod'
+
+export const deviceFields = {
+  device_id: z.int(),
+  sender: z.string(),
+  name: z.string(),
+  cms_id: z.string().nullable(),
+  cms_ver: z.string().nullable(),
+  status: z.enum(deviceStatuses),
+  status_reason: z.string().optional().describe('Why the device is disconnected, where that is known'),
+  restricted_until: z.iso
+    .datetime()
+    .optional()
+    .describe('WhatsApp lets it write to no new contacts until then'),
+  created_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime().nullable(),
+}
+
+export type DeviceObject = z.infer<z.ZodObject<typeof deviceFields>>
+
+export function toDeviceObject(device: Device): DeviceObject {
+  const { status, statusReason, restrictedUntil } = device
+  return {
+    device_id: device.id,
+    sender: device.sender,
+    name: device.name,
+    cms_id: device.cmsId,
+    cms_ver: device.cmsVer,
+    status,
+    ...(status === 'disconnected' && statusReason !== null && { status_reason: statusReason }),
+    ...(restrictedUntil &&
+      restrictedUntil.getTime() > Date.now() && { restricted_until: restrictedUntil.toISOString() }),
+    created_at: device.createdAt.toISOString(),
+    last_seen_at: device.lastSeenAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { databaseFailure } from '@wagate/db/failures'
+import { AppError } from '@wagate/shared/app-error'
+import type { Logger } from '@wagate/shared/logger'
+import { failureBody } from './failure-body.ts'
+
+/** One request, and what is learnt about it on the way to its answer. */
+export type Exchange = {
+  readonly request: Request
+  readonly url: URL
+  readonly headers: Record<string, string>
+  accountId: number | undefined
+}
+
+export type Answer = { status: number; body?: Record<string, unknown> }
+
+const acceptedRequestId = /^[\w.-]{1,128}$/
+
+/** Runs a handler and answers in JSON whatever happens, with the headers that every answer has, and logs one line. */
+export function makeExchange(log: Logger) {
+  return async (request: Request, handle: (exchange: Exchange) => Promise<Answer>): Promise<Response> => {
+    const startedAt = performance.now()
+    const given = request.headers.get('x-request-id') ?? ''
+    const requestId = acceptedRequestId.test(given) ? given : randomUUID()
+    const url = new URL(request.url)
+    const headers: Record<string, string> = {
+      'X-Request-Id': requestId,
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+    }
+    const exchange: Exchange = { request, url, headers, accountId: undefined }
+
+    const answer = await handle(exchange).catch((error: unknown) => {
+      const failure = toAppError(error)
+      if (failure.status >= 500) log.error({ err: error, requestId }, 'A request failed')
+      if (failure.retryAfterSeconds !== undefined) headers['Retry-After'] = String(failure.retryAfterSeconds)
+      if (failure.status === 401) headers['WWW-Authenticate'] = 'Bearer realm="wagate"'
+      return { status: failure.status, body: failureBody(failure, requestId) }
+    })
+
+    log.info(
+      {
+        requestId,
+        method: request.method,
+        // Never the query: it may carry the API key and the text of a message.
+        path: url.pathname.slice(0, 200),
+        status: answer.status,
+        durationMs: Math.round(performance.now() - startedAt),
+        accountId: exchange.accountId,
+      },
+      'Request answered',
+    )
+    if (answer.body === undefined) return new Response(null, { status: answer.status, headers })
+    headers['Content-Type'] = 'application/json; charset=utf-8'
+    return new Response(JSON.stringify(answer.body), { status: answer.status, headers })
+  }
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  switch (databaseFailure(error)) {
+    case 'unavailable':
+      return new AppError('unavailable', 'The gateway is not available at the moment. Try again.', {
+        retryAfterSeconds: 1,
+        cause: error,
+      })
+    case 'storage_full':
+      return new AppError('storage_full', 'The gateway has no storage left.', {
+        retryAfterSeconds: 60,
+        cause: error,
+      })
+    default:
+      return new AppError('internal_error', 'Internal error', { cause: error })
+  }
+}

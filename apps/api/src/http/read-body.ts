@@ -1,0 +1,71 @@
+import { AppError } from '@wagate/shared/app-error'
+
+/** The names and values of a JSON object or a form. An empty body is an empty object, whatever its type. */
+export async function readBody(
+  request: Request,
+  bytesMax: number,
+): Promise<[name: string, value: unknown][]> {
+  const { type, charset } = readContentType(request.headers.get('content-type'))
+  const encoding = request.headers.get('content-encoding') ?? 'identity'
+  if (encoding !== 'identity') {
+    throw new AppError('unsupported_media_type', 'A compressed body is not supported.')
+  }
+  const text = decode(await readBytes(request, bytesMax))
+  const start = text.trimStart()[0]
+  if (start === undefined) return []
+  if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
+  // `curl -d '{...}'` names the type of a form, other clients none at all.
+  const looksLikeJson = start === '{' || start === '['
+  if (type === 'application/json' || (looksLikeJson && (type === formType || type === '')))
+    return parseJson(text)
+  if (type === formType) return [...new URLSearchParams(text)]
+  throw new AppError('unsupported_media_type', `The body must be application/json or ${formType}.`)
+}
+
+const formType = 'application/x-www-form-urlencoded'
+
+function readContentType(header: string | null): { type: string; charset: string } {
+  const [type = '', ...attributes] = (header ?? '').toLowerCase().split(';')
+  const charset = attributes.map((text) => /^\s*charset="?([^"\s]+)"?\s*$/.exec(text)?.[1]).find(Boolean)
+  return { type: type.trim(), charset: charset === 'utf8' ? 'utf-8' : (charset ?? 'utf-8') }
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
+  const announced = request.headers.get('content-length')
+  if (announced !== null) {
+    // The HTTP parser passes on no more than was announced.
+    if (Number(announced) > bytesMax) throw tooLarge()
+    return new Uint8Array(await request.arrayBuffer())
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new AppError('malformed_json', 'The body is not valid UTF-8.', { cause })
+  }
+}
+
+function parseJson(text: string): [name: string, value: unknown][] {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('malformed_json', 'The body is not valid JSON.', { cause })
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AppError('malformed_json', 'The body must be a JSON object.')
+  }
+  return Object.entries(value)
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { AppError } from '@wagate/shared/app-error'
+import { failureBody } from './failure-body.ts'
+
+type Fetch = (request: Request) => Response | Promise<Response>
+
+const notHttp = () => new AppError('invalid_parameter', 'The request is not valid HTTP.')
+
+/** Answers in JSON even where a request never reaches the app: headers too large, not HTTP, no usable host. */
+export function makeServer(fetch: Fetch): Server {
+  const listener = getRequestListener(fetch, {
+    // Taken where a client names no host; nothing depends on it.
+    hostname: 'localhost',
+    errorHandler: () => {
+      const requestId = randomUUID()
+      return new Response(JSON.stringify(failureBody(notHttp(), requestId)), {
+        status: 400,
+        headers: jsonHeaders(requestId),
+      })
+    },
+  })
+  const server = createServer(
+    {
+      maxHeaderSize: 64 * 1024,
+      requestTimeout: 60_000,
+      // Above the idle timeout of common load balancers, so that theirs comes first.
+      keepAliveTimeout: 65_000,
+      requireHostHeader: false,
+    },
+    listener,
+  )
+  server.on('checkExpectation', listener)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    const failure =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? new AppError('headers_too_large', 'The headers or the URL are larger than 64 KiB.')
+        : notHttp()
+    socket.end(rawAnswer(failure))
+  })
+  return server
+}
+
+function rawAnswer(failure: AppError): string {
+  const requestId = randomUUID()
+  const body = JSON.stringify(failureBody(failure, requestId))
+  const headers = {
+    ...jsonHeaders(requestId),
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}`, ...lines, '', body].join('\r\n')
+}
+
+function jsonHeaders(requestId: string): Record<string, string> {
+  return {
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  }
+}

@@ -1,0 +1,35 @@
+import { findMessageProgress, type MessageProgress } from '@wagate/db/queries/message-progress'
+import type { MessageStatus } from '@wagate/shared/statuses'
+import type { Call } from '../operation.ts'
+import { lookUntilFound, makeNudge } from '../waiting.ts'
+
+const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', 'canceled']
+
+/** The newest state of an accepted message once it is sent or failed, or when the time is up. */
+export async function awaitOutcome(
+  { context: { db, events, closing }, account, signal, allowMs }: Call,
+  { messageId, deviceId }: { messageId: string; deviceId: number },
+  waitMs: number,
+): Promise<MessageProgress | undefined> {
+  allowMs(waitMs)
+  const nudge = makeNudge()
+  let newest: MessageProgress | undefined
+  const leave = await events
+    .subscribe(deviceId, (event) => {
+      if (event.kind === 'message' && event.messageId === messageId) nudge.nudge()
+    })
+    // Without Redis the look at every second remains.
+    .catch(() => undefined)
+  try {
+    await lookUntilFound(
+      async () => {
+        newest = await findMessageProgress(db, account.accountId, messageId)
+        return newest && finalStatuses.includes(newest.status) ? newest : undefined
+      },
+      { nudge, forMs: waitMs, signal: AbortSignal.any([closing, signal]) },
+    )
+    return newest
+  } finally {
+    await leave?.()
+  }
+}

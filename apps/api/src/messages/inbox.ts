@@ -1,0 +1,61 @@
+import type { Database } from '@wagate/db/client'
+import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import { AppError } from '@wagate/shared/app-error'
+import type { Command } from '@wagate/shared/commands'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import type { MessageStatus } from '@wagate/shared/statuses'
+import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
+
+export type Accepted = { messageId: string; deviceId: number; status: MessageStatus; isReplay: boolean }
+
+export type Inbox = {
+  /** Stores the message and tells its owner. Throws AppErrors of the sender and of the idempotency key. */
+  accept(message: NewMessage, signal: AbortSignal): Promise<Accepted>
+}
+
+export function makeInbox(db: Database, command: (command: Command) => Promise<void>): Inbox {
+  const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), { itemsMax: 500 })
+
+  return {
+    async accept(message, signal) {
+      const arrival = { message, signal }
+      // Megabytes in one row would hold the others of a batch up.
+      const outcome = message.media ? (await settleArrivals(db, [arrival]))[0] : await batch.add(arrival)
+      const accepted = toAccepted(message, outcome)
+      if (!accepted.isReplay) await command({ kind: 'send', deviceId: accepted.deviceId })
+      return accepted
+    },
+  }
+}
+
+function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted {
+  switch (outcome?.outcome) {
+    case 'accepted': {
+      const status = message.sendAt === null ? 'queued' : 'scheduled'
+      return { messageId: message.id, deviceId: outcome.deviceId, status, isReplay: false }
+    }
+    case 'replayed': {
+      const { payloadHash, messageId, deviceId, status } = outcome.use
+      if (payloadHash !== message.idempotency?.payloadHash) {
+        throw new AppError(
+          'idempotency_key_reused',
+          'The idempotency key was used with other parameters within the last 24 hours.',
+        )
+      }
+      return { messageId, deviceId, status, isReplay: true }
+    }
+    case 'sender_not_found':
+      throw new AppError('sender_not_found', 'The account has no such sender.')
+    case 'sender_not_connected':
+      throw new AppError(
+        'sender_not_connected',
+        'The sender is not connected to WhatsApp. Call generate-qr and scan the QR code.',
+      )
+    case 'failed':
+      throw outcome.error
+    default:
+      throw new AppError('unavailable', 'The idempotency key is in use at this moment. Try again.', {
+        retryAfterSeconds: 1,
+      })
+  }
+}

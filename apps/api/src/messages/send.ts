@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import { AppError } from '@wagate/shared/app-error'
+import { makeMessageId, makeWhatsAppMessageId } from '@wagate/shared/ids'
+import { messageStatuses } from '@wagate/shared/statuses'
+import { z } from 'zod'
+import type { Call } from '../operation.ts'
+import { integer, moment, phone, text } from '../parameters/parameter-types.ts'
+import { awaitOutcome } from './await-outcome.ts'
+
+const sendAheadMsMax = 30 * 86_400_000
+const keyCharsMax = 255
+
+/** What both sends take. */
+export const sendParameters = {
+  sender: phone.describe('Phone number of a linked sender of the account'),
+  number: phone.describe('Phone number of the recipient, with country prefix'),
+  idempotency_key: text(keyCharsMax)
+    .optional()
+    .describe(
+      'A repetition with the same key within 24 hours sends nothing new; also as header Idempotency-Key',
+    ),
+  wait: integer(0, 25).optional().describe('Seconds to wait for the message to be sent or to fail'),
+  send_at: moment.optional().describe('When to send, up to 30 days ahead'),
+}
+
+/** What both sends answer. */
+export const sendFields = {
+  message_id: z.uuid(),
+  status: z.enum(messageStatuses),
+  sender: z.string(),
+  number: z.string(),
+  device_id: z.int(),
+  error: z.string().optional().describe('With wait: why the message failed'),
+  error_code: z.string().optional(),
+}
+
+type Given = {
+  sender: string
+  number: string
+  idempotency_key?: string | undefined
+  wait?: number | undefined
+  send_at?: Date | undefined
+}
+type Content = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename' | 'media'>
+
+/** `payload` is all that makes a repetition the same request, beside what both sends take. */
+export async function send(
+  call: Call,
+  operation: string,
+  given: Given,
+  { content, payload }: { content: Content; payload: unknown },
+): Promise<z.infer<z.ZodObject<typeof sendFields>>> {
+  const { sender, number, wait = 0 } = given
+  const sendAt = given.send_at && checkSendAt(given.send_at)
+  const key = idempotencyKey(call, given.idempotency_key)
+  const accepted = await call.context.inbox.accept(
+    {
+      ...content,
+      id: makeMessageId(),
+      waId: makeWhatsAppMessageId(),
+      accountId: call.account.accountId,
+      sender,
+      number,
+      sendAt: sendAt ?? null,
+      idempotency:
+        key === undefined
+          ? null
+          : { operation, key, payloadHash: hash([sender, number, sendAt ?? null, payload]) },
+    },
+    call.signal,
+  )
+  if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
+  const { messageId, deviceId } = accepted
+  const progress = wait > 0 && !sendAt ? await awaitOutcome(call, accepted, wait * 1000) : undefined
+  return {
+    message_id: messageId,
+    status: progress?.status ?? accepted.status,
+    sender,
+    number,
+    device_id: deviceId,
+    ...(progress?.error && { error: progress.error }),
+    ...(progress?.errorCode && { error_code: progress.errorCode }),
+  }
+}
+
+function checkSendAt(moment: Date): string {
+  const aheadMs = moment.getTime() - Date.now()
+  if (aheadMs <= 0 || aheadMs > sendAheadMsMax) {
+    const message = 'must lie in the future, at most 30 days ahead'
+    throw new AppError('invalid_parameter', `send_at ${message}`, {
+      details: [{ parameter: 'send_at', message }],
+    })
+  }
+  return moment.toISOString()
+}
+
+function idempotencyKey(
+  { idempotencyKeyHeader: header }: Call,
+  parameter: string | undefined,
+): string | undefined {
+  if (header === undefined) return parameter
+  if (parameter !== undefined && parameter !== header) {
+    throw new AppError('duplicate_parameter', 'Idempotency-Key and idempotency_key have different values.')
+  }
+  const key = text(keyCharsMax).safeParse(header)
+  if (key.success) return key.data
+  const message = `must have 1 to ${keyCharsMax} characters`
+  throw new AppError('invalid_parameter', `Idempotency-Key ${message}`, {
+    details: [{ parameter: 'Idempotency-Key', message }],
+  })
+}
+
+function hash(payload: unknown): string {
+  return createHash('sha256').update(JSON.stringify(payload)).digest('base64')
+}

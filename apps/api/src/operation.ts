@@ -1,0 +1,122 @@
+import type { KeyHolder } from '@wagate/db/queries/api-keys'
+import { AppError } from '@wagate/shared/app-error'
+import type { z } from 'zod'
+import type { ApiContext } from './context.ts'
+import { findKeyOutsideBody, getKey } from './credentials/find-key.ts'
+import { type Deadline, makeDeadline } from './http/deadline.ts'
+import type { Answer, Exchange } from './http/exchange.ts'
+import { allowMethods, type Method } from './http/methods.ts'
+import { readBody } from './http/read-body.ts'
+import { collectParameters } from './parameters/collect-parameters.ts'
+import { parseParameters, warnOfUnknown } from './parameters/parse-parameters.ts'
+
+/** What a handler may use beside its parameters. */
+export type Call = {
+  context: ApiContext
+  account: KeyHolder
+  /** The header; the parameter of the same meaning is the operation's own. */
+  idempotencyKeyHeader: string | undefined
+  /** Aborted when the caller has been answered without this handler. */
+  signal: AbortSignal
+  setHeader(name: string, value: string): void
+  /** For who waits for a phone or a person: lets the answer come that much later. */
+  allowMs(moreMs: number): void
+}
+
+type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = {
+  /** The URL. */
+  name: string
+  summary: string
+  methods: ('GET' | 'POST')[]
+  /** Changes something: no HEAD, no prefetch, no expired account. */
+  changes: boolean
+  adminOnly?: boolean
+  bodyBytesMax?: number
+  parameters: z.ZodObject<Parameters>
+  /** The fields of the success answer beside `ok` and `warnings`. */
+  fields: z.ZodObject<Fields>
+  handle(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<z.input<z.ZodObject<Fields>>>
+}
+
+export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle'> & {
+  run(given: Map<string, unknown>, call: Call): Promise<Record<string, unknown>>
+}
+
+export function defineOperation<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape>(
+  definition: Definition<Parameters, Fields>,
+): Operation {
+  const { handle, ...rest } = definition
+  return { ...rest, run: (given, call) => handle(parseParameters(definition.parameters, given), call) }
+}
+
+const bodyBytesMax = 64 * 1024
+/** Every request is answered within 5 s; the rest is for the way. */
+const answerMsMax = 4500
+
+export async function answerOperation(
+  context: ApiContext,
+  operation: Operation,
+  exchange: Exchange,
+): Promise<Answer> {
+  const method = allowMethods(exchange, methodsOf(operation))
+  if (method === 'options') return { status: 204 }
+  if (operation.changes && method === 'GET') refusePrefetch(exchange.request)
+
+  const deadline = makeDeadline(answerMsMax)
+  const { account, body } = await authenticate(context, operation, exchange, { method, deadline })
+  if (operation.adminOnly && account.role !== 'ADMIN') {
+    throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
+  }
+  if (operation.changes && account.accountExpiresAt && account.accountExpiresAt.getTime() <= Date.now()) {
+    throw new AppError('account_expired', 'The account has expired.')
+  }
+
+  const given = collectParameters(exchange.url.searchParams, body)
+  const warnings = warnOfUnknown(operation.parameters, given)
+  const fields = await deadline.run(() =>
+    operation.run(given, {
+      context,
+      account,
+      idempotencyKeyHeader: exchange.request.headers.get('idempotency-key') ?? undefined,
+      signal: deadline.signal,
+      setHeader: (name, value) => {
+        exchange.headers[name] = value
+      },
+      allowMs: deadline.extend,
+    }),
+  )
+  return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
+}
+
+/** A key outside the body is checked before the body is read: a stranger's upload is not worth taking. */
+async function authenticate(
+  { config, keys }: ApiContext,
+  operation: Operation,
+  exchange: Exchange,
+  { method, deadline }: { method: Method; deadline: Deadline },
+): Promise<{ account: KeyHolder; body: [name: string, value: unknown][] }> {
+  const { request, url } = exchange
+  const getAccount = (key: string) => deadline.run(() => keys.getHolder(key))
+  const outside = findKeyOutsideBody(request, url, { allowQuery: config.ALLOW_QUERY_API_KEY })
+  const early = outside === undefined ? undefined : await getAccount(outside)
+  const body = method === 'POST' ? await readBody(request, operation.bodyBytesMax ?? bodyBytesMax) : []
+  const key = getKey(outside, body)
+  const account = early ?? (await getAccount(key))
+  exchange.accountId = account.accountId
+  return { account, body }
+}
+
+function methodsOf({ methods, changes }: Operation): Method[] {
+  return methods.flatMap((method): Method[] => (method === 'GET' && !changes ? ['GET', 'HEAD'] : [method]))
+}
+
+/** A browser that fetches ahead what nobody asked for would send messages. */
+function refusePrefetch({ headers }: Request): void {
+  const purpose = `${headers.get('sec-purpose') ?? ''} ${headers.get('purpose') ?? ''}`
+  if (/prefetch|prerender/i.test(purpose)) {
+    throw new AppError(
+      'prefetch_refused',
+      'This request changes something and is not answered ahead of time.',
+    )
+  }
+}

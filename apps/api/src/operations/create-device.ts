@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { defineOperation } from '../operation.ts'
+import { ensureDevice } from '../pairing/ensure-device.ts'
+import { phone, text } from '../parameters/parameter-types.ts'
+
+export const createDevice = defineOperation({
+  name: 'create-device',
+  summary: 'Add a sender to the account; generate-qr starts its session',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    sender: phone.describe('Phone number of the WhatsApp account'),
+    name: text(190).optional().describe('Label; the phone number by default'),
+    cms_id: text(190).optional(),
+    cms_ver: text(190).optional(),
+  }),
+  fields: z.object({
+    ...deviceFields,
+    created: z.boolean().describe('false when the account has the sender already: nothing was changed'),
+  }),
+  async handle({ sender, name = sender, cms_id = null, cms_ver = null }, call) {
+    const { device, isNew } = await ensureDevice(call, { sender, name, cmsId: cms_id, cmsVer: cms_ver })
+    return { ...toDeviceObject(device), created: isNew }
+  },
+})

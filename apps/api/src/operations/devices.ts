@@ -1,0 +1,17 @@
+import { listDevices } from '@wagate/db/queries/devices'
+import { z } from 'zod'
+import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { defineOperation } from '../operation.ts'
+
+export const devices = defineOperation({
+  name: 'devices',
+  summary: 'List the senders of the account',
+  methods: ['GET'],
+  changes: false,
+  parameters: z.object({}),
+  fields: z.object({ devices: z.array(z.object(deviceFields)) }),
+  async handle(_, { context: { db, config }, account }) {
+    const devices = await listDevices(db, account.accountId, config.STATUS_GRACE_MS)
+    return { devices: devices.map(toDeviceObject) }
+  },
+})

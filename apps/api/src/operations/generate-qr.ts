@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { deviceFields } from '../device-object.ts'
+import { defineOperation } from '../operation.ts'
+import { drawQr } from '../pairing/draw-qr.ts'
+import { ensureDevice } from '../pairing/ensure-device.ts'
+import { requestQr } from '../pairing/request-qr.ts'
+import { flag, phone, text } from '../parameters/parameter-types.ts'
+
+export const generateQr = defineOperation({
+  name: 'generate-qr',
+  summary: 'Create or restart a sender and return the QR code to scan in WhatsApp',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    sender: phone.describe('Phone number of the WhatsApp account that will scan'),
+    name: text(190).optional().describe('Label for a device that is created by this call'),
+    force: flag.optional().describe('Logs a linked device out first'),
+  }),
+  fields: z.object({
+    device_id: deviceFields.device_id,
+    sender: deviceFields.sender,
+    name: deviceFields.name,
+    status: z.literal('scanning'),
+    qr: z.base64().describe('PNG'),
+    qr_data_url: z.string().describe('The same, for the src of an img element'),
+    qr_text: z.string().describe('What the QR code encodes'),
+    expires_in: z.int().describe('Seconds until the next QR code takes its place'),
+  }),
+  async handle({ sender, name = sender, force = false }, call) {
+    const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })
+    const qr = await requestQr(call, device.id, { force })
+    const png = await drawQr(qr.text)
+    return {
+      device_id: device.id,
+      sender: device.sender,
+      name: device.name,
+      status: 'scanning' as const,
+      qr: png,
+      qr_data_url: `data:image/png;base64,${png}`,
+      qr_text: qr.text,
+      expires_in: Math.max(1, Math.round((qr.expiresAtMs - Date.now()) / 1000)),
+    }
+  },
+})

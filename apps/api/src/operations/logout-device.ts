@@ -1,0 +1,29 @@
+import { requestUnlink } from '@wagate/db/queries/device-wishes'
+import { z } from 'zod'
+import { deviceFields } from '../device-object.ts'
+import { deviceLocator, getDevice } from '../locate-device.ts'
+import { defineOperation } from '../operation.ts'
+
+export const logoutDevice = defineOperation({
+  name: 'logout-device',
+  summary: 'Log a sender out at WhatsApp; its record is kept',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object(deviceLocator),
+  fields: z.object({
+    device_id: deviceFields.device_id,
+    sender: deviceFields.sender,
+    status: z.literal('disconnected'),
+  }),
+  async handle(located, call) {
+    const { db, events, command } = call.context
+    const device = await getDevice(call, located)
+    await requestUnlink(db, call.account.accountId, device.id)
+    await Promise.all([
+      command({ kind: 'end-session', deviceId: device.id }),
+      // A new pairing must not be answered with the QR of this one.
+      events.clearQr(device.id),
+    ])
+    return { device_id: device.id, sender: device.sender, status: 'disconnected' as const }
+  },
+})

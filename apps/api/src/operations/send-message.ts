@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { send, sendFields, sendParameters } from '../messages/send.ts'
+import { defineOperation } from '../operation.ts'
+import { text } from '../parameters/parameter-types.ts'
+
+export const sendMessage = defineOperation({
+  name: 'send-message',
+  summary: 'Send a text message from a connected sender',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({ ...sendParameters, message: text(4096).describe('The text') }),
+  fields: z.object(sendFields),
+  handle: ({ message, ...given }, call) =>
+    send(call, 'send-message', given, {
+      content: { type: 'text', body: message, url: null, filename: null, media: null },
+      payload: { message },
+    }),
+})

@@ -1,0 +1,34 @@
+import { findAccountInfo } from '@wagate/db/queries/accounts'
+import { AppError } from '@wagate/shared/app-error'
+import { roles } from '@wagate/shared/statuses'
+import { z } from 'zod'
+import { defineOperation } from '../operation.ts'
+
+export const userInfo = defineOperation({
+  name: 'user-info',
+  summary: 'Return the account of the key',
+  methods: ['GET', 'POST'],
+  changes: false,
+  parameters: z.object({}),
+  fields: z.object({
+    id: z.int(),
+    email: z.string(),
+    level: z.enum(roles),
+    devices_used: z.int(),
+    devices_allowed: z.int(),
+    expiry: z.iso.datetime().nullable().describe('null is never'),
+  }),
+  async handle(_, { context, account }) {
+    const info = await findAccountInfo(context.db, account.accountId)
+    // Deleted since its key was read into the cache.
+    if (!info) throw new AppError('invalid_api_key', 'The API key is not valid.')
+    return {
+      id: info.id,
+      email: info.email,
+      level: info.role,
+      devices_used: info.devicesUsed,
+      devices_allowed: info.devicesAllowed,
+      expiry: info.expiresAt?.toISOString() ?? null,
+    }
+  },
+})

@@ -1,0 +1,36 @@
+import { AppError } from '@wagate/shared/app-error'
+
+type Given = Iterable<[name: string, value: unknown]>
+
+/**
+ * One value for each name out of query and body. The same name with two values is refused: silently preferring
+ * one would act on the wrong one. `null` counts as absent. The credential is read elsewhere.
+ */
+export function collectParameters(query: Given, body: Given): Map<string, unknown> {
+  const inQuery = collect(query, 'The parameter is given twice in the query.')
+  const inBody = collect(body, 'The parameter is given twice in the body.')
+  for (const [name, value] of inBody) {
+    const other = inQuery.get(name)
+    if (inQuery.has(name) && String(other) !== String(value)) {
+      throw duplicate(name, 'The parameter has different values in query and body.')
+    }
+    inQuery.set(name, value)
+  }
+  return inQuery
+}
+
+function collect(given: Given, sentence: string): Map<string, unknown> {
+  const values = new Map<string, unknown>()
+  for (const [name, value] of given) {
+    if (name === 'api_key' || value === null) continue
+    if (values.has(name)) throw duplicate(name, sentence)
+    values.set(name, value)
+  }
+  return values
+}
+
+function duplicate(parameter: string, message: string): AppError {
+  return new AppError('duplicate_parameter', message, {
+    details: [{ parameter: parameter.slice(0, 100), message }],
+  })
+}

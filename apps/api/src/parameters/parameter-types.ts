@@ -1,0 +1,52 @@
+import { parsePhone } from '@wagate/shared/phone'
+import { z } from 'zod'
+
+/** The types of parameters: JSON values as they are, and the same written as text for query strings and forms. */
+
+const phoneMessage = 'must be a phone number: 7 to 15 digits with country prefix'
+
+export const phone = z.union([z.string(), z.number()], { error: phoneMessage }).transform((value, issues) => {
+  const digits = parsePhone(String(value))
+  if (digits !== undefined) return digits
+  issues.addIssue({ code: 'custom', message: phoneMessage })
+  return z.NEVER
+})
+
+export function integer(minimum: number, maximum: number) {
+  const message = `must be a whole number from ${minimum} to ${maximum}`
+  return z
+    .union([z.number(), z.string().regex(/^\d{1,15}$/)], { error: message })
+    .transform(Number)
+    .refine((value) => Number.isInteger(value) && value >= minimum && value <= maximum, message)
+}
+
+/** Ids are Postgres integers. */
+export const deviceId = integer(1, 2 ** 31 - 1)
+
+/** Counted in code points, as a person counts. */
+export function text(charsMax: number) {
+  const message = `must be a text of 1 to ${charsMax.toLocaleString('en')} characters`
+  return (
+    z
+      .string({ error: message })
+      .min(1, message)
+      .refine((value) => value.length <= charsMax || [...value].length <= charsMax, message)
+      // Postgres stores neither, and half a character pair is no text anywhere else.
+      .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain broken characters')
+  )
+}
+
+export const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true or false' })
+  .transform((value) => value === true || value === 'true')
+
+const isoMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+
+/** With a time zone: a local time would mean something else on another server. */
+export const moment = z
+  .string({ error: 'must be a time such as 2030-01-31T12:00:00Z' })
+  .refine(
+    (value) => isoMoment.test(value) && !Number.isNaN(Date.parse(value)),
+    'must be a time such as 2030-01-31T12:00:00Z',
+  )
+  .transform((value) => new Date(value))

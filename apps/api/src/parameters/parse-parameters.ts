@@ -1,0 +1,30 @@
+import { AppError, type ErrorDetail } from '@wagate/shared/app-error'
+import type { z } from 'zod'
+
+/** Throws `missing_parameter` or `invalid_parameter`, naming every parameter that is wrong. */
+export function parseParameters<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  given: Map<string, unknown>,
+): z.infer<z.ZodObject<Shape>> {
+  const missing = Object.entries(schema.shape)
+    .filter(([name, type]) => !given.has(name) && !(type as z.ZodType).safeParse(undefined).success)
+    .map(([parameter]) => ({ parameter, message: 'is missing' }))
+  if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
+
+  const known = Object.keys(schema.shape).filter((name) => given.has(name))
+  const result = schema.safeParse(Object.fromEntries(known.map((name) => [name, given.get(name)])))
+  if (result.success) return result.data
+  const invalid = result.error.issues.map(({ path, message }) => ({ parameter: String(path[0]), message }))
+  throw new AppError('invalid_parameter', sentenceOf(invalid), { details: invalid })
+}
+
+/** Unknown parameters are no error, but a misspelt one should be seen. */
+export function warnOfUnknown(schema: z.ZodObject, given: Map<string, unknown>): string[] {
+  return [...given.keys()]
+    .filter((name) => !Object.hasOwn(schema.shape, name))
+    .map((name) => `Unknown parameter "${name.slice(0, 100)}" was ignored.`)
+}
+
+function sentenceOf(details: ErrorDetail[]): string {
+  return details.map(({ parameter, message }) => `${parameter} ${message}`).join('; ')
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { checkShards } from '@wagate/db/queries/installation'
+import { openCommandProducer } from '@wagate/queue/command-producer'
+import { openDeviceEvents } from '@wagate/queue/device-events'
+import { refuseEvictingRedis } from '@wagate/queue/redis'
+import { makeLogger } from '@wagate/shared/logger'
+import type { Running } from '@wagate/shared/running'
+import { makeApp } from './app.ts'
+import type { Config } from './config.ts'
+import { makeKeyRing } from './credentials/key-ring.ts'
+import { makeServer } from './http/server.ts'
+import { makeCommander } from './messages/commander.ts'
+import { makeInbox } from './messages/inbox.ts'
+import { makeOutageLog } from './outage-log.ts'
+
+/** Requests that are being answered get this long when the process stops. */
+const drainMs = 8000
+
+/** Listens once Postgres has answered; Redis may come later. */
+export async function startApi(config: Config): Promise<Running & { url: string }> {
+  const log = makeLogger('api', config.LOG_LEVEL)
+  const db = openDatabase(config.DATABASE_URL, {
+    poolSize: 10,
+    applicationName: 'wagate-api',
+    statementTimeoutMs: 3000,
+  })
+  const onError = makeOutageLog(log, 'Redis is away')
+  const producer = openCommandProducer(config.REDIS_URL, { shards: config.SHARDS, onError })
+  const events = openDeviceEvents(config.REDIS_URL, { onError })
+  const closing = new AbortController()
+
+  async function release(): Promise<void> {
+    await Promise.all([producer.close(), events.close(), closeDatabase(db)])
+  }
+
+  try {
+    await Promise.all([checkShards(db, config.SHARDS), refuseEvictingRedis(config.REDIS_URL)])
+    const commander = makeCommander(producer, onError)
+    const app = makeApp({
+      config,
+      log,
+      db,
+      events,
+      keys: makeKeyRing(db),
+      inbox: makeInbox(db, commander),
+      command: commander,
+      closing: closing.signal,
+    })
+    const server = makeServer(app.fetch)
+    server.listen(config.PORT, config.HOST)
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    log.info({ port }, 'The API listens')
+
+    let closed: Promise<void> | undefined
+    async function close(): Promise<void> {
+      closing.abort()
+      const drained = once(server, 'close')
+      server.close()
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
+      await drained
+      clearTimeout(timer)
+      await release()
+      log.info('The API has stopped')
+    }
+    return {
+      url: `http://${config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${port}`,
+      close: () => {
+        closed ??= close()
+        return closed
+      },
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}

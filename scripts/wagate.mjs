@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// The command of operators: `node scripts/wagate.mjs admin create --email you@example.com`.
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const cli = fileURLToPath(new URL('../apps/api/src/cli.ts', import.meta.url))
+const child = spawn(
+  process.execPath,
+  ['--import', 'tsx', '--conditions=source', cli, ...process.argv.slice(2)],
+  { cwd: root, stdio: 'inherit' },
+)
+child.on('exit', (code, signal) => {
+  process.exitCode = signal ? 1 : (code ?? 1)
+})

@@ -110,7 +110,13 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   return {
     take,
     drop,
-    linkedDevices: (number) => shards.get(number)?.linked ?? 0,
+    linkedDevices(number) {
+      const shard = shards.get(number)
+      if (!shard) return 0
+      // One that shows a QR counts too: moved to another owner, the QR would be worthless.
+      const active = [...shard.devices.values()].filter((device) => !device.isDoing('rest'))
+      return Math.max(shard.linked, active.length)
+    },
     async close() {
       clearInterval(timer)
       await drop([...shards.keys()], 'lost')

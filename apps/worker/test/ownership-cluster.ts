@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { makeLogger } from '@wagate/shared/logger'
+import { expect, vi } from 'vitest'
 import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { startTcpProxy, type TcpProxy } from '../../../packages/queue/test/tcp-proxy.ts'
 import type { Lease, ShardHolder } from '../src/ownership/lease.ts'
@@ -16,7 +17,9 @@ export const endless: Timing = { leaseTtlMs: 600_000, heartbeatMs: 100, tickMs: 
 export type TestWorker = Ownership & {
   holder: RecordingHolder
   /** Between this worker and Postgres. */
-  proxy: TcpProxy
+  link: Pick<TcpProxy, 'cut' | 'freeze' | 'heal'>
+  /** The same for all but its heartbeats. */
+  lookLink: TcpProxy
   id(): string | undefined
 }
 
@@ -41,13 +44,22 @@ export async function openCluster(): Promise<Cluster> {
     db,
 
     async startWorker(name, timing, { capacity = 500, holder = makeRecordingHolder() } = {}) {
-      const proxy = await startTcpProxy(server.url)
-      const open = (poolSize: number) =>
-        openDatabase(proxy.url, { poolSize, applicationName: name, statementTimeoutMs: 4000 })
-      const [tickDb, heartbeatDb] = [open(2), open(1)]
+      const [lookLink, heartbeatLink] = await Promise.all([
+        startTcpProxy(server.url),
+        startTcpProxy(server.url),
+      ])
+      const open = ({ url }: TcpProxy) =>
+        openDatabase(url, { poolSize: 1, applicationName: name, statementTimeoutMs: 4000 })
+      const [lookDb, heartbeatDb] = [open(lookLink), open(heartbeatLink)]
+      const both = (work: (link: TcpProxy) => void) => () => [lookLink, heartbeatLink].forEach(work)
+      const link = {
+        cut: both((each) => each.cut()),
+        freeze: both((each) => each.freeze()),
+        heal: both((each) => each.heal()),
+      }
       const ownership = startOwnership({
         ...timing,
-        db: tickDb,
+        db: lookDb,
         heartbeatDb,
         holder,
         events: {
@@ -65,11 +77,12 @@ export async function openCluster(): Promise<Cluster> {
         capacity,
       })
       closers.push(async () => {
+        link.heal()
         await ownership.close()
-        await Promise.all([closeDatabase(tickDb), closeDatabase(heartbeatDb)])
-        await proxy.close()
+        await Promise.all([closeDatabase(lookDb), closeDatabase(heartbeatDb)])
+        await Promise.all([lookLink.close(), heartbeatLink.close()])
       })
-      return { ...ownership, holder, proxy, id: () => ownership.state().workerId }
+      return { ...ownership, holder, link, lookLink, id: () => ownership.state().workerId }
     },
 
     async close() {
@@ -125,4 +138,39 @@ export function makeRecordingHolder(overrides: Partial<ShardHolder> = {}): Recor
       }),
   }
   return holder
+}
+
+export const eventually = { timeout: 15_000, interval: 10 }
+
+export async function owns(worker: TestWorker, count: number): Promise<void> {
+  await vi.waitFor(() => expect(worker.holder.leases.size).toBe(count), eventually)
+}
+
+export async function startPair(cluster: Cluster, timing: Timing): Promise<[TestWorker, TestWorker]> {
+  const first = await cluster.startWorker('first', timing)
+  await owns(first, 256)
+  const second = await cluster.startWorker('second', timing)
+  await owns(first, 128)
+  await owns(second, 128)
+  return [first, second]
+}
+
+export async function everyShardHasOneHolder({ db }: Cluster, workers: TestWorker[]): Promise<void> {
+  const held = workers.flatMap(({ holder }) => [...holder.leases.values()])
+  expect(new Set(held.map(({ shard }) => shard)).size).toBe(shards)
+  expect(held).toHaveLength(shards)
+  const newest = await epochsOf(db)
+  for (const { shard, epoch } of held) expect(newest.get(shard)).toBe(epoch)
+}
+
+export async function epochsOf(db: Database): Promise<Map<number, number>> {
+  const rows = await db.$client<{ shard: number; epoch: number }[]>`
+    SELECT shard, epoch::int FROM shard_leases`
+  return new Map(rows.map(({ shard, epoch }) => [shard, epoch]))
+}
+
+export async function statesByName(db: Database): Promise<Record<string, string>> {
+  const rows = await db.$client<{ name: string; state: string }[]>`
+    SELECT name, state FROM workers ORDER BY started_at`
+  return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
 }

@@ -9,10 +9,22 @@ export function makeLogger(role: string, level: string): Logger {
     base: { role, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: {
-      paths: ['api_key', 'apiKey', 'password', 'message', 'caption', 'qr', 'text', 'headers'].flatMap(
-        (name) => [name, `*.${name}`],
-      ),
+      paths: ['api_key', 'apiKey', 'password', 'message', 'caption', 'qr', 'text', 'headers'],
       censor: '[redacted]',
     },
+    serializers: { err: describeError },
   })
+}
+
+/** Only what names the fault: a database error carries the row, the statement and its parameters beside it. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const code = 'code' in error ? error.code : undefined
+  return {
+    type: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(code !== undefined && { code }),
+    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+  }
 }

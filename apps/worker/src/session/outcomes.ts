@@ -18,8 +18,7 @@ export function onOutcomes(sock: WASocket, handle: (waId: string, outcome: Outco
   sock.ws.on('CB:receipt', (node: BinaryNode) => {
     const kind = receiptKind(node.attrs)
     if (!kind) return
-    const seconds = Number(node.attrs.t)
-    const at = Number.isFinite(seconds) && seconds > 0 ? new Date(seconds * 1000) : new Date()
+    const at = receiptTime(node.attrs)
     for (const waId of receiptIds(node)) handle(waId, { kind, at })
   })
 }
@@ -29,6 +28,12 @@ function receiptKind({ type, recipient }: BinaryNode['attrs']): 'delivered' | 'r
   if (recipient) return undefined
   if (type === undefined || type === '' || type === 'inactive') return 'delivered'
   return type === 'read' || type === 'played' ? 'read' : undefined
+}
+
+/** WhatsApp tells whole seconds: the end of that second, so that no receipt seems older than its message. */
+function receiptTime({ t }: BinaryNode['attrs']): Date {
+  const seconds = Number(t)
+  return new Date(seconds > 0 ? Math.min(Date.now(), seconds * 1000 + 999) : Date.now())
 }
 
 function receiptIds(node: BinaryNode): string[] {

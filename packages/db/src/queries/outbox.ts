@@ -44,10 +44,10 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<bool
     FROM valid JOIN unnest(
       ${claims.map(({ fence }) => fence.shard)}::int[],
       ${claims.map(({ id }) => id)}::uuid[],
-      ${claims.map(({ createdAt }) => createdAt)}::timestamptz[],
+      ${claims.map(({ createdAt }) => createdAt)}::text[],
       ${claims.map(({ recipientJid }) => recipientJid)}::text[]
     ) AS given (shard, id, created_at, recipient_jid) USING (shard)
-    WHERE message.id = given.id AND message.created_at = given.created_at
+    WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND message.status IN ('queued', 'sending')
     RETURNING message.id`
   const claimed = new Set(rows.map(({ id }) => id))
@@ -77,14 +77,15 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
     WITH valid AS (${fencesOf(sql, distinct(outcomes))}),
     given AS (
       SELECT device_id, wa_id, max(rank) AS rank,
-        min(at) FILTER (WHERE rank >= 1) AS sent_at, min(at) FILTER (WHERE rank >= 2) AS delivered_at,
-        min(at) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence
+        min(at::timestamptz) FILTER (WHERE rank >= 1) AS sent_at,
+        min(at::timestamptz) FILTER (WHERE rank >= 2) AS delivered_at,
+        min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence
       FROM valid JOIN unnest(
         ${outcomes.map(({ fence }) => fence.shard)}::int[],
         ${outcomes.map(({ deviceId }) => deviceId)}::int[],
         ${outcomes.map(({ waId }) => waId)}::text[],
         ${outcomes.map(({ status }) => ranks[status])}::int[],
-        ${outcomes.map(({ at }) => at)}::timestamptz[],
+        ${outcomes.map(({ at }) => at)}::text[],
         ${outcomes.map(({ error }) => error?.code ?? null)}::text[],
         ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[]
       ) AS outcome (shard, device_id, wa_id, rank, at, code, sentence) USING (shard)

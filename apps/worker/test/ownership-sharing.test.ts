@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import {
+  type Cluster,
+  endless,
+  eventually,
+  everyShardHasOneHolder,
+  makeRecordingHolder,
+  openCluster,
+  owns,
+  quick,
+  statesByName,
+} from './ownership-cluster.ts'
+
+let cluster: Cluster
+
+beforeEach(async () => {
+  cluster = await openCluster()
+})
+afterEach(() => cluster.close())
+
+test('shares all shards fairly, and a worker that joins moves only what it must', async () => {
+  const first = await cluster.startWorker('first', endless)
+  await owns(first, 256)
+
+  const second = await cluster.startWorker('second', endless)
+  await owns(first, 128)
+  await owns(second, 128)
+
+  const third = await cluster.startWorker('third', endless)
+  await owns(first, 86)
+  await owns(second, 85)
+  await owns(third, 85)
+
+  expect(first.holder.taken).toHaveLength(256)
+  expect(second.holder.taken).toHaveLength(128)
+  expect(third.holder.taken).toHaveLength(85)
+  for (const worker of [first, second, third])
+    for (const { why } of worker.holder.dropped) expect(why).toBe('released')
+  await everyShardHasOneHolder(cluster, [first, second, third])
+})
+
+test('moves shards without linked devices first', async () => {
+  await addLinkedDevices(10)
+  const first = await cluster.startWorker('first', endless, { holder: holderOfLinked(10) })
+  await owns(first, 256)
+  const second = await cluster.startWorker('second', endless)
+  await owns(second, 128)
+  for (let shard = 0; shard < 10; shard++) expect(first.holder.leases.has(shard)).toBe(true)
+})
+
+test('two workers of one name come to share the shards instead of replacing each other', async () => {
+  const first = await cluster.startWorker('same', quick)
+  await owns(first, 256)
+  const second = await cluster.startWorker('same', quick)
+  await owns(first, 128)
+  await owns(second, 128)
+  expect(Object.keys(await statesByName(cluster.db))).toHaveLength(2)
+})
+
+test('leaves shards unowned that nobody has room for, and says so, until somebody has', async () => {
+  await addLinkedDevices(10)
+  const small = await cluster.startWorker('small', endless, { capacity: 4, holder: holderOfLinked(10) })
+  await vi.waitFor(() => expect(small.state().unplacedShards).toBe(6), eventually)
+  await owns(small, 250)
+  expect(small.state().linkedDevices).toBe(4)
+
+  const large = await cluster.startWorker('large', endless, { capacity: 100, holder: holderOfLinked(10) })
+  await vi.waitFor(() => expect(small.state().unplacedShards).toBe(0), eventually)
+  await owns(large, 128)
+  await owns(small, 128)
+})
+
+test('a worker with room takes more than its share when the others have none', async () => {
+  await addLinkedDevices(256)
+  const small = await cluster.startWorker('small', endless, { capacity: 20, holder: holderOfLinked(256) })
+  await owns(small, 20)
+  const large = await cluster.startWorker('large', endless, { capacity: 500, holder: holderOfLinked(256) })
+  await owns(large, 236)
+  expect(small.holder.dropped).toEqual([])
+})
+
+/** One device in each of the first shards. */
+async function addLinkedDevices(count: number): Promise<void> {
+  const sql = cluster.db.$client
+  await sql`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 999)`
+  await sql`
+    INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)
+    SELECT n, n, accounts.id, (490000000 + n)::text, '', true
+    FROM accounts, generate_series(0, ${count - 1}::int) AS device (n)`
+}
+
+function holderOfLinked(count: number) {
+  const holder = makeRecordingHolder()
+  for (let shard = 0; shard < count; shard++) holder.linked.set(shard, 1)
+  return holder
+}

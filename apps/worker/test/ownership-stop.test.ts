@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import {
+  type Cluster,
+  endless,
+  makeRecordingHolder,
+  openCluster,
+  owns,
+  quick,
+  startPair,
+  statesByName,
+} from './ownership-cluster.ts'
+
+let cluster: Cluster
+
+beforeEach(async () => {
+  cluster = await openCluster()
+})
+afterEach(() => cluster.close())
+
+test('a worker that stops hands its shards over within a second', async () => {
+  const [first, second] = await startPair(cluster, endless)
+  const leases = [...first.holder.leases.values()]
+  const startedMs = performance.now()
+  await Promise.all([first.close(), owns(second, 256)])
+  expect(performance.now() - startedMs).toBeLessThan(1000)
+  expect(first.holder.dropped.filter(({ why }) => why === 'released')).toHaveLength(256)
+  expect(leases.some((lease) => lease.isValid())).toBe(false)
+  expect(await statesByName(cluster.db)).toEqual({ first: 'dead', second: 'live' })
+})
+
+test('leases stay valid while a stopping worker finishes what is on the wire', async () => {
+  let finish = () => {}
+  const wire = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const holder = makeRecordingHolder({ drop: () => wire })
+  const worker = await cluster.startWorker('first', quick, { holder })
+  await owns(worker, 256)
+  const [lease] = holder.leases.values()
+  const stopped = worker.close()
+  await vi.waitFor(async () => expect(await statesByName(cluster.db)).toEqual({ first: 'draining' }))
+  expect(lease?.isValid()).toBe(true)
+  finish()
+  await stopped
+  expect(lease?.isValid()).toBe(false)
+})
+
+test('a restart under the same name takes the shards back without waiting for the lease', async () => {
+  const [killed, other] = await startPair(cluster, endless)
+  killed.link.cut()
+  const restarted = await cluster.startWorker('first', endless)
+  await owns(restarted, 128)
+  expect(restarted.holder.taken).toHaveLength(128)
+  expect(other.holder.leases.size).toBe(128)
+})
+
+test('stops although Postgres is away', async () => {
+  const worker = await cluster.startWorker('first', quick)
+  await owns(worker, 256)
+  worker.link.cut()
+  await worker.close()
+  expect(worker.holder.dropped).toHaveLength(256)
+})

@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Devnet } from '../src/devnet.ts'
+
+type Fields = Record<string, unknown>
+export type Answer = { status: number; body: Fields }
+
+export type ReceivedOnPhone = {
+  wa_message_id: string
+  from: string
+  type: string
+  text?: string
+  caption?: string
+  mime?: string
+  sha256?: string
+  size?: number
+  duplicates: number
+}
+
+export type MessageRecord = {
+  message_id: string
+  sender: string
+  number: string
+  direction: string
+  type: string
+  message: string | null
+  status: string
+  error_code: string | null
+  wa_message_id: string
+}
+
+const factMs = 20_000
+
+/** Asks again until it is so; a test waits for facts, never for time. `what` names the fact in the failure. */
+export async function until<Fact>(
+  what: string,
+  find: () => Promise<Fact | undefined | false>,
+): Promise<Fact> {
+  const deadline = performance.now() + factMs
+  for (;;) {
+    const found = await find()
+    if (found !== undefined && found !== false) return found
+    if (performance.now() > deadline) throw new Error(`Did not come true in ${factMs} ms: ${what}`)
+    await delay(50)
+  }
+}
+
+/** The gateway as a client sees it, and the simulated phones on the other side. */
+export function makeGatewayClient({
+  apiUrl,
+  simulator,
+  adminKey,
+}: Pick<Devnet, 'apiUrl' | 'simulator' | 'adminKey'>) {
+  const apiKey = adminKey.apiKey ?? ''
+  const controlUrl = simulator?.controlUrl ?? ''
+
+  async function call(operation: string, fields: Fields = {}): Promise<Answer> {
+    const response = await fetch(`${apiUrl}/${operation}`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify(fields),
+    })
+    return { status: response.status, body: (await response.json()) as Fields }
+  }
+
+  async function get(path: string): Promise<Answer> {
+    const response = await fetch(`${apiUrl}/${path}`, { headers: { 'x-api-key': apiKey } })
+    return { status: response.status, body: (await response.json()) as Fields }
+  }
+
+  async function control<Result>(path: string, fields?: Fields): Promise<Result> {
+    const response = await fetch(
+      `${controlUrl}${path}`,
+      fields && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fields),
+      },
+    )
+    return (await response.json()) as Result
+  }
+
+  async function statusOf(sender: string): Promise<Fields> {
+    return (await call('info-device', { sender })).body
+  }
+
+  async function history(query = ''): Promise<MessageRecord[]> {
+    return (await get(`messages${query}`)).body.messages as MessageRecord[]
+  }
+
+  const phone = (number: string, from?: string) =>
+    control<ReceivedOnPhone[]>(`/chats/${number}/messages${from ? `?from=${from}` : ''}`)
+
+  return {
+    call,
+    get,
+    control,
+    phone,
+    history,
+    statusOf,
+
+    /** Links a sender by letting its phone scan the QR code; resolves when the device is connected. */
+    async link(sender: string): Promise<void> {
+      const qr = await call('generate-qr', { sender })
+      if (qr.status !== 200) throw new Error(`No QR code: ${JSON.stringify(qr.body)}`)
+      const scanned = await control<Fields>('/scan', { qr: qr.body.qr_text, number: sender })
+      if (!scanned.ok) throw new Error(`The phone could not scan: ${scanned.error}`)
+      await until(`${sender} is connected`, async () => (await statusOf(sender)).status === 'connected')
+    },
+
+    /** The record of a message, once `is` holds of it. */
+    untilMessage: (messageId: unknown, what: string, is: (message: MessageRecord) => boolean) =>
+      until(`message ${what}`, async () =>
+        (await history()).find((m) => m.message_id === messageId && is(m)),
+      ),
+  }
+}

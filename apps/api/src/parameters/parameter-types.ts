@@ -5,12 +5,14 @@ import { z } from 'zod'
 
 const phoneMessage = 'must be a phone number: 7 to 15 digits with country prefix'
 
-export const phone = z.union([z.string(), z.number()], { error: phoneMessage }).transform((value, issues) => {
-  const digits = parsePhone(String(value))
-  if (digits !== undefined) return digits
-  issues.addIssue({ code: 'custom', message: phoneMessage })
-  return z.NEVER
-})
+export const phone = z
+  .union([z.string(), z.int().positive()], { error: phoneMessage })
+  .transform((value, issues) => {
+    const digits = parsePhone(String(value))
+    if (digits !== undefined) return digits
+    issues.addIssue({ code: 'custom', message: phoneMessage })
+    return z.NEVER
+  })
 
 export function integer(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`
@@ -40,13 +42,11 @@ export const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])], { error: 'must be true or false' })
   .transform((value) => value === true || value === 'true')
 
-const isoMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+const momentMessage = 'must be a time such as 2030-01-31T12:00:00Z'
 
 /** With a time zone: a local time would mean something else on another server. */
-export const moment = z
-  .string({ error: 'must be a time such as 2030-01-31T12:00:00Z' })
-  .refine(
-    (value) => isoMoment.test(value) && !Number.isNaN(Date.parse(value)),
-    'must be a time such as 2030-01-31T12:00:00Z',
-  )
+export const moment = z.iso
+  .datetime({ offset: true, error: momentMessage })
   .transform((value) => new Date(value))
+  // Postgres knows no year 0000.
+  .refine((value) => value.getTime() >= 0, momentMessage)

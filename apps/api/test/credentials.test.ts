@@ -1,0 +1,148 @@
+import { hashApiKey, makeApiKey } from '@wagate/shared/api-key'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeClient } from './client.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+describe('the key is taken', () => {
+  test('from the header, the query, the body, a form and as a bearer token', async () => {
+    const { apiKey, userId } = await gateway.createAccount()
+    const { anonymous } = gateway
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const answers = [
+      await anonymous.get('/user-info', {}, { 'x-api-key': apiKey }),
+      await anonymous.get('/user-info', {}, { authorization: `Bearer ${apiKey}` }),
+      await anonymous.get('/user-info', {}, { authorization: `bearer  ${apiKey}` }),
+      await anonymous.get('/user-info', { api_key: apiKey }),
+      await anonymous.post('/user-info', {}, { 'x-api-key': apiKey }),
+      await anonymous.post(`/user-info?api_key=${apiKey}`),
+      await anonymous.post('/user-info', { api_key: apiKey }),
+      await anonymous.post('/user-info', `api_key=${apiKey}`, form),
+    ]
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { id: userId } })
+    // The key is no unknown parameter.
+    for (const { body } of answers) expect(body).not.toHaveProperty('warnings')
+  })
+
+  test('from several places when it is the same, empty ones not counting', async () => {
+    const { apiKey } = await gateway.createAccount()
+    const path = `/user-info?api_key=${apiKey}&api_key=${apiKey}`
+    const headers = { 'x-api-key': apiKey, authorization: `Bearer ${apiKey}` }
+    expect(await gateway.anonymous.post(path, { api_key: apiKey }, headers)).toMatchObject({ status: 200 })
+    const empty = await gateway.anonymous.post(
+      '/user-info?api_key=',
+      { api_key: '' },
+      { 'x-api-key': apiKey },
+    )
+    expect(empty).toMatchObject({ status: 200 })
+  })
+})
+
+test('two different keys are refused wherever they are', async () => {
+  const [one, other] = [await gateway.createAccount(), await gateway.createAccount()]
+  const conflict = { status: 400, body: { code: 'conflicting_api_keys' } }
+  expect(await one.get('/user-info', { api_key: other.apiKey })).toMatchObject(conflict)
+  expect(await one.get('/user-info', {}, { authorization: `Bearer ${other.apiKey}` })).toMatchObject(conflict)
+  expect(await one.post('/user-info', { api_key: other.apiKey })).toMatchObject(conflict)
+  expect(await gateway.anonymous.get(`/user-info?api_key=${one.apiKey}&api_key=x`)).toMatchObject(conflict)
+  const body = { api_key: other.apiKey }
+  expect(await gateway.anonymous.post(`/user-info?api_key=${one.apiKey}`, body)).toMatchObject(conflict)
+})
+
+test('no key is 401 missing_api_key', async () => {
+  const answers = [
+    await gateway.anonymous.get('/user-info'),
+    await gateway.anonymous.get('/user-info', { api_key: '' }),
+    await gateway.anonymous.get('/user-info', {}, { authorization: 'Basic abc' }),
+    await gateway.anonymous.post('/user-info', { api_key: null }),
+    // Before the parameters are looked at.
+    await gateway.anonymous.get('/send-message'),
+  ]
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: 401, body: { code: 'missing_api_key' } })
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="wagate"')
+  }
+})
+
+test('a key that is unknown, malformed or no text is 401 invalid_api_key, and not repeated', async () => {
+  for (const key of [makeApiKey(), 'wag_nonsense', `${makeApiKey().slice(0, -1)}~`]) {
+    const answer = await gateway.anonymous.get('/user-info', { api_key: key })
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } })
+    expect(JSON.stringify(answer.body)).not.toContain(key.slice(4))
+  }
+  for (const key of [1, true, {}, ['x']]) {
+    expect(await gateway.anonymous.post('/user-info', { api_key: key })).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_api_key' },
+    })
+  }
+})
+
+test('a revoked key ends within seconds, an expired one too', async () => {
+  const sql = gateway.db.$client
+  const revoked = await gateway.createAccount()
+  expect(await revoked.get('/user-info')).toMatchObject({ status: 200 })
+  await sql`UPDATE api_keys SET revoked_at = now() WHERE hash = ${hashApiKey(revoked.apiKey)}`
+  await vi.waitFor(
+    async () =>
+      expect(await revoked.get('/user-info')).toMatchObject({
+        status: 401,
+        body: { code: 'invalid_api_key' },
+      }),
+    { timeout: 7000, interval: 200 },
+  )
+
+  const expired = await gateway.createAccount()
+  await sql`UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE hash = ${hashApiKey(expired.apiKey)}`
+  expect(await expired.get('/user-info')).toMatchObject({ status: 401, body: { code: 'expired_api_key' } })
+})
+
+test('only the hash of a key is stored', async () => {
+  const { apiKey } = await gateway.createAccount()
+  const rows = await gateway.db.$client<{ stored: string }[]>`
+    SELECT row_to_json(api_keys)::text AS stored FROM api_keys`
+  expect(rows.length).toBeGreaterThan(0)
+  for (const { stored } of rows) expect(stored).not.toContain(apiKey.slice(4, 40))
+})
+
+test('notes when a key was used last', async () => {
+  const account = await gateway.createAccount()
+  await account.get('/user-info')
+  await vi.waitFor(async () => {
+    const [row] = await gateway.db.$client<{ isRecent: boolean }[]>`
+      SELECT last_used_at > now() - interval '1 minute' AS "isRecent" FROM api_keys
+      WHERE hash = ${hashApiKey(account.apiKey)}`
+    expect(row?.isRecent).toBe(true)
+  })
+})
+
+test('an expired account can read and not change anything', async () => {
+  const account = await gateway.createAccount({ expiry: '2020-01-01T00:00:00Z' })
+  expect(await account.get('/user-info')).toMatchObject({
+    status: 200,
+    body: { expiry: '2020-01-01T00:00:00.000Z' },
+  })
+  for (const path of ['/devices', '/messages']) expect((await account.get(path)).status).toBe(200)
+  for (const path of ['/send-message', '/send-media', '/generate-qr', '/logout-device', '/create-device']) {
+    expect(await account.post(path, {})).toMatchObject({ status: 403, body: { code: 'account_expired' } })
+  }
+})
+
+test('the key in the URL can be switched off', async () => {
+  const strict = await startGateway({ ALLOW_QUERY_API_KEY: 'false' })
+  try {
+    const { apiKey } = await strict.createAccount()
+    expect(await strict.anonymous.get('/user-info', { api_key: apiKey })).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_api_key', error: expect.stringContaining('x-api-key') },
+    })
+    expect(await makeClient(strict.url, apiKey).get('/user-info')).toMatchObject({ status: 200 })
+  } finally {
+    await strict.close()
+  }
+})

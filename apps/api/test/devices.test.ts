@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createSender,
+  type Gateway,
+  linkDevice,
+  ownShards,
+  randomPhone,
+  startGateway,
+  wipeDevice,
+} from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+  await ownShards(gateway)
+})
+afterAll(() => gateway.close())
+
+const limitReached = { status: 403, body: { code: 'device_limit_reached' } }
+const deviceNotFound = { status: 404, body: { code: 'device_not_found' } }
+
+describe('create-device', () => {
+  test('returns the device, which is disconnected', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.post('/create-device', {
+      sender: '+49 151 1234-5678',
+      name: 'Shop',
+      cms_id: 'shop-1',
+      cms_ver: '2.0',
+    })
+    expect(body).toEqual({
+      ok: true,
+      device_id: expect.any(Number),
+      sender: '4915112345678',
+      name: 'Shop',
+      cms_id: 'shop-1',
+      cms_ver: '2.0',
+      status: 'disconnected',
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      last_seen_at: null,
+      created: true,
+    })
+  })
+
+  test('takes the sender as name by default, and GET', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.get('/create-device', { sender: '4915112345679' })
+    expect(body).toMatchObject({ name: '4915112345679', cms_id: null, cms_ver: null })
+  })
+
+  test('of a sender that exists changes and costs nothing', async () => {
+    const account = await gateway.createAccount({ devices_allowed: 1 })
+    const first = await account.post('/create-device', { sender: '4915112345680', name: 'first' })
+    const again = await account.post('/create-device', {
+      sender: '004915112345680',
+      name: 'again',
+      cms_id: 'x',
+    })
+    expect(again.body).toEqual({ ...first.body, created: false })
+    expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 1 })
+  })
+
+  test('stops at the limit', async () => {
+    const account = await gateway.createAccount({ devices_allowed: 2 })
+    await account.post('/create-device', { sender: '4915112345681' })
+    await account.post('/create-device', { sender: '4915112345682' })
+    expect(await account.post('/create-device', { sender: '4915112345683' })).toMatchObject(limitReached)
+    const none = await gateway.createAccount({ devices_allowed: 0 })
+    expect(await none.post('/create-device', { sender: '4915112345681' })).toMatchObject(limitReached)
+  })
+
+  test('keeps the limit when 50 requests come at once', async () => {
+    const account = await gateway.createAccount({ devices_allowed: 7 })
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        n % 5 === 0
+          ? account
+              .post('/generate-qr', { sender: `49151123400${10 + n}`, force: 'nonsense' })
+              .then(() => undefined)
+          : account.post('/create-device', { sender: `49151123400${10 + n}` }),
+      ),
+    )
+    const created = answers.filter((answer) => answer?.body.created)
+    expect(created).toHaveLength(7)
+    expect(answers.filter((answer) => answer?.status === 403)).toHaveLength(33)
+    expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 7 })
+  })
+
+  test('makes one device when one sender comes 20 times at once', async () => {
+    const account = await gateway.createAccount()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => account.post('/create-device', { sender: '4915112345684' })),
+    )
+    expect(new Set(answers.map(({ body }) => body.device_id)).size).toBe(1)
+    expect(answers.filter(({ body }) => body.created)).toHaveLength(1)
+  })
+
+  test.each([
+    { sender: 'phone' },
+    { sender: '4915112345685', name: '' },
+    { sender: '4915112345685', name: 'x'.repeat(191) },
+    { sender: '4915112345685', cms_id: 'x'.repeat(191) },
+    { sender: '4915112345685', cms_ver: 5 },
+    { sender: '4915112345685', name: 'a\0b' },
+  ])('refuses %j', async (given) => {
+    const account = await gateway.createAccount()
+    expect(await account.post('/create-device', given)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter' },
+    })
+  })
+})
+
+describe('info-device', () => {
+  test('finds by sender, device_id and id, which must agree', async () => {
+    const account = await gateway.createAccount()
+    const sender = randomPhone()
+    const { body } = await account.post('/create-device', { sender })
+    const { created, ...device } = body
+    const device_id = String(body.device_id)
+    for (const locator of [
+      { sender },
+      { sender: `+${sender}` },
+      { device_id },
+      { id: device_id },
+      { sender, device_id, id: device_id },
+    ]) {
+      expect((await account.get('/info-device', locator as Record<string, string>)).body).toEqual(device)
+      expect((await account.post('/info-device', locator)).body).toEqual(device)
+    }
+    const other = await account.post('/create-device', { sender: randomPhone() })
+    for (const locator of [
+      { sender: String(other.body.sender), device_id },
+      { device_id, id: String(other.body.device_id) },
+      { device_id: '2147483647' },
+      { sender: '4999999999999' },
+    ]) {
+      expect(await account.post('/info-device', locator)).toMatchObject(deviceNotFound)
+    }
+    expect(await account.get('/info-device')).toMatchObject({
+      status: 400,
+      body: { code: 'missing_parameter' },
+    })
+    expect(await account.get('/info-device', { device_id: '0' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter' },
+    })
+  })
+
+  test('reports why a device is disconnected, and a restriction', async () => {
+    const { account, deviceId } = await createSender(gateway)
+    await gateway.db.$client`
+      UPDATE devices SET status_reason = 'stale', restricted_until = now() + interval '1 hour', last_seen_at = now()
+      WHERE id = ${deviceId}`
+    const info = () => account.get('/info-device', { device_id: String(deviceId) })
+    const connected = (await info()).body
+    expect(connected).toMatchObject({ status: 'connected', last_seen_at: expect.stringMatching(/Z$/) })
+    expect(connected).toHaveProperty('restricted_until')
+    expect(connected).not.toHaveProperty('status_reason')
+    await gateway.db.$client`
+      UPDATE devices SET has_credentials = false, status_reason = 'logged_out', restricted_until = now()
+      WHERE id = ${deviceId}`
+    const disconnected = (await info()).body
+    expect(disconnected).toMatchObject({ status: 'disconnected', status_reason: 'logged_out' })
+    expect(disconnected).not.toHaveProperty('restricted_until')
+  })
+})
+
+test('devices lists those of the account by id', async () => {
+  const account = await gateway.createAccount()
+  expect((await account.get('/devices')).body).toEqual({ ok: true, devices: [] })
+  const senders = [randomPhone(), randomPhone(), randomPhone()]
+  for (const sender of senders) await account.post('/create-device', { sender })
+  const { body } = await account.get('/api/devices')
+  const devices = body.devices as { device_id: number; sender: string }[]
+  expect(devices.map(({ sender }) => sender)).toEqual(senders)
+  for (const device of devices) {
+    const info = await account.get('/info-device', { sender: device.sender })
+    expect(info.body).toEqual({ ok: true, ...device })
+  }
+})
+
+describe('logout-device', () => {
+  test('reads disconnected at once and can be repeated', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    expect((await account.get('/info-device', { sender })).body.status).toBe('connected')
+    const answer = { status: 200, body: { ok: true, device_id: deviceId, sender, status: 'disconnected' } }
+    expect(await account.post('/logout-device', { device_id: deviceId })).toMatchObject(answer)
+    expect((await account.get('/info-device', { sender })).body.status).toBe('disconnected')
+    expect(await account.post('/logout-device', { sender })).toMatchObject(answer)
+    await wipeDevice(gateway, deviceId)
+    expect(await account.get('/logout-device', { device_id: String(deviceId) })).toMatchObject(answer)
+    expect((await account.get('/devices')).body.devices).toHaveLength(1)
+  })
+
+  test('revokes the link for its owner, and tells it once', async () => {
+    const { account, deviceId } = await createSender(gateway)
+    const read = async () => {
+      const [row] = await gateway.db.$client`
+        SELECT desired, desired_rev, pairing_until, link_generation, revoked_generation FROM devices
+        WHERE id = ${deviceId}`
+      return row
+    }
+    const before = await read()
+    await account.post('/logout-device', { device_id: deviceId })
+    const after = await read()
+    expect(after).toEqual({
+      desired: 'unlinked',
+      desired_rev: before?.desired_rev + 1,
+      pairing_until: null,
+      link_generation: 1,
+      revoked_generation: 1,
+    })
+    await account.post('/logout-device', { device_id: deviceId })
+    expect(await read()).toEqual(after)
+  })
+
+  test('of an unknown device is 404', async () => {
+    const account = await gateway.createAccount()
+    expect(await account.post('/logout-device', { device_id: 2147483647 })).toMatchObject(deviceNotFound)
+    expect(await account.post('/logout-device', {})).toMatchObject({ status: 400 })
+  })
+})
+
+test('devices of another account look like unknown ones everywhere', async () => {
+  const { account: owner, sender, deviceId } = await createSender(gateway)
+  const stranger = await gateway.createAccount()
+  const locators = [{ sender }, { device_id: deviceId }, { id: deviceId }]
+  for (const locator of locators) {
+    expect(await stranger.post('/info-device', locator)).toMatchObject(deviceNotFound)
+    expect(await stranger.post('/logout-device', locator)).toMatchObject(deviceNotFound)
+  }
+  const unknown = await stranger.post('/send-message', {
+    sender: randomPhone(),
+    number: '4915111111111',
+    message: 'x',
+  })
+  const foreign = await stranger.post('/send-message', { sender, number: '4915111111111', message: 'x' })
+  expect(foreign).toMatchObject({
+    status: 404,
+    body: { code: 'sender_not_found', error: unknown.body.error },
+  })
+  expect((await stranger.get('/devices')).body.devices).toEqual([])
+  expect((await stranger.get('/messages', { sender })).body.messages).toEqual([])
+  // Both may have the number: two devices.
+  const own = await stranger.post('/create-device', { sender })
+  expect(own.body).toMatchObject({ created: true, status: 'disconnected' })
+  expect(own.body.device_id).not.toBe(deviceId)
+  expect((await owner.get('/info-device', { sender })).body).toMatchObject({
+    device_id: deviceId,
+    status: 'connected',
+  })
+})
+
+test('a device is not connected once its worker’s lease has lapsed', async () => {
+  const lone = await startGateway()
+  try {
+    const workerId = await ownShards(lone)
+    const account = await lone.createAccount()
+    const sender = randomPhone()
+    const { body } = await account.post('/create-device', { sender })
+    await linkDevice(lone, Number(body.device_id))
+    const status = async () => (await account.get('/info-device', { sender })).body.status
+    expect(await status()).toBe('connected')
+    await lone.db.$client`UPDATE workers SET lease_until = now() - interval '1 ms' WHERE id = ${workerId}`
+    expect(await status()).toBe('disconnected')
+    await lone.db
+      .$client`UPDATE workers SET lease_until = now() + interval '1 h', state = 'dead' WHERE id = ${workerId}`
+    expect(await status()).toBe('disconnected')
+  } finally {
+    await lone.close()
+  }
+})

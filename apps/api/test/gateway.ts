@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { claimShards, listUnownedShards } from '@wagate/db/queries/shard-leases'
+import { registerWorker } from '@wagate/db/queries/workers'
+import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { startTcpProxy, type TcpProxy } from '../../../packages/queue/test/tcp-proxy.ts'
+import { bootstrapAdmin } from '../src/bootstrap-admin.ts'
+import { readConfig } from '../src/config.ts'
+import { startApi } from '../src/start.ts'
+import { type Client, makeClient } from './client.ts'
+
+/** The API on a database of its own, between proxies that tests may cut, and what plays the worker. */
+export type Gateway = {
+  url: string
+  db: Database
+  databaseUrl: string
+  redisUrl: string
+  events: DeviceEvents
+  postgres: TcpProxy
+  redis: TcpProxy
+  admin: Client
+  anonymous: Client
+  /** A new account with its key. */
+  createAccount(fields?: Record<string, unknown>): Promise<Client & { userId: number; apiKey: string }>
+  close(): Promise<void>
+}
+
+export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
+  const database = await createTestDatabase()
+  const redisUrl = await testRedisUrl()
+  const postgres = await startTcpProxy(database.url)
+  const redis = await startTcpProxy(redisUrl)
+  const bootstrapped = await bootstrapAdmin(database.url, 'admin@example.com')
+  const config = readConfig({
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const api = await startApi(config)
+  const db = openDatabase(database.url, {
+    poolSize: 4,
+    applicationName: 'test',
+    statementTimeoutMs: 10_000,
+  })
+  const events = openDeviceEvents(redisUrl, { onError: () => undefined })
+  const admin = makeClient(api.url, bootstrapped?.apiKey)
+
+  return {
+    url: api.url,
+    db,
+    databaseUrl: database.url,
+    redisUrl,
+    events,
+    postgres,
+    redis,
+    admin,
+    anonymous: makeClient(api.url),
+    async createAccount(fields = {}) {
+      const { body } = await admin.post('/create-user', {
+        email: `${randomUUID()}@example.com`,
+        password: 'correct horse',
+        devices_allowed: 10,
+        ...fields,
+      })
+      const apiKey = String(body.api_key)
+      return { ...makeClient(api.url, apiKey), userId: Number(body.user_id), apiKey }
+    },
+    async close() {
+      await api.close()
+      await Promise.all([events.close(), closeDatabase(db), postgres.close(), redis.close()])
+      await database.drop()
+    },
+  }
+}
+
+/** A live worker that owns every shard. Returns its id. */
+export async function ownShards({ db }: Gateway): Promise<string> {
+  const id = randomUUID()
+  await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 3_600_000 })
+  const shards = await listUnownedShards(db)
+  await claimShards(
+    db,
+    id,
+    shards.map(({ shard }) => shard),
+  )
+  return id
+}
+
+/** As an owner does after a scan. */
+export async function linkDevice({ db }: Gateway, deviceId: number): Promise<void> {
+  await db.$client`
+    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = link_generation + 1,
+      pairing_until = NULL, connection = 'online', offline_since = NULL
+    WHERE id = ${deviceId}`
+}
+
+/** As an owner does after a logout. */
+export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<void> {
+  await db.$client`
+    UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL
+    WHERE id = ${deviceId}`
+}
+
+/** An account with a linked sender. */
+export async function createSender(gateway: Gateway, fields: Record<string, unknown> = {}) {
+  const account = await gateway.createAccount(fields)
+  const sender = randomPhone()
+  const { body } = await account.post('/create-device', { sender })
+  const deviceId = Number(body.device_id)
+  await linkDevice(gateway, deviceId)
+  return { account, sender, deviceId }
+}
+
+export function randomPhone(): string {
+  return `49151${Math.floor(1e7 + Math.random() * 9e7)}`
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { parseDataUrl } from '../src/media/parse-data-url.ts'
+import { deviceId, flag, integer, moment, phone, text } from '../src/parameters/parameter-types.ts'
+
+const invalid = Symbol('invalid')
+const parse = (type: z.ZodType, value: unknown) => {
+  const result = type.safeParse(value)
+  return result.success ? result.data : invalid
+}
+
+test.each([
+  ['4915112345678', '4915112345678'],
+  [4915112345678, '4915112345678'],
+  ['+49 (151) 123-456.78', '4915112345678'],
+  ['004915112345678', '4915112345678'],
+  ['5215512345678', '5215512345678'],
+  ['123456', invalid],
+  ['1234567', '1234567'],
+  ['123456789012345', '123456789012345'],
+  ['1234567890123456', invalid],
+  ['015112345678', invalid],
+  ['4915112345678@s.whatsapp.net', invalid],
+  ['٤٩١٥١١٢٣٤٥٦٧٨', invalid],
+  ['', invalid],
+  [49151123456.78, invalid],
+  [-4915112345678, invalid],
+  [1e21, invalid],
+  [true, invalid],
+  [['4915112345678'], invalid],
+])('phone %j', (value, expected) => {
+  expect(parse(phone, value)).toBe(expected)
+})
+
+test.each([
+  [12, 12],
+  ['12', 12],
+  ['012', 12],
+  ['', invalid],
+  [' 12', invalid],
+  ['1e1', invalid],
+  ['0x1', invalid],
+  ['1.0', invalid],
+  ['-1', invalid],
+  ['+1', invalid],
+  [1.5, invalid],
+  [Number.NaN, invalid],
+  [true, invalid],
+  [null, invalid],
+  [[1], invalid],
+  [0, invalid],
+  [201, invalid],
+])('integer %j', (value, expected) => {
+  expect(parse(integer(1, 200), value)).toBe(expected)
+})
+
+test('a device id is a Postgres integer', () => {
+  expect(parse(deviceId, 2147483647)).toBe(2147483647)
+  expect(parse(deviceId, 2147483648)).toBe(invalid)
+  expect(parse(deviceId, '9'.repeat(15))).toBe(invalid)
+})
+
+test.each([
+  [true, true],
+  ['true', true],
+  [false, false],
+  ['false', false],
+  ['1', invalid],
+  [1, invalid],
+  ['', invalid],
+  ['TRUE', invalid],
+])('flag %j', (value, expected) => {
+  expect(parse(flag, value)).toBe(expected)
+})
+
+test.each([
+  ['2030-01-31T12:00:00Z', '2030-01-31T12:00:00.000Z'],
+  ['2030-01-31T12:00Z', invalid],
+  ['0000-01-01T00:00:00Z', invalid],
+  ['2030-01-31T12:00:00.5+02:00', '2030-01-31T10:00:00.500Z'],
+  ['2030-01-31T12:00:00', invalid],
+  ['2030-01-31', invalid],
+  ['2030-02-30T12:00:00Z', invalid],
+  ['2030-13-01T12:00:00Z', invalid],
+  ['tomorrow', invalid],
+  [1893456000000, invalid],
+])('moment %j', (value, expected) => {
+  const parsed = parse(moment, value)
+  expect(parsed instanceof Date ? parsed.toISOString() : parsed).toBe(expected)
+})
+
+describe('text', () => {
+  test('is counted in code points', () => {
+    expect(parse(text(3), '😀😀😀')).toBe('😀😀😀')
+    expect(parse(text(3), '😀😀😀😀')).toBe(invalid)
+    expect(parse(text(3), 'abcd')).toBe(invalid)
+  })
+
+  test.each(['', 1, true, 'a\0b', 'half \ud83d pair'])('is not %j', (value) => {
+    expect(parse(text(100), value)).toBe(invalid)
+  })
+})
+
+describe('data URL', () => {
+  test.each([
+    ['data:image/png;base64,AAAA', 'image/png', 'AAAA'],
+    ['DATA:IMAGE/PNG;BASE64,AAA=', 'image/png', 'AAA='],
+    ['data:;base64,AA==', undefined, 'AA=='],
+    ['data:strange;base64,AA==', undefined, 'AA=='],
+  ])('%s', (url, mime, base64) => {
+    expect(parseDataUrl(url)).toEqual({ mime, base64 })
+  })
+
+  test.each([
+    'data:image/png;base64',
+    'data:image/png;base64,',
+    'data:image/png,AAAA',
+    'data:image/png;charset=x;base64,AAAA',
+    'data:image/png;base64,AAA',
+    'data:image/png;base64,A===',
+    'data:image/png;base64,AA AA',
+    'data:image/png;base64,AA-_',
+    'data:image/png;base64,AA=A',
+    'data:image/png;base64,AAAA\n',
+    `data:${'x'.repeat(300)};base64,AAAA`,
+  ])('refuses %s', (url) => {
+    expect(() => parseDataUrl(url)).toThrow()
+  })
+
+  test('of 20 MB is read in no time, valid or not', () => {
+    const startedAt = performance.now()
+    const base64 = 'A'.repeat(20 * 2 ** 20)
+    expect(parseDataUrl(`data:image/png;base64,${base64}`).base64.length).toBe(base64.length)
+    expect(() => parseDataUrl(`data:image/png;base64,${base64.slice(4)}!AAA`)).toThrow()
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+})

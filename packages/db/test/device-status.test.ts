@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import type { DeviceStatus } from '@wagate/shared/statuses'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { insertAccount } from '../src/queries/accounts.ts'
+import { createDevice, findDevice } from '../src/queries/devices.ts'
+import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers.ts'
+
+const graceMs = 60_000
+let db: Database
+let drop: () => Promise<void>
+let accountId: number
+let senders = 0
+
+beforeAll(async () => {
+  const database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  drop = database.drop
+  const account = await insertAccount(db, {
+    email: 'a@example.com',
+    passwordHash: '',
+    role: 'USER',
+    devicesAllowed: 1000,
+    expiresAt: null,
+    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
+  })
+  accountId = account?.id ?? 0
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await drop()
+})
+
+type Row = {
+  desired: 'linked' | 'unlinked'
+  credentials: boolean
+  /** link_generation and revoked_generation. */
+  generations: [number, number]
+  connection: 'offline' | 'connecting' | 'scanning' | 'online'
+  offlineMsAgo: number | null
+  pairingMsLeft: number | null
+  owner: 'live' | 'lapsed' | 'dead' | 'none'
+}
+
+const linked: Row = {
+  desired: 'linked',
+  credentials: true,
+  generations: [1, 0],
+  connection: 'online',
+  offlineMsAgo: null,
+  pairingMsLeft: null,
+  owner: 'live',
+}
+const pairing: Row = {
+  ...linked,
+  credentials: false,
+  generations: [0, 0],
+  connection: 'scanning',
+  pairingMsLeft: 60_000,
+}
+
+test.each<[string, Row, DeviceStatus]>([
+  ['linked and online', linked, 'connected'],
+  ['offline within the grace', { ...linked, connection: 'offline', offlineMsAgo: 50_000 }, 'connected'],
+  ['connecting within the grace', { ...linked, connection: 'connecting', offlineMsAgo: 50_000 }, 'connected'],
+  ['offline beyond the grace', { ...linked, connection: 'offline', offlineMsAgo: 61_000 }, 'disconnected'],
+  ['offline since ever', { ...linked, connection: 'offline' }, 'disconnected'],
+  ['online by an owner whose lease lapsed', { ...linked, owner: 'lapsed' }, 'disconnected'],
+  ['online by a dead owner', { ...linked, owner: 'dead' }, 'disconnected'],
+  ['online without an owner', { ...linked, owner: 'none' }, 'disconnected'],
+  [
+    'to be logged out, but still online',
+    { ...linked, desired: 'unlinked', generations: [1, 1] },
+    'disconnected',
+  ],
+  ['to be logged out, not even revoked', { ...linked, desired: 'unlinked' }, 'disconnected'],
+  ['waiting for a QR', pairing, 'scanning'],
+  ['waiting for a QR without an owner', { ...pairing, owner: 'none' }, 'scanning'],
+  ['waiting for a QR too long', { ...pairing, pairingMsLeft: -1 }, 'disconnected'],
+  ['never asked for a QR', { ...pairing, pairingMsLeft: null, desired: 'unlinked' }, 'disconnected'],
+  ['logged out while waiting for a QR', { ...pairing, desired: 'unlinked' }, 'disconnected'],
+  ['logged out by WhatsApp', { ...linked, credentials: false }, 'disconnected'],
+  [
+    'linked anew by force, the old link still online',
+    { ...linked, generations: [1, 1], pairingMsLeft: 60_000 },
+    'scanning',
+  ],
+  ['revoked, and the pairing used up', { ...linked, generations: [1, 1], pairingMsLeft: -1 }, 'disconnected'],
+  ['linked again after a logout', { ...linked, generations: [2, 1] }, 'connected'],
+])('%s', async (_, row, expected) => {
+  expect(await statusOf(row)).toBe(expected)
+})
+
+async function statusOf(row: Row): Promise<DeviceStatus | undefined> {
+  const sender = String(4_915_100_000_000 + senders++)
+  await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
+  const [linkGeneration, revokedGeneration] = row.generations
+  const [device] = await db.$client<{ shard: number }[]>`
+    UPDATE devices SET desired = ${row.desired}, has_credentials = ${row.credentials}, connection = ${row.connection},
+      link_generation = ${linkGeneration}, revoked_generation = ${revokedGeneration},
+      offline_since = now() - ${row.offlineMsAgo}::int * interval '1 ms',
+      pairing_until = now() + ${row.pairingMsLeft}::int * interval '1 ms'
+    WHERE account_id = ${accountId} AND sender = ${sender}
+    RETURNING shard`
+  await ownShard(device?.shard ?? 0, row.owner)
+  return (await findDevice(db, accountId, { sender }, graceMs))?.status
+}
+
+async function ownShard(shard: number, owner: Row['owner']): Promise<void> {
+  await db.$client`UPDATE shard_leases SET owner = NULL WHERE shard = ${shard}`
+  if (owner === 'none') return
+  const id = randomUUID()
+  await registerWorker(db, { id, name: id, capacity: 1, leaseTtlMs: 60_000 })
+  expect((await listUnownedShards(db)).map((unowned) => unowned.shard)).toContain(shard)
+  await claimShards(db, id, [shard])
+  if (owner === 'lapsed') await db.$client`UPDATE workers SET lease_until = now() WHERE id = ${id}`
+  if (owner === 'dead') await db.$client`UPDATE workers SET state = 'dead' WHERE id = ${id}`
+}

@@ -82,9 +82,11 @@ function breakDown(reason: string): void {
 function fail(error: unknown): void {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
-  if (process.connected) process.disconnect()
+  leave()
 }
 
+/** The channel to the launcher is all that still keeps this process. */
 function leave(): void {
+  process.off('disconnect', stop)
   if (process.connected) process.disconnect()
 }

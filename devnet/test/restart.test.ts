@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { type Devnet, startDevnet } from '../src/devnet.ts'
+import { makeGatewayClient, until } from './gateway-client.ts'
+
+const sender = '15550300001'
+const recipient = '15550300002'
+const dataFolder = mkdtempSync(join(tmpdir(), 'wagate-restart-'))
+let devnet: Devnet | undefined
+
+afterAll(async () => {
+  await devnet?.close()
+  rmSync(dataFolder, { recursive: true, force: true })
+})
+
+async function send(gateway: ReturnType<typeof makeGatewayClient>, message: string) {
+  const sent = await gateway.call('send-message', { sender, number: recipient, message })
+  expect(sent).toMatchObject({ status: 200 })
+  return gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
+}
+
+it('keeps its devices linked and its history over a restart of everything', async () => {
+  devnet = await startDevnet({ dataFolder, workers: 1, shards: 4 })
+  const before = makeGatewayClient(devnet)
+  await before.link(sender)
+  const first = await send(before, 'before the restart')
+  await devnet.close()
+
+  devnet = await startDevnet({ dataFolder, workers: 1, shards: 4 })
+  const after = makeGatewayClient(devnet)
+  await until('the device is back', async () => (await after.statusOf(sender)).status === 'connected')
+  const second = await send(after, 'after the restart')
+  expect((await after.history()).map(({ message_id }) => message_id)).toEqual([
+    second.message_id,
+    first.message_id,
+  ])
+  expect((await after.phone(recipient, sender)).at(-1)).toMatchObject({ text: 'after the restart' })
+}, 120_000)
+
+it('refuses another number of shards than the database was installed with, and says which to set', async () => {
+  await devnet?.close()
+  devnet = undefined
+  await expect(startDevnet({ dataFolder, workers: 1, shards: 8 })).rejects.toThrow(/Set SHARDS to 4/)
+}, 60_000)

@@ -49,18 +49,21 @@ test('claims no more than is wanted and fits', () => {
   )
 })
 
-test('releases no more than the receivers miss and have room for', () => {
+test('releases the cheapest shards, no more than the receivers miss and have room for', () => {
   const receiverLists = fc.array(
     fc.record({ missing: fc.integer({ min: -5, max: 20 }), room: fc.integer({ min: -5, max: 100 }) }),
     { maxLength: 5 },
   )
+  const limitPairs = fc.record({ shards: fc.integer({ min: -3, max: 60 }), devices: fc.nat(40) })
   fc.assert(
-    fc.property(shardList, fc.integer({ min: -3, max: 60 }), receiverLists, (held, excess, receivers) => {
-      const chosen = chooseReleases(held, excess, receivers)
+    fc.property(shardList, receiverLists, limitPairs, (held, receivers, limits) => {
+      const chosen = chooseReleases(held, receivers, limits)
       const linked = sum(chosen.map((shard) => held[shard]?.linked ?? 0))
-      expect(chosen.length).toBeLessThanOrEqual(Math.max(0, excess))
+      expect(chosen).toEqual(held.slice(0, chosen.length).map(({ shard }) => shard))
+      expect(chosen.length).toBeLessThanOrEqual(Math.max(0, limits.shards))
       expect(chosen.length).toBeLessThanOrEqual(sum(receivers.map(({ missing }) => Math.max(0, missing))))
       expect(linked).toBeLessThanOrEqual(sum(receivers.map(({ room }) => Math.max(0, room))))
+      if (chosen.length > 1) expect(linked).toBeLessThanOrEqual(limits.devices)
     }),
   )
 })

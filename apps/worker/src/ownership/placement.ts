@@ -10,7 +10,7 @@ import { type LiveWorker, listLiveWorkers } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
-import { chooseClaims, chooseReleases, fairShare, type Receiver } from './shares.ts'
+import { chooseClaims, chooseReleases, fairShare, type Receiver, type ReleaseLimits } from './shares.ts'
 
 export type PlacementOptions = {
   db: Database
@@ -36,8 +36,8 @@ const unplacedTicks = 10
 const restTicks = 60
 /** When nobody below its share has room, the costly look at everybody's devices waits so many ticks. */
 const idleTicks = 10
-const releasedAtOnceMin = 4
-const releasedShare = 1 / 4
+/** In one tick. The receiver opens about as many sessions in that time, so none waits long for its turn. */
+const releaseLimits: ReleaseLimits = { shards: 64, devices: 20 }
 const noCapacityLogMs = 60_000
 
 export function makePlacement(options: PlacementOptions): Placement {
@@ -85,8 +85,10 @@ export function makePlacement(options: PlacementOptions): Placement {
     }))
     const missing = receivers.reduce((total, receiver) => total + Math.max(0, receiver.missing), 0)
     const excess = held.list().length - shareOf(registration, workers)
-    const step = Math.max(releasedAtOnceMin, Math.ceil(excess * releasedShare))
-    const chosen = chooseReleases(held.list(), Math.min(excess, step, missing - unowned), receivers)
+    const chosen = chooseReleases(held.list(), receivers, {
+      ...releaseLimits,
+      shards: Math.min(releaseLimits.shards, excess, missing - unowned),
+    })
     if (chosen.length === 0) {
       nextReleaseAtMs = nowMs + idleTicks * tickMs
       return

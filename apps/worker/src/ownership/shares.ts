@@ -27,20 +27,26 @@ export function chooseClaims(
 /** A worker below its share: `missing` in shards, `room` in linked devices. */
 export type Receiver = { missing: number; room: number }
 
-/** At most `excess` of the shards, cheapest first, and only those that a receiver has room for. */
+/** How much moves at a time: the sessions of linked devices have to be opened again elsewhere. */
+export type ReleaseLimits = { shards: number; devices: number }
+
+/** A prefix of the shards, cheapest first, that the receivers have room for; one at least, however many devices it has. */
 export function chooseReleases(
   held: { shard: number; linked: number }[],
-  excess: number,
   receivers: Receiver[],
+  limits: ReleaseLimits,
 ): number[] {
   const left = receivers.map((receiver) => ({ ...receiver }))
   const chosen: number[] = []
+  let devices = 0
   for (const { shard, linked } of held) {
-    if (chosen.length >= excess) break
+    if (chosen.length >= limits.shards) break
+    if (chosen.length > 0 && devices + linked > limits.devices) break
     const receiver = left.find(({ missing, room }) => missing > 0 && (linked === 0 || linked <= room))
-    if (!receiver) continue
+    if (!receiver) break
     receiver.missing -= 1
     receiver.room -= linked
+    devices += linked
     chosen.push(shard)
   }
   return chosen

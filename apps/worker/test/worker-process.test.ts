@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { startTcpProxy, type TcpProxy } from '../../../packages/queue/test/tcp-proxy.ts'
+
+type Worker = { child: ChildProcess; ready(): Promise<{ status: number; body: Record<string, unknown> }> }
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+const eventually = { timeout: 40_000, interval: 50 }
+/** A process from source takes seconds to start, more beside other tests. */
+const options = { timeout: 90_000 }
+const children: ChildProcess[] = []
+let database: TestDatabase
+let link: TcpProxy
+let redisUrl: string
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  link = await startTcpProxy(database.url)
+  redisUrl = await testRedisUrl()
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  await link.close()
+  await database.drop()
+})
+
+test('a signal hands the shards over and ends the process with 0', options, async () => {
+  const first = await startWorker('first')
+  await owns(first, 256)
+  const second = await startWorker('second')
+  await owns(second, 128)
+  first.child.kill('SIGTERM')
+  expect(await once(first.child, 'exit')).toEqual([0, null])
+  await owns(second, 256)
+})
+
+test('a second signal ends the process at once', options, async () => {
+  const worker = await startWorker('first')
+  await owns(worker, 256)
+  link.freeze()
+  worker.child.kill('SIGINT')
+  await vi.waitFor(async () => expect((await worker.ready()).status).toBe(503), eventually)
+  worker.child.kill('SIGINT')
+  expect(await once(worker.child, 'exit')).toEqual([1, null])
+})
+
+test('a process that stood still longer than its lease goes on under a fresh id', options, async () => {
+  const [first, second] = await Promise.all([startWorker('first'), startWorker('second')])
+  await Promise.all([owns(first, 128), owns(second, 128)])
+  const formerId = (await second.ready()).body.worker_id
+  second.child.kill('SIGSTOP')
+  await owns(first, 256)
+  second.child.kill('SIGCONT')
+  await vi.waitFor(async () => expect((await second.ready()).body.worker_id).not.toBe(formerId), eventually)
+  await owns(second, 128)
+})
+
+async function startWorker(name: string): Promise<Worker> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--conditions=source', 'apps/worker/src/main.ts'],
+    {
+      cwd: repository,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: link.url,
+        REDIS_URL: redisUrl,
+        MASTER_KEY: Buffer.alloc(32).toString('base64'),
+        WHATSAPP_NETWORK: 'simulator',
+        WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
+        WORKER_NAME: name,
+        HOST: '127.0.0.1',
+        LEASE_TTL_MS: '1500',
+        HEARTBEAT_MS: '300',
+      },
+    },
+  )
+  children.push(child)
+  const port = await healthPortOf(child)
+  return {
+    child,
+    async ready() {
+      const response = await fetch(`http://127.0.0.1:${port}/health/ready`)
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+  }
+}
+
+async function healthPortOf({ stdout }: ChildProcess): Promise<number> {
+  if (!stdout) throw new Error('The log of the worker is not piped')
+  for await (const line of createInterface(stdout)) {
+    const { healthPort } = JSON.parse(line)
+    if (!healthPort) continue
+    stdout.resume()
+    return healthPort
+  }
+  throw new Error('The worker ended before it had started')
+}
+
+async function owns(worker: Worker, count: number): Promise<void> {
+  await vi.waitFor(async () => expect((await worker.ready()).body.owned_shards).toBe(count), eventually)
+}

@@ -54,10 +54,12 @@ test('a restart under the same name takes the shards back without waiting for th
   expect(other.holder.leases.size).toBe(128)
 })
 
-test('stops although Postgres is away', async () => {
+test.each(['cut', 'freeze'] as const)('stops although Postgres is away: %s', async (fault) => {
   const worker = await cluster.startWorker('first', quick)
   await owns(worker, 256)
-  worker.link.cut()
+  worker.link[fault]()
+  const startedMs = performance.now()
   await worker.close()
+  expect(performance.now() - startedMs).toBeLessThan(12_000)
   expect(worker.holder.dropped).toHaveLength(256)
 })

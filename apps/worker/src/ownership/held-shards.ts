@@ -16,12 +16,15 @@ export type HeldShards = {
   dropLost(): Promise<void>
   /** Leases stay valid while what is on the wire is finished. */
   dropReleased(shards: number[]): Promise<void>
+  /** From here on `take` throws. */
+  refuseMore(): void
 }
 
 /** The leases that were handed to the holder, which is asked for one thing at a time. */
 export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards {
   const held = new Map<number, Held>()
   let lastTurn: Promise<void> = Promise.resolve()
+  let isClosing = false
 
   function inTurn(work: () => Promise<void>): Promise<void> {
     const turn = lastTurn.then(work)
@@ -54,6 +57,7 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
 
     take: (owned, registration) =>
       inTurn(async () => {
+        if (isClosing) throw new Error('The worker stops')
         const taken = owned.map((shard) => makeHeld(shard, registration))
         for (const entry of taken) held.set(entry.lease.shard, entry)
         try {
@@ -88,6 +92,10 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
           'released',
         ),
       ),
+
+    refuseMore() {
+      isClosing = true
+    },
   }
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '@wagate/shared/logger'
 import type { Running } from '@wagate/shared/running'
 import { makeHeldShards } from './held-shards.ts'
 import type { ShardHolder } from './lease.ts'
-import { makeMembership } from './membership.ts'
+import { makeMembership, type Registration } from './membership.ts'
 import { makeOutageLog } from './outage-log.ts'
 import { makePlacement } from './placement.ts'
 import { reap, reconcile } from './reconcile.ts'
@@ -47,7 +47,9 @@ export type Ownership = Running & {
 
 /** A heartbeat that fails is not awaited for a whole period: the lease goes on running out. */
 const heartbeatRetryMsMax = 500
-const dropMsMax = 12_000
+const dropMsMax = 5000
+/** With Postgres away every step of the end takes so long. */
+const stepMsMax = 2000
 
 /** Returns at once; registers, claims and releases in the background until `close`. */
 export function startOwnership(options: OwnershipOptions): Ownership {
@@ -76,7 +78,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     tickOutage.worked()
   }
 
-  async function join() {
+  async function join(): Promise<Registration> {
     const registration = membership.current()
     if (registration && !registration.isDead) return registration
     await deleteDeadWorkers(db)
@@ -96,30 +98,29 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     heartbeatOutage.worked()
   }
 
-  async function handOver(): Promise<void> {
-    const registration = membership.current()
-    if (!registration) return
-    const { workerId } = registration
-    await attempt('drain', () => markWorkerDraining(db, workerId))
+  async function handOver({ workerId }: Registration): Promise<void> {
+    await attempt('drain', markWorkerDraining(db, workerId))
     const leaving = held.list()
-    await held.dropLost()
     await within(dropMsMax, held.dropReleased(leaving.map(({ shard }) => shard)))
     held.loseAll()
-    await attempt('release', () => releaseShards(db, workerId, leaving))
+    await attempt('release', releaseShards(db, workerId, leaving))
     await events.publishShardsChanged()
-    await heartbeat.close()
-    await attempt('unregister', () => unregisterWorker(db, workerId))
   }
 
-  async function attempt(step: string, work: () => Promise<void>): Promise<void> {
-    await work().catch((error) => logger.warn({ err: error, step }, 'A step of the hand-over failed'))
+  /** What cannot be told to the database is left to the end of the lease. */
+  async function attempt(step: string, work: Promise<void>): Promise<void> {
+    const failed = (error?: unknown) => logger.warn({ err: error, step }, 'A step of the hand-over failed')
+    if (!(await within(stepMsMax, work.catch(failed)))) failed()
   }
 
   async function stop(): Promise<void> {
     leave()
-    await ticker.close()
-    await handOver()
-    await heartbeat.close()
+    await within(stepMsMax, ticker.close())
+    held.refuseMore()
+    const registration = membership.current()
+    if (registration) await handOver(registration)
+    await within(stepMsMax, heartbeat.close())
+    if (registration) await attempt('unregister', unregisterWorker(db, registration.workerId))
   }
 
   let stopped: Promise<void> | undefined
@@ -146,11 +147,13 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   }
 }
 
-async function within(limitMs: number, work: Promise<void>): Promise<void> {
+/** False when it takes longer. */
+async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs)
+  const limit = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, limitMs, false)
   })
-  await Promise.race([work, limit])
+  const isDone = await Promise.race([work.then(() => true), limit])
   clearTimeout(timer)
+  return isDone
 }

@@ -93,7 +93,7 @@ describe('create-user', () => {
     { devices_allowed: '' },
     { devices_allowed: true },
     { expiry: 'soon' },
-  ])('refuses %j', async (wrong) => {
+  ])('refuses case %#', async (wrong) => {
     const right = { email: 'fine@example.com', password: 'correct horse' }
     expect(await gateway.admin.post('/create-user', { ...right, ...wrong })).toMatchObject({
       status: 400,

@@ -102,7 +102,7 @@ describe('create-device', () => {
     { sender: '4915112345685', cms_id: 'x'.repeat(191) },
     { sender: '4915112345685', cms_ver: 5 },
     { sender: '4915112345685', name: 'a\0b' },
-  ])('refuses %j', async (given) => {
+  ])('refuses case %#', async (given) => {
     const account = await gateway.createAccount()
     expect(await account.post('/create-device', given)).toMatchObject({
       status: 400,

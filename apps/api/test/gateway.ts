@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { claimShards, listUnownedShards } from '@wagate/db/queries/shard-leases'
 import { registerWorker } from '@wagate/db/queries/workers'
+import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import type { Command } from '@wagate/shared/commands'
+import { shardOf } from '@wagate/shared/shard'
+import { vi } from 'vitest'
 import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { startTcpProxy, type TcpProxy } from '../../../packages/queue/test/tcp-proxy.ts'
 import { bootstrapAdmin } from '../src/bootstrap-admin.ts'
@@ -117,4 +121,50 @@ export async function createSender(gateway: Gateway, fields: Record<string, unkn
 
 export function randomPhone(): string {
   return `49151${Math.floor(1e7 + Math.random() * 9e7)}`
+}
+
+/** As an owner does when WhatsApp gives it a QR code: with the epoch of its lease, unless told otherwise. */
+export async function showQr(
+  { db, events }: Gateway,
+  deviceId: number,
+  { text, epochAhead = 0, retain = true }: { text: string; epochAhead?: number; retain?: boolean },
+): Promise<void> {
+  const [lease] = await db.$client<{ epoch: number }[]>`
+    SELECT epoch::int FROM shard_leases JOIN devices USING (shard) WHERE id = ${deviceId}`
+  const epoch = (lease?.epoch ?? 0) + epochAhead
+  const event = { kind: 'qr' as const, epoch, text, expiresAtMs: Date.now() + 20_000 }
+  if (retain) await events.retainQr(deviceId, event)
+  await events.publish(deviceId, event)
+}
+
+/** Resolves to the device once the API wants it to be paired. */
+export async function waitForPairing({ db }: Gateway, sender: string): Promise<number> {
+  return vi.waitFor(
+    async () => {
+      const [device] = await db.$client<{ id: number }[]>`
+        SELECT id FROM devices WHERE sender = ${sender} AND desired = 'linked' AND pairing_until > now()`
+      if (!device) throw new Error('The API has not asked for a pairing')
+      return device.id
+    },
+    { timeout: 5000, interval: 20 },
+  )
+}
+
+/** The kinds of commands that reach the owner of the device. */
+export async function recordCommands({ redisUrl }: Gateway, deviceId: number) {
+  const seen: string[] = []
+  const note = async ({ kind }: Command) => void seen.push(kind)
+  const connection = openConsumerConnection(redisUrl, () => undefined)
+  const consumer = await startCommandConsumer(connection, {
+    shard: shardOf(deviceId, 256),
+    handlers: { send: note, 'start-session': note, 'end-session': note },
+    onError: () => undefined,
+  })
+  return {
+    seen,
+    async close() {
+      await consumer.close()
+      await connection.close()
+    },
+  }
 }

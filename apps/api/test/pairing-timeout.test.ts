@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, ownShards, randomPhone, startGateway, waitForPairing } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+test('without a QR in 15 seconds the answer is 504, and says when no worker runs', async () => {
+  const account = await gateway.createAccount()
+  const startedAt = performance.now()
+  const answer = await account.post('/generate-qr', { sender: randomPhone() })
+  expect(answer).toMatchObject({
+    status: 504,
+    body: { code: 'qr_timeout', error: expect.stringContaining('No worker is running') },
+  })
+  const seconds = (performance.now() - startedAt) / 1000
+  expect(seconds).toBeGreaterThan(14.5)
+  expect(seconds).toBeLessThan(17)
+})
+
+test('a call that waits when the process stops is answered', async () => {
+  const stopping = await startGateway()
+  await ownShards(stopping)
+  const account = await stopping.createAccount()
+  const sender = randomPhone()
+  const answering = account.post('/generate-qr', { sender })
+  await waitForPairing(stopping, sender)
+  const [answer] = await Promise.all([answering, stopping.close()])
+  expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+})

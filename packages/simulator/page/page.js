@@ -84,4 +84,4 @@ async function follow() {
   if (!document.hidden) await refresh()
   setTimeout(follow, refreshMs)
 }
-follow()
+void follow()

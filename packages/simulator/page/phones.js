@@ -38,7 +38,7 @@ function phoneRow(phone, chosen, open) {
       el('span', { class: 'name' }, `+${phone.number}`),
       el('span', { class: 'hint' }, state(phone)),
     ),
-    phone.received > 0 && el('span', { class: 'badge', title: 'received messages' }, String(phone.received)),
+    phone.received > 0 && el('span', { class: 'hint', title: 'received messages' }, String(phone.received)),
   )
 }
 
@@ -55,8 +55,10 @@ function dot(kind) {
 
 /** The chosen phone: its linked devices and its chats. */
 export function chatsColumn({ open, back, unlink }) {
+  const form = writeTo(open)
   return drawer(({ phone, threads, chosen }) => {
     const column = byId('chats')
+    const isWriting = form.contains(document.activeElement)
     if (!phone) {
       column.replaceChildren(el('p', { class: 'empty' }, 'Choose a phone to see its chats.'))
       return
@@ -76,6 +78,7 @@ export function chatsColumn({ open, back, unlink }) {
       ...(phone.linked
         ? [el('ul', { class: 'companions' }, ...phone.companions.map((one) => companion(one, phone, unlink)))]
         : []),
+      form,
       el(
         'ul',
         { class: 'list' },
@@ -83,7 +86,26 @@ export function chatsColumn({ open, back, unlink }) {
         ...threads.map((thread) => el('li', {}, threadRow(thread, chosen, open))),
       ),
     )
+    if (isWriting) form.firstChild.focus()
   })
+}
+
+/** A chat begins with the number of the other side. */
+function writeTo(open) {
+  const input = el('input', {
+    'aria-label': 'Write to a number',
+    placeholder: 'Write to a number',
+    inputmode: 'tel',
+    autocomplete: 'off',
+  })
+  const submit = (event) => {
+    event.preventDefault()
+    const number = input.value.replace(/\D/g, '')
+    if (!number) return
+    input.value = ''
+    open(number)
+  }
+  return el('form', { class: 'filter', onsubmit: submit }, input)
 }
 
 function companion(one, phone, unlink) {

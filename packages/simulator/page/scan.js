@@ -74,7 +74,7 @@ export function scanDialog({ linked }) {
   drop.addEventListener('drop', (event) => {
     event.preventDefault()
     drop.classList.remove('over')
-    take(event.dataTransfer.files[0])
+    void take(event.dataTransfer.files[0])
   })
 }
 

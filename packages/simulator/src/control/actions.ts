@@ -3,7 +3,7 @@ import { sendFromHandset } from '../handset/outbox.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { type Device, deviceJid } from '../network/device.ts'
 import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
-import { isDigits, lidJid } from '../network/jid.ts'
+import { isNumber, lidJid } from '../network/jid.ts'
 import type { LogEntry } from '../network/message-log.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Counters } from '../network/stats.ts'
@@ -152,6 +152,6 @@ const isConnected = (device: Device): boolean =>
   device.connection !== undefined && !device.connection.halfOpen
 
 function checkNumber(number: string): string {
-  if (!isDigits(number)) throw new SimulatorError('A number has 5 to 15 digits, without +.')
+  if (!isNumber(number)) throw new SimulatorError('A number has 5 to 15 digits, without +.')
   return number
 }

@@ -29,11 +29,13 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   sendJson(response, 200, result)
 }
 
-/** A page from elsewhere, open in the same browser, must not operate the phones. */
+/** A page from elsewhere, open in the same browser, must not operate the phones, whatever its name resolves to. */
 function refuseOtherSites(request: IncomingMessage): void {
   const { origin, host } = request.headers
-  if (origin !== undefined && origin !== `http://${host}`)
+  const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')
+  if (!isLocal || (origin !== undefined && origin !== `http://${host}`)) {
     throw new SimulatorError('Not from another site.', 403)
+  }
 }
 
 function sendError(response: ServerResponse, error: unknown): void {

@@ -111,8 +111,19 @@ function newKeyPair(): KeyPair {
 
 const addressOf = (number: string, deviceId: number): ProtocolAddress => new ProtocolAddress(number, deviceId)
 
-/** libsignal's view of one handset. Records are kept serialised: a failed decryption must leave no trace. */
+const storages = new WeakMap<Phone, SignalStorage>()
+
 function storageOf(phone: Phone): SignalStorage {
+  let storage = storages.get(phone)
+  if (!storage) {
+    storage = makeStorage(phone)
+    storages.set(phone, storage)
+  }
+  return storage
+}
+
+/** libsignal's view of one handset. Records are kept serialised: a failed decryption must leave no trace. */
+function makeStorage(phone: Phone): SignalStorage {
   return {
     loadSession: async (id) => {
       const stored = phone.sessions.get(id)

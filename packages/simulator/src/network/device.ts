@@ -21,7 +21,8 @@ export type Device = {
   noiseKey: Buffer
   bundle: KeyBundle
   preKeys: Map<number, Buffer>
-  historyPushed: boolean
+  /** The client has confirmed the history that follows its first login. */
+  historyReceived: boolean
   connection: Connection | undefined
   /** Stanzas flow: false until the client has asked for them after its login. */
   active: boolean
@@ -33,7 +34,7 @@ export type Device = {
 
 export function makeDevice(
   linked: Pick<Device, 'phone' | 'id' | 'platform' | 'linkedAt' | 'noiseKey' | 'bundle'>,
-  kept: Pick<Device, 'preKeys' | 'historyPushed'> = { preKeys: new Map(), historyPushed: false },
+  kept: Pick<Device, 'preKeys' | 'historyReceived'> = { preKeys: new Map(), historyReceived: false },
 ): Device {
   return { ...linked, ...kept, connection: undefined, active: false, pending: new Map(), whenActive: [] }
 }

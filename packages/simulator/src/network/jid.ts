@@ -10,10 +10,11 @@ export const serverJid = '@s.whatsapp.net'
 /** The phone number behind a PN or LID, and the device (0 is the phone itself); undefined for groups and the like. */
 export function parseJid(jid: string | undefined): { number: string; device: number } | undefined {
   const decoded = jidDecode(jid)
-  if (!decoded || !isDigits(decoded.user)) return undefined
+  if (!decoded) return undefined
   const device = decoded.device ?? 0
-  if (decoded.server === 's.whatsapp.net' || decoded.server === 'c.us')
-    return { number: decoded.user, device }
+  if (decoded.server === 's.whatsapp.net' || decoded.server === 'c.us') {
+    return isNumber(decoded.user) ? { number: decoded.user, device } : undefined
+  }
   if (decoded.server !== 'lid') return undefined
   const number = numberOfLid(decoded.user)
   return number === undefined ? undefined : { number, device }
@@ -39,13 +40,15 @@ export function lidOf(number: string): string {
 }
 
 function numberOfLid(lid: string): string | undefined {
+  if (!/^\d{16}$/.test(lid)) return undefined
   const value = BigInt(lid) - lidBase
   if (value < 0n || value >= lidBase) return undefined
-  return ((value * unscramble) % lidBase).toString()
+  const number = ((value * unscramble) % lidBase).toString()
+  return isNumber(number) ? number : undefined
 }
 
-export function isDigits(text: string): boolean {
-  return /^[1-9]\d{4,15}$/.test(text)
+export function isNumber(text: string): boolean {
+  return /^[1-9]\d{4,14}$/.test(text)
 }
 
 function inverse(value: bigint, modulus: bigint): bigint {

@@ -58,7 +58,7 @@ function encodeDevice(device: Device) {
       signature: encode(signedPreKey.signature),
     },
     preKeys: [...device.preKeys].map(([id, key]) => [id, encode(key)] as const),
-    historyPushed: device.historyPushed,
+    historyReceived: device.historyReceived,
   }
 }
 
@@ -80,7 +80,7 @@ function decodeDevice(phone: Phone, stored: StoredDevice): Device {
     },
     {
       preKeys: new Map(stored.preKeys.map(([keyId, value]) => [keyId, decode(value)])),
-      historyPushed: stored.historyPushed,
+      historyReceived: stored.historyReceived,
     },
   )
 }

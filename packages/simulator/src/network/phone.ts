@@ -60,3 +60,15 @@ export function noteAccepted(phone: Phone, key: string): void {
     return
   }
 }
+
+const deviceIdMax = 250
+// Clients take device 99 for one that is hosted by Meta.
+const hostedDeviceId = 99
+
+/** Ids rise with every link, so that nobody mistakes a new companion for an old one. */
+export function takeDeviceId(phone: Phone): number {
+  let id = phone.nextDeviceId
+  while (id === hostedDeviceId || phone.devices.has(id)) id = (id % deviceIdMax) + 1
+  phone.nextDeviceId = (id % deviceIdMax) + 1
+  return id
+}

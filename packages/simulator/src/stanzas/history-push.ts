@@ -12,7 +12,10 @@ import { node, nowSeconds } from '../wire/node.ts'
  * them holds back all events for 20 s.
  */
 export async function pushHistory(network: Network, device: Device): Promise<void> {
-  device.historyPushed = true
+  // After an interrupted first login: what was sent then would now come as offline, too early for the client.
+  for (const [key, stanza] of device.pending) {
+    if (stanza.attrs.category === 'peer') device.pending.delete(key)
+  }
   await sendToOwnCompanion(network, device, {
     type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
     appStateSyncKeyShare: { keys: [newAppStateKey(device)] },
@@ -26,8 +29,6 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
       initialHistBootstrapInlinePayload: emptyHistory(device),
     },
   })
-  network.state.keysChanged(device.phone)
-  network.state.sessionsChanged(device.phone)
 }
 
 async function sendToOwnCompanion(

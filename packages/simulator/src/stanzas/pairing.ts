@@ -3,7 +3,7 @@ import { Curve, proto } from 'baileys'
 import { type Device, type KeyBundle, makeDevice } from '../network/device.ts'
 import { lidJid, pnJid, serverJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import type { Phone } from '../network/phone.ts'
+import { type Phone, takeDeviceId } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
@@ -71,7 +71,7 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   }
   if (pairing.scanned) throw new SimulatorError('This QR has been scanned already.')
   const phone = phoneOf(network, number)
-  const deviceId = phone.nextDeviceId++
+  const deviceId = takeDeviceId(phone)
   const details = proto.ADVDeviceIdentity.encode({
     rawId: randomInt(1, 2 ** 31),
     timestamp: Math.floor(Date.now() / 1000),

@@ -24,6 +24,10 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   const listed = children(child(stanza, 'list'), 'item').map((item) => item.attrs.id ?? '')
   const ids = [id, ...listed]
   for (const got of ids) device.pending.delete(messageKey(got))
+  if (type === 'hist_sync' && !device.historyReceived) {
+    device.historyReceived = true
+    network.state.save(device.phone)
+  }
   if (type && privateTypes.has(type)) return
   const origin = phoneOfJid(network, to)
   if (!origin) return

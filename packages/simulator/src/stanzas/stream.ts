@@ -6,7 +6,7 @@ import { pushHistory } from './history-push.ts'
 
 /** The client is ready for what happened while it was away: announce it, or say that there is nothing. */
 export function announceOffline(network: Network, device: Device): void {
-  const queued = [...device.pending.values()]
+  const queued = offlineStanzas(device)
   if (queued.length === 0) {
     startStream(network, device, 0)
     return
@@ -28,9 +28,14 @@ export function announceOffline(network: Network, device: Device): void {
 /** The client asked for the announced stanzas. Batches are not kept apart: it gets all of them. */
 export function sendOffline(network: Network, device: Device): void {
   if (device.active) return
-  let sent = 0
-  for (const stanza of device.pending.values()) device.connection?.send(asOffline(stanza, sent++))
-  startStream(network, device, sent)
+  const queued = offlineStanzas(device)
+  for (const [index, stanza] of queued.entries()) device.connection?.send(asOffline(stanza, index))
+  startStream(network, device, queued.length)
+}
+
+/** The history is not among them: if it is still due, it is pushed afresh. */
+function offlineStanzas(device: Device): Node[] {
+  return [...device.pending.values()].filter((stanza) => stanza.attrs.category !== 'peer')
 }
 
 function startStream(network: Network, device: Device, offlineCount: number): void {
@@ -40,7 +45,7 @@ function startStream(network: Network, device: Device, offlineCount: number): vo
   )
   device.active = true
   for (const tell of device.whenActive.splice(0)) tell()
-  if (!device.historyPushed) void pushHistory(network, device)
+  if (!device.historyReceived) void pushHistory(network, device).catch(network.reportFailure)
 }
 
 function asOffline(stanza: Node, index: number): Node {

@@ -28,6 +28,7 @@ export class Connection {
   #phase: 'hello' | 'finish' | 'open' | 'closed' = 'hello'
   #transport: Transport | undefined
   #unread: Buffer[] = []
+  #unsent: Buffer[] = []
   #reading = false
 
   constructor(socket: WebSocket, certificate: ServerCertificate, events: ConnectionEvents) {
@@ -55,11 +56,13 @@ export class Connection {
 
   send(node: Node): void {
     if (!this.#transport || this.#halfOpen || this.closed) return
-    this.#socket.send(frame(this.#transport.encrypt(encodeBinaryNode(node))))
+    this.#unsent.push(frame(this.#transport.encrypt(encodeBinaryNode(node))))
+    if (this.#unsent.length === 1) setImmediate(() => this.#flush())
   }
 
   /** Ends the stream in order: what was sent before still arrives. */
   close(): void {
+    this.#flush()
     this.#socket.close()
     this.#closed()
   }
@@ -68,6 +71,14 @@ export class Connection {
   terminate(): void {
     this.#socket.terminate()
     this.#closed()
+  }
+
+  /** What is sent in one go, an ack and its receipt say, leaves as one WebSocket message. */
+  #flush(): void {
+    const [first, ...more] = this.#unsent
+    if (!first || this.#halfOpen || this.closed) return
+    this.#unsent = []
+    this.#socket.send(more.length === 0 ? first : Buffer.concat([first, ...more]))
   }
 
   #receive(data: Buffer): void {
@@ -125,6 +136,7 @@ export class Connection {
     if (this.closed) return
     this.#phase = 'closed'
     this.#unread = []
+    this.#unsent = []
     this.#events.onClose(this)
   }
 }

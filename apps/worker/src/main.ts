@@ -12,8 +12,8 @@ function stop(code: number): void {
   // Whoever asks for a second time does not want to wait.
   if (isStopping) process.exit(1)
   isStopping = true
-  process.exitCode = code
-  void worker.close()
+  // Baileys leaves timers of up to 30 s behind (of its pre-key upload, of its initial sync): nobody waits for them.
+  void worker.close().finally(() => process.exit(code))
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(0))

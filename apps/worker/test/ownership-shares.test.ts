@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseClaims, chooseReleases, fairShare } from '../src/ownership/shares.ts'
+import { chooseClaims, chooseReleases, fairShare, withoutReceiver } from '../src/ownership/shares.ts'
 
 const shardCounts = fc.integer({ min: 1, max: 4096 })
 const workerCounts = fc.integer({ min: 1, max: 60 })
@@ -66,6 +66,16 @@ test('releases the cheapest shards, no more than the receivers miss and have roo
       if (chosen.length > 1) expect(linked).toBeLessThanOrEqual(limits.devices)
     }),
   )
+})
+
+test('leaves to others what those below their share have room for', () => {
+  const receivers = [
+    { missing: 2, room: 3 },
+    { missing: 0, room: 50 },
+    { missing: 9, room: 0 },
+  ]
+  const unowned = [4, 3, 0, 1, 0].map((linked, shard) => ({ shard, linked }))
+  expect(withoutReceiver(unowned, receivers).map(({ shard }) => shard)).toEqual([0, 3])
 })
 
 function sharesOf(shards: number, workers: number): number[] {

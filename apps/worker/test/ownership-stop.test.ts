@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type Cluster,
   endless,
+  eventually,
   makeRecordingHolder,
   openCluster,
   owns,
@@ -52,6 +53,24 @@ test('a restart under the same name takes the shards back without waiting for th
   await owns(restarted, 128)
   expect(restarted.holder.taken).toHaveLength(128)
   expect(other.holder.leases.size).toBe(128)
+})
+
+test('goes on claiming while the holder takes its time', async () => {
+  const first = await cluster.startWorker('first', endless)
+  await owns(first, 256)
+  let finish = () => {}
+  const reading = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const second = await cluster.startWorker('second', endless, {
+    holder: makeRecordingHolder({ take: () => reading }),
+  })
+  await vi.waitFor(() => expect(second.state().ownedShards).toBe(128), eventually)
+  await first.close()
+  await vi.waitFor(() => expect(second.state().ownedShards).toBe(256), eventually)
+  expect(second.holder.leases.size).toBe(0)
+  finish()
+  await owns(second, 256)
 })
 
 test.each(['cut', 'freeze'] as const)('stops although Postgres is away: %s', async (fault) => {

@@ -3,13 +3,23 @@ import type { Logger } from '@wagate/shared/logger'
 import type { Lease, ShardHolder } from './lease.ts'
 import type { Registration } from './membership.ts'
 
-type Held = { lease: Lease; isLost: boolean; isEnded: boolean }
+type Held = {
+  lease: Lease
+  /** Linked devices at the time of the claim: what counts until the holder knows them. */
+  claimedLinked: number
+  isTaken: boolean
+  isLost: boolean
+  isEnded: boolean
+}
+
+export type ClaimedShard = OwnedShard & { linked: number }
 
 export type HeldShards = {
   linkedDevices(): number
   /** Those in use, cheapest to move first. */
-  list(): { shard: number; epoch: number; linked: number }[]
-  take(owned: OwnedShard[], registration: Registration): Promise<void>
+  list(): ClaimedShard[]
+  /** They count as held at once; those that the holder cannot take are lost. */
+  take(claimed: ClaimedShard[], registration: Registration): Promise<void>
   /** Ends the lease at once; `dropLost` closes what hangs on it. */
   lose(shard: number): void
   loseAll(): void
@@ -46,27 +56,33 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
     }
   }
 
+  function linkedOf({ lease, isTaken, claimedLinked }: Held): number {
+    return isTaken ? holder.linkedDevices(lease.shard) : claimedLinked
+  }
+
   return {
-    linkedDevices: () => sum([...held.keys()].map((shard) => holder.linkedDevices(shard))),
+    linkedDevices: () => sum([...held.values()].map(linkedOf)),
 
     list: () =>
       [...held.values()]
         .filter((entry) => !entry.isEnded)
-        .map(({ lease: { shard, epoch } }) => ({ shard, epoch, linked: holder.linkedDevices(shard) }))
+        .map((entry) => ({ shard: entry.lease.shard, epoch: entry.lease.epoch, linked: linkedOf(entry) }))
         .sort((a, b) => a.linked - b.linked || a.shard - b.shard),
 
-    take: (owned, registration) =>
-      inTurn(async () => {
-        if (isClosing) throw new Error('The worker stops')
-        const taken = owned.map((shard) => makeHeld(shard, registration))
-        for (const entry of taken) held.set(entry.lease.shard, entry)
-        try {
-          await holder.take(taken.map(({ lease }) => lease))
-        } catch (error) {
-          for (const entry of taken) lose(entry)
-          throw error
-        }
-      }),
+    async take(claimed, registration) {
+      const entries = claimed.map((shard) => beginLease(shard, registration))
+      for (const entry of entries) held.set(entry.lease.shard, entry)
+      try {
+        await inTurn(async () => {
+          if (isClosing) throw new Error('The worker stops')
+          await holder.take(entries.map(({ lease }) => lease))
+        })
+        for (const entry of entries) entry.isTaken = true
+      } catch (error) {
+        for (const entry of entries) lose(entry)
+        throw error
+      }
+    },
 
     lose(shard) {
       const entry = held.get(shard)
@@ -77,13 +93,11 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
       for (const entry of held.values()) lose(entry)
     },
 
-    dropLost: () =>
-      inTurn(() =>
-        drop(
-          [...held.values()].filter((entry) => entry.isLost),
-          'lost',
-        ),
-      ),
+    async dropLost() {
+      const lost = () => [...held.values()].filter((entry) => entry.isLost)
+      // Nothing to wait for, least of all for a long take.
+      if (lost().length > 0) await inTurn(() => drop(lost(), 'lost'))
+    },
 
     dropReleased: (shards) =>
       inTurn(() =>
@@ -99,14 +113,16 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
   }
 }
 
-function makeHeld({ shard, epoch }: OwnedShard, registration: Registration): Held {
-  const isValid = () => !held.isEnded && registration.isValid()
-  const held: Held = {
+function beginLease({ shard, epoch, linked }: ClaimedShard, registration: Registration): Held {
+  const isValid = () => !entry.isEnded && registration.isValid()
+  const entry: Held = {
     lease: { shard, epoch, workerId: registration.workerId, isValid },
+    claimedLinked: linked,
+    isTaken: false,
     isLost: false,
     isEnded: false,
   }
-  return held
+  return entry
 }
 
 function lose(entry: Held): void {

@@ -10,7 +10,15 @@ import { type LiveWorker, listLiveWorkers } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
-import { chooseClaims, chooseReleases, fairShare, type Receiver, type ReleaseLimits } from './shares.ts'
+import {
+  chooseClaims,
+  chooseReleases,
+  fairShare,
+  type Receiver,
+  type ReleaseLimits,
+  withoutReceiver,
+} from './shares.ts'
+import { makeUnownedWatch } from './unowned-watch.ts'
 
 export type PlacementOptions = {
   db: Database
@@ -29,61 +37,75 @@ export type Placement = {
   readonly unplaced: number
 }
 
-/** A shard that those below their share leave alone for so many ticks goes to whoever has room. */
-const spillTicks = 4
-const unplacedTicks = 10
-/** After such a claim nothing is given back for so many ticks, or it would go to and fro. */
-const restTicks = 60
-/** When nobody below its share has room, the costly look at everybody's devices waits so many ticks. */
-const idleTicks = 10
 /** In one tick. The receiver opens about as many sessions in that time, so none waits long for its turn. */
 const releaseLimits: ReleaseLimits = { shards: 64, devices: 20 }
-const noCapacityLogMs = 60_000
+/** After a look at everybody's devices that found nothing to move, for so many ticks. */
+const idleTicks = 10
+/** After a claim from those who have room but do not claim, or the shards would go to and fro. */
+const restTicks = 60
 
 export function makePlacement(options: PlacementOptions): Placement {
   const { db, logger, held, shards, capacity, tickMs, publishShardsChanged } = options
-  let unownedSince = new Map<number, number>()
+  const watch = makeUnownedWatch({ logger, tickMs })
   let nextReleaseAtMs = 0
-  let nextNoCapacityLogAtMs = 0
-  let unplaced = 0
 
-  function noteUnowned(unowned: UnownedShard[], nowMs: number): void {
-    unownedSince = new Map(unowned.map(({ shard }) => [shard, unownedSince.get(shard) ?? nowMs]))
-    unplaced = olderThan(unplacedTicks, unowned, nowMs).length
-    if (unplaced === 0 || nowMs < nextNoCapacityLogAtMs) return
-    nextNoCapacityLogAtMs = nowMs + noCapacityLogMs
-    logger.warn({ reason: 'no_capacity', shards: unplaced }, 'No worker has room: start one more')
+  function shareOf({ workerId }: Registration, workers: LiveWorker[]): number {
+    const rank = workers.findIndex(({ id }) => id === workerId)
+    return rank < 0 ? 0 : fairShare(shards, rank, workers.length)
   }
 
-  function olderThan(ticks: number, unowned: UnownedShard[], nowMs: number): UnownedShard[] {
-    return unowned.filter(({ shard }) => nowMs - (unownedSince.get(shard) ?? nowMs) > ticks * tickMs)
+  async function findReceivers(workers: LiveWorker[]): Promise<Receiver[]> {
+    const linkedOf = new Map(
+      (await countLinkedDevicesByOwner(db)).map(({ owner, linked }) => [owner, linked]),
+    )
+    return workers.map((worker, rank) => ({
+      missing: Math.max(0, fairShare(shards, rank, workers.length) - worker.owned),
+      room: worker.capacity - (linkedOf.get(worker.id) ?? 0),
+    }))
   }
 
+  /** Returns how many others were faster to claim: what they left is worth another look. */
   async function claim(registration: Registration, wanted: number, from: UnownedShard[]): Promise<number> {
-    const room = capacity - held.linkedDevices()
-    const chosen = chooseClaims(shuffled(from), wanted, room)
+    const chosen = chooseClaims(shuffled(from), wanted, capacity - held.linkedDevices())
     if (chosen.length === 0) return 0
+    const linkedOf = new Map(from.map(({ shard, linked }) => [shard, linked]))
     const claimed = await claimShards(db, registration.workerId, chosen)
     if (claimed.length > 0) {
       logger.info({ shards: claimed.length }, 'Claims shards')
-      await held.take(claimed, registration)
+      // Not awaited: it takes seconds on a busy machine, and others may die in the meantime.
+      held
+        .take(
+          claimed.map((owned) => ({ ...owned, linked: linkedOf.get(owned.shard) ?? 0 })),
+          registration,
+        )
+        .catch((error) => logger.error({ err: error }, 'Shards could not be taken'))
     }
-    // Others may have been faster: what they left is worth another look.
     return chosen.length - claimed.length
+  }
+
+  /** Beyond the share: only what nobody below its share has room for, or leaves alone for long. */
+  async function claimLeftovers(
+    registration: Registration,
+    workers: LiveWorker[],
+    unowned: UnownedShard[],
+  ): Promise<void> {
+    const stale = watch.stale(unowned)
+    if (chooseClaims(stale, 1, capacity - held.linkedDevices()).length === 0) return
+    const left = withoutReceiver(stale, await findReceivers(workers))
+    if (left.length > 0) {
+      await claim(registration, Math.ceil(left.length / workers.length), left)
+    } else if (watch.forgotten(unowned).length > 0) {
+      nextReleaseAtMs = performance.now() + restTicks * tickMs
+      await claim(registration, Math.ceil(unowned.length / workers.length), watch.forgotten(unowned))
+    }
   }
 
   async function release(registration: Registration, workers: LiveWorker[], unowned: number): Promise<void> {
     const nowMs = performance.now()
     if (nowMs < nextReleaseAtMs) return
     nextReleaseAtMs = nowMs + tickMs
-    const linkedOf = new Map(
-      (await countLinkedDevicesByOwner(db)).map(({ owner, linked }) => [owner, linked]),
-    )
-    const receivers: Receiver[] = workers.map((worker, rank) => ({
-      missing: fairShare(shards, rank, workers.length) - worker.owned,
-      room: worker.capacity - (linkedOf.get(worker.id) ?? 0),
-    }))
-    const missing = receivers.reduce((total, receiver) => total + Math.max(0, receiver.missing), 0)
+    const receivers = await findReceivers(workers)
+    const missing = receivers.reduce((total, receiver) => total + receiver.missing, 0)
     const excess = held.list().length - shareOf(registration, workers)
     const chosen = chooseReleases(held.list(), receivers, {
       ...releaseLimits,
@@ -100,30 +122,19 @@ export function makePlacement(options: PlacementOptions): Placement {
     logger.info({ shards: chosen.length }, 'Releases shards to workers below their share')
   }
 
-  function shareOf({ workerId }: Registration, workers: LiveWorker[]): number {
-    const rank = workers.findIndex(({ id }) => id === workerId)
-    return rank < 0 ? 0 : fairShare(shards, rank, workers.length)
-  }
-
   return {
     get unplaced() {
-      return unplaced
+      return watch.unplaced
     },
 
     async settle(registration) {
-      const nowMs = performance.now()
       const workers = await listLiveWorkers(db)
       const unowned = await listUnownedShards(db)
-      noteUnowned(unowned, nowMs)
-      const stale = olderThan(spillTicks, unowned, nowMs)
+      watch.note(unowned)
       const missing = shareOf(registration, workers) - held.list().length
       if (unowned.length > 0 && missing > 0) return (await claim(registration, missing, unowned)) > 0
-      if (stale.length > 0) {
-        nextReleaseAtMs = nowMs + restTicks * tickMs
-        await claim(registration, Math.ceil(stale.length / workers.length), stale)
-      } else if (missing < 0) {
-        await release(registration, workers, unowned.length)
-      }
+      if (unowned.length > 0) await claimLeftovers(registration, workers, unowned)
+      if (missing < 0) await release(registration, workers, unowned.length)
       return false
     },
   }

@@ -27,6 +27,15 @@ export function chooseClaims(
 /** A worker below its share: `missing` in shards, `room` in linked devices. */
 export type Receiver = { missing: number; room: number }
 
+/** The shards that are left when every receiver has taken what it may: those that somebody else should take. */
+export function withoutReceiver<Shard extends { linked: number }>(
+  unowned: Shard[],
+  receivers: Receiver[],
+): Shard[] {
+  const place = makePlaces(receivers)
+  return unowned.filter(({ linked }) => !place(linked))
+}
+
 /** How much moves at a time: the sessions of linked devices have to be opened again elsewhere. */
 export type ReleaseLimits = { shards: number; devices: number }
 
@@ -36,18 +45,27 @@ export function chooseReleases(
   receivers: Receiver[],
   limits: ReleaseLimits,
 ): number[] {
-  const left = receivers.map((receiver) => ({ ...receiver }))
+  const place = makePlaces(receivers)
   const chosen: number[] = []
   let devices = 0
   for (const { shard, linked } of held) {
     if (chosen.length >= limits.shards) break
     if (chosen.length > 0 && devices + linked > limits.devices) break
-    const receiver = left.find(({ missing, room }) => missing > 0 && (linked === 0 || linked <= room))
-    if (!receiver) break
-    receiver.missing -= 1
-    receiver.room -= linked
+    if (!place(linked)) break
     devices += linked
     chosen.push(shard)
   }
   return chosen
+}
+
+/** Gives one shard after the other to a receiver; false when none has a place for it. */
+function makePlaces(receivers: Receiver[]): (linked: number) => boolean {
+  const left = receivers.map((receiver) => ({ ...receiver }))
+  return (linked) => {
+    const receiver = left.find(({ missing, room }) => missing > 0 && (linked === 0 || linked <= room))
+    if (!receiver) return false
+    receiver.missing -= 1
+    receiver.room -= linked
+    return true
+  }
 }

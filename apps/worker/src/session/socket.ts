@@ -1,7 +1,6 @@
 import type { Logger } from '@wagate/shared/logger'
 import {
   type CacheStore,
-  DEFAULT_CONNECTION_CONFIG,
   isJidNewsletter,
   isJidStatusBroadcast,
   makeWASocket,
@@ -11,7 +10,7 @@ import {
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeBaileysLogger } from './baileys-logger.ts'
-import { makeSignalStore } from './signal-store.ts'
+import { makeSignalSection } from './signal-section.ts'
 
 export type SocketOptions = {
   deviceId: number
@@ -29,17 +28,11 @@ export type DeviceCaches = { userDevices: Scope; retryCounts: Scope }
 /** Opens a socket at once. Its events end with `connection.update` `close`; a socket is never used again after that. */
 export function openSocket(options: SocketOptions): WASocket {
   const { auth, caches } = options
-  const signalStore = makeSignalStore(auth.keys)
+  const signal = makeSignalSection(auth.keys)
   return makeWASocket({
     ...options.network,
-    auth: { creds: auth.creds, keys: signalStore },
-    // Baileys wraps the keys once more, in transactions that race (see signal-store.ts): Signal gets ours.
-    makeSignalRepository: (given, logger, findLids) =>
-      DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
-        { creds: given.creds, keys: signalStore },
-        logger,
-        findLids,
-      ),
+    auth: { creds: auth.creds, keys: signal.keys },
+    makeSignalRepository: signal.makeRepository,
     logger: makeBaileysLogger(options.logger, options.deviceId),
     keepAliveIntervalMs: options.keepAliveMs,
     // An own message in the event buffer would swallow the updates that follow it.

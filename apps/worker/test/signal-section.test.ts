@@ -1,0 +1,139 @@
+import {
+  Curve,
+  generateSignalPubKey,
+  initAuthCreds,
+  type SignalDataSet,
+  type SignalDataTypeMap,
+  type SignalKeyStore,
+  signedKeyPair,
+  type UserFacingSocketConfig,
+} from 'baileys'
+import { describe, expect, it } from 'vitest'
+import { makeSignalSection } from '../src/session/signal-section.ts'
+
+type BaileysLogger = NonNullable<UserFacingSocketConfig['logger']>
+
+const nothing = () => undefined
+const silent: BaileysLogger = {
+  level: 'silent',
+  child: () => silent,
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const recipient = '15550000009@s.whatsapp.net'
+
+/** A sender with a key store in memory that takes a turn of the event loop for everything. */
+function makeSender() {
+  const stored = new Map<string, unknown>()
+  const writes: SignalDataSet[] = []
+  let failure: Error | undefined
+  const keys: SignalKeyStore = {
+    async get<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
+      await turn()
+      const found: { [id: string]: SignalDataTypeMap[Type] } = {}
+      for (const id of ids) {
+        const value = stored.get(`${type} ${id}`)
+        if (value != null) found[id] = value as SignalDataTypeMap[Type]
+      }
+      return found
+    },
+    async set(data) {
+      await turn()
+      if (failure) throw failure
+      writes.push(data)
+      for (const [type, values] of Object.entries(data)) {
+        for (const [id, value] of Object.entries(values)) stored.set(`${type} ${id}`, value)
+      }
+    },
+  }
+  const section = makeSignalSection(keys)
+  // Without an answer from WhatsApp the recipient keeps its phone number as address.
+  const repository = section.makeRepository({ creds: initAuthCreds(), keys }, silent, async () => [])
+  return {
+    stored,
+    writes,
+    section,
+    repository,
+    failWith(error: Error | undefined) {
+      failure = error
+    },
+    encrypt: (text: string) => repository.encryptMessage({ jid: recipient, data: Buffer.from(text) }),
+  }
+}
+
+async function meet(sender: ReturnType<typeof makeSender>): Promise<void> {
+  const identity = Curve.generateKeyPair()
+  const signedPreKey = signedKeyPair(identity, 1)
+  await sender.repository.injectE2ESession({
+    jid: recipient,
+    session: {
+      registrationId: 1,
+      identityKey: generateSignalPubKey(identity.public),
+      signedPreKey: {
+        keyId: 1,
+        publicKey: generateSignalPubKey(signedPreKey.keyPair.public),
+        signature: signedPreKey.signature,
+      },
+      preKey: { keyId: 2, publicKey: generateSignalPubKey(Curve.generateKeyPair().public) },
+    },
+  })
+}
+
+/** The counter of the next message in the stored session. */
+function storedCounter({ stored }: ReturnType<typeof makeSender>): number {
+  const session = JSON.stringify([...stored].find(([key]) => key.startsWith('session '))?.[1])
+  return Math.max(...[...session.matchAll(/"counter":(-?\d+)/g)].map(([, counter]) => Number(counter)))
+}
+
+describe('the Signal operations of a device', () => {
+  it('never overlap, and each has stored its step when it hands out the ciphertext', async () => {
+    const sender = makeSender()
+    await meet(sender)
+    const before = storedCounter(sender)
+    const stored: number[] = []
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => {
+        await sender.encrypt(`message ${index}`)
+        stored.push(storedCounter(sender) - before)
+      }),
+    )
+    expect(stored).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
+  it('of many senders to one recipient do not wait for each other', async () => {
+    const senders = Array.from({ length: 5 }, makeSender)
+    await Promise.all(senders.map(meet))
+    const sent = senders.flatMap((sender) =>
+      Array.from({ length: 5 }, (_, index) => sender.encrypt(`message ${index}`)),
+    )
+    expect(await Promise.all(sent)).toHaveLength(25)
+  })
+
+  it('keep the ciphertext back when its step cannot be stored, and go on with the step before', async () => {
+    const sender = makeSender()
+    await meet(sender)
+    await sender.encrypt('first')
+    const before = storedCounter(sender)
+    sender.failWith(new Error('another owner'))
+    await expect(sender.encrypt('second')).rejects.toThrow('another owner')
+    sender.failWith(undefined)
+    await sender.encrypt('third')
+    expect(storedCounter(sender) - before).toBe(1)
+  })
+
+  it('wait for a session that Baileys deletes, and are not undone by it', async () => {
+    const sender = makeSender()
+    await meet(sender)
+    const id =
+      [...sender.stored.keys()].find((key) => key.startsWith('session '))?.slice('session '.length) ?? ''
+    const encrypted = sender.encrypt('first')
+    const deleted = sender.section.keys.set({ session: { [id]: null } })
+    await Promise.all([encrypted, deleted])
+    expect(sender.writes.at(-1)).toEqual({ session: { [id]: null } })
+  })
+})

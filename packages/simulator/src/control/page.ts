@@ -7,17 +7,12 @@ const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
 }
 
-const names = [
-  'index.html',
-  'page.css',
-  'page.js',
-  'api.js',
-  'dom.js',
-  'phones.js',
-  'conversation.js',
-  'scan.js',
-]
-const files = new Map(names.map((name) => [name === 'index.html' ? '/' : `/${name}`, name]))
+const scripts = ['page.js', 'api.js', 'dom.js', 'phones.js', 'conversation.js', 'scan.js']
+const styles = ['page.css', 'columns.css', 'conversation.css', 'scan.css']
+const files = new Map([
+  ['/', 'index.html'],
+  ...[...scripts, ...styles].map((name) => [`/${name}`, name] as const),
+])
 
 const headers = {
   'cache-control': 'no-cache',

@@ -12,8 +12,26 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await companion.end()
-  expect(sim.stats()).toMatchObject({ unknown: {}, failures: 0, unreadable_media: 0 })
+  expect(sim.stats()).toMatchObject({ unknown: {}, failures: 0 })
   await sim.close()
+})
+
+test('says so when a file cannot be opened', async () => {
+  const blind = await linkedCompanion(sim, newNumber(), {
+    // The caller claims another checksum than the file has.
+    patchMessageBeforeSending: (message) => {
+      const document = message.documentMessage
+      return document
+        ? { ...message, documentMessage: { ...document, fileSha256: randomBytes(32) } }
+        : message
+    },
+  })
+  const to = newNumber()
+  const before = sim.stats().unreadable_media
+  await blind.send(to, { document: randomBytes(100), fileName: 'a', mimetype: 'text/plain' })
+  await expect.poll(() => sim.messages(to), { interval: 5 }).toMatchObject([{ sha256: null, size: null }])
+  expect(sim.stats().unreadable_media).toBeGreaterThan(before)
+  await blind.end()
 })
 
 const png = PNG.sync.write(new PNG({ width: 40, height: 30 }))

@@ -2,6 +2,7 @@ import QRCode from 'qrcode'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { Companion, linkedCompanion, newNumber } from './companion.ts'
+import { memoryAuth } from './memory-auth.ts'
 
 let sim: Simulator
 beforeAll(async () => {
@@ -39,6 +40,19 @@ test('lets events flow at once after the first login, without the 20 s wait for 
   const contact = newNumber()
   await sim.send(contact, { to: companion.number, text: 'first' })
   await companion.until(() => companion.messages.length > 0, 'an event', 3_000)
+  await companion.end()
+})
+
+test('pushes the history again when the first login was interrupted', async () => {
+  const companion = new Companion(sim)
+  const qr = await companion.until(() => companion.qr, 'a QR')
+  const number = newNumber()
+  await sim.scan({ qr, number })
+  await companion.end()
+  companion.reconnect()
+  await companion.until(() => companion.isOpen, 'open')
+  await sim.send(newNumber(), { to: number, text: 'first' })
+  await companion.until(() => companion.messages.length > 0, 'an event', 5_000)
   await companion.end()
 })
 
@@ -91,6 +105,15 @@ test('closes a companion with 401 when the phone unlinks it, and refuses its nex
   await companion.until(() => companion.closedWith === 401, 'code 401')
   companion.reconnect()
   await companion.until(() => companion.closedWith === 401, 'code 401 again')
+})
+
+test('refuses a login with the name of a companion and another key', async () => {
+  const companion = await linkedCompanion(sim)
+  await companion.end()
+  const thief = memoryAuth()
+  Object.assign(thief.creds, { ...companion.auth.creds, noiseKey: thief.creds.noiseKey })
+  const impostor = new Companion(sim, thief)
+  await impostor.until(() => impostor.closedWith === 401, 'code 401')
 })
 
 test('removes a companion that logs out', async () => {

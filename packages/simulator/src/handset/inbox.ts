@@ -33,13 +33,13 @@ export function receiveAtHandset(network: Network, phone: Phone, arrival: Arriva
 async function read(network: Network, phone: Phone, arrival: Arrival): Promise<void> {
   const isOwn = arrival.sender.phone === phone
   if (!network.decrypt) {
-    if (!isOwn) await accept(network, phone, arrival, describeSealed(arrival.stanzaType, arrival.mediaType))
+    if (!isOwn) accept(network, phone, arrival, describeSealed(arrival.stanzaType, arrival.mediaType))
     return
   }
   const message = await decrypt(network, phone, arrival)
   if (!message) return
   if (isOwn) await noteSent(network, phone, arrival, message)
-  else await accept(network, phone, arrival, await describe(network, message))
+  else accept(network, phone, arrival, await describe(network, message))
 }
 
 async function decrypt(
@@ -61,7 +61,7 @@ async function decrypt(
   }
 }
 
-async function accept(network: Network, phone: Phone, arrival: Arrival, shown: Description): Promise<void> {
+function accept(network: Network, phone: Phone, arrival: Arrival, shown: Description): void {
   const { sender, id, entry } = arrival
   const from = sender.phone.number
   if (shown.text !== null) entry.text = shown.text
@@ -76,8 +76,11 @@ async function accept(network: Network, phone: Phone, arrival: Arrival, shown: D
     })
   }
   if (network.faults.strike('no_receipts', from, phone.number)) return
-  await arrival.acknowledged
-  sendReceipt(network, sender, { from: userJid(arrival.to), id })
+  const receipt = { from: userJid(arrival.to), id }
+  // The next message must not wait for the ack of this one.
+  if (arrival.acknowledged !== undefined)
+    void arrival.acknowledged.then(() => sendReceipt(network, sender, receipt))
+  else sendReceipt(network, sender, receipt)
 }
 
 /** The own phone learns what its companions send, and shows it like its own messages. */

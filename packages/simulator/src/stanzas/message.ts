@@ -97,7 +97,7 @@ function route(network: Network, incoming: Incoming, acknowledged: Promise<void>
     const arrival: Arrival = {
       sender: device,
       id,
-      to: target.phone === device.phone ? to : jid,
+      to,
       handsetJid: jid,
       sealed: { type: enc.attrs.type === 'pkmsg' ? 'pkmsg' : 'msg', body },
       stanzaType: type,

@@ -1,14 +1,7 @@
 import { markSent, sendToDevice } from '../handset/outbox.ts'
 import { forgetSession } from '../handset/signal.ts'
-import {
-  type Device,
-  deliver,
-  deviceJid,
-  messageKey,
-  notificationKey,
-  receiptKey,
-} from '../network/device.ts'
-import { pnJid } from '../network/jid.ts'
+import { type Device, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
+import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { bytes, child, children, type Node, node, nowSeconds, uint } from '../wire/node.ts'
@@ -35,12 +28,16 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
     void resend(network, origin.phone, device, stanza).catch(network.reportFailure)
     return
   }
-  for (const got of ids) markSent(origin.phone, got, type === 'read' ? 'read' : 'delivered')
+  if (type !== 'retry') {
+    for (const got of ids) markSent(origin.phone, got, type === 'read' ? 'read' : 'delivered')
+  }
   // A read receipt names the account only: it is for all of its companions.
   const companions = [...origin.phone.devices.values()].filter(
     (other) => other !== device && (origin.device === 0 || other.id === origin.device),
   )
-  const from = type === 'retry' ? deviceJid(device) : pnJid(device.phone.number)
+  const jidOf = to?.endsWith('@lid') ? lidJid : pnJid
+  // Only a retry says which device asks: a resend goes to it alone.
+  const from = jidOf(device.phone.number, type === 'retry' ? device.id : 0)
   for (const companion of companions) {
     const attrs = { from, id, t: nowSeconds(), type: type === 'inactive' ? undefined : type, recipient }
     deliver(companion, receiptKey(from, id, attrs.type), { ...node('receipt', attrs), ...contentOf(stanza) })

@@ -1,0 +1,5 @@
+import { checkNodeVersion } from '../scripts/node-version.mjs'
+import { become } from '../scripts/run.mjs'
+
+checkNodeVersion()
+become(['--import', 'tsx', '--conditions=source', 'bench/src/main.ts', ...process.argv.slice(2)])

@@ -1,0 +1,75 @@
+import { fork } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { readCpuMs } from '../process-usage.ts'
+import { ownCpuMs } from '../send-through-gateway.ts'
+import type { System } from '../system.ts'
+import type { Round } from '../throughput.ts'
+import type { BareFailure, BareReply, BareRequest } from './bare-messages.ts'
+
+/** Baileys and nothing else, in a process of its own: what the gateway adds is the difference. */
+export type BareLoop = {
+  send(messages: number, options: { waitForAcks: boolean }): Promise<Round>
+  close(): Promise<void>
+}
+
+const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
+const preload = new URL('../../../apps/worker/src/preload.ts', import.meta.url).href
+const settleMs = 500
+const limitMs = 180_000
+
+export async function startBareLoop({ devnet }: System, senders: string[]): Promise<BareLoop> {
+  const { simulator } = devnet
+  if (!simulator) throw new Error('The bare loop needs the simulated network')
+  const child = fork(program, {
+    execArgv: ['--import', 'tsx', '--import', preload, '--conditions=source'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const pid = child.pid ?? 0
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+
+  function ask(request: BareRequest): Promise<BareReply> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
+      const onEnd = () => reject(new Error('The bare loop ended'))
+      child.once('exit', onEnd)
+      child.once('message', (reply: BareReply | BareFailure) => {
+        clearTimeout(timer)
+        child.off('exit', onEnd)
+        if ('error' in reply) reject(new Error(reply.error))
+        else resolve(reply)
+      })
+      child.send(request)
+    })
+  }
+
+  const cpuNow = () => ({
+    sender: readCpuMs(pid),
+    api: 0,
+    postgres: 0,
+    redis: 0,
+    simulator: readCpuMs(devnet.pid('simulator') ?? 0),
+    client: ownCpuMs(),
+  })
+
+  await ask({ kind: 'link', senders, ...simulator })
+  return {
+    async send(messages, { waitForAcks }) {
+      const before = cpuNow()
+      const { ms } = await ask({ kind: 'send', messages, waitForAcks })
+      await delay(settleMs)
+      const after = cpuNow()
+      const cpuMs = {
+        ...after,
+        sender: after.sender - before.sender,
+        simulator: after.simulator - before.simulator,
+        client: 0,
+      }
+      return { way: waitForAcks ? 'bare, waiting for acks' : 'bare, not waiting', messages, ms, cpuMs }
+    },
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,7 @@
+export type BareRequest =
+  | { kind: 'link'; senders: string[]; socketUrl: string; rootKey: string; controlUrl: string }
+  | { kind: 'send'; messages: number; waitForAcks: boolean }
+
+/** `ms` from the first send to the last answer that was waited for. */
+export type BareReply = { ms: number }
+export type BareFailure = { error: string }

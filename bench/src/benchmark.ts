@@ -1,0 +1,18 @@
+import type { Table } from './table.ts'
+
+export type BenchmarkOptions = {
+  short: boolean
+  data?: string | undefined
+  profile?: string | undefined
+  node24?: string | undefined
+  signal: AbortSignal
+}
+
+export type Report = {
+  tables: Table[]
+  notes: string[]
+  /** Every single measurement, for the JSON file. */
+  samples: unknown
+}
+
+export type Benchmark = (options: BenchmarkOptions) => Promise<Report>

@@ -1,0 +1,106 @@
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { type Audit, auditMessages } from './failover/audit.ts'
+import { causeFault, type Fault, type Way } from './failover/faults.ts'
+import { measureRecovery } from './failover/recovery.ts'
+import { startTraffic, type Traffic } from './failover/traffic.ts'
+import { linkSenders } from './link-senders.ts'
+import { senderNumbers } from './numbers.ts'
+import type { MessageFacts } from './records.ts'
+import { quantile, spread } from './statistics.ts'
+import { keptIn, type System, withSystem } from './system.ts'
+import type { Row } from './table.ts'
+import { until } from './until.ts'
+
+const sizes = {
+  full: { senders: 20, perSecond: 40, kills: 10, others: 5 },
+  short: { senders: 6, perSecond: 20, kills: 1, others: 0 },
+}
+const finishMs = 60_000
+
+/** What senders and clients notice when a worker goes away under a steady light load. */
+export async function measureFailover({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+  const size = short ? sizes.short : sizes.full
+  const ways: Way[] = [
+    ...Array<Way>(size.kills).fill('SIGKILL, other worker'),
+    ...Array<Way>(size.others).fill('SIGKILL, same name again'),
+    ...Array<Way>(size.others).fill('SIGTERM, other worker'),
+  ]
+  return withSystem({ workers: 2, ...keptIn(data), signal }, async (system) => {
+    const senders = senderNumbers(size.senders)
+    await linkSenders(system, senders)
+    const startedAtMs = Date.now()
+    const traffic = startTraffic(system, senders, size.perSecond)
+    const faults: Fault[] = []
+    try {
+      for (const [round, way] of ways.entries()) {
+        signal.throwIfAborted()
+        faults.push(await causeFault(system, way, round))
+      }
+    } finally {
+      await traffic.stop()
+    }
+    const messages = await untilFinished(system, startedAtMs)
+    const audit = auditMessages(traffic.accepted, messages, await system.phones.log())
+    return makeReport({ faults, messages, traffic, audit }, size)
+  })
+}
+
+/** The messages, once none of them waits any more, or as they are after a minute. */
+async function untilFinished({ records }: System, startedAtMs: number): Promise<MessageFacts[]> {
+  const unfinished = ['queued', 'sending']
+  await until('every message is finished', { withinMs: finishMs, everyMs: 500 }, async () => {
+    const messages = await records.listMessagesSince(startedAtMs)
+    return messages.every(({ status }) => !unfinished.includes(status))
+  }).catch(() => undefined)
+  return records.listMessagesSince(startedAtMs)
+}
+
+type Findings = { faults: Fault[]; messages: MessageFacts[]; traffic: Traffic; audit: Audit }
+
+function makeReport({ faults, messages, traffic, audit }: Findings, size: (typeof sizes)['full']): Report {
+  const recoveries = faults.map((fault) => ({ ...fault, ...measureRecovery(fault, messages) }))
+  const ways = [...new Set(faults.map(({ way }) => way))]
+  const rows = ways.map((way): Row => {
+    const of = recoveries.filter((recovery) => recovery.way === way)
+    const next = spread(of.flatMap(({ nextSentMs }) => nextSentMs))
+    const waits = spread(of.flatMap(({ longestWaitMs }) => longestWaitMs))
+    return {
+      way,
+      times: of.length,
+      'first sender p50': Math.round(
+        quantile(
+          of.map(({ nextSentMs }) => Math.min(...nextSentMs)),
+          0.5,
+        ),
+      ),
+      'last sender p50': Math.round(
+        quantile(
+          of.map(({ nextSentMs }) => Math.max(...nextSentMs)),
+          0.5,
+        ),
+      ),
+      'each p50': next.p50,
+      'each p99': next.p99,
+      'each max': next.max,
+      'longest wait p50': waits.p50,
+      'longest wait max': waits.max,
+      silent: of.reduce((total, { silent }) => total + silent, 0),
+    }
+  })
+  const outcome = {
+    accepted: audit.accepted,
+    refused: traffic.refused.length,
+    lost: audit.lost.length,
+    doubled: audit.doubled.length,
+    'repeated, same id': audit.repeated,
+    disordered: audit.disordered,
+  }
+  return {
+    tables: [
+      { title: "ms from the signal to the next sent message of the worker's senders", rows },
+      { title: 'Messages over all faults', rows: [outcome] },
+    ],
+    notes: [`${size.senders} senders, ${size.perSecond} messages a second, two workers, lease of 6 s.`],
+    samples: { recoveries, refused: traffic.refused, audit },
+  }
+}

@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { System } from '../system.ts'
+import { until } from '../until.ts'
+
+export type Way = 'SIGKILL, other worker' | 'SIGKILL, same name again' | 'SIGTERM, other worker'
+
+/** One worker went away. The times of its senders' next messages are read from the records afterwards. */
+export type Fault = { way: Way; worker: string; senders: string[]; at: number; until: number }
+
+const workers = ['worker-1', 'worker-2']
+const balanceMs = 90_000
+/** Enough for the slowest way: the lease of 6 s, and what piled up. */
+const recoveryMs = {
+  'SIGKILL, other worker': 12_000,
+  'SIGKILL, same name again': 6000,
+  'SIGTERM, other worker': 5000,
+}
+
+/** Lets one of two workers go, and brings both back to an equal share before it returns. */
+export async function causeFault({ devnet, records }: System, way: Way, round: number): Promise<Fault> {
+  const worker = workers[round % workers.length] ?? ''
+  await balanced(records)
+  const senders = await records.listSendersOf(worker)
+  const at = Date.now()
+  const end = at + recoveryMs[way]
+  const ending = way === 'SIGTERM, other worker' ? devnet.stop(worker) : kill(devnet, worker)
+  await ending
+  if (way === 'SIGKILL, same name again') await devnet.start(worker)
+  await delay(Math.max(0, end - Date.now()))
+  const fault = { way, worker, senders, at, until: Date.now() }
+  if (way !== 'SIGKILL, same name again') await devnet.start(worker)
+  return fault
+}
+
+export async function kill(devnet: System['devnet'], worker: string): Promise<void> {
+  devnet.signal(worker, 'SIGKILL')
+  await until(`${worker} is gone`, { withinMs: 5000, everyMs: 1 }, () => devnet.pid(worker) === undefined)
+}
+
+/** Both own half of the shards, and what moved for that is online. */
+async function balanced(records: System['records']): Promise<void> {
+  const linked = (await records.listLinkedSenders()).length
+  await until('both workers own their share', { withinMs: balanceMs, everyMs: 100 }, async () => {
+    const owned = Object.values(await records.countShards())
+    if (owned.length !== workers.length) return false
+    return Math.max(...owned) - Math.min(...owned) <= 1 && (await records.countOnline()) === linked
+  })
+  // Messages that waited for the last moves are not the next fault's.
+  await delay(2000)
+}

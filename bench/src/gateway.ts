@@ -1,0 +1,48 @@
+import { Agent, request } from 'node:http'
+
+export type Answer = { status: number; body: Record<string, unknown> }
+
+/** A client of the API over a fixed number of connections that stay open. */
+export type Gateway = {
+  call(operation: string, fields: Record<string, unknown>): Promise<Answer>
+  close(): void
+}
+
+const answerMs = 60_000
+
+export function openGateway(apiUrl: string, apiKey: string, connections: number): Gateway {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  return {
+    call(operation, fields) {
+      return new Promise((resolve, reject) => {
+        const payload = JSON.stringify(fields)
+        const headers = {
+          'x-api-key': apiKey,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(payload),
+        }
+        const sent = request(
+          `${apiUrl}/${operation}`,
+          { method: 'POST', agent, headers, timeout: answerMs },
+          (response) => {
+            const chunks: Buffer[] = []
+            response.on('data', (chunk) => chunks.push(chunk))
+            response.on('error', reject)
+            response.on('end', () => {
+              try {
+                const body = JSON.parse(Buffer.concat(chunks).toString())
+                resolve({ status: response.statusCode ?? 0, body })
+              } catch (error) {
+                reject(error)
+              }
+            })
+          },
+        )
+        sent.on('error', reject)
+        sent.on('timeout', () => sent.destroy(new Error(`No answer in ${answerMs} ms`)))
+        sent.end(payload)
+      })
+    },
+    close: () => agent.destroy(),
+  }
+}

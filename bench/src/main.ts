@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { Benchmark } from './benchmark.ts'
+import { describeMachine, formatMachine } from './machine.ts'
+import { formatTable } from './table.ts'
+
+const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  throughput: async () => (await import('./throughput.ts')).measureThroughput,
+  memory: async () => (await import('./memory.ts')).measureMemory,
+  restart: async () => (await import('./restart.ts')).measureRestart,
+  failover: async () => (await import('./failover.ts')).measureFailover,
+  preload: async () => (await import('./preload.ts')).measurePreload,
+}
+
+const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> [options]
+
+  --short            a look that takes less than half a minute
+  --json <file>      writes the figures, every single measurement included
+  --data <folder>    keeps the linked senders there for the next run (not preload)
+  --profile <folder> throughput: writes a CPU profile of the worker for each round and prints what costs most
+  --node24 <file>    preload: a Node 24 to measure too`
+
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => stopping.abort(new Error(`Stopped by ${signal}`)))
+}
+process.on('disconnect', () => stopping.abort(new Error('The launcher ended')))
+
+try {
+  await main()
+} catch (error) {
+  console.error(stopping.signal.aborted ? 'Stopped.' : error)
+  process.exitCode = 1
+}
+if (process.connected) process.disconnect()
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      short: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      data: { type: 'string' },
+      profile: { type: 'string' },
+      node24: { type: 'string' },
+    },
+  })
+  const [name = ''] = positionals
+  const load = Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined
+  if (!load) {
+    console.error(usage)
+    process.exitCode = 2
+    return
+  }
+  const machine = describeMachine()
+  console.log(`${name}${values.short ? ' (short)' : ''}: ${formatMachine(machine)}`)
+  const startedAt = performance.now()
+  const measure = await load()
+  const report = await measure({ ...values, signal: stopping.signal })
+  for (const table of report.tables) console.log(`\n${formatTable(table)}`)
+  for (const note of report.notes) console.log(`\n${note}`)
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  console.log(`\n${seconds} s, load at the end ${describeMachine().load.join(' / ')}`)
+  if (values.json) {
+    const content = { name, isShort: values.short, machine, atEnd: describeMachine(), seconds, ...report }
+    writeFileSync(values.json, `${JSON.stringify(content, null, 2)}\n`)
+  }
+}

@@ -1,0 +1,99 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { linkSenders } from './link-senders.ts'
+import { senderNumbers } from './numbers.ts'
+import { readRssBytes } from './process-usage.ts'
+import { keptIn, type System, withSystem } from './system.ts'
+import { until } from './until.ts'
+
+type Sample = { senders: number; afterLogin: number; settled: number; collected: number; heap: number }
+
+const sizes = {
+  full: { counts: [1, 50, 200], settleMs: 50_000 },
+  short: { counts: [1, 8, 24], settleMs: 2000 },
+}
+
+/**
+ * Resident memory of a worker with so many idle senders. Each count is a fresh start of the worker with a
+ * capacity of just so many: what pairing left behind would otherwise be counted.
+ */
+export async function measureMemory({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+  const { counts, settleMs } = short ? sizes.short : sizes.full
+  const most = Math.max(...counts)
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
+  const file = join(folder, 'memory.json')
+  const probe = new URL('./probes/memory.mjs', import.meta.url).href
+  let capacity = most
+  const environment = (name: string): NodeJS.ProcessEnv =>
+    name === 'worker-1'
+      ? { WORKER_CAPACITY: String(capacity), NODE_OPTIONS: `--import ${probe}`, WAGATE_BENCH_FILE: file }
+      : {}
+  const options = { workers: 1, environment, signal, ...keptIn(data) }
+  try {
+    return await withSystem(options, async (system) => {
+      await linkSenders(system, senderNumbers(most))
+      const samples: Sample[] = []
+      for (const count of counts) {
+        capacity = count
+        await restart(system, count)
+        samples.push({ senders: count, ...(await weigh(system.devnet.pid('worker-1') ?? 0, file, settleMs)) })
+      }
+      return makeReport(samples, settleMs)
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function restart({ devnet, phones }: System, senders: number): Promise<void> {
+  await devnet.stop('worker-1')
+  await devnet.start('worker-1')
+  await until(`${senders} senders are online`, { withinMs: 60_000, everyMs: 100 }, async () => {
+    return (await phones.countConnected()) === senders
+  })
+}
+
+async function weigh(pid: number, file: string, settleMs: number): Promise<Omit<Sample, 'senders'>> {
+  const afterLogin = readRssBytes(pid)
+  await delay(settleMs)
+  const settled = readRssBytes(pid)
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  await until('the garbage is collected', { withinMs: 20_000, everyMs: 50 }, () => existsSync(file))
+  const { heapUsed } = JSON.parse(readFileSync(file, 'utf8')) as NodeJS.MemoryUsage
+  return { afterLogin, settled, collected: readRssBytes(pid), heap: heapUsed }
+}
+
+function makeReport(samples: Sample[], settleMs: number): Report {
+  const mb = (bytes: number) => Math.round(bytes / 2 ** 20)
+  const [first, last] = [samples.at(0), samples.at(-1)]
+  const perSender = (of: (sample: Sample) => number) =>
+    first && last ? Math.round((of(last) - of(first)) / (last.senders - first.senders) / 1024) : Number.NaN
+  const rows = samples.map((sample) => ({
+    'idle senders': sample.senders,
+    'after login': mb(sample.afterLogin),
+    settled: mb(sample.settled),
+    'after GC': mb(sample.collected),
+    'heap after GC': mb(sample.heap),
+  }))
+  const increments = [
+    {
+      'KB a sender': `${first?.senders} to ${last?.senders}`,
+      'after login': perSender((sample) => sample.afterLogin),
+      settled: perSender((sample) => sample.settled),
+      'after GC': perSender((sample) => sample.collected),
+      'heap after GC': perSender((sample) => sample.heap),
+    },
+  ]
+  return {
+    tables: [
+      { title: 'Resident memory of one worker, MB', rows },
+      { title: 'What one more sender costs, KB', rows: increments },
+    ],
+    notes: [`Settled for ${settleMs / 1000} s. The worker owns all 256 shards in every row.`],
+    samples,
+  }
+}

@@ -1,0 +1,41 @@
+/** The control interface of the simulated network. */
+export type Phones = {
+  scan(qr: string, number: string): Promise<void>
+  /** Linked devices that are logged in now. */
+  countConnected(): Promise<number>
+  /** What clients sent, in the order in which it arrived. */
+  log(): Promise<LogLine[]>
+}
+
+export type LogLine = {
+  sender: string
+  recipient: string
+  wa_message_id: string
+  ack: string | null
+  duplicate: boolean
+}
+
+export function makePhones(controlUrl: string): Phones {
+  return {
+    async scan(qr, number) {
+      const response = await fetch(`${controlUrl}/scan`, {
+        method: 'POST',
+        body: JSON.stringify({ qr, number }),
+      })
+      const { ok, error } = (await response.json()) as { ok: boolean; error?: string }
+      if (!ok) throw new Error(`The phone ${number} could not scan: ${error}`)
+    },
+    async countConnected() {
+      const response = await fetch(`${controlUrl}/stats`)
+      const { connections } = (await response.json()) as { connections: Record<string, number> }
+      return Object.keys(connections).length
+    },
+    async log() {
+      const text = await (await fetch(`${controlUrl}/log`)).text()
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as LogLine)
+    },
+  }
+}

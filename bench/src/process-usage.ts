@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Linux counts CPU time in hundredths of a second. */
+const tickMs = 10
+
+type Stat = { pid: number; parent: number; cpuMs: number; endedChildrenCpuMs: number }
+
+/** CPU time that a process and all below it have used so far, those that have ended included. Linux only. */
+export function readCpuMs(pid: number): number {
+  const stats = listStats()
+  const family = new Set([pid])
+  // A child may stand before its parent in the list.
+  for (let size = 0; size !== family.size; ) {
+    size = family.size
+    for (const { pid: child, parent } of stats) if (family.has(parent)) family.add(child)
+  }
+  return stats
+    .filter((stat) => family.has(stat.pid))
+    .reduce((total, { cpuMs, endedChildrenCpuMs }) => total + cpuMs + endedChildrenCpuMs, 0)
+}
+
+/** Resident memory of one process. Linux only. */
+export function readRssBytes(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
+}
+
+function listStats(): Stat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)))
+}
+
+function readStat(pid: number): Stat[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name, in brackets, may hold anything; field 3 (state) is the first after it.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const field = (number: number) => Number(fields[number - 3])
+    return [
+      {
+        pid,
+        parent: field(4),
+        cpuMs: (field(14) + field(15)) * tickMs,
+        endedChildrenCpuMs: (field(16) + field(17)) * tickMs,
+      },
+    ]
+  } catch {
+    // It ended while we were reading.
+    return []
+  }
+}

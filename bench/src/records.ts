@@ -1,0 +1,70 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+
+/** What the database knows, read past the API so that asking costs the measured processes nothing. */
+export type Records = {
+  countSentSince(sinceMs: number): Promise<number>
+  listLinkedSenders(): Promise<string[]>
+  countOnline(): Promise<number>
+  listSendersOf(worker: string): Promise<string[]>
+  /** Shards that each live worker owns, by its name. */
+  countShards(): Promise<Record<string, number>>
+  listMessagesSince(sinceMs: number): Promise<MessageFacts[]>
+  close(): Promise<void>
+}
+
+export type MessageFacts = {
+  id: string
+  waId: string
+  sender: string
+  number: string
+  status: string
+  createdAtMs: number
+  sentAtMs: number | null
+}
+
+export function openRecords(databaseUrl: string): Records {
+  const db = openDatabase(databaseUrl, {
+    poolSize: 1,
+    applicationName: 'wagate-bench',
+    statementTimeoutMs: 30_000,
+  })
+  const sql = db.$client
+  const since = (ms: number) => sql`to_timestamp(${ms / 1000}::float8)`
+
+  return {
+    async countSentSince(sinceMs) {
+      const [row] = await sql<{ sent: number }[]>`
+        SELECT count(*)::int AS sent FROM messages
+        WHERE created_at >= ${since(sinceMs)} AND direction = 'out' AND status IN ('sent', 'delivered', 'read')`
+      return row?.sent ?? 0
+    },
+    async listLinkedSenders() {
+      const rows = await sql<{ sender: string }[]>`SELECT sender FROM devices WHERE has_credentials`
+      return rows.map(({ sender }) => sender)
+    },
+    async countOnline() {
+      const [row] = await sql<{ online: number }[]>`
+        SELECT count(*)::int AS online FROM devices WHERE connection = 'online'`
+      return row?.online ?? 0
+    },
+    async listSendersOf(worker) {
+      const rows = await sql<{ sender: string }[]>`
+        SELECT device.sender FROM devices AS device
+        JOIN shard_leases AS lease USING (shard) JOIN workers ON workers.id = lease.owner
+        WHERE workers.name = ${worker} AND workers.state = 'live' AND device.has_credentials`
+      return rows.map(({ sender }) => sender)
+    },
+    async countShards() {
+      const rows = await sql<{ name: string; owned: number }[]>`
+        SELECT name, count(shard)::int AS owned FROM workers LEFT JOIN shard_leases ON owner = workers.id
+        WHERE state = 'live' GROUP BY name`
+      return Object.fromEntries(rows.map(({ name, owned }) => [name, owned]))
+    },
+    listMessagesSince: (sinceMs) => sql<MessageFacts[]>`
+      SELECT id, wa_id AS "waId", sender, number, status,
+        extract(epoch FROM created_at)::float8 * 1000 AS "createdAtMs",
+        extract(epoch FROM sent_at)::float8 * 1000 AS "sentAtMs"
+      FROM messages WHERE created_at >= ${since(sinceMs)} AND direction = 'out' ORDER BY seq`,
+    close: () => closeDatabase(db),
+  }
+}

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { inLanes } from './in-lanes.ts'
+import { recipientOf } from './numbers.ts'
+import { readCpuMs } from './process-usage.ts'
+import type { WorkerProfiler } from './profile-worker.ts'
+import type { System } from './system.ts'
+import type { Round } from './throughput.ts'
+
+const connections = 64
+const pollMs = { longest: 500, shortest: 20 }
+/** The receipts of the last messages are part of their cost. */
+const settleMs = 500
+const limitMs = 180_000
+
+/** Accepted over HTTP, on 64 connections; done when Postgres says `sent` of all. */
+export async function sendThroughGateway(
+  { devnet, gateway, records }: System,
+  senders: string[],
+  messages: number,
+  profiler?: WorkerProfiler,
+): Promise<Round> {
+  const cpuNow = () => ({
+    sender: readCpuMs(devnet.pid('worker-1') ?? 0),
+    api: readCpuMs(devnet.pid('api') ?? 0),
+    postgres: readCpuMs(devnet.pid('postgres') ?? 0),
+    redis: readCpuMs(devnet.pid('redis') ?? 0),
+    simulator: readCpuMs(devnet.pid('simulator') ?? 0),
+    client: ownCpuMs(),
+  })
+  await profiler?.start(devnet.pid('worker-1') ?? 0)
+  const before = cpuNow()
+  const startedAt = performance.now()
+  const startedAtMs = Date.now()
+
+  const work = Array.from({ length: messages }, (_, index) => index)
+  await inLanes(work, connections, async (index) => {
+    const sender = senders[index % senders.length] ?? ''
+    const number = recipientOf(sender, Math.floor(index / senders.length))
+    const { status, body } = await gateway.call('send-message', {
+      sender,
+      number,
+      message: `Message ${index}`,
+    })
+    if (status !== 200) throw new Error(`Refused with ${status}: ${JSON.stringify(body)}`)
+  })
+  for (let sent = 0; sent < messages; ) {
+    if (performance.now() - startedAt > limitMs) throw new Error(`${messages - sent} messages were not sent`)
+    sent = await records.countSentSince(startedAtMs)
+    const expectedMs = ((messages - sent) / Math.max(1, sent)) * (performance.now() - startedAt)
+    if (sent < messages) await delay(Math.min(pollMs.longest, Math.max(pollMs.shortest, expectedMs / 2)))
+  }
+  const ms = performance.now() - startedAt
+
+  await delay(settleMs)
+  const after = cpuNow()
+  await profiler?.stop(devnet.pid('worker-1') ?? 0)
+  const used = (process: keyof typeof before) => after[process] - before[process]
+  return {
+    way: 'gateway',
+    messages,
+    ms,
+    cpuMs: {
+      sender: used('sender'),
+      api: used('api'),
+      postgres: used('postgres'),
+      redis: used('redis'),
+      simulator: used('simulator'),
+      client: used('client'),
+    },
+  }
+}
+
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}

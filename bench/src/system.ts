@@ -1,0 +1,46 @@
+import { resolve } from 'node:path'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import type { DevnetOptions } from '@wagate/devnet/devnet-options'
+import { type Gateway, openGateway } from './gateway.ts'
+import { makePhones, type Phones } from './phones.ts'
+import { openRecords, type Records } from './records.ts'
+
+/** A whole running wagate on the simulated network, and ways to look at it. */
+export type System = { devnet: Devnet; gateway: Gateway; phones: Phones; records: Records }
+
+const connections = 64
+
+/** Without an own pace, and with nothing to read but problems. */
+const quick = { SEND_RATE_PER_MINUTE: '0', LOG_LEVEL: 'warn' }
+
+/** Brings the system up for the time of the work. */
+export async function withSystem<Result>(
+  options: DevnetOptions,
+  work: (system: System) => Promise<Result>,
+): Promise<Result> {
+  const environment = (name: string) => ({ ...quick, ...options.environment?.(name) })
+  const devnet = await startDevnet({ ...options, environment })
+  const gateway = openGateway(devnet.apiUrl, devnet.adminKey.apiKey ?? '', connections)
+  const records = openRecords(devnet.databaseUrl)
+  try {
+    const phones = makePhones(devnet.simulator?.controlUrl ?? '')
+    return await untilAborted(work({ devnet, gateway, phones, records }), options.signal)
+  } finally {
+    gateway.close()
+    await records.close()
+    await devnet.close()
+  }
+}
+
+/** A data folder that outlives the run, where one is named. */
+export function keptIn(folder: string | undefined): Pick<DevnetOptions, 'dataFolder'> {
+  return folder ? { dataFolder: resolve(folder) } : {}
+}
+
+function untilAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  if (!signal) return work
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  return Promise.race([work, aborted])
+}

@@ -1,0 +1,99 @@
+import { type BareLoop, startBareLoop } from './bare/bare-loop.ts'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { linkSenders } from './link-senders.ts'
+import { senderNumbers } from './numbers.ts'
+import { makeWorkerProfiler } from './profile-worker.ts'
+import { sendThroughGateway } from './send-through-gateway.ts'
+import { median, significant } from './statistics.ts'
+import { keptIn, withSystem } from './system.ts'
+import type { Row } from './table.ts'
+
+export type Round = {
+  way: string
+  messages: number
+  ms: number
+  /** By process. `sender` is the one that holds the WhatsApp sockets. */
+  cpuMs: Record<'sender' | 'api' | 'postgres' | 'redis' | 'simulator' | 'client', number>
+}
+
+const sizes = {
+  full: { senders: 20, messages: 2000, rounds: 3 },
+  short: { senders: 8, messages: 400, rounds: 1 },
+}
+
+/** Messages a second and CPU a message: the whole gateway with one worker, and Baileys alone beside it. */
+export async function measureThroughput(options: BenchmarkOptions): Promise<Report> {
+  const size = options.short ? sizes.short : sizes.full
+  const profiler = options.profile ? makeWorkerProfiler(options.profile) : undefined
+  const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
+  const environment = (name: string): NodeJS.ProcessEnv => {
+    if (name === 'simulator') return { NODE_OPTIONS: `--import ${withoutDecryption}` }
+    return name === 'worker-1' && profiler ? profiler.environment : {}
+  }
+  return withSystem(
+    { workers: 1, environment, ...keptIn(options.data), signal: options.signal },
+    async (system) => {
+      const senders = senderNumbers(size.senders)
+      await linkSenders(system, senders)
+      const bare = await startBareLoop(system, senderNumbers(size.senders, 2))
+      try {
+        const rounds = await alternate(size, {
+          gateway: (messages) => sendThroughGateway(system, senders, messages, profiler),
+          bare,
+        })
+        return makeReport(rounds, size, await profiler?.summarize())
+      } finally {
+        await bare.close()
+      }
+    },
+  )
+}
+
+type Ways = { gateway: (messages: number) => Promise<Round>; bare: BareLoop }
+
+async function alternate(size: (typeof sizes)['full'], { gateway, bare }: Ways): Promise<Round[]> {
+  // First contact, with its lookups and handshakes, is not counted: two messages to each recipient.
+  await gateway(size.senders * 10)
+  await bare.send(size.senders * 10, { waitForAcks: true })
+  const rounds: Round[] = []
+  for (let round = 0; round < size.rounds; round++) {
+    rounds.push(await gateway(size.messages))
+    rounds.push(await bare.send(size.messages, { waitForAcks: true }))
+    rounds.push(await bare.send(size.messages, { waitForAcks: false }))
+  }
+  return rounds
+}
+
+function makeReport(rounds: Round[], size: (typeof sizes)['full'], profile: string[] = []): Report {
+  const ways = [...new Set(rounds.map(({ way }) => way))]
+  const of = (way: string) => rounds.filter((round) => round.way === way)
+  const rate = (way: string) => median(of(way).map(({ messages, ms }) => (messages / ms) * 1000))
+  const cpu = (way: string, process: keyof Round['cpuMs']) =>
+    median(of(way).map(({ messages, cpuMs }) => cpuMs[process] / messages))
+  const [gateway = '', ...others] = ways
+  const medians = ways.map((way): Row => {
+    const row: Row = { way, 'msg/s': significant(rate(way)) }
+    for (const process of ['sender', 'api', 'postgres', 'redis', 'simulator', 'client'] as const) {
+      row[process] = significant(cpu(way, process))
+    }
+    return row
+  })
+  const ratios = others.map(
+    (way): Row => ({
+      'gateway against': way,
+      'msg/s': significant(rate(gateway) / rate(way)),
+      'sender CPU': significant(cpu(gateway, 'sender') / cpu(way, 'sender')),
+    }),
+  )
+  return {
+    tables: [
+      { title: 'Medians; CPU in ms a message by process ("sender" holds the sockets)', rows: medians },
+      { title: 'Ratios of the medians', rows: ratios },
+    ],
+    notes: [
+      `${size.rounds} rounds of ${size.messages} messages by ${size.senders} warm senders; the simulator does not decrypt.`,
+      ...profile,
+    ],
+    samples: rounds,
+  }
+}

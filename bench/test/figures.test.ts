@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { auditMessages } from '../src/failover/audit.ts'
+import { measureRecovery } from '../src/failover/recovery.ts'
+import { summarizeProfile } from '../src/profile-summary.ts'
+import { median, quantile, significant, spread } from '../src/statistics.ts'
+import { formatTable } from '../src/table.ts'
+
+describe('statistics', () => {
+  it('take the middle of an odd number of values and the mean of the two middle ones of an even number', () => {
+    expect(median([9, 1, 5])).toBe(5)
+    expect(median([1, 2, 10, 20])).toBe(6)
+    expect(median([])).toBeNaN()
+  })
+
+  it('tell the value that a share of the values does not exceed', () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => 100 - index)
+    expect(spread(hundred)).toEqual({ p50: 50, p99: 99, max: 100 })
+    expect(quantile([7], 0.01)).toBe(7)
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer(), { minLength: 1 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (values, share) => {
+          const found = quantile(values, share)
+          expect(values).toContain(found)
+          expect(values.filter((value) => value <= found).length).toBeGreaterThanOrEqual(
+            share * values.length,
+          )
+        },
+      ),
+    )
+  })
+
+  it('keep the digits that mean something', () => {
+    expect([1234.5, 12.34, 0.012_34, 0].map((value) => significant(value))).toEqual([1235, 12.3, 0.0123, 0])
+  })
+})
+
+describe('a table', () => {
+  it('lines up text on the left and numbers on the right, and shows what is missing as a dash', () => {
+    const table = formatTable({
+      title: 'Figures',
+      rows: [{ way: 'a', ms: 5 }, { way: 'longer', ms: 1234 }, { way: 'c' }],
+    })
+    expect(table.split('\n')).toEqual([
+      'Figures',
+      'way       ms',
+      '------  ----',
+      'a          5',
+      'longer  1234',
+      'c          -',
+    ])
+  })
+})
+
+describe('failover', () => {
+  const message = (id: string, createdAtMs: number, sentAtMs: number | null, sender = '1') => ({
+    id,
+    waId: `wa-${id}`,
+    sender,
+    number: '9',
+    status: 'sent',
+    createdAtMs,
+    sentAtMs,
+  })
+
+  it('counts from the signal to the next sent message of each sender', () => {
+    const fault = {
+      way: 'SIGKILL, other worker',
+      worker: 'worker-1',
+      senders: ['1', '2'],
+      at: 1000,
+      until: 9000,
+    } as const
+    const messages = [message('a', 500, 600), message('b', 900, 5000), message('c', 4900, 5100)]
+    expect(measureRecovery(fault, messages)).toEqual({ nextSentMs: [4000], longestWaitMs: [4100], silent: 1 })
+  })
+
+  it('finds messages that are lost, repeated, doubled or out of order', () => {
+    const records = [message('a', 1, 1), message('b', 2, 2), message('c', 3, 3)]
+    const accepted = records.map(({ id }) => ({ messageId: id, text: '', sender: '1', number: '9', at: 0 }))
+    const line = (id: string, ack = 'ok') => ({
+      sender: '1',
+      recipient: '9',
+      wa_message_id: id,
+      ack,
+      duplicate: false,
+    })
+    const log = [line('wa-b'), line('wa-a'), line('wa-a'), line('wa-c', 'dropped'), line('strange')]
+    expect(auditMessages(accepted, records, log)).toEqual({
+      accepted: 3,
+      lost: ['c'],
+      repeated: 1,
+      doubled: ['strange'],
+      disordered: 1,
+    })
+  })
+})
+
+it('attributes the samples of a profile to functions and their callers, idle time left out', () => {
+  const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 9 })
+  const [own, total] = summarizeProfile({
+    nodes: [
+      { id: 1, callFrame: frame('(root)'), children: [2, 4] },
+      { id: 2, callFrame: frame('outer', '/x/apps/worker/src/a.ts'), children: [3] },
+      { id: 3, callFrame: frame('inner', '/x/node_modules/ws/lib/b.js') },
+      { id: 4, callFrame: frame('(idle)') },
+    ],
+    samples: [2, 3, 3, 4],
+    timeDeltas: [1000, 1000, 2000, 9000],
+  })
+  expect(own).toContain('75   3  inner ws/lib/b.js:10')
+  expect(total).toContain('100   4  outer apps/worker/src/a.ts:10')
+})

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { listLiveWorkers } from '@wagate/db/queries/workers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { type Answer, makeGatewayClient, until } from './gateway-client.ts'
@@ -7,15 +9,24 @@ const senders = [1, 2, 3, 4].map((index) => `1555040000${index}`)
 const recipients = [1, 2, 3].map((index) => `1555040010${index}`)
 
 let devnet: Devnet
+let database: Database
 let gateway: ReturnType<typeof makeGatewayClient>
 
 beforeAll(async () => {
   devnet = await startDevnet({ shards: 16, environment: () => ({ SEND_RATE_PER_MINUTE: '0' }) })
   gateway = makeGatewayClient(devnet)
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
   await Promise.all(senders.map(gateway.link))
 }, 90_000)
 
-afterAll(() => devnet?.close(), 30_000)
+afterAll(async () => {
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+}, 30_000)
 
 /** Sends numbered rounds from every sender to every recipient while `fault` happens, and returns all answers. */
 async function sendDuring(name: string, rounds: number, fault: () => Promise<void>): Promise<Answer[]> {
@@ -74,7 +85,10 @@ describe('the senders of a worker', () => {
   it('are shared with a worker that comes back, and move without a conflict when one is stopped', async () => {
     await devnet.start('worker-1')
     await devnet.start('worker-3')
-    await devnet.waitUntilReady()
+    await until('three workers share the shards', async () => {
+      const workers = await listLiveWorkers(database)
+      return workers.length === 3 && workers.every(({ owned }) => owned >= 5)
+    })
     const before = await gateway.control<{ conflicts: number }>('/stats')
     const answers = await sendDuring('stopped', 20, async () => {
       await delay(150)

@@ -39,9 +39,12 @@ const hourMs = 3_600_000
 const batchItemsMax = 500
 
 export function makeDeviceContext(
-  given: Pick<DeviceContext, 'config' | 'logger' | 'db' | 'events' | 'onLost'>,
+  given: Pick<DeviceContext, 'config' | 'logger' | 'db' | 'events' | 'onLost'> & {
+    /** May commit lazily: a claim that is undone only means that its message is sent again, under its id. */
+    claimsDb: Database
+  },
 ): DeviceContext {
-  const { config, db } = given
+  const { config, db, claimsDb } = given
   return {
     ...given,
     network: chooseNetwork(config),
@@ -55,7 +58,7 @@ export function makeDeviceContext(
       retryCounts: makeScopedCache({ entriesMax: 50_000, ttlMs: hourMs }),
     },
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
-    claims: makeNaturalBatch((claims) => claimMessages(db, claims), { itemsMax: batchItemsMax }),
+    claims: makeNaturalBatch((claims) => claimMessages(claimsDb, claims), { itemsMax: batchItemsMax }),
     outcomes: makeNaturalBatch(
       async (outcomes) => {
         await recordOutcomes(db, outcomes)

@@ -60,13 +60,19 @@ type Databases = ReturnType<typeof openDatabases>
 
 /** Apart from each other: however busy the sessions are, the lease is renewed and lost shards are noticed. */
 function openDatabases({ DATABASE_URL }: Config) {
-  const open = (purpose: string, poolSize: number) =>
+  const open = (purpose: string, poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
     openDatabase(DATABASE_URL, {
       poolSize,
+      commit,
       applicationName: `wagate-worker ${purpose}`,
       statementTimeoutMs,
     })
-  return { sessions: open('sessions', 8), ownership: open('ownership', 1), heartbeat: open('heartbeat', 1) }
+  return {
+    sessions: open('sessions', 8),
+    claims: open('claims', 1, 'lazy'),
+    ownership: open('ownership', 1),
+    heartbeat: open('heartbeat', 1),
+  }
 }
 
 function startOwner(config: Config, logger: Logger, databases: Databases, events: DeviceEvents): Ownership {
@@ -74,6 +80,7 @@ function startOwner(config: Config, logger: Logger, databases: Databases, events
     config,
     logger,
     db: databases.sessions,
+    claimsDb: databases.claims,
     events,
     onLost: (shard) => ownership.lose(shard),
   })

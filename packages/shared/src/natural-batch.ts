@@ -6,7 +6,8 @@ type Waiting<Item, Result> = {
 
 /**
  * One flush in flight; whatever arrives meanwhile goes into the next, in order. Latency stays that of
- * one flush when idle, throughput that of a bulk statement under load. `flush` answers in the order of its items.
+ * one flush when idle, throughput that of a bulk statement under load. What one turn of the event loop adds
+ * goes together. `flush` answers in the order of its items.
  */
 export function makeNaturalBatch<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
@@ -34,7 +35,7 @@ export function makeNaturalBatch<Item, Result>(
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (!isFlushing) void Promise.resolve().then(() => isFlushing || flushAll())
+        if (waiting.length === 1 && !isFlushing) setImmediate(() => isFlushing || void flushAll())
       }),
   }
 }

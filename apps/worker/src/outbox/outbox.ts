@@ -55,7 +55,10 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   let isDraining = false
   let isResolving = false
   const sends = new Set<Promise<void>>()
+  const recordings = new Set<Promise<void>>()
   let uploads = 0
+  /** Acknowledged messages whose outcome is not stored yet: they must not be read and sent again. */
+  const settled = new Set<string>()
   /** Recipients with a message in somebody's hands: on the wire, in upload, or on hold after a failure. */
   const busy = new Set<string>()
   const failures = new Map<string, number>()
@@ -71,11 +74,12 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
 
   async function pumpOnce(): Promise<void> {
     if (stopping.signal.aborted || isDraining || !lease.isValid()) return
-    await waiting.refill((message) => busy.has(recipientOf(message) ?? ''))
+    await waiting.refill((message) => settled.has(message.id) || busy.has(recipientOf(message) ?? ''))
     resolveRecipients()
     for (const message of waiting.list()) {
       if (stopping.signal.aborted || isDraining || sends.size >= unacknowledgedMax) return
       const recipient = recipientOf(message)
+      if (settled.has(message.id)) continue
       if (recipient === undefined || (recipient && busy.has(recipient))) continue
       if (recipient === null) {
         waiting.remove(message)
@@ -183,12 +187,19 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
 
   /** Without an answer the message stays where it is, and goes again under the same id. */
   async function handleAnswer(message: WaitingMessage, recipient: string, answer: Answer): Promise<void> {
-    if (answer.kind === 'acknowledged') {
-      await recorder.record(message.waId, 'sent', new Date())
+    if (answer.kind === 'acknowledged') recordSent(message)
+    else if (answer.kind === 'refused') await handleRefusal(message, recipient, answer.code)
+  }
+
+  /** The recipient's next message need not wait for this. */
+  function recordSent(message: WaitingMessage): void {
+    settled.add(message.id)
+    const recording = recorder.record(message.waId, 'sent', new Date()).then(() => {
       waiting.remove(message)
-    } else if (answer.kind === 'refused') {
-      await handleRefusal(message, recipient, answer.code)
-    }
+      settled.delete(message.id)
+      recordings.delete(recording)
+    })
+    recordings.add(recording)
   }
 
   async function handleRefusal(message: WaitingMessage, recipient: string, code: string): Promise<void> {
@@ -220,7 +231,8 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     settle: onWire.settle,
     async drain(timeoutMs) {
       isDraining = true
-      await Promise.race([Promise.allSettled(sends), delay(timeoutMs, undefined, { ref: false })])
+      const answered = Promise.allSettled(sends).then(() => Promise.allSettled(recordings))
+      await Promise.race([answered, delay(timeoutMs, undefined, { ref: false })])
     },
     stop() {
       stopping.abort()

@@ -1,3 +1,4 @@
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import {
   DEFAULT_CONNECTION_CONFIG,
   type SignalDataSet,
@@ -9,7 +10,9 @@ import {
 
 type MakeRepository = NonNullable<UserFacingSocketConfig['makeSignalRepository']>
 type Repository = ReturnType<MakeRepository>
-type Writes = { [type: string]: { [id: string]: unknown } }
+type Write = { type: string; id: string; value: unknown }
+/** By type and id: the last write counts. */
+type Writes = Map<string, Write>
 
 export type SignalSection = {
   /** For Baileys itself, which wraps them once more. */
@@ -17,58 +20,76 @@ export type SignalSection = {
   makeRepository: MakeRepository
 }
 
+const operationsAtOnceMax = 100
+
 /**
  * Baileys' own transactions are keyed by chat, so a send and a decryption of one session overlap and lose a
  * ratchet step, and they commit after the stanza has left. Here every Signal operation of a device runs
  * alone, first come first served, and what it wrote is stored before its result (the ciphertext) is handed
- * out: a crash can only skip a message key.
+ * out: a crash can only skip a message key. The next operation need not wait for that: it sees what the
+ * ones before it wrote, and is stored together with them.
  *
  * The operation in progress is a variable and no async context: libsignal runs the jobs of all senders to
  * one recipient in the context of whoever came first.
  */
 export function makeSignalSection(keys: SignalKeyStore): SignalSection {
   let last: Promise<unknown> = Promise.resolve()
-  /** What the operation in progress has written and not stored yet. */
-  let writes: Writes | undefined
+  /** Of the operation in progress. */
+  let current: Writes | undefined
+  /** Of the operations before it, on their way to the store. */
+  const unstored: Writes = new Map()
 
-  function inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = last.then(work)
-    last = result.catch(() => undefined)
+  const store = makeNaturalBatch<Writes, undefined>(
+    async (batch) => {
+      const merged: Writes = new Map(batch.flatMap((writes) => [...writes]))
+      try {
+        await keys.set(toDataSet(merged))
+      } finally {
+        // Stored, or not to be built upon. A later operation may have written the same row again.
+        for (const [key, write] of merged) if (unstored.get(key) === write) unstored.delete(key)
+      }
+      return batch.map(() => undefined)
+    },
+    { itemsMax: operationsAtOnceMax },
+  )
+
+  async function operate<Result>(work: () => Promise<Result>): Promise<Result> {
+    const operation = last.then(async () => {
+      const writes: Writes = new Map()
+      current = writes
+      try {
+        const result = await work()
+        for (const [key, write] of writes) unstored.set(key, write)
+        return { result, writes }
+      } finally {
+        current = undefined
+      }
+    })
+    last = operation.catch(() => undefined)
+    const { result, writes } = await operation
+    if (writes.size > 0) await store.add(writes)
     return result
   }
 
-  function operate<Result>(work: () => Promise<Result>): Promise<Result> {
-    return inOrder(async () => {
-      const written: Writes = {}
-      writes = written
-      try {
-        const result = await work()
-        writes = undefined
-        if (Object.keys(written).length > 0) await keys.set(written as SignalDataSet)
-        return result
-      } finally {
-        writes = undefined
-      }
-    })
-  }
-
   const signalKeys: SignalKeyStoreWithTransaction = {
-    isInTransaction: () => writes !== undefined,
+    isInTransaction: () => current !== undefined,
 
     async get<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
-      const written = writes?.[type]
-      if (!written) return keys.get(type, ids)
-      const unwritten = ids.filter((id) => !(id in written))
-      const found = unwritten.length > 0 ? { ...(await keys.get(type, unwritten)) } : {}
-      for (const id of ids) {
-        if (written[id] != null) found[id] = written[id] as SignalDataTypeMap[Type]
+      const written = new Map(
+        ids.map((id) => [id, current?.get(keyOf(type, id)) ?? unstored.get(keyOf(type, id))]),
+      )
+      const others = ids.filter((id) => !written.get(id))
+      const found = others.length > 0 ? { ...(await keys.get(type, others)) } : {}
+      for (const [id, write] of written) {
+        if (write && write.value !== null) found[id] = write.value as SignalDataTypeMap[Type]
       }
       return found
     },
 
     async set(data) {
-      if (!writes) return keys.set(data)
-      for (const [type, values] of Object.entries(data)) writes[type] = { ...writes[type], ...values }
+      const writes = toWrites(data)
+      if (current) for (const [key, write] of writes) current.set(key, write)
+      else await keys.set(data)
     },
 
     transaction: (work) => work(),
@@ -78,7 +99,7 @@ export function makeSignalSection(keys: SignalKeyStore): SignalSection {
     keys: {
       get: keys.get,
       // Baileys deletes sessions by itself when a recipient asks for a retry.
-      set: (data) => ('session' in data ? inOrder(async () => keys.set(data)) : keys.set(data)),
+      set: (data) => ('session' in data ? operate(async () => signalKeys.set(data)) : keys.set(data)),
     },
     makeRepository({ creds }, logger, findLids) {
       const stock = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
@@ -107,4 +128,25 @@ function serialized(
     processSenderKeyDistributionMessage: (given) =>
       operate(() => stock.processSenderKeyDistributionMessage(given)),
   }
+}
+
+function keyOf(type: string, id: string): string {
+  return `${type}|${id}`
+}
+
+function toWrites(data: SignalDataSet): Writes {
+  return new Map(
+    Object.entries(data).flatMap(([type, values]) =>
+      Object.entries(values ?? {}).map(
+        ([id, value]) => [keyOf(type, id), { type, id, value: value ?? null }] as const,
+      ),
+    ),
+  )
+}
+
+/** The cast is safe: what comes back was given under its type. */
+function toDataSet(writes: Writes): SignalDataSet {
+  const data: { [type: string]: { [id: string]: unknown } } = {}
+  for (const { type, id, value } of writes.values()) data[type] = { ...data[type], [id]: value }
+  return data as SignalDataSet
 }

@@ -1,6 +1,6 @@
+import { connect as connectTcp, type Socket } from 'node:net'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import { openPostgresSocket, startupPadding } from './postgres-socket.ts'
 import * as schema from './schema.ts'
 
 /** Drizzle for plain queries, `$client` (postgres.js) for statements that are SQL by nature. */
@@ -11,8 +11,6 @@ export type DatabaseOptions = {
   applicationName: string
   /** Server-side limit on one statement. */
   statementTimeoutMs: number
-  /** `lazy`: what a crash of Postgres itself may undo for some hundred milliseconds. Not a crash of ours. */
-  commit?: 'durable' | 'lazy'
 }
 
 /** Connects lazily: the first query opens the first connection. Timestamps of `$client` queries are text. */
@@ -25,11 +23,9 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     onnotice: () => undefined,
     ...withSocket,
     connection: {
-      ...startupPadding,
       application_name: options.applicationName,
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: 2000,
-      ...(options.commit === 'lazy' && { synchronous_commit: 'off' }),
     },
   })
   return drizzle(client, { schema })
@@ -40,5 +36,18 @@ export async function closeDatabase(db: Database): Promise<void> {
   await db.$client.end({ timeout: 2 })
 }
 
+/** A silent network partition would otherwise hold every connection of the pool for ever. */
+const silenceMs = 6000
+
+/** Returned while still connecting: postgres.js reads a failure from the socket's own close, and tries again. */
+function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }): Socket {
+  const socket = path ? connectTcp(path) : connectTcp({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
+  return socket.setTimeout(silenceMs, () =>
+    socket.destroy(
+      Object.assign(new Error(`Postgres was silent for ${silenceMs} ms`), { code: 'ETIMEDOUT' }),
+    ),
+  )
+}
+
 /** postgres.js reads this option but does not declare it (src/connection.js, createSocket). */
-const withSocket = { socket: openPostgresSocket }
+const withSocket = { socket: openSocket }

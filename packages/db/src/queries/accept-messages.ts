@@ -80,7 +80,7 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
-        link_generation, send_at::timestamptz
+        link_generation, send_at
       )
       SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
         link_generation, send_at::timestamptz

@@ -1,0 +1,75 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { startTcpProxy, type TcpProxy } from '../../queue/test/tcp-proxy.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { databaseFailure } from '../src/failures.ts'
+
+let proxy: TcpProxy
+let db: Database
+let drop: () => Promise<void>
+beforeAll(async () => {
+  const database = await createTestDatabase()
+  drop = database.drop
+  proxy = await startTcpProxy(database.url)
+  db = openDatabase(proxy.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 1000 })
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await proxy.close()
+  await drop()
+})
+
+const ask = (n: number) => db.$client`SELECT ${n}::int AS n`
+
+test('connections that are reset while a query is written come back at once', async () => {
+  const startedAt = performance.now()
+  for (let round = 0; round < 12; round++) {
+    await Promise.all([ask(1), ask(2), ask(3)])
+    proxy.cut()
+    proxy.heal()
+    for (let turns = round % 4; turns > 0; turns--) await turn()
+    const outcomes = await Promise.allSettled([ask(4), ask(5), ask(6)])
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(databaseFailure(outcome.reason)).toBe('unavailable')
+    }
+    // Whoever asks again is answered, on every connection of the pool.
+    for (let attempt = 0; ; attempt++) {
+      const again = await Promise.allSettled([ask(7), ask(8), ask(9)])
+      if (again.every(({ status }) => status === 'fulfilled')) break
+      expect(attempt).toBeLessThan(5)
+    }
+  }
+  expect(performance.now() - startedAt).toBeLessThan(20_000)
+})
+
+test('a silent partition ends a query within 7 seconds, and the pool heals', async () => {
+  await ask(1)
+  proxy.freeze()
+  const startedAt = performance.now()
+  const failure = await ask(2).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(databaseFailure(failure)).toBe('unavailable')
+  expect(performance.now() - startedAt).toBeLessThan(7000)
+  proxy.cut()
+  proxy.heal()
+  await Promise.allSettled([ask(3), ask(4), ask(5)])
+  expect(await ask(6)).toMatchObject([{ n: 6 }])
+})
+
+test('a refused connection and a slow statement are failures that pass, a wrong statement is none', async () => {
+  proxy.cut()
+  const closed = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+  const refused = await closed.$client`SELECT 1`.catch((error: unknown) => error)
+  proxy.heal()
+  await closeDatabase(closed)
+  expect(databaseFailure(refused)).toBe('unavailable')
+  await Promise.allSettled([ask(1), ask(2), ask(3)])
+  const slow = await db.$client`SELECT pg_sleep(3)`.catch((error: unknown) => error)
+  expect(databaseFailure(slow)).toBe('unavailable')
+  const wrong = await db.$client`SELECT nothing`.catch((error: unknown) => error)
+  expect(databaseFailure(wrong)).toBeUndefined()
+  expect(databaseFailure(new Error('other'))).toBeUndefined()
+})

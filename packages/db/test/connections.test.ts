@@ -43,6 +43,26 @@ test('connections that are reset while a query is written come back at once', as
   expect(performance.now() - startedAt).toBeLessThan(20_000)
 })
 
+test('what is left of a transaction whose connection was lost does not run', async () => {
+  const single = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+  const sql = single.$client
+  await sql`CREATE TABLE IF NOT EXISTS leftovers (n int)`
+  const failure = await sql
+    .begin(async (lost) => {
+      await lost`INSERT INTO leftovers VALUES (1)`
+      proxy.cut()
+      proxy.heal()
+      // The one connection of the pool is somebody else's by now.
+      while (!(await sql`SELECT 1`.catch(() => undefined))) await turn()
+      await lost`INSERT INTO leftovers VALUES (2)`
+    })
+    .catch((error: unknown) => error)
+  expect(databaseFailure(failure)).toBe('unavailable')
+  await turn()
+  expect(await sql`SELECT n FROM leftovers`).toEqual([])
+  await closeDatabase(single)
+})
+
 test('a silent partition ends a query within 7 seconds, and the pool heals', async () => {
   await ask(1)
   proxy.freeze()

@@ -70,8 +70,8 @@ async function store(db: Database, messages: NewMessage[]): Promise<Outcome[]> {
     if (messages.length === 1 || databaseFailure(error)) {
       return messages.map(() => ({ outcome: 'failed', error }))
     }
-    const alone = await Promise.all(messages.map((message) => store(db, [message])))
-    return alone.flat()
+    const half = Math.ceil(messages.length / 2)
+    return [...(await store(db, messages.slice(0, half))), ...(await store(db, messages.slice(half)))]
   }
 }
 

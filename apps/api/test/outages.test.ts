@@ -1,0 +1,170 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+afterEach(async () => {
+  gateway.postgres.cut()
+  gateway.redis.cut()
+  gateway.postgres.heal()
+  gateway.redis.heal()
+  await vi.waitFor(async () => expect((await gateway.admin.get('/user-info')).status).toBe(200), {
+    timeout: 10_000,
+  })
+  await vi.waitFor(async () => expect((await ready()).body.checks).toMatchObject({ redis: 'ok' }), {
+    timeout: 10_000,
+  })
+})
+
+const number = '4915199999999'
+const ready = () => gateway.anonymous.get('/health/ready')
+const unavailable = { status: 503, body: { code: 'unavailable' } }
+
+async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Result; ms: number }> {
+  const startedAt = performance.now()
+  const result = await work()
+  return { result, ms: performance.now() - startedAt }
+}
+
+describe('health', () => {
+  test('is ready only when every shard has a live owner', async () => {
+    expect(await ready()).toMatchObject({
+      status: 503,
+      body: {
+        code: 'unavailable',
+        checks: { postgres: 'ok', redis: 'ok', shards: '256 without a live worker' },
+      },
+    })
+    const workerId = await ownShards(gateway)
+    expect(await ready()).toMatchObject({
+      status: 200,
+      body: { ok: true, checks: { postgres: 'ok', redis: 'ok', shards: 'ok' } },
+    })
+    await gateway.db.$client`UPDATE workers SET lease_until = now() WHERE id = ${workerId}`
+    expect((await ready()).status).toBe(503)
+    await gateway.db
+      .$client`UPDATE workers SET lease_until = now() + interval '1 hour' WHERE id = ${workerId}`
+    await gateway.db.$client`UPDATE shard_leases SET owner = NULL WHERE shard = 17`
+    expect((await ready()).body.checks).toMatchObject({ shards: '1 without a live worker' })
+    await gateway.db.$client`UPDATE shard_leases SET owner = ${workerId} WHERE shard = 17`
+    expect((await ready()).status).toBe(200)
+  })
+
+  test('names what does not answer, and the process lives on', async () => {
+    gateway.redis.cut()
+    expect(await ready()).toMatchObject({ status: 503, body: { checks: { redis: 'does not answer' } } })
+    gateway.postgres.cut()
+    const { result, ms } = await timed(ready)
+    expect(result).toMatchObject({
+      status: 503,
+      body: { checks: { postgres: 'does not answer', redis: 'does not answer', shards: 'unknown' } },
+    })
+    expect(ms).toBeLessThan(5000)
+    expect(await gateway.anonymous.get('/health/live')).toMatchObject({ status: 200, body: { ok: true } })
+  })
+
+  test('takes GET and HEAD', async () => {
+    for (const path of ['/health/live', '/health/ready']) {
+      expect(await gateway.anonymous.post(path)).toMatchObject({ status: 405 })
+      const options = await gateway.anonymous.request(path, { method: 'OPTIONS' })
+      expect(options.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+      expect((await gateway.anonymous.request(path, { method: 'HEAD' })).body).toEqual({})
+    }
+  })
+})
+
+describe('Redis', () => {
+  test('away: sends are accepted at once, everything else works', async () => {
+    const { account, sender } = await createSender(gateway)
+    gateway.redis.cut()
+    for (let n = 0; n < 20; n++) {
+      const { result, ms } = await timed(() =>
+        account.post('/send-message', { sender, number, message: `${n}`, wait: n === 19 ? 1 : 0 }),
+      )
+      expect(result).toMatchObject({ status: 200, body: { status: 'queued' } })
+      expect(ms).toBeLessThan(n === 19 ? 3000 : 1000)
+    }
+    expect((await account.get('/messages')).body.messages).toHaveLength(20)
+    expect(await account.post('/logout-device', { sender })).toMatchObject({ status: 200 })
+    expect(await account.post('/create-device', { sender: '4915112345678' })).toMatchObject({ status: 200 })
+  })
+
+  test('frozen: sends are accepted within a second', async () => {
+    const { account, sender } = await createSender(gateway)
+    gateway.redis.freeze()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        timed(() => account.post('/send-message', { sender, number, message: `${n}` })),
+      ),
+    )
+    for (const { result, ms } of answers) {
+      expect(result.status).toBe(200)
+      expect(ms).toBeLessThan(1500)
+    }
+    const { ms } = await timed(() => account.post('/logout-device', { sender }))
+    expect(ms).toBeLessThan(5000)
+  })
+})
+
+describe('Postgres', () => {
+  const paths = [
+    '/send-message',
+    '/send-media',
+    '/generate-qr',
+    '/create-device',
+    '/logout-device',
+    '/info-device',
+  ]
+  const given = (sender: string) => ({
+    sender,
+    number,
+    message: 'x',
+    type: 'image',
+    url: 'https://example.com/x.png',
+  })
+
+  test.each(['cut', 'freeze'] as const)(
+    '%s: every request is 503 with Retry-After within 5 s',
+    async (mode) => {
+      const { account, sender } = await createSender(gateway)
+      await account.get('/user-info')
+      gateway.postgres[mode]()
+      const answers = await Promise.all(
+        [
+          ...paths.map((path) => () => account.post(path, given(sender))),
+          () => account.get('/devices'),
+          () => account.get('/messages'),
+          () => account.get('/user-info'),
+          () => gateway.admin.post('/create-user', { email: 'x@example.com', password: 'correct horse' }),
+        ].map(timed),
+      )
+      for (const { result, ms } of answers) {
+        expect(result).toMatchObject(unavailable)
+        expect(result.headers.get('retry-after')).toBe('1')
+        expect(ms).toBeLessThan(5000)
+      }
+    },
+  )
+
+  test('what was answered with 503 is not sent afterwards, and a repetition with its key is sent once', async () => {
+    const { account, sender } = await createSender(gateway)
+    const send = (message: string) =>
+      account.post('/send-message', { sender, number, message, idempotency_key: message })
+    expect((await send('before')).status).toBe(200)
+    gateway.postgres.freeze()
+    const refused = await Promise.all(['a', 'b', 'c'].map(send))
+    for (const answer of refused) expect(answer).toMatchObject(unavailable)
+    const late = await Promise.all(['d', 'e'].map(send))
+    for (const answer of late) expect(answer).toMatchObject(unavailable)
+    gateway.postgres.cut()
+    gateway.postgres.heal()
+    await vi.waitFor(async () => expect((await send('after')).status).toBe(200), { timeout: 10_000 })
+    for (const message of ['a', 'b', 'c', 'd', 'e']) expect((await send(message)).status).toBe(200)
+    const { body } = await account.get('/messages')
+    const texts = (body.messages as { message: string }[]).map(({ message }) => message)
+    expect(texts.sort()).toEqual(['a', 'after', 'b', 'before', 'c', 'd', 'e'])
+  })
+})

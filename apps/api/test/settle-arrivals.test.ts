@@ -1,0 +1,70 @@
+import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import { makeMessageId, makeWhatsAppMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { settleArrivals } from '../src/messages/settle-arrivals.ts'
+import { createSender, type Gateway, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+let sender: Awaited<ReturnType<typeof createSender>>
+beforeAll(async () => {
+  gateway = await startGateway()
+  sender = await createSender(gateway)
+})
+afterAll(() => gateway.close())
+
+test('one bad row of a batch fails alone, the others keep their order', async () => {
+  const bodies = ['one', 'two', 'bad \0 row', 'three', 'four']
+  const outcomes = await settleArrivals(
+    gateway.db,
+    bodies.map((body) => arrival({ body })),
+  )
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+    'accepted',
+    'accepted',
+    'failed',
+    'accepted',
+    'accepted',
+  ])
+  const rows = await gateway.db.$client<{ body: string }[]>`
+    SELECT body FROM messages WHERE device_id = ${sender.deviceId} ORDER BY seq`
+  expect(rows.map(({ body }) => body)).toEqual(['one', 'two', 'three', 'four'])
+})
+
+test('who was answered meanwhile is not stored, its twin is', async () => {
+  const idempotency = {
+    operation: 'send-message',
+    key: 'k',
+    payloadHash: Buffer.from('x').toString('base64'),
+  }
+  const gone = { ...arrival({ idempotency }), signal: AbortSignal.abort() }
+  const outcomes = await settleArrivals(gateway.db, [
+    gone,
+    arrival({ idempotency }),
+    arrival({ idempotency }),
+  ])
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted', 'replayed'])
+})
+
+test('nothing to store needs no statement', async () => {
+  const gone = { ...arrival({}), signal: AbortSignal.abort() }
+  expect(await settleArrivals(gateway.db, [gone])).toMatchObject([{ outcome: 'failed' }])
+})
+
+function arrival(given: Partial<NewMessage>) {
+  const message: NewMessage = {
+    id: makeMessageId(),
+    waId: makeWhatsAppMessageId(),
+    accountId: sender.account.userId,
+    sender: sender.sender,
+    number: '4915199999999',
+    type: 'text',
+    body: 'x',
+    url: null,
+    filename: null,
+    sendAt: null,
+    media: null,
+    idempotency: null,
+    ...given,
+  }
+  return { message, signal: new AbortController().signal }
+}

@@ -11,6 +11,8 @@ export type DatabaseOptions = {
   applicationName: string
   /** Server-side limit on one statement. */
   statementTimeoutMs: number
+  /** `lazy`: a crash of Postgres itself may undo the commits of its last half second. A crash of ours may not. */
+  commit?: 'durable' | 'lazy'
 }
 
 /** Connects lazily: the first query opens the first connection. Timestamps of `$client` queries are text. */
@@ -26,6 +28,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       application_name: options.applicationName,
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: 2000,
+      ...(options.commit === 'lazy' && { synchronous_commit: 'off' }),
     },
   })
   return drizzle(client, { schema })

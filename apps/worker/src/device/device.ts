@@ -6,17 +6,16 @@ import {
   wipeCredentials,
 } from '@wagate/db/queries/device-state'
 import { OwnershipLost } from '@wagate/db/queries/fence'
-import { failUnlinkedMessages, findSentContent } from '@wagate/db/queries/outbox'
+import { failUnlinkedMessages } from '@wagate/db/queries/outbox'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { maskPhone } from '@wagate/shared/phone'
-import type { proto, WAMessageKey } from 'baileys'
 import type { DeviceContext } from '../context.ts'
-import { contentOf, isReadyToSend } from '../outbox/content.ts'
+import { findContentToResend } from '../outbox/content.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
 import { makePacer, type Pacer } from '../outbox/pacer.ts'
 import { makeRecorder } from '../outbox/recorder.ts'
 import type { Lease } from '../ownership/lease.ts'
-import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/auth-store.ts'
+import type { AuthStore } from '../session/auth-store.ts'
 import { removeCompanion } from '../session/log-out.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import { storeReceived } from '../session/received.ts'
@@ -24,6 +23,7 @@ import { afterClose } from '../session/reconnect-policy.ts'
 import { openSession, type Session } from '../session/session.ts'
 import { makeVault } from '../session/vault.ts'
 import { makeSingleFlight } from '../single-flight.ts'
+import { makeDeviceAuth } from './device-auth.ts'
 import { type Intent, intentOf } from './intent.ts'
 import { completePairing, showQr } from './pairing.ts'
 
@@ -51,6 +51,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const logger = context.logger.child({ deviceId: id })
   const vault = makeVault(config.MASTER_KEY, id)
   const caches = { userDevices: context.caches.userDevices(), retryCounts: context.caches.retryCounts() }
+  const auth = makeDeviceAuth(context, { id, lease, vault })
   const recorder = makeRecorder(context, lease, id)
   let current: Current | undefined
   let outbox: Outbox | undefined
@@ -127,7 +128,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   async function pair(state: DeviceState): Promise<void> {
     lookAfter(pairingLookMs)
     if (current?.kind === 'login') endSession()
-    if (!current && performance.now() >= notBeforeMs) open('pair', makeAuth(), state, () => undefined)
+    if (!current && performance.now() >= notBeforeMs) open('pair', auth.make(), state, () => undefined)
   }
 
   async function rest(state: DeviceState | undefined): Promise<void> {
@@ -147,37 +148,33 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (waitMs > 0) return lookAfter(waitMs)
     const giveBack = await context.logins.acquire(1)
     try {
-      const creds = isClosed || !lease.isValid() ? undefined : await findCreds(db, id, vault)
-      if (!creds || isClosed) giveBack()
-      else open('login', makeAuth(creds), state, giveBack)
+      const stored = isClosed || !lease.isValid() ? undefined : await auth.load()
+      if (!stored || isClosed) giveBack()
+      else open('login', stored, state, giveBack)
     } catch (error) {
       giveBack()
       throw error
     }
   }
 
-  function makeAuth(creds?: AuthStore['creds']): AuthStore {
-    return makeAuthStore({ db, deviceId: id, vault, cache: context.caches.auth(), write: storeAuth }, creds)
-  }
-
-  /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
-  async function storeAuth(rows: AuthRows): Promise<void> {
-    const lost = await context.authWrites.add({ fence: lease, deviceId: id, rows })
-    if (lost) context.onLost(lease.shard)
-    if (lost || !lease.isValid()) throw lost ?? new OwnershipLost(lease.shard)
-  }
-
-  function open(kind: Current['kind'], auth: AuthStore, state: DeviceState, giveBack: () => void): void {
+  function open(kind: Current['kind'], store: AuthStore, state: DeviceState, giveBack: () => void): void {
     const device = { ...state, lease }
     const opened: Current = {
       kind,
       isOpen: false,
       session: openSession(
-        { ...context, deviceId: id, auth, caches, keepAliveMs: config.KEEPALIVE_MS, getMessage },
+        {
+          ...context,
+          deviceId: id,
+          auth: store,
+          caches,
+          keepAliveMs: config.KEEPALIVE_MS,
+          getMessage: ({ id: waId }) => findContentToResend(db, vault, id, waId),
+        },
         {
           onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
           async onPaired() {
-            const result = await completePairing(context, device, auth)
+            const result = await completePairing(context, device, store)
             logger.info({ result }, 'A phone scanned the QR code')
           },
           onOpen() {
@@ -227,11 +224,6 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     refusedBecause = undefined
     notBeforeMs = 0
     await events.publish(id, { kind: 'status', connected: false, reason })
-  }
-
-  async function getMessage({ id: waId }: WAMessageKey): Promise<proto.IMessage | undefined> {
-    const sent = waId ? await findSentContent(db, id, waId) : undefined
-    return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
   }
 
   function stopOutbox(): void {

@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import type { Fence } from '@wagate/db/queries/fence'
-import { storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
+import { findSentContent, storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'
 import type { Config } from '../config.ts'
@@ -27,6 +27,17 @@ export async function contentOf(
   }
   // Without a preview of null Baileys would fetch the links in the text.
   return generateWAMessageContent({ text: message.body ?? '', linkPreview: null }, { upload: refuseUpload })
+}
+
+/** For a recipient that could not decrypt a message and asks for it again; undefined when we never sent it. */
+export async function findContentToResend(
+  db: Database,
+  vault: Vault,
+  deviceId: number,
+  waId: string | null | undefined,
+): Promise<proto.IMessage | undefined> {
+  const sent = waId ? await findSentContent(db, deviceId, waId) : undefined
+  return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
 }
 
 async function refuseUpload(): Promise<never> {

@@ -2,31 +2,39 @@ import { inLanes } from './in-lanes.ts'
 import type { System } from './system.ts'
 import { until } from './until.ts'
 
-const lanes = 8
-/** A busy machine may need several of the API's own timeouts. */
-const patience = { withinMs: 60_000, everyMs: 500 }
+/** A first login makes 812 keys: more at once would only make each take longer. */
+const lanes = 3
+const attemptsMax = 3
 
 /** Links those that are not linked yet, each through its own QR code, and waits until all are online. */
 export async function linkSenders(
-  { gateway, phones, records }: Pick<System, 'gateway' | 'phones' | 'records'>,
+  system: Pick<System, 'gateway' | 'phones' | 'records'>,
   senders: string[],
 ): Promise<void> {
-  async function fetchQr(sender: string): Promise<string | undefined> {
-    const { status, body } = await gateway.call('generate-qr', { sender })
-    if (status === 200) return String(body.qr_text)
-    if (body.code === 'qr_timeout') return undefined
-    throw new Error(`No QR code for ${sender}: ${JSON.stringify(body)}`)
-  }
-
+  const { records } = system
   const linked = new Set(await records.listLinkedSenders())
-  await inLanes(
-    senders.filter((sender) => !linked.has(sender)),
-    lanes,
-    async (sender) => {
-      await phones.scan(await until(`a QR code for ${sender}`, patience, () => fetchQr(sender)), sender)
-    },
-  )
+  const unlinked = senders.filter((sender) => !linked.has(sender))
+  await inLanes(unlinked, lanes, (sender) => linkSender(system, sender))
   await until('all senders are online', { withinMs: 120_000, everyMs: 100 }, async () => {
     return (await records.countOnline()) >= senders.length
   })
+}
+
+/** A busy machine may need a second attempt: no QR code in time, or a lease that lapsed while it was scanned. */
+async function linkSender(
+  { gateway, phones }: Pick<System, 'gateway' | 'phones'>,
+  sender: string,
+): Promise<void> {
+  let failure: unknown
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    try {
+      const { status, body } = await gateway.call('generate-qr', { sender })
+      if (body.code === 'already_connected') return
+      if (status !== 200) throw new Error(`No QR code for ${sender}: ${JSON.stringify(body)}`)
+      return await phones.scan(String(body.qr_text), sender)
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
 }

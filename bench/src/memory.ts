@@ -51,7 +51,7 @@ export async function measureMemory({ short, data, signal }: BenchmarkOptions): 
 async function restart({ devnet, phones }: System, senders: number): Promise<void> {
   await devnet.stop('worker-1')
   await devnet.start('worker-1')
-  await until(`${senders} senders are online`, { withinMs: 60_000, everyMs: 100 }, async () => {
+  await until(`${senders} senders are online`, { withinMs: 180_000, everyMs: 100 }, async () => {
     return (await phones.countConnected()) === senders
   })
 }

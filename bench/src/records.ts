@@ -5,6 +5,8 @@ export type Records = {
   countSentSince(sinceMs: number): Promise<number>
   listLinkedSenders(): Promise<string[]>
   countOnline(): Promise<number>
+  /** Accepted and neither sent nor failed. */
+  countWaiting(): Promise<number>
   listSendersOf(worker: string): Promise<string[]>
   /** Shards that each live worker owns, by its name. */
   countShards(): Promise<Record<string, number>>
@@ -46,6 +48,11 @@ export function openRecords(databaseUrl: string): Records {
       const [row] = await sql<{ online: number }[]>`
         SELECT count(*)::int AS online FROM devices WHERE connection = 'online'`
       return row?.online ?? 0
+    },
+    async countWaiting() {
+      const [row] = await sql<{ waiting: number }[]>`
+        SELECT count(*)::int AS waiting FROM messages WHERE status IN ('queued', 'sending')`
+      return row?.waiting ?? 0
     },
     async listSendersOf(worker) {
       const rows = await sql<{ sender: string }[]>`

@@ -33,7 +33,7 @@ export async function measureRestart({ short, data, signal }: BenchmarkOptions):
 
 async function restartOnce({ devnet, phones, records }: System, way: Sample['way']): Promise<Sample> {
   const senders = (await records.listLinkedSenders()).length
-  await until('all are online', { withinMs: 60_000, everyMs: 100 }, async () => {
+  await until('all are online', { withinMs: 180_000, everyMs: 100 }, async () => {
     return (await phones.countConnected()) === senders
   })
   const startedAt = performance.now()
@@ -43,7 +43,7 @@ async function restartOnce({ devnet, phones, records }: System, way: Sample['way
   await devnet.start('worker-1')
   const pid = devnet.pid('worker-1') ?? 0
   const reached = (count: number) =>
-    until(`${count} are online again`, { withinMs: 120_000, everyMs: 25 }, async () => {
+    until(`${count} are online again`, { withinMs: 180_000, everyMs: 25 }, async () => {
       const connected = await phones.countConnected()
       return connected >= count && { connected, ms: performance.now() - startedAt, cpuMs: readCpuMs(pid) }
     })

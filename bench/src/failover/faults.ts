@@ -8,7 +8,7 @@ export type Way = 'SIGKILL, other worker' | 'SIGKILL, same name again' | 'SIGTER
 export type Fault = { way: Way; worker: string; senders: string[]; at: number; until: number }
 
 const workers = ['worker-1', 'worker-2']
-const balanceMs = 90_000
+const balanceMs = 180_000
 /** Enough for the slowest way: the lease of 6 s, and what piled up. */
 const recoveryMs = {
   'SIGKILL, other worker': 12_000,
@@ -37,13 +37,17 @@ export async function kill(devnet: System['devnet'], worker: string): Promise<vo
   await until(`${worker} is gone`, { withinMs: 5000, everyMs: 1 }, () => devnet.pid(worker) === undefined)
 }
 
-/** Both own half of the shards, and what moved for that is online. */
+/** Both own half of the shards, what moved for that is online, and nothing has piled up. */
 async function balanced(records: System['records']): Promise<void> {
   const linked = (await records.listLinkedSenders()).length
   await until('both workers own their share', { withinMs: balanceMs, everyMs: 100 }, async () => {
     const owned = Object.values(await records.countShards())
     if (owned.length !== workers.length) return false
-    return Math.max(...owned) - Math.min(...owned) <= 1 && (await records.countOnline()) === linked
+    return (
+      Math.max(...owned) - Math.min(...owned) <= 1 &&
+      (await records.countOnline()) === linked &&
+      (await records.countWaiting()) < linked
+    )
   })
   // Messages that waited for the last moves are not the next fault's.
   await delay(2000)

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { type Companion, linkedCompanion, newId, newNumber } from './companion.ts'
+import { eventually } from './eventually.ts'
 
 let sim: Simulator
 let companion: Companion
@@ -61,9 +62,7 @@ test('drops the connection in place of the ack, and takes the resend as a duplic
   companion.reconnect()
   await companion.until(() => companion.isOpen, 'open again')
   await (await companion.send(to, { text: 'uncertain' }, id)).ack
-  await expect
-    .poll(() => sim.messages(to), { interval: 5 })
-    .toMatchObject([{ text: 'uncertain', duplicates: 1 }])
+  await eventually(() => sim.messages(to)).toMatchObject([{ text: 'uncertain', duplicates: 1 }])
 })
 
 test.each([
@@ -106,7 +105,7 @@ test('goes silent on a half-open connection until the client notices', async () 
   await companion.send(to, { text: 'into the void' })
   // Baileys reports the loss only when its WebSocket is closed, and nobody answers its closing handshake.
   const { ws } = companion.sock
-  await expect.poll(() => ws.isClosing, { interval: 5, timeout: 10_000 }).toBe(true)
+  await eventually(() => ws.isClosing).toBe(true)
   expect(sim.messages(to).map((one) => one.text)).toEqual(['heard'])
   companion.reconnect()
   await companion.until(() => companion.closedWith === 408, 'code 408 of the old connection')
@@ -119,7 +118,7 @@ test('loses an ack and yet delivers the message', async () => {
   sim.fault({ kind: 'ack_drop', sender: companion.number })
   sim.fault({ kind: 'no_receipts', number: to })
   const { id } = await companion.send(to, { text: 'no echo' })
-  await expect.poll(() => sim.messages(to).length, { interval: 5 }).toBe(1)
+  await eventually(() => sim.messages(to).length).toBe(1)
   sim.clearFaults()
   expect(sim.log().find((entry) => entry.wa_message_id === id)?.ack).toBe('dropped')
   const next = await companion.send(to, { text: 'echo' })

@@ -3,6 +3,7 @@ import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { type Companion, linkedCompanion, newNumber } from './companion.ts'
+import { eventually } from './eventually.ts'
 
 let sim: Simulator
 let companion: Companion
@@ -29,7 +30,7 @@ test('says so when a file cannot be opened', async () => {
   const to = newNumber()
   const before = sim.stats().unreadable_media
   await blind.send(to, { document: randomBytes(100), fileName: 'a', mimetype: 'text/plain' })
-  await expect.poll(() => sim.messages(to), { interval: 5 }).toMatchObject([{ sha256: null, size: null }])
+  await eventually(() => sim.messages(to)).toMatchObject([{ sha256: null, size: null }])
   expect(sim.stats().unreadable_media).toBeGreaterThan(before)
   await blind.end()
 })
@@ -54,7 +55,7 @@ test.each([
   const to = newNumber()
   const { ack } = await companion.send(to, content)
   await ack
-  await expect.poll(() => sim.messages(to).length, { interval: 5 }).toBe(1)
+  await eventually(() => sim.messages(to).length).toBe(1)
   expect(sim.messages(to)[0]).toMatchObject({
     type,
     text: null,

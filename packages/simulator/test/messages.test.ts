@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { type Companion, linkedCompanion, newId, newNumber } from './companion.ts'
+import { eventually } from './eventually.ts'
 
 let sim: Simulator
 let companion: Companion
@@ -44,7 +45,7 @@ test('keeps the order of arrival', async () => {
   const to = newNumber()
   const texts = Array.from({ length: 30 }, (_, index) => `message ${index}`)
   for (const text of texts) await companion.send(to, { text })
-  await expect.poll(() => sim.messages(to).length, { interval: 5 }).toBe(texts.length)
+  await eventually(() => sim.messages(to).length).toBe(texts.length)
   expect(sim.messages(to).map((message) => message.text)).toEqual(texts)
 })
 
@@ -60,7 +61,7 @@ test('counts the repeat of an id instead of showing it twice', async () => {
   const to = newNumber()
   const id = newId()
   for (let attempt = 0; attempt < 3; attempt++) await (await companion.send(to, { text: 'once' }, id)).ack
-  await expect.poll(() => sim.messages(to)[0]?.duplicates, { interval: 5 }).toBe(2)
+  await eventually(() => sim.messages(to)[0]?.duplicates).toBe(2)
   expect(sim.messages(to)).toHaveLength(1)
   expect(sim.log().filter((entry) => entry.wa_message_id === id)).toMatchObject([
     { duplicate: false },
@@ -82,11 +83,9 @@ test('delivers what a contact writes, and shows the contact its receipt', async 
     pushName: `+${contact}`,
   })
   await companion.sock.readMessages([message.key])
-  await expect
-    .poll(() => sim.timeline(contact).find((entry) => entry.wa_message_id === wa_message_id)?.status, {
-      interval: 5,
-    })
-    .toBe('read')
+  await eventually(
+    () => sim.timeline(contact).find((entry) => entry.wa_message_id === wa_message_id)?.status,
+  ).toBe('read')
 })
 
 test('keeps a conversation going in both directions', async () => {
@@ -97,7 +96,7 @@ test('keeps a conversation going in both directions', async () => {
     const { wa_message_id: id } = await sim.send(contact, { to: companion.number, text: `answer ${turn}` })
     await companion.until(() => companion.messages.some((one) => one.key.id === id), `answer ${turn}`)
   }
-  await expect.poll(() => sim.messages(contact).length, { interval: 5 }).toBe(4)
+  await eventually(() => sim.messages(contact).length).toBe(4)
   expect(companion.messages.filter((one) => one.messageStubType)).toEqual([])
 })
 
@@ -113,11 +112,9 @@ test('hands over what arrived while the companion was offline', async () => {
   await away.until(() => away.messages.length === 3, 'the messages')
   expect(away.messages.map((one) => one.message?.conversation)).toEqual(['one', 'two', 'three'])
   await away.until(() => away.statusOf(id) === read, 'the receipt')
-  await expect
-    .poll(() => sim.phones().find((phone) => phone.number === away.number)?.companions[0]?.pending, {
-      interval: 5,
-    })
-    .toBe(0)
+  await eventually(
+    () => sim.phones().find((phone) => phone.number === away.number)?.companions[0]?.pending,
+  ).toBe(0)
   await away.end()
 })
 
@@ -125,9 +122,9 @@ test('shows the own phone what its companion sent', async () => {
   const to = newNumber()
   const { id } = await companion.send(to, { text: 'from the companion' })
   await companion.until(() => companion.statusOf(id) >= delivered, 'delivered')
-  await expect
-    .poll(() => sim.timeline(companion.number).find((entry) => entry.wa_message_id === id), { interval: 5 })
-    .toMatchObject({ direction: 'out', with: to, text: 'from the companion' })
+  await eventually(() =>
+    sim.timeline(companion.number).find((entry) => entry.wa_message_id === id),
+  ).toMatchObject({ direction: 'out', with: to, text: 'from the companion' })
 })
 
 test('passes messages on between companions of different and of the same phones', async () => {
@@ -188,7 +185,7 @@ test('encrypts anew what the companion could not decrypt', async () => {
   await sim.send(contact, { to: receiver.number, text: 'first' })
   await receiver.until(() => receiver.messages.length === 1, 'the first message')
   await (await receiver.send(contact, { text: 'so the session is settled' })).ack
-  await expect.poll(() => sim.messages(contact).length, { interval: 5 }).toBe(1)
+  await eventually(() => sim.messages(contact).length).toBe(1)
   receiver.auth.restore(before)
   await sim.send(contact, { to: receiver.number, text: 'second' })
   await receiver.until(
@@ -216,6 +213,6 @@ test('asks for more pre-keys before they run out', async () => {
       ],
     })
   }
-  await expect.poll(() => sim.stats().prekey_uploads, { interval: 5 }).toBe(uploads + 1)
+  await eventually(() => sim.stats().prekey_uploads).toBe(uploads + 1)
   await target.end()
 })

@@ -2,6 +2,7 @@ import QRCode from 'qrcode'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { Companion, linkedCompanion, newNumber } from './companion.ts'
+import { eventually } from './eventually.ts'
 import { memoryAuth } from './memory-auth.ts'
 
 let sim: Simulator
@@ -39,7 +40,7 @@ test('lets events flow at once after the first login, without the 20 s wait for 
   await companion.until(() => companion.historyCompleted, 'the history')
   const contact = newNumber()
   await sim.send(contact, { to: companion.number, text: 'first' })
-  await companion.until(() => companion.messages.length > 0, 'an event', 3_000)
+  await companion.until(() => companion.messages.length > 0, 'an event')
   await companion.end()
 })
 
@@ -52,7 +53,7 @@ test('pushes the history again when the first login was interrupted', async () =
   companion.reconnect()
   await companion.until(() => companion.isOpen, 'open')
   await sim.send(newNumber(), { to: number, text: 'first' })
-  await companion.until(() => companion.messages.length > 0, 'an event', 5_000)
+  await companion.until(() => companion.messages.length > 0, 'an event')
   await companion.end()
 })
 
@@ -122,5 +123,5 @@ test('removes a companion that logs out', async () => {
   const isLinked = () => sim.phones().find((phone) => phone.number === number)?.linked
   expect(isLinked()).toBe(true)
   await companion.sock.logout()
-  await expect.poll(isLinked, { interval: 5 }).toBe(false)
+  await eventually(isLinked).toBe(false)
 })

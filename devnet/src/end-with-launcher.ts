@@ -2,10 +2,14 @@
 // also by kill -9: then this process drains and ends too.
 const drainMs = 16_000
 
-process.on('disconnect', () => {
+process.on('disconnect', end)
+process.channel?.unref()
+// It may have closed while this file was being loaded.
+if (!process.connected) end()
+
+function end(): void {
   // Nobody reads what is printed from here on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs).unref()
   process.kill(process.pid, 'SIGTERM')
-})
-process.channel?.unref()
+}

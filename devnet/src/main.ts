@@ -18,8 +18,9 @@ let stoppingSince = 0
 let devnet: Devnet | undefined
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
-// The launcher was killed.
+// The launcher was killed, perhaps while this file was being loaded.
 process.on('disconnect', stop)
+if (process.send && !process.connected) process.exit(1)
 // The terminal may be gone before we are.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 

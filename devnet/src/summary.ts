@@ -48,7 +48,7 @@ function keyNote({ adminKey, dataFolder }: Devnet, isKeyAccepted: boolean): stri
 function commands(devnet: Devnet): string {
   const { apiUrl, simulator, dataFolder } = devnet
   const key = `KEY=$(cat ${quoted(shown(adminKeyFile(dataFolder)))})`
-  const history = `curl -s -H "x-api-key: $KEY" ${apiUrl}/messages`
+  const history = `curl -s -w '\\n' -H "x-api-key: $KEY" ${apiUrl}/messages`
   return simulator
     ? simulatedTour(apiUrl, simulator.controlUrl, key, history)
     : liveTour(apiUrl, key, history)
@@ -59,10 +59,10 @@ function simulatedTour(apiUrl: string, controlUrl: string, key: string, history:
 
   ${key}
   QR=$(curl -s -H "x-api-key: $KEY" '${apiUrl}/generate-qr?sender=${sender}' | sed 's/.*"qr_text":"\\([^"]*\\)".*/\\1/')
-  curl -s ${controlUrl}/scan -H 'content-type: application/json' -d '{"number":"${sender}","qr":"'"$QR"'"}'
-  curl -s ${apiUrl}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+  curl -s -w '\\n' ${controlUrl}/scan -H 'content-type: application/json' -d '{"number":"${sender}","qr":"'"$QR"'"}'
+  curl -s -w '\\n' ${apiUrl}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' \\
     -d '{"sender":"${sender}","number":"${recipient}","message":"Hello from wagate","wait":10}'
-  curl -s ${controlUrl}/chats/${recipient}/messages     # what the recipient's phone shows
+  curl -s -w '\\n' ${controlUrl}/chats/${recipient}/messages     # what the recipient's phone shows
   ${history}     # the history`
 }
 
@@ -73,7 +73,7 @@ function liveTour(apiUrl: string, key: string, history: string): string {
   SENDER=<your number>
   curl -s -H "x-api-key: $KEY" "${apiUrl}/generate-qr?sender=$SENDER" | sed 's/.*"qr":"\\([^"]*\\)".*/\\1/' | base64 -d > qr.png
   # WhatsApp on the phone: Settings, Linked devices, Link a device, and scan qr.png within two minutes
-  curl -s ${apiUrl}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+  curl -s -w '\\n' ${apiUrl}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' \\
     -d '{"sender":"'$SENDER'","number":"<recipient>","message":"Hello from wagate","wait":10}'
   ${history}`
 }

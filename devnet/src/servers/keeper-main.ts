@@ -26,6 +26,8 @@ process.on('SIGTERM', () => void end())
 process.on('SIGINT', () => undefined)
 process.on('SIGHUP', () => undefined)
 process.on('message', (message: ToKeeper) => void obey(message))
+// It may have closed while this file was being loaded.
+if (!process.connected) await end()
 
 try {
   const [postgres, redis] = await Promise.all([

@@ -26,7 +26,7 @@ export async function startRedis({ folder, logFile, durable, program }: RedisOpt
   await endLeftoverRedis(place, lastPort)
 
   const port = await freePort(lastPort)
-  const password = program.keepsData ? randomBytes(18).toString('base64url') : ''
+  const password = program.keepsData ? readPassword(join(place, 'password')) : ''
   writeFileSync(join(place, 'redis.conf'), configuration(port, password, durable), { mode: 0o600 })
   writeFileSync(portFile, String(port))
   const { command, args, env } = program.command({ folder: place, port })
@@ -39,6 +39,12 @@ export async function startRedis({ folder, logFile, durable, program }: RedisOpt
     process: server,
     stop: () => server.stop(durable ? 'SIGTERM' : 'SIGKILL'),
   }
+}
+
+/** Stays the same, so that clients find a server that was started again. */
+function readPassword(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('base64url'), { mode: 0o600 })
+  return readFileSync(file, 'utf8')
 }
 
 function configuration(port: number, password: string, durable: boolean): string {

@@ -104,7 +104,8 @@ test('claims anew what could not be taken', async () => {
   })
   const worker = await cluster.startWorker('first', endless, { holder })
   await owns(worker, 256)
-  expect(new Set((await epochsOf(cluster.db)).values())).toEqual(new Set([3]))
+  const claimedAgain = [...(await epochsOf(cluster.db)).values()].filter((epoch) => epoch > 1)
+  expect(claimedAgain).toHaveLength(2 * 32)
 })
 
 test('drops all as lost without waiting for a database that does not answer', async () => {

@@ -48,6 +48,20 @@ test('moves shards without linked devices first', async () => {
   for (let shard = 0; shard < 10; shard++) expect(first.holder.leases.has(shard)).toBe(true)
 })
 
+test('the holder gets a few shards at a time, those with linked devices first', async () => {
+  await addLinkedDevices(10)
+  const sizes: number[] = []
+  const holder = makeRecordingHolder({
+    async take(leases) {
+      sizes.push(leases.length)
+    },
+  })
+  const worker = await cluster.startWorker('first', endless, { holder })
+  await owns(worker, 256)
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(32)
+  expect(new Set(holder.taken.slice(0, 10))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
+})
+
 test('two workers of one name come to share the shards instead of replacing each other', async () => {
   const first = await cluster.startWorker('same', quick)
   await owns(first, 256)

@@ -12,13 +12,19 @@ type Held = {
   isEnded: boolean
 }
 
+/**
+ * A process that takes all at once is busy for so long that its heartbeat comes late; it is marked dead, and
+ * the next one does the same.
+ */
+const takenAtOnce = 32
+
 export type ClaimedShard = OwnedShard & { linked: number }
 
 export type HeldShards = {
   linkedDevices(): number
   /** Those in use, cheapest to move first. */
   list(): ClaimedShard[]
-  /** They count as held at once; those that the holder cannot take are lost. */
+  /** They count as held at once; those that the holder cannot take are lost. Never rejects. */
   take(claimed: ClaimedShard[], registration: Registration): Promise<void>
   /** Ends the lease at once; `dropLost` closes what hangs on it. */
   lose(shard: number): void
@@ -26,7 +32,7 @@ export type HeldShards = {
   dropLost(): Promise<void>
   /** Leases stay valid while what is on the wire is finished. */
   dropReleased(shards: number[]): Promise<void>
-  /** From here on `take` throws. */
+  /** From here on `take` loses what it is given. */
   refuseMore(): void
 }
 
@@ -56,6 +62,19 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
     }
   }
 
+  async function takeSome(entries: Held[]): Promise<void> {
+    try {
+      await inTurn(async () => {
+        if (isClosing) return entries.forEach(lose)
+        await holder.take(entries.map(({ lease }) => lease))
+        for (const entry of entries) entry.isTaken = true
+      })
+    } catch (error) {
+      logger.error({ err: error, shards: entries.length }, 'Shards could not be taken')
+      for (const entry of entries) lose(entry)
+    }
+  }
+
   function linkedOf({ lease, isTaken, claimedLinked }: Held): number {
     return isTaken ? holder.linkedDevices(lease.shard) : claimedLinked
   }
@@ -70,18 +89,12 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
         .sort((a, b) => a.linked - b.linked || a.shard - b.shard),
 
     async take(claimed, registration) {
-      const entries = claimed.map((shard) => beginLease(shard, registration))
+      const entries = claimed
+        .toSorted((a, b) => b.linked - a.linked)
+        .map((shard) => beginLease(shard, registration))
       for (const entry of entries) held.set(entry.lease.shard, entry)
-      try {
-        await inTurn(async () => {
-          if (isClosing) throw new Error('The worker stops')
-          await holder.take(entries.map(({ lease }) => lease))
-        })
-        for (const entry of entries) entry.isTaken = true
-      } catch (error) {
-        for (const entry of entries) lose(entry)
-        throw error
-      }
+      for (let taken = 0; taken < entries.length; taken += takenAtOnce)
+        await takeSome(entries.slice(taken, taken + takenAtOnce))
     },
 
     lose(shard) {

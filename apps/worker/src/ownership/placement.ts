@@ -73,12 +73,10 @@ export function makePlacement(options: PlacementOptions): Placement {
     if (claimed.length > 0) {
       logger.info({ shards: claimed.length }, 'Claims shards')
       // Not awaited: it takes seconds on a busy machine, and others may die in the meantime.
-      held
-        .take(
-          claimed.map((owned) => ({ ...owned, linked: linkedOf.get(owned.shard) ?? 0 })),
-          registration,
-        )
-        .catch((error) => logger.error({ err: error }, 'Shards could not be taken'))
+      void held.take(
+        claimed.map((owned) => ({ ...owned, linked: linkedOf.get(owned.shard) ?? 0 })),
+        registration,
+      )
     }
     return chosen.length - claimed.length
   }

@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../../../packages/queue/test/tcp-p
 import type { Lease, ShardHolder } from '../src/ownership/lease.ts'
 import { type Ownership, type OwnershipOptions, startOwnership } from '../src/ownership/ownership.ts'
 
-export const shards = 256
+const shards = 256
 
 type Timing = Pick<OwnershipOptions, 'leaseTtlMs' | 'heartbeatMs' | 'tickMs'>
 export const quick: Timing = { leaseTtlMs: 600, heartbeatMs: 100, tickMs: 50 }

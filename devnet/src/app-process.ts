@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve as resolvePath } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export type AppProcessOptions = {
@@ -37,7 +37,7 @@ const logBytesMax = 10_000_000
 /** Starts one of our programs from source, in a process group of its own: Ctrl-C must not reach it. */
 export function startAppProcess(options: AppProcessOptions): AppProcess {
   const { name, entry, preload, args = [], env } = options
-  const imports = ['tsx', guard, ...(preload ? [pathToFileURL(join(repository, preload)).href] : [])]
+  const imports = ['tsx', guard, ...(preload ? [pathToFileURL(resolvePath(repository, preload)).href] : [])]
   const logFile = prepareLog(options.logFolder, name)
   const log = openSync(logFile, 'a', 0o600)
   const logOffset = statSync(logFile).size
@@ -46,7 +46,7 @@ export function startAppProcess(options: AppProcessOptions): AppProcess {
     [
       ...imports.flatMap((file) => ['--import', file]),
       '--conditions=source',
-      join(repository, entry),
+      resolvePath(repository, entry),
       ...args,
     ],
     { cwd: repository, env, detached: true, stdio: ['ignore', log, log, 'ipc'] },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findRedis } from './find-redis.ts'
 import type { FromKeeper, KeeperOptions, ServerFacts, ServerName, ToKeeper } from './keeper-messages.ts'
+import { isRunning } from './leftover.ts'
 import { startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
 import type { RedisProgram } from './redis-program.ts'
@@ -96,16 +97,8 @@ async function end(): Promise<void> {
 
 /** They end themselves when the launcher dies; one that hangs or is stopped is killed. */
 async function waitForWatched(): Promise<void> {
-  for (let waitedMs = 0; waitedMs < drainMs && [...watched].some(isAlive); waitedMs += 20) await delay(20)
-  for (const pid of watched) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+  for (let waitedMs = 0; waitedMs < drainMs && [...watched].some(isRunning); waitedMs += 20) await delay(20)
+  for (const pid of watched) if (isRunning(pid)) process.kill(pid, 'SIGKILL')
 }
 
 function tell(message: FromKeeper): void {

@@ -6,6 +6,7 @@ import type { FromKeeper, KeeperOptions, ServerFacts, ServerName, ToKeeper } fro
 import { endLeftover } from './leftover.ts'
 
 export type Keeper = {
+  pid: number
   postgres: ServerFacts | undefined
   redis: ServerFacts | undefined
   /** Stops one server and waits for its end. */
@@ -50,6 +51,7 @@ export async function startKeeper(
   }
 
   const keeper: Keeper = {
+    pid: child.pid ?? 0,
     postgres: undefined,
     redis: undefined,
     close,

@@ -16,6 +16,11 @@ export async function endLeftover(pid: number, mark: string, signal: NodeJS.Sign
   process.kill(pid, 'SIGKILL')
 }
 
+/** False also for a process that has ended and that its parent has not taken note of. */
+export function isRunning(pid: number): boolean {
+  return commandLine(pid) !== ''
+}
+
 function isLeftover(pid: number, mark: string): boolean {
   return pid > 1 && commandLine(pid).includes(mark)
 }

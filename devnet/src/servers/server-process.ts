@@ -7,6 +7,7 @@ export type ServerProcess = {
   /** Resolves when the process is gone, whatever the reason. */
   exited: Promise<void>
   hasExited(): boolean
+  signal(signal: NodeJS.Signals): void
   /** Asks with the signal, insists with SIGKILL after 10 seconds. Safe to call twice. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
@@ -28,6 +29,7 @@ export async function spawnServer(
     pid,
     exited,
     hasExited,
+    signal: (signal) => void child.kill(signal),
     async stop(signal) {
       if (hasExited()) return
       child.kill(signal)

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino'
+import { describeError } from './describe-error.ts'
 
 export type { Logger }
 
@@ -14,17 +15,4 @@ export function makeLogger(role: string, level: string): Logger {
     },
     serializers: { err: describeError },
   })
-}
-
-/** Only what names the fault: a database error carries the row, the statement and its parameters beside it. */
-function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { type: typeof error }
-  const code = 'code' in error ? error.code : undefined
-  return {
-    type: error.name,
-    message: error.message,
-    stack: error.stack,
-    ...(code !== undefined && { code }),
-    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
-  }
 }

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { makeClient } from './client.ts'
+
+const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const closers: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+test('prints the first key once, logs neither keys nor texts nor numbers, and ends with 0', async () => {
+  const env = await makeEnv()
+  const first = start(env)
+  const printed = await vi.waitFor(() => {
+    const found = /wag_\w{49}/.exec(first.output.join(''))
+    if (!found) throw new Error(first.output.join(''))
+    return found[0]
+  }, 20_000)
+  expect(first.output.join('').split(printed)).toHaveLength(2)
+  await end(first.child, 'SIGINT')
+
+  const { child, output } = start(env)
+  const port = await vi.waitFor(() => {
+    const line = output
+      .join('')
+      .split('\n')
+      .find((text) => text.includes('The API listens'))
+    return Number(JSON.parse(line ?? '').port)
+  }, 20_000)
+  const client = makeClient(`http://127.0.0.1:${port}`)
+  const secrets = {
+    sender: '4915155555555',
+    number: '4915166666666',
+    message: 'very private text',
+    password: 'my secret password',
+    email: 'private@example.com',
+    api_key: printed,
+  }
+  for (const path of ['/create-device', '/send-message', '/create-user', '/info-device', '/nothing']) {
+    await client.get(path, secrets)
+    await client.post(path, secrets)
+    await client.post(path, JSON.stringify(secrets).slice(0, -1))
+  }
+  await end(child, 'SIGTERM')
+  const lines = output.join('').trim().split('\n')
+  for (const secret of Object.values(secrets)) expect(output.join('')).not.toContain(secret)
+  const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'Request answered')
+  expect(requests).toHaveLength(15)
+  expect(requests[0]).toMatchObject({
+    method: 'GET',
+    path: '/create-device',
+    status: 200,
+    accountId: expect.any(Number),
+    durationMs: expect.any(Number),
+    requestId: expect.any(String),
+  })
+}, 60_000)
+
+test('refuses to start on another number of shards, and says so', async () => {
+  const { child, output } = start({ ...(await makeEnv()), SHARDS: '8' })
+  const [code] = await once(child, 'exit')
+  expect(code).not.toBe(0)
+  expect(output.join('')).toContain('installed with 256 shards, SHARDS says 8')
+})
+
+test('names every setting that is wrong, and not its value', async () => {
+  const { child, output } = start({ DATABASE_URL: 'mysql://secret', REDIS_URL: '', PORT: 'x' })
+  const [code] = await once(child, 'exit')
+  expect(code).not.toBe(0)
+  for (const name of ['DATABASE_URL', 'REDIS_URL', 'PORT']) expect(output.join('')).toContain(name)
+  expect(output.join('')).not.toContain('mysql://secret')
+})
+
+async function makeEnv(): Promise<Record<string, string>> {
+  const database = await createTestDatabase()
+  closers.push(() => database.drop())
+  return {
+    DATABASE_URL: database.url,
+    REDIS_URL: await testRedisUrl(),
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'trace',
+    BOOTSTRAP_ADMIN_EMAIL: 'first@example.com',
+  }
+}
+
+function start(env: Record<string, string>): { child: ChildProcess; output: string[] } {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', program], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  closers.push(() => child.kill('SIGKILL'))
+  const output: string[] = []
+  child.stdout.on('data', (chunk) => output.push(String(chunk)))
+  child.stderr.on('data', (chunk) => output.push(String(chunk)))
+  return { child, output }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  expect(await exited).toEqual([0, null])
+}

@@ -30,7 +30,8 @@ try {
   await main()
 } catch (error) {
   console.error(stopping.signal.aborted ? 'Stopped.' : error)
-  process.exitCode = 1
+  // What was being measured may still wait for something that will not come.
+  process.exit(1)
 }
 if (process.connected) process.disconnect()
 

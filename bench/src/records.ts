@@ -7,6 +7,8 @@ export type Records = {
   countOnline(): Promise<number>
   /** Accepted and neither sent nor failed. */
   countWaiting(): Promise<number>
+  /** How many of these senders have sent something since. */
+  countSendersSince(senders: string[], sinceMs: number): Promise<number>
   listSendersOf(worker: string): Promise<string[]>
   /** Shards that each live worker owns, by its name. */
   countShards(): Promise<Record<string, number>>
@@ -53,6 +55,12 @@ export function openRecords(databaseUrl: string): Records {
       const [row] = await sql<{ waiting: number }[]>`
         SELECT count(*)::int AS waiting FROM messages WHERE status IN ('queued', 'sending')`
       return row?.waiting ?? 0
+    },
+    async countSendersSince(senders, sinceMs) {
+      const [row] = await sql<{ senders: number }[]>`
+        SELECT count(DISTINCT sender)::int AS senders FROM messages
+        WHERE sender = ANY(${senders}) AND sent_at > ${since(sinceMs)}`
+      return row?.senders ?? 0
     },
     async listSendersOf(worker) {
       const rows = await sql<{ sender: string }[]>`

@@ -12,6 +12,8 @@ type Sample = {
   endedMs: number
   firstMs: number
   allMs: number
+  /** Until the first login. */
+  startCpuMs: number
   cpuMsPerLogin: number
 }
 
@@ -54,6 +56,7 @@ async function restartOnce({ devnet, phones, records }: System, way: Sample['way
     endedMs,
     firstMs: first.ms,
     allMs: all.ms,
+    startCpuMs: first.cpuMs,
     cpuMsPerLogin: (all.cpuMs - first.cpuMs) / Math.max(1, all.connected - first.connected),
   }
 }
@@ -70,7 +73,7 @@ async function kill(devnet: System['devnet']): Promise<void> {
 
 function makeReport(samples: Sample[], senders: number, rounds: number): Report {
   const rows = (['SIGTERM', 'SIGKILL'] as const).map((way) => {
-    const of = (field: 'endedMs' | 'firstMs' | 'allMs' | 'cpuMsPerLogin') =>
+    const of = (field: Exclude<keyof Sample, 'way'>) =>
       median(samples.filter((sample) => sample.way === way).map((sample) => sample[field]))
     return {
       'stopped by': way,
@@ -78,6 +81,7 @@ function makeReport(samples: Sample[], senders: number, rounds: number): Report 
       'first online ms': Math.round(of('firstMs')),
       'all online ms': Math.round(of('allMs')),
       'logins took ms': Math.round(of('allMs') - of('firstMs')),
+      'CPU ms to start': Math.round(of('startCpuMs')),
       'CPU ms a login': significant(of('cpuMsPerLogin')),
     }
   })

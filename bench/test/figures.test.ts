@@ -71,6 +71,7 @@ describe('failover', () => {
       worker: 'worker-1',
       senders: ['1', '2'],
       at: 1000,
+      endedAt: 1000,
       until: 9000,
     } as const
     const messages = [message('a', 500, 600), message('b', 900, 5000), message('c', 4900, 5100)]

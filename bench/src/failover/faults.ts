@@ -5,16 +5,18 @@ import { until } from '../until.ts'
 export type Way = 'SIGKILL, other worker' | 'SIGKILL, same name again' | 'SIGTERM, other worker'
 
 /** One worker went away. The times of its senders' next messages are read from the records afterwards. */
-export type Fault = { way: Way; worker: string; senders: string[]; at: number; until: number }
+export type Fault = {
+  way: Way
+  worker: string
+  senders: string[]
+  at: number
+  endedAt: number
+  until: number
+}
 
 const workers = ['worker-1', 'worker-2']
 const balanceMs = 180_000
-/** Enough for the slowest way: the lease of 6 s, and what piled up. */
-const recoveryMs = {
-  'SIGKILL, other worker': 12_000,
-  'SIGKILL, same name again': 6000,
-  'SIGTERM, other worker': 5000,
-}
+const recoveryMs = 45_000
 
 /** Lets one of two workers go, and brings both back to an equal share before it returns. */
 export async function causeFault({ devnet, records }: System, way: Way, round: number): Promise<Fault> {
@@ -22,12 +24,15 @@ export async function causeFault({ devnet, records }: System, way: Way, round: n
   await balanced(records)
   const senders = await records.listSendersOf(worker)
   const at = Date.now()
-  const end = at + recoveryMs[way]
   const ending = way === 'SIGTERM, other worker' ? devnet.stop(worker) : kill(devnet, worker)
   await ending
+  const endedAt = Date.now()
   if (way === 'SIGKILL, same name again') await devnet.start(worker)
-  await delay(Math.max(0, end - Date.now()))
-  const fault = { way, worker, senders, at, until: Date.now() }
+  // What has not recovered by then counts as silent.
+  await until('all senders send again', { withinMs: recoveryMs, everyMs: 100 }, async () => {
+    return (await records.countSendersSince(senders, endedAt)) === senders.length
+  }).catch(() => undefined)
+  const fault = { way, worker, senders, at, endedAt, until: Date.now() }
   if (way !== 'SIGKILL, same name again') await devnet.start(worker)
   return fault
 }

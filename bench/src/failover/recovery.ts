@@ -2,7 +2,7 @@ import type { MessageFacts } from '../records.ts'
 import type { Fault } from './faults.ts'
 
 export type Recovery = {
-  /** From the signal to the next message that was sent, of each sender that the worker had. */
+  /** From the signal to the first message that another process sent, of each sender that the worker had. */
   nextSentMs: number[]
   /** The longest that a message of each of these senders waited. */
   longestWaitMs: number[]
@@ -11,12 +11,12 @@ export type Recovery = {
 }
 
 /** What a fault did to the senders of the worker that went away. */
-export function measureRecovery({ senders, at, until }: Fault, messages: MessageFacts[]): Recovery {
+export function measureRecovery({ senders, at, endedAt, until }: Fault, messages: MessageFacts[]): Recovery {
   const recovery: Recovery = { nextSentMs: [], longestWaitMs: [], silent: 0 }
   for (const sender of senders) {
     const own = messages.filter((message) => message.sender === sender)
     const sent = own.flatMap(({ sentAtMs }) =>
-      sentAtMs !== null && sentAtMs > at && sentAtMs <= until ? [sentAtMs] : [],
+      sentAtMs !== null && sentAtMs > endedAt && sentAtMs <= until ? [sentAtMs] : [],
     )
     if (sent.length === 0) recovery.silent += 1
     else recovery.nextSentMs.push(Math.min(...sent) - at)

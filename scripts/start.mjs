@@ -15,4 +15,4 @@ try {
   process.exit(2)
 }
 await installDependencies()
-become(['--import', 'tsx', '--conditions=source', 'devnet/src/main.ts', ...args])
+become(['--import', './devnet/src/typescript.mjs', '--conditions=source', 'devnet/src/main.ts', ...args])

@@ -30,6 +30,8 @@ export type AppProcess = {
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
+/** Makes Node run TypeScript; loaded before everything else. */
+export const typescript = new URL('./typescript.mjs', import.meta.url).href
 const guard = new URL('./end-with-launcher.ts', import.meta.url).href
 const drainMs = 16_000
 const logBytesMax = 10_000_000
@@ -37,7 +39,11 @@ const logBytesMax = 10_000_000
 /** Starts one of our programs from source, in a process group of its own: Ctrl-C must not reach it. */
 export function startAppProcess(options: AppProcessOptions): AppProcess {
   const { name, entry, preload, args = [], env } = options
-  const imports = ['tsx', guard, ...(preload ? [pathToFileURL(resolvePath(repository, preload)).href] : [])]
+  const imports = [
+    typescript,
+    guard,
+    ...(preload ? [pathToFileURL(resolvePath(repository, preload)).href] : []),
+  ]
   const logFile = prepareLog(options.logFolder, name)
   const log = openSync(logFile, 'a', 0o600)
   const logOffset = statSync(logFile).size

@@ -26,7 +26,7 @@ export type KeeperEvents = {
   onKeeperEnded?(): void
 }
 
-const repository = fileURLToPath(new URL('../../..', import.meta.url))
+const typescript = new URL('../typescript.mjs', import.meta.url).href
 const program = fileURLToPath(new URL('./keeper-main.ts', import.meta.url))
 
 /**
@@ -107,9 +107,9 @@ async function endOrphans({ postgres, redis }: Keeper): Promise<void> {
 function forkKeeper(options: KeeperOptions): ChildProcess {
   const log = openSync(join(options.logFolder, 'keeper.log'), 'a', 0o600)
   const child = fork(program, [JSON.stringify(options)], {
-    cwd: repository,
+    cwd: '/',
     detached: true,
-    execArgv: ['--import', 'tsx', '--conditions=source'],
+    execArgv: ['--import', typescript, '--conditions=source'],
     stdio: ['ignore', log, log, 'ipc'],
   })
   closeSync(log)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
@@ -15,7 +16,6 @@ import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
 import { makeOutageLog } from './outage-log.ts'
 
-/** Requests that are being answered get this long when the process stops. */
 const drainMs = 8000
 
 /** Listens once Postgres has answered; Redis may come later. */
@@ -57,11 +57,7 @@ export async function startApi(config: Config): Promise<Running & { url: string 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       closing.abort()
-      const drained = once(server, 'close')
-      server.close()
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
-      await drained
-      clearTimeout(timer)
+      await drain(server)
       await release()
       log.info('The API has stopped')
     }
@@ -76,4 +72,16 @@ export async function startApi(config: Config): Promise<Running & { url: string 
     await release()
     throw error
   }
+}
+
+/** Waits for the requests that are being answered, at most 8 s. */
+async function drain(server: Server): Promise<void> {
+  const drained = once(server, 'close')
+  server.close()
+  // A connection that was busy when the server closed is kept alive after its answer.
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs)
+  await drained
+  clearInterval(idle)
+  clearTimeout(timer)
 }

@@ -1,5 +1,5 @@
-export type Body = Record<string, unknown>
-export type Answer = { status: number; headers: Headers; body: Body }
+type Body = Record<string, unknown>
+type Answer = { status: number; headers: Headers; body: Body }
 
 export type Client = {
   get(path: string, query?: Record<string, string>, headers?: Record<string, string>): Promise<Answer>

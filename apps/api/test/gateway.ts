@@ -168,3 +168,9 @@ export async function recordCommands({ redisUrl }: Gateway, deviceId: number) {
     },
   }
 }
+
+/** The account's history, newest first. */
+export async function storedOf(client: Client) {
+  const { body } = await client.get('/messages')
+  return body.messages as Record<string, unknown>[]
+}

@@ -13,7 +13,7 @@ export const commandSchema = z.discriminatedUnion('kind', [
 ])
 
 export type Command = z.infer<typeof commandSchema>
-export type CommandKind = Command['kind']
+type CommandKind = Command['kind']
 
 /** One handler for each kind: a missing one does not compile. */
 export type CommandHandlers = {

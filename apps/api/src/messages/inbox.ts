@@ -6,7 +6,7 @@ import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
 
-export type Accepted = { messageId: string; deviceId: number; status: MessageStatus; isReplay: boolean }
+type Accepted = { messageId: string; deviceId: number; status: MessageStatus; isReplay: boolean }
 
 export type Inbox = {
   /** Stores the message and tells its owner. Throws AppErrors of the sender and of the idempotency key. */

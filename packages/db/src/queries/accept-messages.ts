@@ -19,7 +19,7 @@ export type NewMessage = {
 }
 
 /** `key` counts within account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
-export type Idempotency = { operation: string; key: string; payloadHash: string }
+type Idempotency = { operation: string; key: string; payloadHash: string }
 
 export type Acceptance =
   | { outcome: 'accepted'; deviceId: number }

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Gateway, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+describe('body', () => {
+  const json = { 'content-type': 'application/json' }
+  const post = (body: string | Uint8Array, headers: Record<string, string> = json, path = '/create-device') =>
+    gateway.admin.request(path, { method: 'POST', headers, body })
+
+  test.each(['{', '{"a":}', 'sender=1', '"text"', '1', 'null', 'true', '[]', '[{"sender":"1"}]'])(
+    'that is %s is 400 malformed_json',
+    async (body) => {
+      expect(await post(body)).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
+    },
+  )
+
+  test('that is not UTF-8 is 400', async () => {
+    const broken = new Uint8Array([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])
+    expect(await post(broken)).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
+  })
+
+  test('that is empty counts as an empty object', async () => {
+    for (const body of ['', '  ']) expect(await post(body, json, '/user-info')).toMatchObject({ status: 200 })
+    expect(await gateway.admin.request('/user-info', { method: 'POST' })).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/json; charset=iso-8859-1',
+  ])('of type %s is 415', async (type) => {
+    const answer = await post('{"sender":"4915112345678"}', { 'content-type': type })
+    expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+  })
+
+  test('that is compressed is 415', async () => {
+    const answer = await post('{}', { ...json, 'content-encoding': 'gzip' })
+    expect(answer).toMatchObject({ status: 415 })
+  })
+
+  test.each([
+    ['application/json', '{"sender":"+49 151 111-0001"}'],
+    ['application/json; charset=utf-8', '{"sender":4915111110001}'],
+    ['APPLICATION/JSON;charset="UTF-8"', '{"sender":"004915111110001"}'],
+    ['application/x-www-form-urlencoded', 'sender=%2B4915111110001&name=a+b'],
+    ['application/x-www-form-urlencoded', '{"sender":"4915111110001"}'],
+    ['', '{"sender":"4915111110001"}'],
+  ])('of type %j is read: %s', async (type, body) => {
+    const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+    const sent = type === '' ? new TextEncoder().encode(body) : body
+    expect((await post(sent, headers)).status).toBe(200)
+  })
+
+  test('larger than 64 KiB is 413, announced or streamed', async () => {
+    const large = JSON.stringify({ name: 'x'.repeat(70_000) })
+    expect(await post(large)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    const chunks = ReadableStream.from(
+      (function* () {
+        for (let n = 0; n < 100; n++) yield new TextEncoder().encode(' '.repeat(1024))
+      })(),
+    )
+    const streamed = await gateway.admin.request('/create-device', {
+      method: 'POST',
+      headers: json,
+      body: chunks,
+      duplex: 'half',
+    } as RequestInit)
+    expect(streamed).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+  })
+})
+
+describe('parameters', () => {
+  test('of the query count for POST as well, equal values in both places too', async () => {
+    const { body } = await gateway.admin.post('/create-device?sender=4915122220001', {
+      sender: 4915122220001,
+      name: 'shop',
+    })
+    expect(body).toMatchObject({ ok: true, sender: '4915122220001', name: 'shop' })
+  })
+
+  test.each([
+    ['GET', '/create-device?sender=4915122220002&sender=4915122220002', undefined],
+    ['POST', '/create-device?sender=4915122220002', '{"sender":"4915122220003"}'],
+  ])('given twice are refused: %s %s', async (method, path, body) => {
+    const init = { method, headers: { 'content-type': 'application/json' }, ...(body && { body }) }
+    expect(await gateway.admin.request(path, init)).toMatchObject({
+      status: 400,
+      body: { code: 'duplicate_parameter', details: [{ parameter: 'sender' }] },
+    })
+  })
+
+  test('given twice in a form are refused', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await gateway.admin.post('/create-device', 'sender=4915122220002&sender=1', headers)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'duplicate_parameter' } })
+  })
+
+  test('that are unknown are named in warnings', async () => {
+    const { body } = await gateway.admin.post('/user-info?foo=1', { capton: 'x', __proto__x: 1 })
+    expect(body).toMatchObject({
+      ok: true,
+      warnings: [
+        'Unknown parameter "foo" was ignored.',
+        'Unknown parameter "capton" was ignored.',
+        'Unknown parameter "__proto__x" was ignored.',
+      ],
+    })
+    expect((await gateway.admin.get('/user-info')).body).not.toHaveProperty('warnings')
+  })
+
+  test('named __proto__ are parameters like others', async () => {
+    const { body } = await gateway.admin.post('/user-info', '{"__proto__":{"email":"x"},"constructor":1}')
+    expect(body).toMatchObject({ ok: true, email: 'admin@example.com' })
+    expect(body.warnings).toHaveLength(2)
+  })
+
+  test('that are missing are all named', async () => {
+    expect(await gateway.admin.post('/send-message', {})).toMatchObject({
+      status: 400,
+      body: {
+        code: 'missing_parameter',
+        error: 'sender is missing; number is missing; message is missing',
+        details: [{ parameter: 'sender' }, { parameter: 'number' }, { parameter: 'message' }],
+      },
+    })
+  })
+
+  test('that are not valid are all named', async () => {
+    expect(
+      await gateway.admin.post('/send-message', { sender: 'x', number: true, message: 1 }),
+    ).toMatchObject({
+      status: 400,
+      body: {
+        code: 'invalid_parameter',
+        details: [{ parameter: 'sender' }, { parameter: 'number' }, { parameter: 'message' }],
+      },
+    })
+  })
+
+  test('null counts as absent', async () => {
+    const answer = await gateway.admin.post('/info-device', { device_id: null, sender: null })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'missing_parameter' } })
+  })
+})

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { startApi } from '../src/start.ts'
+import { createSender, type Gateway, linkDevice, ownShards, startGateway, storedOf } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+  await ownShards(gateway)
+})
+afterAll(() => gateway.close())
+
+const number = '4915199999999'
+
+describe('idempotency', () => {
+  test('50 equal requests at once send one message', async () => {
+    const { account, sender } = await createSender(gateway)
+    const key = randomUUID()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        n % 2 === 0
+          ? account.post('/send-message', { sender, number, message: 'once', idempotency_key: key })
+          : account.get('/send-message', { sender, number, message: 'once' }, { 'idempotency-key': key }),
+      ),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(({ body }) => body.message_id)).size).toBe(1)
+    const replays = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')
+    expect(replays).toHaveLength(49)
+    expect(await storedOf(account)).toHaveLength(1)
+  })
+
+  test('holds across two processes', async () => {
+    const { account, sender } = await createSender(gateway)
+    const other = await startSecondApi()
+    try {
+      const key = randomUUID()
+      const given = { sender, number, message: 'once', idempotency_key: key }
+      const headers = { 'content-type': 'application/json', 'x-api-key': account.apiKey }
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, async (_, n) => {
+          if (n % 2 === 0) return (await account.post('/send-message', given)).body
+          const init = { method: 'POST', headers, body: JSON.stringify(given) }
+          return (await (await fetch(`${other.url}/send-message`, init)).json()) as Record<string, unknown>
+        }),
+      )
+      expect(new Set(answers.map(({ message_id }) => message_id)).size).toBe(1)
+      expect(await storedOf(account)).toHaveLength(1)
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('a replay answers as the first call did, with the newest status', async () => {
+    const { account, sender } = await createSender(gateway)
+    const given = { sender, number, message: 'x', idempotency_key: 'k' }
+    const first = await account.post('/send-message', given)
+    expect(first.headers.get('idempotent-replayed')).toBeNull()
+    const again = await account.post('/send-message', { ...given, sender: `+${sender}` })
+    expect(again.body).toEqual(first.body)
+    await gateway.db.$client`
+      UPDATE messages SET status = 'sent', sent_at = now() WHERE id = ${String(first.body.message_id)}`
+    expect((await account.post('/send-message', given)).body).toEqual({ ...first.body, status: 'sent' })
+  })
+
+  test('a replay comes even when the sender is logged out meanwhile', async () => {
+    const { account, sender } = await createSender(gateway)
+    const given = { sender, number, message: 'x', idempotency_key: 'k' }
+    const first = await account.post('/send-message', given)
+    await account.post('/logout-device', { sender })
+    expect((await account.post('/send-message', given)).body).toEqual(first.body)
+    expect(await account.post('/send-message', { ...given, idempotency_key: 'new' })).toMatchObject({
+      status: 409,
+    })
+  })
+
+  test.each([{ message: 'other' }, { number: '4915188888888' }])(
+    'another payload is 422: %j',
+    async (other) => {
+      const { account, sender } = await createSender(gateway)
+      const given = { sender, number, message: 'x', idempotency_key: 'k' }
+      await account.post('/send-message', given)
+      expect(await account.post('/send-message', { ...given, ...other })).toMatchObject({
+        status: 422,
+        body: { code: 'idempotency_key_reused' },
+      })
+      const twins = await Promise.all([
+        account.post('/send-message', { ...given, idempotency_key: 'l' }),
+        account.post('/send-message', { ...given, idempotency_key: 'l', ...other }),
+      ])
+      expect(twins.map(({ status }) => status).sort()).toEqual([200, 422])
+      expect(await storedOf(account)).toHaveLength(2)
+    },
+  )
+
+  test('a key counts within the account and the operation, for 24 hours', async () => {
+    const [one, other] = [await createSender(gateway), await createSender(gateway)]
+    const given = { number, idempotency_key: 'k' }
+    const text = { ...given, message: 'x' }
+    const media = { ...given, type: 'image', url: 'https://example.com/x.png' }
+    const ids = [
+      await one.account.post('/send-message', { ...text, sender: one.sender }),
+      await other.account.post('/send-message', { ...text, sender: other.sender }),
+      await one.account.post('/send-media', { ...media, sender: one.sender }),
+    ].map(({ body }) => body.message_id)
+    expect(new Set(ids).size).toBe(3)
+
+    await gateway.db.$client`UPDATE idempotency_keys SET created_at = created_at - interval '25 hours'`
+    const later = await one.account.post('/send-message', { ...text, sender: one.sender, message: 'y' })
+    expect(later.status).toBe(200)
+    expect(later.headers.get('idempotent-replayed')).toBeNull()
+    expect(ids).not.toContain(later.body.message_id)
+  })
+
+  test('what was refused is not kept', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const given = { sender, number, message: 'x', idempotency_key: 'k' }
+    await account.post('/logout-device', { sender })
+    expect((await account.post('/send-message', given)).status).toBe(409)
+    await linkDevice(gateway, deviceId)
+    const answer = await account.post('/send-message', given)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('idempotent-replayed')).toBeNull()
+  })
+
+  test('header and parameter may be the same, not different', async () => {
+    const { account, sender } = await createSender(gateway)
+    const given = { sender, number, message: 'x', idempotency_key: 'k' }
+    expect((await account.post('/send-message', given, { 'idempotency-key': 'k' })).status).toBe(200)
+    expect(await account.post('/send-message', given, { 'idempotency-key': 'other' })).toMatchObject({
+      status: 400,
+      body: { code: 'duplicate_parameter' },
+    })
+    const long = { 'idempotency-key': 'x'.repeat(256) }
+    expect(await account.post('/send-message', { sender, number, message: 'x' }, long)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter' },
+    })
+  })
+})
+
+async function startSecondApi() {
+  return startApi(
+    readConfig({
+      DATABASE_URL: gateway.databaseUrl,
+      REDIS_URL: gateway.redisUrl,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+    }),
+  )
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSender, type Gateway, ownShards, randomPhone, startGateway, storedOf } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+  await ownShards(gateway)
+})
+afterAll(() => gateway.close())
+
+const number = '4915199999999'
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
+describe('send-media', () => {
+  test('takes an http URL as it is', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const url = 'https://example.com/a%20b.pdf?x=1'
+    const given = { sender, number, type: 'document', url, caption: 'Invoice', filename: 'invoice.pdf' }
+    for (const answer of [
+      await account.post('/send-media', given),
+      await account.get('/send-media', given),
+    ]) {
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { ok: true, status: 'queued', type: 'document', sender, number, device_id: deviceId },
+      })
+    }
+    expect(await storedOf(account)).toMatchObject([
+      { type: 'document', url, caption: 'Invoice', message: null },
+      { type: 'document', url },
+    ])
+    const [row] = await gateway.db
+      .$client`SELECT filename FROM messages WHERE device_id = ${deviceId} LIMIT 1`
+    expect(row?.filename).toBe('invoice.pdf')
+  })
+
+  test('keeps the bytes of a data: URL and shows only their type', async () => {
+    const { account, sender } = await createSender(gateway)
+    const { body } = await account.post('/send-media', {
+      sender,
+      number,
+      type: 'image',
+      url: `data:text/plain;base64,${png}`,
+    })
+    expect(body).toMatchObject({ ok: true, type: 'image', status: 'queued' })
+    const [blob] = await gateway.db.$client<{ mime: string; bytes: Buffer; account_id: number }[]>`
+      SELECT mime, bytes, account_id FROM media_blobs WHERE message_id = ${String(body.message_id)}`
+    expect(blob).toEqual({ mime: 'image/png', bytes: Buffer.from(png, 'base64'), account_id: account.userId })
+    expect(await storedOf(account)).toMatchObject([{ url: 'data:image/png', type: 'image', caption: null }])
+  })
+
+  test('takes a document of any type, the claimed one where bytes say nothing', async () => {
+    const { account, sender } = await createSender(gateway)
+    const base64 = Buffer.from('just text').toString('base64')
+    for (const [claimed, mime] of [
+      ['text/csv', 'text/csv'],
+      ['', 'application/octet-stream'],
+    ]) {
+      const { body } = await account.post('/send-media', {
+        sender,
+        number,
+        type: 'document',
+        url: `data:${claimed};base64,${base64}`,
+      })
+      const [blob] = await gateway.db.$client`
+        SELECT mime FROM media_blobs WHERE message_id = ${String(body.message_id)}`
+      expect(blob?.mime).toBe(mime)
+    }
+  })
+
+  test('takes an image of 15 MB in the body and refuses one of 17 MB', async () => {
+    const { account, sender } = await createSender(gateway)
+    const send = (bytes: number) => {
+      const image = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(bytes)])
+      return account.post('/send-media', {
+        sender,
+        number,
+        type: 'image',
+        url: `data:image/png;base64,${image.toString('base64')}`,
+      })
+    }
+    expect((await send(15 * 2 ** 20)).status).toBe(200)
+    expect(await send(17 * 2 ** 20)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    expect(await send(20 * 2 ** 20)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+  })
+
+  test('an equal data: URL under one key is one message', async () => {
+    const { account, sender } = await createSender(gateway)
+    const given = { sender, number, type: 'image', url: `data:image/png;base64,${png}`, idempotency_key: 'k' }
+    const answers = await Promise.all(Array.from({ length: 10 }, () => account.post('/send-media', given)))
+    expect(new Set(answers.map(({ body }) => body.message_id)).size).toBe(1)
+    const blobs = await gateway.db.$client`SELECT 1 FROM media_blobs WHERE account_id = ${account.userId}`
+    expect(blobs).toHaveLength(1)
+    const url = `data:image/png;base64,${png.slice(0, -4)}AA==`
+    expect(await account.post('/send-media', { ...given, url })).toMatchObject({ status: 422 })
+  })
+
+  test('without a linked sender keeps no bytes', async () => {
+    const account = await gateway.createAccount()
+    const sender = randomPhone()
+    await account.post('/create-device', { sender })
+    const given = { sender, number, type: 'image', url: `data:image/png;base64,${png}` }
+    expect((await account.post('/send-media', given)).status).toBe(409)
+    expect(
+      await gateway.db.$client`SELECT 1 FROM media_blobs WHERE account_id = ${account.userId}`,
+    ).toHaveLength(0)
+  })
+
+  test.each([
+    [{ type: 'gif' }, 'invalid_parameter'],
+    [{ url: 'ftp://example.com/x' }, 'invalid_parameter'],
+    [{ url: 'file:///etc/passwd' }, 'invalid_parameter'],
+    [{ url: 'example.com/x.png' }, 'invalid_parameter'],
+    [{ url: 'https://' }, 'invalid_parameter'],
+    [{ url: 'https://user:secret@example.com/x' }, 'invalid_parameter'],
+    [{ url: `https://example.com/${'x'.repeat(8200)}` }, 'invalid_parameter'],
+    [{ caption: 'x'.repeat(1025) }, 'invalid_parameter'],
+    [{ filename: '' }, 'invalid_parameter'],
+    [{ url: 'data:image/png,abc' }, 'invalid_media'],
+    [{ url: 'data:image/png;base64,' }, 'invalid_media'],
+    [{ url: 'data:image/png;base64,!!!!' }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${Buffer.from('<svg></svg>').toString('base64')}` }, 'invalid_media'],
+    [{ type: 'video', url: `data:video/mp4;base64,${png}` }, 'invalid_media'],
+    [{ type: 'audio', url: `data:audio/mpeg;base64,${png}` }, 'invalid_media'],
+  ])('refuses case %#', async (wrong, code) => {
+    const { account, sender } = await createSender(gateway)
+    const right = { sender, number, type: 'image', url: 'https://example.com/x.png' }
+    expect(await account.post('/send-media', { ...right, ...wrong })).toMatchObject({
+      status: 400,
+      body: { code },
+    })
+    expect(await storedOf(account)).toEqual([])
+  })
+
+  test('names what is missing', async () => {
+    const { account, sender } = await createSender(gateway)
+    expect(await account.post('/send-media', { sender, number })).toMatchObject({
+      status: 400,
+      body: { code: 'missing_parameter', details: [{ parameter: 'type' }, { parameter: 'url' }] },
+    })
+  })
+})

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import {
+  createSender,
+  type Gateway,
+  ownShards,
+  randomPhone,
+  recordCommands,
+  startGateway,
+  storedOf,
+} from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+  await ownShards(gateway)
+})
+afterAll(() => gateway.close())
+
+const number = '4915199999999'
+
+describe('send-message', () => {
+  test('stores the message, tells the owner and answers queued', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const commands = await recordCommands(gateway, deviceId)
+    const { status, body } = await account.post('/send-message', {
+      sender: `+${sender}`,
+      number: '+49 (151) 99 99 99 99',
+      message: 'Hello 😀',
+    })
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        ok: true,
+        message_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+        status: 'queued',
+        sender,
+        number,
+        device_id: deviceId,
+      },
+    })
+    await vi.waitFor(() => expect(commands.seen).toEqual(['send']))
+    await commands.close()
+    const [row] = await gateway.db.$client`
+      SELECT account_id, device_id, direction, type, body, status, wa_id, link_generation, send_at FROM messages
+      WHERE id = ${String(body.message_id)}`
+    expect(row).toEqual({
+      account_id: account.userId,
+      device_id: deviceId,
+      direction: 'out',
+      type: 'text',
+      body: 'Hello 😀',
+      status: 'queued',
+      wa_id: expect.stringMatching(/^3EB0[0-9A-F]{18}$/),
+      link_generation: 1,
+      send_at: null,
+    })
+  })
+
+  test('by GET and by form does the same', async () => {
+    const { account, sender } = await createSender(gateway)
+    const given = { sender, number, message: 'a+b & ü' }
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect(await account.get('/send-message', given)).toMatchObject({
+      status: 200,
+      body: { status: 'queued' },
+    })
+    expect(
+      await account.post('/api/send-message/', new URLSearchParams(given).toString(), form),
+    ).toMatchObject({
+      status: 200,
+    })
+    expect((await storedOf(account)).map(({ message }) => message)).toEqual(['a+b & ü', 'a+b & ü'])
+  })
+
+  test('is accepted while the socket is away, and refused when the device is not linked', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const send = () => account.post('/send-message', { sender, number, message: 'x' })
+    const notConnected = { status: 409, body: { code: 'sender_not_connected' } }
+    await gateway.db.$client`
+      UPDATE devices SET connection = 'offline', offline_since = now() - interval '1 day' WHERE id = ${deviceId}`
+    expect(await send()).toMatchObject({ status: 200 })
+    await account.post('/logout-device', { sender })
+    // Its credentials are still there: the owner has not looked yet.
+    expect(await send()).toMatchObject(notConnected)
+    const fresh = randomPhone()
+    await account.post('/create-device', { sender: fresh })
+    expect(await account.post('/send-message', { sender: fresh, number, message: 'x' })).toMatchObject(
+      notConnected,
+    )
+    expect(await storedOf(account)).toHaveLength(1)
+  })
+
+  test('of an unknown sender is 404', async () => {
+    const account = await gateway.createAccount()
+    expect(
+      await account.post('/send-message', { sender: randomPhone(), number, message: 'x' }),
+    ).toMatchObject({
+      status: 404,
+      body: { code: 'sender_not_found' },
+    })
+  })
+
+  test.each([
+    { message: '' },
+    { message: 'x'.repeat(4097) },
+    { message: 5 },
+    { message: 'a\0b' },
+    { number: '12' },
+    { number: '4915199999999@g.us' },
+    { wait: 26 },
+    { wait: 'long' },
+    { send_at: 'tomorrow' },
+    { send_at: '2020-01-01T00:00:00Z' },
+    { send_at: new Date(Date.now() + 31 * 86_400_000).toISOString() },
+    { idempotency_key: '' },
+    { idempotency_key: 'x'.repeat(256) },
+  ])('refuses case %#', async (wrong) => {
+    const { account, sender } = await createSender(gateway)
+    const given = { sender, number, message: 'x', ...wrong }
+    expect(await account.post('/send-message', given)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', details: [{ parameter: Object.keys(wrong)[0] }] },
+    })
+    expect(await storedOf(account)).toEqual([])
+  })
+
+  test('takes 4,096 emoji', async () => {
+    const { account, sender } = await createSender(gateway)
+    expect((await account.post('/send-message', { sender, number, message: '😀'.repeat(4096) })).status).toBe(
+      200,
+    )
+  })
+
+  test('with send_at is scheduled', async () => {
+    const { account, sender } = await createSender(gateway)
+    const send_at = new Date(Date.now() + 86_400_000).toISOString()
+    const { body } = await account.post('/send-message', {
+      sender,
+      number,
+      message: 'later',
+      send_at,
+      wait: 5,
+    })
+    expect(body).toMatchObject({ ok: true, status: 'scheduled' })
+    expect(await storedOf(account)).toMatchObject([{ status: 'scheduled', message: 'later' }])
+  })
+
+  test('keeps the order of what comes at once, and accepts all of it', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const messages = Array.from({ length: 300 }, (_, n) => `message ${n}`)
+    const answers = await Promise.all(
+      messages.map((message) => account.post('/send-message', { sender, number, message })),
+    )
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    const rows = await gateway.db.$client<{ id: string }[]>`
+      SELECT id FROM messages WHERE device_id = ${deviceId} ORDER BY seq`
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(answers.map(({ body }) => body.message_id)))
+
+    for (const message of ['one', 'two', 'three'])
+      await account.post('/send-message', { sender, number, message })
+    const last = await gateway.db.$client<{ body: string }[]>`
+      SELECT body FROM messages WHERE device_id = ${deviceId} ORDER BY seq DESC LIMIT 3`
+    expect(last.map(({ body }) => body)).toEqual(['three', 'two', 'one'])
+  })
+
+  test('of many accounts at once stays with each account', async () => {
+    const senders = await Promise.all(Array.from({ length: 5 }, () => createSender(gateway)))
+    const stranger = await gateway.createAccount()
+    const answers = await Promise.all(
+      senders.flatMap(({ account, sender }) => [
+        ...Array.from({ length: 20 }, (_, n) =>
+          account.post('/send-message', { sender, number, message: `${n}` }),
+        ),
+        stranger.post('/send-message', { sender, number, message: 'stolen' }),
+        account.post('/send-message', { sender: randomPhone(), number, message: 'nobody' }),
+      ]),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(10)
+    for (const { account, sender } of senders) {
+      const stored = await storedOf(account)
+      expect(stored).toHaveLength(20)
+      expect(stored.every((message) => message.sender === sender && message.message !== 'stolen')).toBe(true)
+    }
+  })
+})
+
+describe('wait', () => {
+  test('holds the answer until the message is sent', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
+    const messageId = await settle(deviceId, { status: 'sent' })
+    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
+    expect(await answering).toMatchObject({ status: 200, body: { message_id: messageId, status: 'sent' } })
+  })
+
+  test('answers a failure with 200, its status and its reason, even if no event comes', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
+    await settle(deviceId, { status: 'failed', code: 'recipient_not_on_whatsapp', error: 'Not there.' })
+    expect(await answering).toMatchObject({
+      status: 200,
+      body: { ok: true, status: 'failed', error: 'Not there.', error_code: 'recipient_not_on_whatsapp' },
+    })
+  })
+
+  test('ends with the newest status when the time is up', async () => {
+    const { account, sender } = await createSender(gateway)
+    const answer = await account.post('/send-message', { sender, number, message: 'x', wait: 1 })
+    expect(answer).toMatchObject({ status: 200, body: { status: 'queued' } })
+  })
+
+  async function settle(deviceId: number, given: { status: string; code?: string; error?: string }) {
+    return vi.waitFor(async () => {
+      const [row] = await gateway.db.$client<{ id: string }[]>`
+        UPDATE messages SET status = ${given.status}, error_code = ${given.code ?? null}, error = ${given.error ?? null}
+        WHERE device_id = ${deviceId} RETURNING id`
+      if (!row) throw new Error('There is no message yet')
+      return row.id
+    })
+  }
+})

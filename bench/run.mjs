@@ -2,4 +2,10 @@ import { checkNodeVersion } from '../scripts/node-version.mjs'
 import { become } from '../scripts/run.mjs'
 
 checkNodeVersion()
-become(['--import', 'tsx', '--conditions=source', 'bench/src/main.ts', ...process.argv.slice(2)])
+become([
+  '--import',
+  './devnet/src/typescript.mjs',
+  '--conditions=source',
+  'bench/src/main.ts',
+  ...process.argv.slice(2),
+])

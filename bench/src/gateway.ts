@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-export type Answer = { status: number; body: Record<string, unknown> }
+type Answer = { status: number; body: Record<string, unknown> }
 
 /** A client of the API over a fixed number of connections that stay open. */
 export type Gateway = {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { typescript } from '@wagate/devnet/app-process'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { significant } from './statistics.ts'
 import type { Row } from './table.ts'
@@ -36,8 +37,8 @@ async function costOfAwait(
   count: number,
   measureMs: number,
 ): Promise<number | string> {
-  // Both with tsx, which the preload needs and which must not make the difference.
-  const imports = ['--import', 'tsx', ...(isPreloaded ? ['--import', multiplexer] : [])]
+  // Both with it: the preload is TypeScript, and that must not make the difference.
+  const imports = ['--import', typescript, ...(isPreloaded ? ['--import', multiplexer] : [])]
   const args = [...imports, program, String(count), String(measureMs)]
   try {
     const { stdout } = await run(node, args, { cwd: repository, timeout: 60_000 })

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { typescript } from '@wagate/devnet/app-process'
 import { readCpuMs } from '../process-usage.ts'
 import { ownCpuMs } from '../send-through-gateway.ts'
 import type { System } from '../system.ts'
@@ -22,7 +23,7 @@ export async function startBareLoop({ devnet }: System, senders: string[]): Prom
   const { simulator } = devnet
   if (!simulator) throw new Error('The bare loop needs the simulated network')
   const child = fork(program, {
-    execArgv: ['--import', 'tsx', '--import', preload, '--conditions=source'],
+    execArgv: ['--import', typescript, '--import', preload, '--conditions=source'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const pid = child.pid ?? 0

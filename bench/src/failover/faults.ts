@@ -37,7 +37,7 @@ export async function causeFault({ devnet, records }: System, way: Way, round: n
   return fault
 }
 
-export async function kill(devnet: System['devnet'], worker: string): Promise<void> {
+async function kill(devnet: System['devnet'], worker: string): Promise<void> {
   devnet.signal(worker, 'SIGKILL')
   await until(`${worker} is gone`, { withinMs: 5000, everyMs: 1 }, () => devnet.pid(worker) === undefined)
 }

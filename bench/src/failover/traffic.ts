@@ -3,7 +3,7 @@ import { recipientOf } from '../numbers.ts'
 import type { System } from '../system.ts'
 
 export type Accepted = { messageId: string; text: string; sender: string; number: string; at: number }
-export type Refused = { at: number; status: number; code: string }
+type Refused = { at: number; status: number; code: string }
 
 /** A steady light load, whatever happens to the workers. */
 export type Traffic = {

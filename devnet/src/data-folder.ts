@@ -49,6 +49,16 @@ export function writeAdminKey(folder: string, apiKey: string): void {
   writeSecret(adminKeyFile(folder), apiKey)
 }
 
+/** For other programs: `node --env-file=.data/environment scripts/wagate.mjs …`. */
+export function writeEnvironment(folder: string, variables: Record<string, string>): void {
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  writeSecret(environmentFile(folder), lines.join('\n'))
+}
+
+export function environmentFile(folder: string): string {
+  return join(folder, 'environment')
+}
+
 /** Complete or not there at all, and never readable by others in between. */
 function writeSecret(file: string, secret: string): void {
   const unfinished = `${file}.${process.pid}`

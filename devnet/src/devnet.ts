@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type AppSettings, describeApi, describeSimulator, describeWorker } from './app-catalogue.ts'
 import type { AppProcessOptions } from './app-process.ts'
 import { type Supervisor, superviseApps } from './app-supervisor.ts'
-import { openDataFolder, openTemporaryFolder, readMasterKey } from './data-folder.ts'
+import { openDataFolder, openTemporaryFolder, readMasterKey, writeEnvironment } from './data-folder.ts'
 import type { DevnetOptions } from './devnet-options.ts'
 import { type DevnetServers, startServers } from './devnet-servers.ts'
 import { waitForLine } from './log-tail.ts'
@@ -82,6 +82,12 @@ async function bringUp(
     apiPort,
     environment: options.environment ?? (() => ({})),
   }
+  writeEnvironment(dataFolder, {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    MASTER_KEY: settings.masterKey,
+    SHARDS: String(settings.shards),
+  })
   const { prepareInstallation } = await loading
   const adminKey = await prepareInstallation(databaseUrl, settings.shards, dataFolder)
   options.signal?.throwIfAborted()

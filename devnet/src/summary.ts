@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { adminKeyFile } from './data-folder.ts'
+import { adminKeyFile, environmentFile } from './data-folder.ts'
 import type { Devnet } from './devnet.ts'
 
 const sender = '15550100001'
@@ -41,7 +41,7 @@ function keyNote({ adminKey, dataFolder }: Devnet, isKeyAccepted: boolean): stri
   if (isKeyAccepted) return `The key of the first ADMIN is in ${shown(adminKeyFile(dataFolder))}.`
   return (
     `This database has an ADMIN, but ${shown(adminKeyFile(dataFolder))} does not hold a key of one. Make another:\n` +
-    '  node scripts/wagate.mjs admin create --email you@example.com'
+    `  node --env-file=${quoted(shown(environmentFile(dataFolder)))} scripts/wagate.mjs admin create --email you@example.com`
   )
 }
 

@@ -1,0 +1,49 @@
+# Targets: api, worker and migrate. All three hold the same files; what they run differs.
+FROM node:24-bookworm-slim AS base
+WORKDIR /app
+RUN npm install --global pnpm@12.21.0
+COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
+COPY patches patches
+COPY packages/shared/package.json packages/shared/
+COPY packages/db/package.json packages/db/
+COPY packages/queue/package.json packages/queue/
+COPY packages/simulator/package.json packages/simulator/
+COPY apps/api/package.json apps/api/
+COPY apps/worker/package.json apps/worker/
+COPY devnet/package.json devnet/
+COPY bench/package.json bench/
+
+FROM base AS build
+RUN pnpm install --frozen-lockfile --filter wagate --filter "@wagate/api..." --filter "@wagate/worker..." --filter @wagate/simulator
+COPY . .
+RUN pnpm build
+
+FROM base AS dependencies
+RUN pnpm install --frozen-lockfile --prod --filter "@wagate/api..." --filter "@wagate/worker..."
+
+FROM node:24-bookworm-slim AS runtime
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app ./
+COPY --from=build /app/packages/shared/dist packages/shared/dist
+COPY --from=build /app/packages/queue/dist packages/queue/dist
+COPY --from=build /app/packages/db/dist packages/db/dist
+COPY --from=build /app/packages/db/migrations packages/db/migrations
+COPY --from=build /app/apps/api/dist apps/api/dist
+COPY --from=build /app/apps/worker/dist apps/worker/dist
+COPY scripts/migrate.mjs scripts/healthcheck.mjs scripts/
+USER node
+
+FROM runtime AS migrate
+CMD ["node", "scripts/migrate.mjs"]
+
+FROM runtime AS worker
+ENV METRICS_PORT=9090
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "scripts/healthcheck.mjs", "9090"]
+CMD ["node", "--import", "./apps/worker/dist/preload.js", "apps/worker/dist/main.js"]
+
+FROM runtime AS api
+ENV PORT=3000
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "scripts/healthcheck.mjs", "3000"]
+CMD ["node", "apps/api/dist/main.js"]

@@ -7,6 +7,7 @@ import { openCommandProducer } from '@wagate/queue/command-producer'
 import { openDeviceEvents } from '@wagate/queue/device-events'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { makeLogger } from '@wagate/shared/logger'
+import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
@@ -14,7 +15,6 @@ import { makeKeyRing } from './credentials/key-ring.ts'
 import { makeServer } from './http/server.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
-import { makeOutageLog } from './outage-log.ts'
 
 const drainMs = 8000
 
@@ -26,7 +26,7 @@ export async function startApi(config: Config): Promise<Running & { url: string 
     applicationName: 'wagate-api',
     statementTimeoutMs: 3000,
   })
-  const onError = makeOutageLog(log, 'Redis is away')
+  const onError = makeOutageLog(log, 'redis').failed
   const producer = openCommandProducer(config.REDIS_URL, { shards: config.SHARDS, onError })
   const events = openDeviceEvents(config.REDIS_URL, { onError })
   const closing = new AbortController()

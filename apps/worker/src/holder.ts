@@ -7,6 +7,7 @@ import {
 } from '@wagate/queue/command-consumer'
 import type { CommandHandlers } from '@wagate/shared/commands'
 import { messageErrors } from '@wagate/shared/error-codes'
+import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import type { DeviceContext } from './context.ts'
 import { type Device, makeDevice } from './device/device.ts'
@@ -20,13 +21,11 @@ type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Run
 export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   const { config, db, logger } = context
   const shards = new Map<number, Shard>()
+  // Without Redis the commands are found by polling.
+  const onRedisError = makeOutageLog(logger, 'command queues').failed
   const connection = openConsumerConnection(config.REDIS_URL, onRedisError)
   const poll = makeSingleFlight(lookAtAll, (error) => logger.warn({ err: error }, 'The poll for work failed'))
   const timer = setInterval(poll, config.OUTBOX_POLL_MS)
-
-  function onRedisError(error: Error): void {
-    logger.warn({ err: error }, 'Redis does not answer: commands are found by polling until it does')
-  }
 
   function deviceOf(shard: Shard, deviceId: number): Device {
     const known = shard.devices.get(deviceId)
@@ -66,6 +65,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
       shard: shard.lease.shard,
       handlers: handlersOf(shard),
       onError: onRedisError,
+      onLateStart: poll,
     })
   }
 

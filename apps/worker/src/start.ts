@@ -2,12 +2,12 @@ import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import type { Logger } from '@wagate/shared/logger'
+import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import type { Config } from './config.ts'
 import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
 import { makeShardHolder } from './holder.ts'
-import { makeOutageLog } from './ownership/outage-log.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }

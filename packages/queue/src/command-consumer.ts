@@ -9,7 +9,16 @@ import { connectForConsumers, type OnRedisError } from './redis.ts'
 /** The connection that all consumers of a process share. Each opens a second, blocking one beside it. */
 export type ConsumerConnection = Running & { readonly redis: Redis }
 
-type Options = { shard: number; handlers: CommandHandlers; onError: OnRedisError }
+const retryMs = 500
+const startMsMax = 500
+
+type Options = {
+  shard: number
+  handlers: CommandHandlers
+  onError: OnRedisError
+  /** It began to consume only after it was returned, and dropped what came until then. */
+  onLateStart?: () => void
+}
 
 export function openConsumerConnection(redisUrl: string, onError: OnRedisError): ConsumerConnection {
   const redis = connectForConsumers(redisUrl, onError)
@@ -29,17 +38,30 @@ export function openConsumerConnection(redisUrl: string, onError: OnRedisError):
  */
 export async function startCommandConsumer(
   connection: ConsumerConnection,
-  { shard, handlers, onError }: Options,
+  { shard, handlers, onError, onLateStart }: Options,
 ): Promise<Running> {
   let worker: Worker | undefined
   let isClosed = false
+  let isReturned = false
 
-  const started = dropWaiting(connection.redis, shard).then(() => {
+  async function start(): Promise<void> {
+    while (!isClosed) {
+      try {
+        await dropWaiting(connection.redis, shard)
+        break
+      } catch (error) {
+        // A former owner that does not know it yet may be dropping at the same moment: BullMQ refuses one of both.
+        onError(error as Error)
+        await delay(retryMs, undefined, { ref: false })
+      }
+    }
     if (isClosed) return
     worker = startWorker(connection.redis, shard, handlers, onError)
-  })
-  started.catch(onError)
-  await Promise.race([started.catch(() => undefined), delay(500, undefined, { ref: false })])
+    if (isReturned) onLateStart?.()
+  }
+
+  await Promise.race([start(), delay(startMsMax, undefined, { ref: false })])
+  isReturned = true
 
   return {
     async close() {

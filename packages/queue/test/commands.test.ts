@@ -257,3 +257,20 @@ async function countJobs(shard: number): Promise<number> {
     redis.disconnect()
   }
 }
+
+test('of several that begin to consume a shard at once, any that stays is served', async () => {
+  for (const [kept, shard] of [30, 31, 32, 33, 34, 35].entries()) {
+    const seen = new Set<number>()
+    const owners = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => consume(shard, { send: async () => void seen.add(index) })),
+    )
+    for (const [index, owner] of owners.entries()) if (index !== kept) await owner.close()
+    const producer = produce()
+    // One that starts late drops what came before it began.
+    const addUntilSeen = async () => {
+      await producer.add([{ kind: 'send', deviceId: shard }])
+      expect([...seen]).toContain(kept)
+    }
+    await vi.waitFor(addUntilSeen, { timeout: 5000 })
+  }
+})

@@ -1,4 +1,4 @@
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from './logger.ts'
 
 export type OutageLog = { failed(error: unknown): void; worked(): void }
 

@@ -37,9 +37,9 @@ export async function measureFailover({ short, data, signal }: BenchmarkOptions)
     const traffic = startTraffic(system, senders, size.perSecond)
     const faults: Fault[] = []
     try {
-      for (const [round, way] of ways.entries()) {
+      for (const way of ways) {
         signal.throwIfAborted()
-        faults.push(await causeFault(system, way, round))
+        faults.push(await causeFault(system, way))
       }
     } finally {
       await traffic.stop()
@@ -72,6 +72,10 @@ function makeReport({ faults, messages, traffic, audit }: Findings, size: (typeo
     return {
       way,
       times: of.length,
+      'senders p50': quantile(
+        of.map(({ senders }) => senders.length),
+        0.5,
+      ),
       'ended p50': Math.round(
         quantile(
           of.map(({ at, endedAt }) => endedAt - at),

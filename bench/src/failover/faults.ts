@@ -14,15 +14,17 @@ export type Fault = {
   until: number
 }
 
-const workers = ['worker-1', 'worker-2']
+const workers = ['worker-1', 'worker-2'] as const
 const balanceMs = 180_000
 const recoveryMs = 45_000
 
 /** Lets one of two workers go, and brings both back to an equal share before it returns. */
-export async function causeFault({ devnet, records }: System, way: Way, round: number): Promise<Fault> {
-  const worker = workers[round % workers.length] ?? ''
+export async function causeFault({ devnet, records }: System, way: Way): Promise<Fault> {
+  const held = async (worker: string) => ({ worker, senders: await records.listSendersOf(worker) })
   await balanced(records)
-  const senders = await records.listSendersOf(worker)
+  const [first, second] = await Promise.all([held(workers[0]), held(workers[1])])
+  // Equal shares of the shards need not be equal shares of the senders.
+  const { worker, senders } = first.senders.length >= second.senders.length ? first : second
   const at = Date.now()
   const ending = way === 'SIGTERM, other worker' ? devnet.stop(worker) : kill(devnet, worker)
   await ending

@@ -18,7 +18,7 @@ type Held = {
  */
 const takenAtOnce = 32
 
-export type ClaimedShard = OwnedShard & { linked: number }
+type ClaimedShard = OwnedShard & { linked: number }
 
 export type HeldShards = {
   linkedDevices(): number

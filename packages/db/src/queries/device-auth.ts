@@ -1,8 +1,6 @@
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, OwnershipLost } from './fence.ts'
 
-export type AuthRow = { type: string; id: string; value: Buffer }
-
 /** Values of one device by id; what does not exist is not in the answer. */
 export async function listAuthValues(
   db: Database,

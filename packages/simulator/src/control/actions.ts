@@ -16,7 +16,7 @@ import { type TimelineEntry, timeline } from './timeline.ts'
 
 const scanWaitMs = 60_000
 
-export type PhoneView = {
+type PhoneView = {
   number: string
   lid: string
   linked: boolean
@@ -25,7 +25,7 @@ export type PhoneView = {
   companions: Array<{ jid: string; platform: string; linked_at: string; connected: boolean; pending: number }>
 }
 
-export type StatsView = Counters & { open: number; connections: Record<string, number> }
+type StatsView = Counters & { open: number; connections: Record<string, number> }
 
 /** What people and tests can do to the network: each is also an HTTP request of the control interface. */
 export type Actions = {

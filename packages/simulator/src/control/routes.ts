@@ -3,7 +3,7 @@ import { SimulatorError } from '../simulator-error.ts'
 import type { Actions } from './actions.ts'
 import { type Body, optionalNumber, optionalText, text } from './read-body.ts'
 
-export type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
+type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
 type Route = { method: string; path: RegExp; run: (request: Request) => unknown; ndjson?: true }
 
 const routes: Route[] = [

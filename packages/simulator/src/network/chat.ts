@@ -16,7 +16,7 @@ export type ReceivedMessage = {
 }
 
 /** Where a receipt for a received message goes. */
-export type Origin = { number: string; device: number; addressedAs: string }
+type Origin = { number: string; device: number; addressedAs: string }
 
 export type Received = { message: ReceivedMessage; origin: Origin; read: boolean }
 

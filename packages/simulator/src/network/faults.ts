@@ -1,6 +1,6 @@
 import { SimulatorError } from '../simulator-error.ts'
 
-export const faultKinds = [
+const faultKinds = [
   'drop',
   'half_open',
   'stream_error',
@@ -14,8 +14,8 @@ export const faultKinds = [
 
 export type FaultKind = (typeof faultKinds)[number]
 
-export const streamErrorCodes = ['515', '428', '408', '503', '500', '401', '403', 'conflict'] as const
-export const ackErrorCodes = ['463', '479'] as const
+const streamErrorCodes = ['515', '428', '408', '503', '500', '401', '403', 'conflict'] as const
+const ackErrorCodes = ['463', '479'] as const
 
 /** A fault as it is asked for. Without `sender` it meets everybody, without `share` every time. */
 export type FaultRequest = {

@@ -35,7 +35,7 @@ export function userJid(jid: string): string {
 }
 
 /** LIDs are a fixed scrambling of the number: nothing to remember, and any LID can be resolved after a restart. */
-export function lidOf(number: string): string {
+function lidOf(number: string): string {
   return (lidBase + ((BigInt(number) * scramble) % lidBase)).toString()
 }
 

@@ -30,10 +30,7 @@ export type Network = {
 }
 
 /** What a connection has turned out to be. */
-export type Client =
-  | { kind: 'unknown' }
-  | { kind: 'pairing'; pairing: Pairing }
-  | { kind: 'device'; device: Device }
+type Client = { kind: 'unknown' } | { kind: 'pairing'; pairing: Pairing } | { kind: 'device'; device: Device }
 
 /** Every number is on WhatsApp: its phone comes into being when it is first mentioned. */
 export function phoneOf(network: Network, number: string): Phone {

@@ -7,7 +7,7 @@ export type Records = {
   countOnline(): Promise<number>
   /** Accepted and neither sent nor failed. */
   countWaiting(): Promise<number>
-  /** How many of these senders have sent something since. */
+  /** How many of these senders have sent something that was accepted since. */
   countSendersSince(senders: string[], sinceMs: number): Promise<number>
   listSendersOf(worker: string): Promise<string[]>
   /** Shards that each live worker owns, by its name. */
@@ -59,7 +59,7 @@ export function openRecords(databaseUrl: string): Records {
     async countSendersSince(senders, sinceMs) {
       const [row] = await sql<{ senders: number }[]>`
         SELECT count(DISTINCT sender)::int AS senders FROM messages
-        WHERE sender = ANY(${senders}) AND sent_at > ${since(sinceMs)}`
+        WHERE sender = ANY(${senders}) AND created_at > ${since(sinceMs)} AND sent_at IS NOT NULL`
       return row?.senders ?? 0
     },
     async listSendersOf(worker) {

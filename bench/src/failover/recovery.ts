@@ -2,7 +2,7 @@ import type { MessageFacts } from '../records.ts'
 import type { Fault } from './faults.ts'
 
 export type Recovery = {
-  /** From the signal to the first message that another process sent, of each sender that the worker had. */
+  /** From the signal until a message that was accepted after it was sent, for each sender that the worker had. */
   nextSentMs: number[]
   /** The longest that a message of each of these senders waited. */
   longestWaitMs: number[]
@@ -15,8 +15,9 @@ export function measureRecovery({ senders, at, endedAt, until }: Fault, messages
   const recovery: Recovery = { nextSentMs: [], longestWaitMs: [], silent: 0 }
   for (const sender of senders) {
     const own = messages.filter((message) => message.sender === sender)
-    const sent = own.flatMap(({ sentAtMs }) =>
-      sentAtMs !== null && sentAtMs > endedAt && sentAtMs <= until ? [sentAtMs] : [],
+    // What was accepted before may have left already, and its receipt alone may have come late.
+    const sent = own.flatMap(({ createdAtMs, sentAtMs }) =>
+      createdAtMs > endedAt && sentAtMs !== null && sentAtMs <= until ? [sentAtMs] : [],
     )
     if (sent.length === 0) recovery.silent += 1
     else recovery.nextSentMs.push(Math.min(...sent) - at)

@@ -6,6 +6,7 @@ import { help, readStartArguments } from './start-arguments.mjs'
 checkNodeVersion()
 const args = process.argv.slice(2)
 try {
+  refuseSwallowedOptions()
   if (readStartArguments(args).help) {
     console.log(help)
     process.exit()
@@ -16,3 +17,11 @@ try {
 }
 await installDependencies()
 become(['--import', './devnet/src/typescript.mjs', '--conditions=source', 'devnet/src/main.ts', ...args])
+
+/** Without the lone "--" npm keeps the options to itself: somebody would think to be live and is not. */
+function refuseSwallowedOptions() {
+  const swallowed = ['live', 'workers', 'simulator-port'].find(
+    (name) => process.env[`npm_config_${name.replace('-', '_')}`] !== undefined,
+  )
+  if (swallowed) throw new Error(`npm kept --${swallowed} to itself: put "--" before it, as below.`)
+}

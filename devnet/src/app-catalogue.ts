@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { AppProcessOptions } from './app-process.ts'
+import { type AppProcessOptions, repository } from './app-process.ts'
 import { type SimulatorFacts, simulatorEnvironment } from './simulator-facts.ts'
 
 /** What every program of one devnet has in common. */
@@ -58,6 +58,8 @@ export function describeWorker(
   }
 }
 
+const compileCache = join(repository, 'node_modules/.cache/node')
+
 export function logFolderOf(dataFolder: string): string {
   return join(dataFolder, 'logs')
 }
@@ -77,6 +79,7 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
 
 /** Our own environment, less what npm and a test runner put into it. */
 function inherited(): NodeJS.ProcessEnv {
-  const entries = Object.entries(process.env)
+  // From 22.1 Node keeps compiled code here, which saves a third of a start. Before, it does not look.
+  const entries = Object.entries({ NODE_COMPILE_CACHE: compileCache, ...process.env })
   return Object.fromEntries(entries.filter(([name]) => !/^(npm_|VITEST|TEST_|NODE_ENV$)/.test(name)))
 }

@@ -58,7 +58,7 @@ async function bringUp(
 ): Promise<Devnet> {
   // Loading it takes as long as starting the servers.
   const loading = import('./prepare-installation.ts')
-  loading.catch(() => undefined)
+  loading.catch(ignore)
   const dataFolder = await openData(options, onClose)
   const apiPort = await choosePort(options.apiPort, 'the API', '--port')
   const servers = startServers(options, dataFolder, onClose)
@@ -67,10 +67,9 @@ async function bringUp(
     onStarted: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'watch', pid }), ignore),
     onEnded: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'forget', pid }), ignore),
   })
-  const [simulator, { databaseUrl, redisUrl, about, keeper }] = await Promise.all([
-    startSimulator(options, apps, dataFolder, onClose),
-    servers,
-  ])
+  const simulating = startSimulator(options, apps, dataFolder, onClose)
+  simulating.catch(ignore)
+  const { databaseUrl, redisUrl, about, keeper } = await servers
 
   const settings: AppSettings = {
     dataFolder,
@@ -91,22 +90,18 @@ async function bringUp(
   const { prepareInstallation } = await loading
   const adminKey = await prepareInstallation(databaseUrl, settings.shards, dataFolder)
   options.signal?.throwIfAborted()
+  onClose(apps.stopAll)
+  apps.start(describeApi(settings))
+  const simulator = await simulating
+  options.signal?.throwIfAborted()
 
   const describe = (name: string): AppProcessOptions =>
     name === 'api' ? describeApi(settings) : describeWorker(settings, name, simulator?.facts)
-  const names = ['api', ...Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)]
-  onClose(() =>
-    Promise.all(
-      apps
-        .names()
-        .filter((name) => name !== 'simulator')
-        .map(apps.stop),
-    ),
-  )
-  for (const name of names) apps.start(describe(name))
+  const workers = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
+  for (const name of workers) apps.start(describe(name))
   const apiUrl = `http://127.0.0.1:${apiPort}`
   await waitUntilReady(apiUrl, readyMs, () => {
-    const gone = names.find((name) => !apps.find(name))
+    const gone = ['api', ...workers].find((name) => !apps.find(name))
     return gone && `${gone} ended while starting. Its log: ${join(dataFolder, 'logs', `${gone}.log`)}`
   })
 

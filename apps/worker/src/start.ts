@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
 import { makeShardHolder } from './holder.ts'
+import { startHousekeeping } from './housekeeping.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
@@ -33,12 +34,13 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     // Last of all, so that nothing is owned when something else cannot start.
     const health = await startHealth(config, () => owner.state())
     const owner = startOwner(config, logger, databases, events)
+    const housekeeping = startHousekeeping(databases.sessions, logger, config.RETENTION_DAYS)
     logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       await owner.close()
-      await health.close()
+      await Promise.all([health.close(), housekeeping.close()])
       await release()
       logger.info('The worker has stopped')
     }

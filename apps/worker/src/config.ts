@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { readEnv } from '@wagate/shared/env'
 import { settings } from '@wagate/shared/settings'
@@ -19,11 +20,46 @@ export type Config = ReturnType<typeof readEnv<typeof shape>>
 /** Throws one Error that names every bad variable. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const config = readEnv(shape, env)
-  // One heartbeat may fail, and the lease is still renewed in time.
-  if (config.HEARTBEAT_MS >= config.LEASE_TTL_MS / 2) {
-    throw new Error(
-      'The configuration is not usable:\n  HEARTBEAT_MS: must be less than half of LEASE_TTL_MS',
-    )
+  const problems = [...heartbeatProblems(config), ...networkProblems(config)]
+  if (problems.length > 0) {
+    throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`)
   }
   return config
+}
+
+/** One heartbeat may fail, and the lease is still renewed in time. */
+function heartbeatProblems({ HEARTBEAT_MS, LEASE_TTL_MS }: Config): string[] {
+  return HEARTBEAT_MS < LEASE_TTL_MS / 2 ? [] : ['HEARTBEAT_MS: must be less than half of LEASE_TTL_MS']
+}
+
+/**
+ * The simulator's addresses come with its trust anchor: a live worker that took them would speak to whoever
+ * set them, with real credentials.
+ */
+function networkProblems(config: Config): string[] {
+  const { WHATSAPP_NETWORK, WHATSAPP_SOCKET_URL, WHATSAPP_ROOT_KEY, WHATSAPP_MEDIA_HOST } = config
+  const given = { WHATSAPP_SOCKET_URL, WHATSAPP_ROOT_KEY, WHATSAPP_MEDIA_HOST }
+  if (WHATSAPP_NETWORK === 'live') {
+    const named = Object.entries(given).filter(([, value]) => value !== undefined)
+    return named.map(([name]) => `${name}: only with WHATSAPP_NETWORK=simulator`)
+  }
+  const missing = Object.entries(given).filter(([, value]) => value === undefined)
+  const hosts = [
+    ['WHATSAPP_SOCKET_URL', WHATSAPP_SOCKET_URL],
+    ['WHATSAPP_MEDIA_HOST', WHATSAPP_MEDIA_HOST && `http://${WHATSAPP_MEDIA_HOST}`],
+  ] as const
+  return [
+    ...missing.map(([name]) => `${name}: is required with WHATSAPP_NETWORK=simulator`),
+    ...hosts.flatMap(([name, url]) =>
+      url && !isPrivateHost(new URL(url).hostname) ? [`${name}: must be a loopback or private address`] : [],
+    ),
+  ]
+}
+
+/** Addresses, and names that only a local network can mean (a container's service name has no dot). */
+function isPrivateHost(host: string): boolean {
+  if (isIP(host.replace(/^\[|\]$/g, ''))) {
+    return /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/.test(host)
+  }
+  return !host.includes('.') || host.endsWith('.localhost')
 }

@@ -24,3 +24,41 @@ test('names every bad variable at once, and no secret', () => {
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEY']) expect(read).toThrow(name)
   expect(read).not.toThrow('hush')
 })
+
+const simulator = {
+  ...required,
+  WHATSAPP_NETWORK: 'simulator',
+  WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:8788/ws/chat',
+  WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),
+  WHATSAPP_MEDIA_HOST: '127.0.0.1:8788',
+}
+
+test('takes no address or trust anchor of a simulator unless it is told to use one', () => {
+  expect(readConfig(simulator).WHATSAPP_NETWORK).toBe('simulator')
+  const read = () => readConfig({ ...simulator, WHATSAPP_NETWORK: 'live' })
+  for (const name of ['WHATSAPP_SOCKET_URL', 'WHATSAPP_ROOT_KEY', 'WHATSAPP_MEDIA_HOST']) {
+    expect(read).toThrow(`${name}: only with WHATSAPP_NETWORK=simulator`)
+  }
+  expect(() => readConfig({ ...required, WHATSAPP_NETWORK: 'simulator' })).toThrow(
+    'WHATSAPP_ROOT_KEY: is required',
+  )
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['[::1]', true],
+  ['10.1.2.3', true],
+  ['172.31.0.1', true],
+  ['192.168.1.1', true],
+  ['simulator', true],
+  ['localhost', true],
+  ['172.32.0.1', false],
+  ['8.8.8.8', false],
+  ['[2001:db8::1]', false],
+  ['web.whatsapp.com', false],
+  ['127.0.0.1.example.com', false],
+])('a simulator at %s: %s', (host, isTaken) => {
+  const read = () => readConfig({ ...simulator, WHATSAPP_SOCKET_URL: `ws://${host}:8788/ws/chat` })
+  if (isTaken) expect(read).not.toThrow()
+  else expect(read).toThrow('WHATSAPP_SOCKET_URL: must be a loopback or private address')
+})

@@ -45,7 +45,7 @@ async function launch(server: ServerName): Promise<ServerFacts> {
   const logFile = join(logFolder, `${server}.log`)
   const at = { folder: join(folder, server), logFile, durable }
   if (server === 'postgres') {
-    const postgres = await startPostgres(at)
+    const postgres = await startPostgres({ ...at, signal: abort.signal })
     return register(server, postgres, {
       url: postgres.url,
       about: `PostgreSQL 18, data in ${postgres.folder}`,

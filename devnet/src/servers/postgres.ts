@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
 import { endLeftover } from './leftover.ts'
 import { type Cluster, openCluster } from './postgres-cluster.ts'
@@ -13,6 +13,7 @@ export type PostgresOptions = {
   logFile: string
   /** False trades safety against a crash for speed: for data that is thrown away. */
   durable: boolean
+  signal?: AbortSignal
 }
 
 export type Postgres = {
@@ -26,12 +27,20 @@ export type Postgres = {
 const attemptsMax = 10
 
 /** A real Postgres on a free loopback port. Keeps its data and its port in the folder. */
-export async function startPostgres({ folder, logFile, durable }: PostgresOptions): Promise<Postgres> {
+export async function startPostgres({
+  folder,
+  logFile,
+  durable,
+  signal,
+}: PostgresOptions): Promise<Postgres> {
   const runAs = findRunAs()
   const programs = findPostgresFiles(runAs)
   const cluster = openCluster(folder, programs, runAs)
   await endLeftover(readPostmasterPid(cluster), cluster.data, 'SIGINT')
   for (let attempt = 1; ; attempt++) {
+    // Whatever asked to stop could not be heard while the cluster was made.
+    await setImmediate()
+    signal?.throwIfAborted()
     try {
       return await launch(cluster, programs, runAs, logFile, durable)
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { BaileysEventMap, WAMessage, WASocket } from 'baileys'
+import { type BaileysEventMap, DisconnectReason, type WAMessage, type WASocket } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
 import { type Outcome, onOutcomes } from './outcomes.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
@@ -25,6 +25,9 @@ export type Session = {
 
 const firstQrMs = 60_000
 const laterQrMs = 20_000
+/** Beyond the keep-alive period, in which WhatsApp must have answered. */
+const silenceMarginMs = 4000
+const watchEveryMs = 1000
 
 export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
   const { auth } = options
@@ -42,6 +45,34 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   })
   onOutcomes(sock, hooks.onOutcome)
 
+  // Baileys notices the silence as well, but then waits half a minute for the other side to say good-bye.
+  let heardAtMs = performance.now()
+  let watchedAtMs = heardAtMs
+  sock.ws.on('frame', () => {
+    heardAtMs = performance.now()
+  })
+  const watchdog = setInterval(() => {
+    const nowMs = performance.now()
+    // After a pause of this process itself, what came meanwhile has not been read yet.
+    if (nowMs - watchedAtMs > 2 * watchEveryMs) heardAtMs = nowMs
+    watchedAtMs = nowMs
+    if (nowMs - heardAtMs > options.keepAliveMs + silenceMarginMs) {
+      closed(DisconnectReason.connectionLost).catch(hooks.onError)
+    }
+  }, watchEveryMs)
+
+  async function closed(code: number | undefined): Promise<void> {
+    if (isEnded) return
+    end()
+    await hooks.onClosed(code)
+  }
+
+  function end(): void {
+    isEnded = true
+    clearInterval(watchdog)
+    void sock.end(undefined)
+  }
+
   async function handle(events: Partial<BaileysEventMap>): Promise<void> {
     const update = events['connection.update']
     if (update?.isNewLogin) {
@@ -56,19 +87,10 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     }
     if (update?.connection === 'open') hooks.onOpen()
     for (const message of events['messages.upsert']?.messages ?? []) await hooks.onReceived(message)
-    if (update?.connection === 'close') {
-      isEnded = true
-      await hooks.onClosed(statusCodeOf(update.lastDisconnect?.error))
-    }
+    if (update?.connection === 'close') await closed(statusCodeOf(update.lastDisconnect?.error))
   }
 
-  return {
-    sock,
-    end() {
-      isEnded = true
-      void sock.end(undefined)
-    },
-  }
+  return { sock, end }
 }
 
 /** Baileys' errors are Boom's: the code is at `output.statusCode`. */

@@ -75,7 +75,7 @@ async function bringUp(
     dataFolder,
     databaseUrl,
     redisUrl,
-    masterKey: process.env.MASTER_KEY ?? readMasterKey(dataFolder),
+    masterKey: process.env.MASTER_KEY || readMasterKey(dataFolder),
     shards: options.shards ?? 256,
     network: options.network ?? 'simulator',
     apiPort,

@@ -1,10 +1,6 @@
 import { countLinkedDevices, listDevicesWithWork, takeDevices } from '@wagate/db/queries/device-state'
 import { expireMessages } from '@wagate/db/queries/outbox'
-import {
-  type ConsumerConnection,
-  openConsumerConnection,
-  startCommandConsumer,
-} from '@wagate/queue/command-consumer'
+import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import type { CommandHandlers } from '@wagate/shared/commands'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { makeOutageLog } from '@wagate/shared/outage-log'
@@ -46,22 +42,29 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
 
   async function take(leases: Lease[]): Promise<void> {
     for (const lease of leases) {
-      const shard: Shard = { lease, devices: new Map(), consumer: Promise.resolve(nothing), linked: 0 }
-      shard.consumer = startConsumer(connection, shard)
-      shards.set(lease.shard, shard)
+      shards.set(lease.shard, { lease, devices: new Map(), consumer: Promise.resolve(nothing), linked: 0 })
     }
-    // After the consumers: what is accepted from here on has a command, what came before is in the database.
-    await Promise.all(leases.map((lease) => shards.get(lease.shard)?.consumer))
-    const found = await takeDevices(db, leases)
-    await countLinked(leases.map(({ shard }) => shard))
-    for (const { id, shard } of found) {
+    for (const { id, shard } of await takeDevices(db, leases)) {
       const owned = shards.get(shard)
       if (owned) deviceOf(owned, id).look()
     }
+    await countLinked(leases.map(({ shard }) => shard))
+    void consume(leases)
   }
 
-  function startConsumer(to: ConsumerConnection, shard: Shard): Promise<Running> {
-    return startCommandConsumer(to, {
+  /** The sessions open meanwhile. What was accepted before a consumer began is found by the look at the end. */
+  async function consume(leases: Lease[]): Promise<void> {
+    const taken = leases.flatMap(({ shard, epoch }) => {
+      const owned = shards.get(shard)
+      return owned?.lease.epoch === epoch ? owned : []
+    })
+    for (const shard of taken) shard.consumer = startConsumer(shard)
+    await Promise.all(taken.map(({ consumer }) => consumer))
+    poll()
+  }
+
+  function startConsumer(shard: Shard): Promise<Running> {
+    return startCommandConsumer(connection, {
       shard: shard.lease.shard,
       handlers: handlersOf(shard),
       onError: onRedisError,
@@ -110,13 +113,9 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   return {
     take,
     drop,
-    linkedDevices(number) {
-      const shard = shards.get(number)
-      if (!shard) return 0
-      // One that shows a QR counts too: moved to another owner, the QR would be worthless.
-      const active = [...shard.devices.values()].filter((device) => !device.isDoing('rest'))
-      return Math.max(shard.linked, active.length)
-    },
+    linkedDevices: (number) => shards.get(number)?.linked ?? 0,
+    isPairing: (number) =>
+      [...(shards.get(number)?.devices.values() ?? [])].some((device) => device.isPairing()),
     async close() {
       clearInterval(timer)
       await drop([...shards.keys()], 'lost')

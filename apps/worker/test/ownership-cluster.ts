@@ -119,6 +119,7 @@ export function makeRecordingHolder(overrides: Partial<ShardHolder> = {}): Recor
     dropped: [],
     linked: new Map(),
     linkedDevices: (shard) => holder.linked.get(shard) ?? 0,
+    isPairing: overrides.isPairing ?? (() => false),
     take: (leases) =>
       alone(async () => {
         await overrides.take?.(leases)

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseClaims, chooseReleases, fairShare, withoutReceiver } from '../src/ownership/shares.ts'
+import {
+  chooseClaims,
+  chooseReleases,
+  fairShare,
+  orderForRelease,
+  withoutReceiver,
+} from '../src/ownership/shares.ts'
 
 const shardCounts = fc.integer({ min: 1, max: 4096 })
 const workerCounts = fc.integer({ min: 1, max: 60 })
@@ -64,6 +70,20 @@ test('releases the cheapest shards, no more than the receivers miss and have roo
       expect(chosen.length).toBeLessThanOrEqual(sum(receivers.map(({ missing }) => Math.max(0, missing))))
       expect(linked).toBeLessThanOrEqual(sum(receivers.map(({ room }) => Math.max(0, room))))
       if (chosen.length > 1) expect(linked).toBeLessThanOrEqual(limits.devices)
+    }),
+  )
+})
+
+test('gives linked devices away up to the surplus, then what is cheap, and forgets no shard', () => {
+  const held = [0, 0, 1, 1, 2, 5].map((linked, shard) => ({ shard, linked }))
+  const orderOf = (surplus: number) => orderForRelease(held, surplus).map(({ shard }) => shard)
+  expect(orderOf(0)).toEqual([0, 1, 2, 3, 4, 5])
+  expect(orderOf(3)).toEqual([2, 3, 0, 1, 4, 5])
+  expect(orderOf(4)).toEqual([2, 3, 4, 0, 1, 5])
+  fc.assert(
+    fc.property(shardList, fc.integer({ min: -5, max: 200 }), (shards, surplus) => {
+      expect(orderForRelease(shards, surplus)).toHaveLength(shards.length)
+      expect(new Set(orderForRelease(shards, surplus))).toEqual(new Set(shards))
     }),
   )
 })

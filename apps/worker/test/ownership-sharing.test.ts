@@ -39,13 +39,24 @@ test('shares all shards fairly, and a worker that joins moves only what it must'
   await everyShardHasOneHolder(cluster, [first, second, third])
 })
 
-test('moves shards without linked devices first', async () => {
+test('a worker that joins gets its part of the linked devices, and otherwise shards without any', async () => {
   await addLinkedDevices(10)
   const first = await cluster.startWorker('first', endless, { holder: holderOfLinked(10) })
   await owns(first, 256)
   const second = await cluster.startWorker('second', endless)
   await owns(second, 128)
-  for (let shard = 0; shard < 10; shard++) expect(first.holder.leases.has(shard)).toBe(true)
+  const linked = Array.from({ length: 10 }, (_, shard) => shard)
+  expect(linked.filter((shard) => first.holder.leases.has(shard))).toHaveLength(5)
+  expect(linked.filter((shard) => second.holder.leases.has(shard))).toHaveLength(5)
+})
+
+test('a shard whose QR code somebody is about to scan stays where it is', async () => {
+  const holder = makeRecordingHolder({ isPairing: (shard) => shard < 100 })
+  const first = await cluster.startWorker('first', endless, { holder })
+  await owns(first, 256)
+  const second = await cluster.startWorker('second', endless)
+  await owns(second, 128)
+  for (let shard = 0; shard < 100; shard++) expect(holder.leases.has(shard)).toBe(true)
 })
 
 test('the holder gets a few shards at a time, those with linked devices first', async () => {

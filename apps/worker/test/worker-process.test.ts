@@ -76,6 +76,8 @@ async function startWorker(name: string): Promise<Worker> {
         MASTER_KEY: Buffer.alloc(32).toString('base64'),
         WHATSAPP_NETWORK: 'simulator',
         WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
+        WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),
+        WHATSAPP_MEDIA_HOST: '127.0.0.1:1',
         WORKER_NAME: name,
         HOST: '127.0.0.1',
         LEASE_TTL_MS: '1500',

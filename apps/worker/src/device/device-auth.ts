@@ -1,4 +1,3 @@
-import { OwnershipLost } from '@wagate/db/queries/fence'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/auth-store.ts'
@@ -21,8 +20,11 @@ export function makeDeviceAuth(
   /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
   async function write(rows: AuthRows): Promise<void> {
     const lost = await context.authWrites.add({ fence: lease, deviceId: id, rows })
+    // Said here as well as thrown: Baileys swallows what goes wrong in an encryption.
     if (lost) context.onLost(lease.shard)
-    if (lost || !lease.isValid()) throw lost ?? new OwnershipLost(lease.shard)
+    if (lost) throw lost
+    // Not lost for certain: Postgres may have been away for as long as the lease. Then the lease goes on.
+    if (!lease.isValid()) throw new Error('The lease could not be renewed in time')
   }
 
   return {

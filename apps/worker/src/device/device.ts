@@ -34,6 +34,8 @@ export type Device = {
   wake(): void
   /** False when what the database says asks for something else than what is going on. */
   isDoing(intent: Intent): boolean
+  /** A QR code is shown, or a phone has scanned it and its link is not complete. */
+  isPairing(): boolean
   /** `released`: what is on the wire gets its answer first. `lost`: nothing more is written or sent. */
   close(why: 'released' | 'lost'): Promise<void>
 }
@@ -44,6 +46,8 @@ const retryMs = 1000
 const pairingLookMs = 5000
 /** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
 const drainMs = 700
+/** A first login makes 812 pre-keys, in 150 ms of CPU: two of them at a time. */
+const firstLoginUnits = 4
 
 /** One device of an owned shard: brings its socket to what the database asks for, and keeps it there. */
 export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
@@ -61,6 +65,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   let notBeforeMs = 0
   /** WhatsApp refused the credentials for this reason: they are to be forgotten. */
   let refusedBecause: string | undefined
+  let isCompletingLink = false
   let isClosed = false
 
   const look = makeSingleFlight(reconcile, onError)
@@ -146,15 +151,12 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   async function logIn(state: DeviceState): Promise<void> {
     const waitMs = notBeforeMs - performance.now()
     if (waitMs > 0) return lookAfter(waitMs)
-    const giveBack = await context.logins.acquire(1)
-    try {
-      const stored = isClosed || !lease.isValid() ? undefined : await auth.load()
-      if (!stored || isClosed) giveBack()
-      else open('login', stored, state, giveBack)
-    } catch (error) {
-      giveBack()
-      throw error
-    }
+    const store = await auth.load()
+    if (!store) return
+    const isFirst = store.creds.nextPreKeyId === 1
+    const giveBack = await context.logins.acquire(isFirst ? firstLoginUnits : 1)
+    if (isClosed || !lease.isValid()) giveBack()
+    else open('login', store, state, giveBack)
   }
 
   function open(kind: Current['kind'], store: AuthStore, state: DeviceState, giveBack: () => void): void {
@@ -175,11 +177,13 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
           onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
           async onPaired() {
             const result = await completePairing(context, device, store)
+            isCompletingLink = true
             logger.info({ result }, 'A phone scanned the QR code')
           },
           onOpen() {
             giveBack()
             failures = 0
+            isCompletingLink = false
             opened.isOpen = true
             look()
           },
@@ -248,6 +252,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (intent === 'connect') return outbox !== undefined || notBeforeMs > performance.now()
       return false
     },
+    isPairing: () => current?.kind === 'pair' || isCompletingLink,
     async close(why) {
       isClosed = true
       clearTimeout(timer)

@@ -24,10 +24,12 @@ export type HeldShards = {
   linkedDevices(): number
   /** Those in use, cheapest to move first. */
   list(): ClaimedShard[]
+  /** Of these, those that may be given away at the moment. */
+  listMovable(): ClaimedShard[]
   /** They count as held at once; those that the holder cannot take are lost. Never rejects. */
   take(claimed: ClaimedShard[], registration: Registration): Promise<void>
-  /** Ends the lease at once; `dropLost` closes what hangs on it. */
-  lose(shard: number): void
+  /** Ends the lease at once; `dropLost` closes what hangs on it. False when it was not held any more. */
+  lose(shard: number): boolean
   loseAll(): void
   dropLost(): Promise<void>
   /** Leases stay valid while what is on the wire is finished. */
@@ -79,14 +81,17 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
     return isTaken ? holder.linkedDevices(lease.shard) : claimedLinked
   }
 
+  function list(): ClaimedShard[] {
+    return [...held.values()]
+      .filter((entry) => !entry.isEnded)
+      .map((entry) => ({ shard: entry.lease.shard, epoch: entry.lease.epoch, linked: linkedOf(entry) }))
+      .sort((a, b) => a.linked - b.linked || a.shard - b.shard)
+  }
+
   return {
     linkedDevices: () => sum([...held.values()].map(linkedOf)),
-
-    list: () =>
-      [...held.values()]
-        .filter((entry) => !entry.isEnded)
-        .map((entry) => ({ shard: entry.lease.shard, epoch: entry.lease.epoch, linked: linkedOf(entry) }))
-        .sort((a, b) => a.linked - b.linked || a.shard - b.shard),
+    list,
+    listMovable: () => list().filter(({ shard }) => !holder.isPairing(shard)),
 
     async take(claimed, registration) {
       const entries = claimed
@@ -100,6 +105,7 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
     lose(shard) {
       const entry = held.get(shard)
       if (entry) lose(entry)
+      return entry !== undefined
     },
 
     loseAll() {

@@ -15,4 +15,6 @@ export type ShardHolder = {
   drop(shards: number[], why: 'released' | 'lost'): Promise<void>
   /** Devices with credentials: what WORKER_CAPACITY counts, and what makes a shard dear to move. */
   linkedDevices(shard: number): number
+  /** A person is about to scan a QR code, which another owner would make worthless: not a moment to move. */
+  isPairing(shard: number): boolean
 }

@@ -134,8 +134,9 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     }),
 
     lose(shard) {
+      // A last write of a shard that was handed over finds another owner as well.
+      if (!held.lose(shard)) return
       logger.warn({ shard }, 'A write found another owner: drops the shard')
-      held.lose(shard)
       void held.dropLost()
       ticker.wake()
     },

@@ -14,6 +14,7 @@ import {
   chooseClaims,
   chooseReleases,
   fairShare,
+  orderForRelease,
   type Receiver,
   type ReleaseLimits,
   withoutReceiver,
@@ -54,10 +55,11 @@ export function makePlacement(options: PlacementOptions): Placement {
     return rank < 0 ? 0 : fairShare(shards, rank, workers.length)
   }
 
-  async function findReceivers(workers: LiveWorker[]): Promise<Receiver[]> {
-    const linkedOf = new Map(
-      (await countLinkedDevicesByOwner(db)).map(({ owner, linked }) => [owner, linked]),
-    )
+  async function countLinked(): Promise<Map<string, number>> {
+    return new Map((await countLinkedDevicesByOwner(db)).map(({ owner, linked }) => [owner, linked]))
+  }
+
+  function receiversAmong(workers: LiveWorker[], linkedOf: Map<string, number>): Receiver[] {
     return workers.map((worker, rank) => ({
       missing: Math.max(0, fairShare(shards, rank, workers.length) - worker.owned),
       room: worker.capacity - (linkedOf.get(worker.id) ?? 0),
@@ -89,7 +91,7 @@ export function makePlacement(options: PlacementOptions): Placement {
   ): Promise<void> {
     const stale = watch.stale(unowned)
     if (chooseClaims(stale, 1, capacity - held.linkedDevices()).length === 0) return
-    const left = withoutReceiver(stale, await findReceivers(workers))
+    const left = withoutReceiver(stale, receiversAmong(workers, await countLinked()))
     if (left.length > 0) {
       await claim(registration, Math.ceil(left.length / workers.length), left)
     } else if (watch.forgotten(unowned).length > 0) {
@@ -102,10 +104,13 @@ export function makePlacement(options: PlacementOptions): Placement {
     const nowMs = performance.now()
     if (nowMs < nextReleaseAtMs) return
     nextReleaseAtMs = nowMs + tickMs
-    const receivers = await findReceivers(workers)
+    const linkedOf = await countLinked()
+    const receivers = receiversAmong(workers, linkedOf)
+    const devices = [...linkedOf.values()].reduce((total, linked) => total + linked, 0)
+    const surplus = (linkedOf.get(registration.workerId) ?? 0) - Math.ceil(devices / workers.length)
     const missing = receivers.reduce((total, receiver) => total + receiver.missing, 0)
     const excess = held.list().length - shareOf(registration, workers)
-    const chosen = chooseReleases(held.list(), receivers, {
+    const chosen = chooseReleases(orderForRelease(held.listMovable(), surplus), receivers, {
       ...releaseLimits,
       shards: Math.min(releaseLimits.shards, excess, missing - unowned),
     })

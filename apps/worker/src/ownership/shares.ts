@@ -39,7 +39,26 @@ export function withoutReceiver<Shard extends { linked: number }>(
 /** How much moves at a time: the sessions of linked devices have to be opened again elsewhere. */
 export type ReleaseLimits = { shards: number; devices: number }
 
-/** A prefix of the shards, cheapest first, that the receivers have room for; one at least, however many devices it has. */
+/**
+ * What to give away first: shards with linked devices up to the surplus, so that a newcomer gets its part of
+ * the work and not only of the shards; then those that are cheap to move. `held` comes cheapest first.
+ */
+export function orderForRelease<Shard extends { linked: number }>(
+  held: Shard[],
+  surplusDevices: number,
+): Shard[] {
+  let devices = 0
+  const surplus = new Set(
+    held.filter(({ linked }) => {
+      if (linked === 0 || devices + linked > surplusDevices) return false
+      devices += linked
+      return true
+    }),
+  )
+  return [...surplus, ...held.filter((shard) => !surplus.has(shard))]
+}
+
+/** A prefix of the shards, in the order given, that the receivers have room for; one at least, however many devices it has. */
 export function chooseReleases(
   held: { shard: number; linked: number }[],
   receivers: Receiver[],

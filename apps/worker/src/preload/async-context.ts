@@ -1,7 +1,4 @@
-import asyncHooks, {
-  AsyncLocalStorage,
-  type AsyncLocalStorage as AsyncLocalStorageType,
-} from 'node:async_hooks'
+import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks'
 import { syncBuiltinESMExports } from 'node:module'
 
 /**
@@ -59,5 +56,11 @@ function living(frame: Frame | undefined): Frame | undefined {
   return nearest
 }
 
-asyncHooks.AsyncLocalStorage = SharedAsyncLocalStorage as unknown as typeof AsyncLocalStorageType
+// An assignment would do on Node 20; from 24 on the property has only a getter.
+Object.defineProperty(asyncHooks, 'AsyncLocalStorage', {
+  value: SharedAsyncLocalStorage,
+  configurable: true,
+  enumerable: true,
+  writable: true,
+})
 syncBuiltinESMExports()

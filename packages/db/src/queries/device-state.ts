@@ -70,7 +70,7 @@ const wantsSocket = (db: Database) => db.$client`(
 
 const hasWaiting = (db: Database) => db.$client`EXISTS (
   SELECT 1 FROM messages WHERE device_id = device.id AND status IN ('queued', 'sending')
-    AND (send_at IS NULL OR send_at <= now()))`
+    AND created_at <= now() AND (send_at IS NULL OR send_at <= now()))`
 
 /** The number of linked devices by shard; shards without one are left out. */
 export async function countLinkedDevices(db: Database, shards: number[]): Promise<Map<number, number>> {

@@ -27,7 +27,7 @@ export async function listWaitingMessages(
     SELECT id, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid", type,
       body, url, filename, attempts, uploaded_content AS "uploadedContent"
     FROM messages
-    WHERE device_id = ${deviceId} AND status IN ('queued', 'sending')
+    WHERE device_id = ${deviceId} AND status IN ('queued', 'sending') AND created_at <= now()
       AND (send_at IS NULL OR send_at <= now()) AND id <> ALL(${except}::uuid[])
       AND number <> ALL(${exceptNumbers}::text[])
     ORDER BY seq LIMIT ${limit}`
@@ -64,7 +64,7 @@ export type MessageOutcome = {
   error?: { code: MessageErrorCode; sentence: string }
 }
 
-/** How late a receipt may come and still be recorded: it bounds the partitions that are searched. */
+/** How late a receipt may come and still be recorded. With `now()` it bounds the partitions that are searched. */
 const receiptDays = 30
 
 /**
@@ -104,7 +104,7 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
       error = CASE WHEN given.rank = 0 THEN given.sentence END
     FROM given
     WHERE message.device_id = given.device_id AND message.wa_id = given.wa_id AND message.direction = 'out'
-      AND message.created_at > now() - ${receiptDays} * interval '1 day'
+      AND message.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
       AND CASE
         WHEN given.rank = 0 THEN message.status IN ('queued', 'sending')
         WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
@@ -127,7 +127,7 @@ export async function failUnlinkedMessages(
     UPDATE messages SET status = 'failed', error_code = 'sender_logged_out', error = ${sentence}
     FROM fence, devices
     WHERE messages.device_id = ${deviceId} AND devices.id = ${deviceId}
-      AND messages.status IN ('queued', 'sending')
+      AND messages.status IN ('queued', 'sending') AND messages.created_at <= now()
       AND (devices.desired = 'unlinked' OR NOT devices.has_credentials
         OR devices.link_generation <= devices.revoked_generation
         OR messages.link_generation <> devices.link_generation)`
@@ -184,7 +184,7 @@ export async function findSentContent(
   >`
     SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
     WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'out'
-      AND created_at > now() - ${receiptDays} * interval '1 day'`
+      AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()`
   return row
 }
 
@@ -216,7 +216,7 @@ export async function insertInboundMessage(
     FROM fence
     WHERE NOT EXISTS (
       SELECT 1 FROM messages WHERE device_id = ${message.deviceId} AND wa_id = ${message.waId} AND direction = 'in'
-        AND created_at > now() - ${receiptDays} * interval '1 day')`
+        AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now())`
 }
 
 function distinct(items: { fence: Fence }[]): Fence[] {

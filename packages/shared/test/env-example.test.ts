@@ -4,7 +4,9 @@ import { settings } from '../src/settings.ts'
 
 const lines = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8').split('\n')
 const shown = new Map(
-  lines.flatMap((line) => [...line.matchAll(/^([A-Z_]+)=(.*)$/g)].map(([, name, value]) => [name, value])),
+  lines.flatMap((line) =>
+    [...line.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/g)].map(([, name, value]) => [name, value]),
+  ),
 )
 
 it('.env.example names every setting, and nothing else', () => {

@@ -23,6 +23,7 @@ import { afterClose } from '../session/reconnect-policy.ts'
 import { openSession, type Session } from '../session/session.ts'
 import { makeVault } from '../session/vault.ts'
 import { makeSingleFlight } from '../single-flight.ts'
+import { untilStored } from '../until-stored.ts'
 import { makeDeviceAuth } from './device-auth.ts'
 import { type Intent, intentOf } from './intent.ts'
 import { completePairing, showQr } from './pairing.ts'
@@ -40,7 +41,13 @@ export type Device = {
   close(why: 'released' | 'lost'): Promise<void>
 }
 
-type Current = { kind: 'pair' | 'login'; session: Session; isOpen: boolean }
+type Current = {
+  kind: 'pair' | 'login'
+  session: Session
+  isOpen: boolean
+  /** Lets the next login begin. */
+  giveBack(): void
+}
 
 const retryMs = 1000
 const pairingLookMs = 5000
@@ -164,6 +171,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const opened: Current = {
       kind,
       isOpen: false,
+      giveBack,
       session: openSession(
         {
           ...context,
@@ -176,8 +184,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
         {
           onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
           async onPaired() {
-            const result = await completePairing(context, device, store)
             isCompletingLink = true
+            const result = await untilStored(() => completePairing(context, device, store), lease, logger)
             logger.info({ result }, 'A phone scanned the QR code')
           },
           onOpen() {
@@ -236,6 +244,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function endSession(): void {
+    current?.giveBack()
     current?.session.end()
     current = undefined
   }

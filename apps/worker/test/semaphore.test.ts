@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { makeSemaphore } from '../src/semaphore.ts'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Notes which of the demands have been granted so far. */
+function demand(semaphore: ReturnType<typeof makeSemaphore>, units: number) {
+  const held: { release?: () => void } = {}
+  void semaphore.acquire(units).then((release) => {
+    held.release = release
+  })
+  return held
+}
+
+it('hands out no more than it has, first come first served', async () => {
+  const semaphore = makeSemaphore(4)
+  const demands = [3, 2, 1].map((units) => demand(semaphore, units))
+  await turn()
+  // The third would fit, but the second came first.
+  expect(demands.map(({ release }) => release !== undefined)).toEqual([true, false, false])
+  demands[0]?.release?.()
+  await turn()
+  expect(demands.every(({ release }) => release !== undefined)).toBe(true)
+})
+
+it('takes units back once, however often they are given back', async () => {
+  const semaphore = makeSemaphore(1)
+  const first = demand(semaphore, 1)
+  await turn()
+  first.release?.()
+  first.release?.()
+  const [second, third] = [demand(semaphore, 1), demand(semaphore, 1)]
+  await turn()
+  expect([second.release !== undefined, third.release !== undefined]).toEqual([true, false])
+})
+
+it('lets a demand above the total have all of it, alone', async () => {
+  const semaphore = makeSemaphore(2)
+  const small = demand(semaphore, 1)
+  const large = demand(semaphore, 100)
+  await turn()
+  expect(large.release).toBeUndefined()
+  small.release?.()
+  await turn()
+  expect(large.release).toBeDefined()
+})

@@ -23,7 +23,7 @@ function heading({ simulator }: Devnet): string {
 function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet): string {
   const workers = names().filter((name) => name.startsWith('worker'))
   const lines: [string, string][] = [
-    ['API', `${apiUrl} (try ${apiUrl}/docs)`],
+    ['API', apiUrl],
     ...(simulator
       ? [['Phones', `${simulator.controlUrl} (the simulated handsets and their chats)`] as const]
       : []),

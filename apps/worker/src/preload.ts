@@ -1,3 +1,4 @@
-/** Loaded with --import before anything else of the worker: both must stand before Baileys is evaluated. */
+/** Loaded with --import before anything else of the worker: all must stand before Baileys is evaluated. */
 import './preload/async-context.ts'
 import './preload/console-filter.ts'
+import './preload/verified-signatures.ts'

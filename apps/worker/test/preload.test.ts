@@ -65,3 +65,36 @@ describe('the console of the worker', () => {
     expect(run(`console.info('Closing session:', { privKey: 'secret' })`, false)).toContain('secret')
   })
 })
+
+describe('the signature checks of the worker', () => {
+  const checks = `
+    import { createRequire } from 'node:module'
+    const require = createRequire(createRequire('${fileURLToPath(import.meta.url)}').resolve('baileys'))
+    const curve = require('libsignal/src/curve.js')
+    const algorithm = createRequire(require.resolve('libsignal/src/curve.js'))('curve25519-js')
+    const verify = algorithm.verify
+    let runs = 0
+    algorithm.verify = (...given) => { runs += 1; return verify(...given) }
+    const { pubKey, privKey } = curve.generateKeyPair()
+    const message = Buffer.from('a certificate')
+    const signature = curve.calculateSignature(privKey, message)
+    const changed = (bytes) => { const copy = Buffer.from(bytes); copy[copy.length - 2] ^= 1; return copy }
+    const results = []
+    for (let round = 0; round < 3; round++) results.push(
+      curve.verifySignature(pubKey, message, signature),
+      curve.verifySignature(pubKey, changed(message), signature),
+      curve.verifySignature(pubKey, message, changed(signature)),
+      curve.verifySignature(curve.generateKeyPair().pubKey, message, signature),
+    )
+    process.stdout.write(JSON.stringify({ results, runs }))`
+
+  it('tell right from wrong, however often they are asked', () => {
+    const { results } = JSON.parse(run(checks))
+    expect(results).toEqual(Array.from({ length: 3 }, () => [true, false, false, false]).flat())
+  })
+
+  it('do not make one that was right a second time', () => {
+    expect(JSON.parse(run(checks)).runs).toBe(1 + 3 * 3)
+    expect(JSON.parse(run(checks, false)).runs).toBe(3 * 4)
+  })
+})

@@ -7,5 +7,7 @@ export default defineConfig({
     globalSetup: ['devnet/src/test-servers.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
+    maxWorkers: 2,
   },
 })

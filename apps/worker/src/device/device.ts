@@ -10,23 +10,20 @@ import { failUnlinkedMessages } from '@wagate/db/queries/outbox'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { maskPhone } from '@wagate/shared/phone'
 import type { DeviceContext } from '../context.ts'
-import { findContentToResend } from '../outbox/content.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
-import { makePacer, type Pacer } from '../outbox/pacer.ts'
+import { makePacer, type Pacer, pacingOf } from '../outbox/pacer.ts'
 import { makeRecorder } from '../outbox/recorder.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import { removeCompanion } from '../session/log-out.ts'
 import type { Outcome } from '../session/outcomes.ts'
-import { storeReceived } from '../session/received.ts'
 import { afterClose } from '../session/reconnect-policy.ts'
-import { openSession, type Session } from '../session/session.ts'
+import type { Session } from '../session/session.ts'
 import { makeVault } from '../session/vault.ts'
 import { makeSingleFlight } from '../single-flight.ts'
-import { untilStored } from '../until-stored.ts'
 import { makeDeviceAuth } from './device-auth.ts'
+import { openDeviceSession } from './device-session.ts'
 import { type Intent, intentOf } from './intent.ts'
-import { completePairing, showQr } from './pairing.ts'
 
 export type Device = {
   /** What is desired of it may have changed. */
@@ -112,13 +109,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (current.kind !== 'login' || !current.isOpen || outbox) return
     await setConnection(db, lease, id, { connection: 'online', reason: null })
     if (isClosed || !current) return
-    pacer ??= makePacer(
-      {
-        ratePerMinute: state.ratePerMinute ?? config.SEND_RATE_PER_MINUTE,
-        burst: state.burst ?? config.SEND_BURST,
-      },
-      performance.now(),
-    )
+    pacer ??= makePacer(pacingOf(state, config), performance.now())
     outbox = startOutbox(context, { id, lease, vault, caches, pacer, recorder }, current.session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })
@@ -167,26 +158,16 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function open(kind: Current['kind'], store: AuthStore, state: DeviceState, giveBack: () => void): void {
-    const device = { ...state, lease }
     const opened: Current = {
       kind,
       isOpen: false,
       giveBack,
-      session: openSession(
+      session: openDeviceSession(
+        context,
+        { state, lease, auth: store, vault, caches, logger },
         {
-          ...context,
-          deviceId: id,
-          auth: store,
-          caches,
-          keepAliveMs: config.KEEPALIVE_MS,
-          getMessage: ({ id: waId }) => findContentToResend(db, vault, id, waId),
-        },
-        {
-          onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
-          async onPaired() {
+          onScanned() {
             isCompletingLink = true
-            const result = await untilStored(() => completePairing(context, device, store), lease, logger)
-            logger.info({ result }, 'A phone scanned the QR code')
           },
           onOpen() {
             giveBack()
@@ -196,7 +177,6 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
             look()
           },
           onOutcome,
-          onReceived: (message) => storeReceived(context, device, message),
           async onClosed(code) {
             giveBack()
             if (current === opened) await handleClosed(kind, code)

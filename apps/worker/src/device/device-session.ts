@@ -1,0 +1,50 @@
+import type { DeviceState } from '@wagate/db/queries/device-state'
+import type { Logger } from '@wagate/shared/logger'
+import type { DeviceContext } from '../context.ts'
+import { findContentToResend } from '../outbox/content.ts'
+import type { Lease } from '../ownership/lease.ts'
+import type { AuthStore } from '../session/auth-store.ts'
+import { storeReceived } from '../session/received.ts'
+import { openSession, type Session, type SessionHooks } from '../session/session.ts'
+import type { DeviceCaches } from '../session/socket.ts'
+import type { Vault } from '../session/vault.ts'
+import { untilStored } from '../until-stored.ts'
+import { completePairing, showQr } from './pairing.ts'
+
+type SessionOf = {
+  state: DeviceState
+  lease: Lease
+  auth: AuthStore
+  vault: Vault
+  caches: DeviceCaches
+  logger: Logger
+}
+
+/** Opens the socket of a device. What it shows, links and receives is stored; what it does next is the caller's. */
+export function openDeviceSession(
+  context: DeviceContext,
+  { state, lease, auth, vault, caches, logger }: SessionOf,
+  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & { onScanned(): void },
+): Session {
+  const device = { ...state, lease }
+  return openSession(
+    {
+      ...context,
+      deviceId: state.id,
+      auth,
+      caches,
+      keepAliveMs: context.config.KEEPALIVE_MS,
+      getMessage: ({ id }) => findContentToResend(context.db, vault, state.id, id),
+    },
+    {
+      ...hooks,
+      onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
+      async onPaired() {
+        hooks.onScanned()
+        const result = await untilStored(() => completePairing(context, device, auth), lease, logger)
+        logger.info({ result }, 'A phone scanned the QR code')
+      },
+      onReceived: (message) => storeReceived(context, device, message),
+    },
+  )
+}

@@ -92,6 +92,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const state = await findDeviceState(db, id)
     if (isClosed) return
     if (state) await failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
+    if (isClosed) return
     switch (intentOf(state)) {
       case 'connect':
         return state && connect(state)

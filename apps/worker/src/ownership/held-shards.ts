@@ -85,7 +85,7 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
     return [...held.values()]
       .filter((entry) => !entry.isEnded)
       .map((entry) => ({ shard: entry.lease.shard, epoch: entry.lease.epoch, linked: linkedOf(entry) }))
-      .sort((a, b) => a.linked - b.linked || a.shard - b.shard)
+      .sort((a, b) => a.linked - b.linked || scatter(a.shard) - scatter(b.shard))
   }
 
   return {
@@ -151,4 +151,12 @@ function lose(entry: Held): void {
 
 function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+/**
+ * Devices are numbered one after the other, and their shards with them: shards given away in their order would
+ * leave all the devices of a small installation with one worker. Fibonacci hashing.
+ */
+function scatter(shard: number): number {
+  return Math.imul(shard, 0x9e3779b1) >>> 0
 }

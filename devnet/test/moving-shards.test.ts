@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, it } from 'vitest'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { listLiveWorkers } from '@wagate/db/queries/workers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { makeGatewayClient, until } from './gateway-client.ts'
 
@@ -14,13 +16,33 @@ beforeAll(async () => {
 
 afterAll(() => devnet?.close(), 30_000)
 
-it('links senders while shards move to workers that join, and leaves no connection behind', async () => {
-  const linked = Promise.all(senders.map(gateway.link))
+async function untilShared(workers: number): Promise<void> {
+  const database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  await until(`${workers} workers share the shards`, async () => {
+    const live = await listLiveWorkers(database)
+    return live.length === workers && live.every(({ owned }) => owned >= Math.floor(256 / workers))
+  })
+  await closeDatabase(database)
+}
+
+it('keeps a QR code good while workers join and shards move to them', async () => {
+  const codes = await Promise.all(senders.map((sender) => gateway.call('generate-qr', { sender })))
   await devnet.start('worker-2')
   await devnet.start('worker-3')
-  await linked
-  await until('each sender has one connection, and nobody else has any', async () => {
-    const stats = await gateway.control<{ connections: Record<string, number>; open: number }>('/stats')
-    return stats.open === senders.length && senders.every((sender) => stats.connections[sender] === 1)
+  await untilShared(3)
+  for (const [index, number] of senders.entries()) {
+    const scanned = await gateway.control<{ ok: boolean }>('/scan', {
+      qr: codes[index]?.body.qr_text,
+      number,
+    })
+    expect(scanned).toMatchObject({ ok: true })
+  }
+  await until('all are connected', async () => {
+    const devices = (await gateway.get('devices')).body.devices as { status: string }[]
+    return devices.every(({ status }) => status === 'connected')
   })
 }, 60_000)

@@ -12,6 +12,7 @@ type Curve = { verifySignature(key: Bytes, message: Bytes, signature: Bytes, isI
 
 const rememberedMax = 10_000
 
+// The copy that Baileys uses, whatever else is installed.
 const require = createRequire(import.meta.resolve('baileys'))
 const curve = require('libsignal/src/curve.js') as Curve
 const verify = curve.verifySignature

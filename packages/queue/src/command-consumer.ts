@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
 import type { Running } from '@wagate/shared/running'
-import { Queue, Worker } from 'bullmq'
+import { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { commandQueue } from './command-queue.ts'
+import { commandQueue, openCommandQueue } from './command-queue.ts'
 import { connectForConsumers, type OnRedisError } from './redis.ts'
 
 /** The connection that all consumers of a process share. Each opens a second, blocking one beside it. */
@@ -77,16 +77,8 @@ export async function startCommandConsumer(
  * one of its kind would be swallowed. Nothing is lost: rows are committed before their command is added.
  */
 async function dropWaiting(redis: Redis, shard: number): Promise<void> {
-  const { name, prefix } = commandQueue(shard)
-  const queue = new Queue(name, {
-    connection: redis,
-    prefix,
-    skipMetasUpdate: true,
-    skipVersionCheck: true,
-    skipWaitingForReady: true,
-  })
-  // The connection reports them already.
-  queue.on('error', () => undefined)
+  // The connection reports its errors already.
+  const queue = openCommandQueue(redis, shard, () => undefined)
   await queue.obliterate({ force: true })
   // Nobody reads the event stream; BullMQ's scripts take its length from here (the option of a Queue writes the same).
   await redis.hset(queue.toKey('meta'), 'opts.maxLenEvents', 0)

@@ -1,8 +1,8 @@
 import { type Command, commandSchema } from '@wagate/shared/commands'
 import type { Running } from '@wagate/shared/running'
 import { shardOf } from '@wagate/shared/shard'
-import { type JobsOptions, Queue } from 'bullmq'
-import { commandQueue } from './command-queue.ts'
+import type { JobsOptions, Queue } from 'bullmq'
+import { openCommandQueue } from './command-queue.ts'
 import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 
 export type CommandProducer = Running & {
@@ -21,16 +21,7 @@ export function openCommandProducer(redisUrl: string, { shards, onError }: Optio
   function queueOf(shard: number): Queue {
     const known = queues.get(shard)
     if (known) return known
-    const { name, prefix } = commandQueue(shard)
-    const queue = new Queue(name, {
-      connection: redis,
-      prefix,
-      // With these three BullMQ sends nothing of its own and never waits for a connection.
-      skipMetasUpdate: true,
-      skipVersionCheck: true,
-      skipWaitingForReady: true,
-    })
-    queue.on('error', onError)
+    const queue = openCommandQueue(redis, shard, onError)
     queues.set(shard, queue)
     return queue
   }

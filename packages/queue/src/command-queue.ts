@@ -1,4 +1,22 @@
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { OnRedisError } from './redis.ts'
+
 /** Where the commands of a shard lie. The braces keep all keys of a shard in one slot of a Redis Cluster. */
 export function commandQueue(shard: number): { name: string; prefix: string } {
   return { name: `commands-${shard}`, prefix: `{wa:${shard}}` }
+}
+
+/** With these three options BullMQ sends nothing of its own and never waits for a connection. */
+export function openCommandQueue(redis: Redis, shard: number, onError: OnRedisError): Queue {
+  const { name, prefix } = commandQueue(shard)
+  const queue = new Queue(name, {
+    connection: redis,
+    prefix,
+    skipMetasUpdate: true,
+    skipVersionCheck: true,
+    skipWaitingForReady: true,
+  })
+  queue.on('error', onError)
+  return queue
 }

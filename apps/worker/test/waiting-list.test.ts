@@ -13,7 +13,6 @@ function makeMessage(index: number, number: string): WaitingMessage {
     body: 'x',
     url: null,
     filename: null,
-    attempts: 0,
     uploadedContent: null,
   }
 }

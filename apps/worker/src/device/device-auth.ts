@@ -20,9 +20,11 @@ export function makeDeviceAuth(
   /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
   async function write(rows: AuthRows): Promise<void> {
     const lost = await context.authWrites.add({ fence: lease, deviceId: id, rows })
-    // Said here as well as thrown: Baileys swallows what goes wrong in an encryption.
-    if (lost) context.onLost(lease.shard)
-    if (lost) throw lost
+    if (lost) {
+      // Said here as well as thrown: Baileys swallows what goes wrong in an encryption.
+      context.onLost(lease.shard)
+      throw lost
+    }
     // Not lost for certain: Postgres may have been away for as long as the lease. Then the lease goes on.
     if (!lease.isValid()) throw new Error('The lease could not be renewed in time')
   }

@@ -1,5 +1,6 @@
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
+import { isLinkedIn } from './device-status.ts'
 
 export type NewMessage = {
   id: string
@@ -38,11 +39,7 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
   const rows = await sql<AcceptanceRow[]>`
     WITH given AS (
       SELECT given.*, device.id AS device_id, device.link_generation,
-        coalesce(
-          device.desired = 'linked' AND device.has_credentials
-            AND device.link_generation > device.revoked_generation,
-          false
-        ) AS is_linked
+        coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked
       FROM unnest(
         ${list((m) => m.id)}::uuid[],
         ${list((m) => m.waId)}::text[],

@@ -29,7 +29,6 @@ export async function storeAuthWrites(
   writes: AuthWrite[],
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
-  const fences = new Map(writes.map(({ fence }) => [`${fence.shard} ${fence.epoch}`, fence]))
   // A row may be written twice in one batch; a statement may touch it only once, and the later write counts.
   const rows = new Map<
     string,
@@ -48,7 +47,10 @@ export async function storeAuthWrites(
   }
   const given = [...rows.values()]
   const valid = await sql<{ shard: number }[]>`
-    WITH valid AS (${fencesOf(sql, [...fences.values()])}),
+    WITH valid AS (${fencesOf(
+      sql,
+      writes.map(({ fence }) => fence),
+    )}),
     given AS (
       SELECT row.* FROM valid JOIN unnest(
         ${given.map((row) => row.shard)}::int[],

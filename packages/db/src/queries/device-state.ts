@@ -1,4 +1,5 @@
 import type { Database } from '../client.ts'
+import { isLinkedIn } from './device-status.ts'
 import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
 
 /** What an owner needs to know of a device to decide what its socket should do. */
@@ -22,13 +23,10 @@ export type DeviceState = {
 const columns = (db: Database) => db.$client`
   device.id, device.account_id AS "accountId", device.shard, device.sender, device.desired,
   device.desired_rev AS "desiredRev",
-  ${isLinked(db)} AS "isLinked",
+  ${isLinkedIn(db.$client, 'device')} AS "isLinked",
   EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
   device.link_generation AS "linkGeneration", device.rate_per_minute AS "ratePerMinute", device.burst`
-
-const isLinked = (db: Database) => db.$client`(
-  device.desired = 'linked' AND device.has_credentials AND device.link_generation > device.revoked_generation)`
 
 export async function findDeviceState(db: Database, deviceId: number): Promise<DeviceState | undefined> {
   const [row] = await db.$client<DeviceState[]>`

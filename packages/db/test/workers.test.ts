@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import {
   deleteDeadWorkers,
   listLiveWorkers,
-  markLapsedWorkersDead,
+  markGoneWorkersDead,
   markWorkerDraining,
   registerWorker,
   registerWorkerAgain,
@@ -21,7 +21,7 @@ let sql: Database['$client']
 
 beforeAll(async () => {
   server = await createTestDatabase()
-  db = openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
+  db = openTestDatabase()
   sql = db.$client
 })
 beforeEach(async () => {
@@ -68,7 +68,7 @@ test('marks workers past their lease dead, draining ones as well', async () => {
   await markWorkerDraining(db, draining)
   await lapse(lapsed)
   await lapse(draining)
-  const dead = await markLapsedWorkersDead(db, { id: reaper, leaseTtlMs })
+  const dead = await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })
   expect(dead.map(({ id }) => id).sort()).toEqual([lapsed, draining].sort())
   expect((await states()).get(living)).toBe('live')
 })
@@ -77,9 +77,9 @@ test('reaps nobody before its own lease was renewed for one full TTL', async () 
   const reaper = await register('reaper')
   const lapsed = await register('a')
   await lapse(lapsed)
-  expect(await markLapsedWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
   await sql`UPDATE workers SET renewed_since = now() - interval '6001 ms' WHERE id = ${reaper}`
-  expect(await markLapsedWorkersDead(db, { id: reaper, leaseTtlMs })).toHaveLength(1)
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toHaveLength(1)
 })
 
 test('a gap in its own renewals takes the right to reap away', async () => {
@@ -87,9 +87,9 @@ test('a gap in its own renewals takes the right to reap away', async () => {
   const lapsed = await register('a')
   await lapse(lapsed)
   await lapse(reaper)
-  expect(await markLapsedWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
   expect(await renewWorker(db, reaper, leaseTtlMs)).toBe(true)
-  expect(await markLapsedWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
 })
 
 test('renewing in time keeps the right to reap', async () => {
@@ -97,17 +97,57 @@ test('renewing in time keeps the right to reap', async () => {
   const lapsed = await register('a')
   await lapse(lapsed)
   await renewWorker(db, reaper, leaseTtlMs)
-  expect(await markLapsedWorkersDead(db, { id: reaper, leaseTtlMs })).toHaveLength(1)
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toHaveLength(1)
+})
+
+test('a silent worker whose connection has ended is dead before the end of its lease', async () => {
+  const reaper = await registerLongAgo('reaper')
+  const [killed, stopped] = [await registerOverEndedConnection('a'), await register('b')]
+  await sql`SELECT pg_sleep(0.02)`
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20 })).toEqual([
+    { id: killed, name: 'a', isPastLease: false },
+  ])
+  expect((await states()).get(stopped)).toBe('live')
+})
+
+test('a worker whose connection has ended has half a lease for the next one', async () => {
+  const reaper = await registerLongAgo('reaper')
+  await registerOverEndedConnection('a')
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+})
+
+test('what ended the connection of the reaper as well was no death', async () => {
+  const reaper = await registerLongAgo('reaper')
+  await registerOverEndedConnection('a')
+  await sql`SELECT pg_sleep(0.02)`
+  await sql`UPDATE workers SET session_pid = 0 WHERE id = ${reaper}`
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20 })).toEqual([])
+  const fresh = openTestDatabase()
+  await renewWorker(fresh, reaper, leaseTtlMs)
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20 })).toEqual([])
+  await closeDatabase(fresh)
 })
 
 test('lists live workers in the order of their start, with what they own', async () => {
   const [first, second, draining] = [await register('b'), await register('a'), await register('c')]
   await claimShards(db, second, [1, 2, 3])
   await markWorkerDraining(db, draining)
-  expect(await listLiveWorkers(db)).toEqual([
-    { id: first, capacity: 500, owned: 0 },
-    { id: second, capacity: 500, owned: 3 },
+  expect(await listLiveWorkers(db, leaseTtlMs)).toEqual([
+    { id: first, capacity: 500, owned: 0, deathInMs: expect.any(Number) },
+    { id: second, capacity: 500, owned: 3, deathInMs: expect.any(Number) },
   ])
+})
+
+test('knows when a worker that falls silent may be marked dead', async () => {
+  const id = await register('a')
+  const deathInMs = async () => (await listLiveWorkers(db, leaseTtlMs))[0]?.deathInMs
+  const silent = (ms: number) =>
+    sql`UPDATE workers SET renewed_at = now() - ${ms} * interval '1 ms' WHERE id = ${id}`
+  expect(await deathInMs()).toBeLessThanOrEqual(leaseTtlMs / 2)
+  await silent(leaseTtlMs / 2 + 1)
+  expect(await deathInMs()).toBeGreaterThan(0)
+  await silent(leaseTtlMs + 1)
+  expect(await deathInMs()).toBe(null)
 })
 
 test('deletes workers that are long dead, unless they still own a shard', async () => {
@@ -119,9 +159,27 @@ test('deletes workers that are long dead, unless they still own a shard', async 
   expect([...(await states()).keys()].sort()).toEqual([owner, fresh].sort())
 })
 
+function openTestDatabase(): Database {
+  return openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
+}
+
 async function register(name: string): Promise<string> {
   const id = randomUUID()
   await registerWorker(db, { id, name, capacity: 500, leaseTtlMs })
+  return id
+}
+
+async function registerOverEndedConnection(name: string): Promise<string> {
+  const id = randomUUID()
+  const elsewhere = openTestDatabase()
+  await registerWorker(elsewhere, { id, name, capacity: 500, leaseTtlMs })
+  await closeDatabase(elsewhere)
+  await vi.waitFor(async () => {
+    const sessions = await sql`
+      SELECT FROM workers JOIN pg_stat_activity ON pid = session_pid AND backend_start = session_since
+      WHERE id = ${id}`
+    expect(sessions).toHaveLength(0)
+  })
   return id
 }
 

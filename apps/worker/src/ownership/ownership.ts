@@ -69,13 +69,14 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   })
   const leave = events.onShardsChanged(() => ticker.wake())
 
-  async function tick(): Promise<void> {
+  async function tick(): Promise<{ againInMs: number }> {
     await held.dropLost()
     const registration = await join()
     await reconcile(db, registration.workerId, held)
     await reap(db, logger, { id: registration.workerId, leaseTtlMs })
-    if (await placement.settle(registration)) ticker.wake()
+    const againInMs = await placement.settle(registration)
     tickOutage.worked()
+    return { againInMs }
   }
 
   async function join(): Promise<Registration> {
@@ -85,7 +86,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     return await membership.join()
   }
 
-  async function beat(): Promise<void> {
+  async function beat(): Promise<undefined> {
     const registration = membership.current()
     if (!registration || registration.isDead) return
     if (!(await membership.renew())) {

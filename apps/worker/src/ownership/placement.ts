@@ -27,13 +27,14 @@ export type PlacementOptions = {
   held: HeldShards
   shards: number
   capacity: number
+  leaseTtlMs: number
   tickMs: number
   publishShardsChanged: () => Promise<void>
 }
 
 export type Placement = {
-  /** Claims what is missing and releases a part of what is too much. True: look again at once. */
-  settle(registration: Registration): Promise<boolean>
+  /** Claims what is missing and releases a part of what is too much. Returns when another look is worth it, in ms. */
+  settle(registration: Registration): Promise<number>
   /** Shards that stand without an owner because nobody has room for their devices. */
   readonly unplaced: number
 }
@@ -46,7 +47,7 @@ const idleTicks = 10
 const restTicks = 60
 
 export function makePlacement(options: PlacementOptions): Placement {
-  const { db, logger, held, shards, capacity, tickMs, publishShardsChanged } = options
+  const { db, logger, held, shards, capacity, leaseTtlMs, tickMs, publishShardsChanged } = options
   const watch = makeUnownedWatch({ logger, tickMs })
   let nextReleaseAtMs = 0
 
@@ -131,16 +132,25 @@ export function makePlacement(options: PlacementOptions): Placement {
     },
 
     async settle(registration) {
-      const workers = await listLiveWorkers(db)
+      const workers = await listLiveWorkers(db, leaseTtlMs)
       const unowned = await listUnownedShards(db)
       watch.note(unowned)
       const missing = shareOf(registration, workers) - held.list().length
-      if (unowned.length > 0 && missing > 0) return (await claim(registration, missing, unowned)) > 0
-      if (unowned.length > 0) await claimLeftovers(registration, workers, unowned)
+      if (unowned.length > 0 && missing > 0) {
+        if ((await claim(registration, missing, unowned)) > 0) return 0
+      } else if (unowned.length > 0) {
+        await claimLeftovers(registration, workers, unowned)
+      }
       if (missing < 0) await release(registration, workers, unowned.length)
-      return false
+      return untilNextDeath(registration, workers)
     },
   }
+}
+
+/** Of a worker that does not renew its lease before. */
+function untilNextDeath({ workerId }: Registration, workers: LiveWorker[]): number {
+  const others = workers.filter(({ id }) => id !== workerId)
+  return Math.min(...others.map(({ deathInMs }) => deathInMs ?? Number.POSITIVE_INFINITY)) + 1
 }
 
 /** Workers that look at the same moment would otherwise all reach for the same shards. */

@@ -5,7 +5,7 @@ import {
   type OwnedShard,
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
-import { markLapsedWorkersDead } from '@wagate/db/queries/workers'
+import { markGoneWorkersDead } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 
@@ -25,14 +25,16 @@ export async function reconcile(db: Database, workerId: string, held: HeldShards
   if (strays.length > 0) await releaseShards(db, workerId, strays)
 }
 
-/** Takes the shards of workers away that are past their lease. Their claims come afterwards, as a statement of their own. */
+/** Takes the shards of workers away that are gone. Their claims come afterwards, as a statement of their own. */
 export async function reap(
   db: Database,
   logger: Logger,
   reaper: { id: string; leaseTtlMs: number },
 ): Promise<void> {
-  const dead = await markLapsedWorkersDead(db, reaper)
-  for (const { id, name } of dead) logger.warn({ workerId: id, name }, 'A worker is past its lease')
+  const dead = await markGoneWorkersDead(db, reaper)
+  for (const { id, name, isPastLease } of dead) {
+    logger.warn({ workerId: id, name }, isPastLease ? 'A worker is past its lease' : 'A worker has died')
+  }
   const freed = await freeShardsOfDeadWorkers(db)
   if (freed > 0) logger.info({ freed }, 'The shards of dead workers are free')
 }

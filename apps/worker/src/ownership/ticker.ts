@@ -9,7 +9,8 @@ type TickerOptions = {
   everyMs: number
   /** After a run that failed. */
   retryMs?: number
-  run: () => Promise<void>
+  /** May ask for an earlier next run. */
+  run: () => Promise<{ againInMs: number } | undefined>
   onError: (error: unknown) => void
 }
 
@@ -24,7 +25,8 @@ export function startTicker({ everyMs, retryMs = everyMs, run, onError }: Ticker
     awake = false
     let pauseMs = everyMs
     try {
-      await run()
+      const next = await run()
+      if (next) pauseMs = Math.min(pauseMs, Math.max(0, next.againInMs))
     } catch (error) {
       pauseMs = retryMs
       onError(error)

@@ -2,6 +2,10 @@ import type { Database } from '../client.ts'
 
 export type NewWorker = { id: string; name: string; capacity: number; leaseTtlMs: number }
 
+/** Of the connection that asks: what `markGoneWorkersDead` knows a living process by. */
+const session = (sql: Database['$client']) => sql`
+  pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid()))`
+
 /**
  * A process that starts under the name of an earlier, not dead worker marks that one dead at once: its
  * shards need not wait for the end of its lease. Throws when two start under one name at the same moment.
@@ -12,8 +16,9 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
     WITH replaced AS (
       UPDATE workers SET state = 'dead' WHERE name = ${worker.name} AND state <> 'dead' RETURNING id
     )
-    INSERT INTO workers (id, name, state, capacity, lease_until)
-    SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity}, now() + ${worker.leaseTtlMs} * interval '1 ms'
+    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since)
+    SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity},
+      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
     FROM (SELECT count(*) FROM replaced) AS done`
 }
 
@@ -23,12 +28,12 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
  */
 export async function registerWorkerAgain(db: Database, worker: NewWorker): Promise<string> {
   const [row] = await db.$client<{ name: string }[]>`
-    INSERT INTO workers (id, name, state, capacity, lease_until)
+    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since)
     SELECT
       ${worker.id}::uuid,
       CASE WHEN EXISTS (SELECT FROM workers WHERE name = ${worker.name} AND state <> 'dead')
         THEN ${`${worker.name} ${worker.id.slice(0, 8)}`} ELSE ${worker.name} END,
-      'live', ${worker.capacity}, now() + ${worker.leaseTtlMs} * interval '1 ms'
+      'live', ${worker.capacity}, now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
     RETURNING name`
   return row?.name ?? worker.name
 }
@@ -37,45 +42,80 @@ export async function registerWorkerAgain(db: Database, worker: NewWorker): Prom
 export async function renewWorker(db: Database, id: string, leaseTtlMs: number): Promise<boolean> {
   const rows = await db.$client`
     UPDATE workers
-    SET lease_until = now() + ${leaseTtlMs} * interval '1 ms',
+    SET lease_until = now() + ${leaseTtlMs} * interval '1 ms', renewed_at = now(),
+        (session_pid, session_since) = (SELECT ${session(db.$client)}),
         renewed_since = CASE WHEN lease_until < now() THEN now() ELSE renewed_since END
     WHERE id = ${id} AND state <> 'dead'
     RETURNING id`
   return rows.length > 0
 }
 
+/** Of its lease. A worker that was not heard of for so long is dead if its process has ended. */
+const silentShare = 1 / 2
+
 /**
- * Marks workers past their lease dead, and returns them. Only a worker that renewed its own lease without a
- * gap for one full TTL may do so: after an outage of Postgres everybody renews first.
+ * Marks workers dead that are past their lease, or were not heard of for half of it and whose process has ended:
+ * with a killed process goes the connection that renewed its lease. Only a worker that renewed its own lease
+ * without a gap for one full TTL may do so, or everybody would kill each other after an outage of Postgres; and
+ * only one whose own connection is older than the other's last renewal takes the end of that one for a death,
+ * because what ended both was not the process.
  */
-export async function markLapsedWorkersDead(
+export async function markGoneWorkersDead(
   db: Database,
   reaper: { id: string; leaseTtlMs: number },
-): Promise<{ id: string; name: string }[]> {
-  return await db.$client<{ id: string; name: string }[]>`
-    WITH lapsed AS MATERIALIZED (
-      SELECT id FROM workers
-      WHERE state <> 'dead' AND lease_until < now() AND EXISTS (
-        SELECT FROM workers AS reaper
-        WHERE reaper.id = ${reaper.id} AND reaper.state = 'live' AND reaper.lease_until >= now()
-          AND reaper.renewed_since <= now() - ${reaper.leaseTtlMs} * interval '1 ms'
+): Promise<{ id: string; name: string; isPastLease: boolean }[]> {
+  const sql = db.$client
+  return await sql<{ id: string; name: string; isPastLease: boolean }[]>`
+    WITH reaper AS (
+      SELECT * FROM workers
+      WHERE id = ${reaper.id} AND state = 'live' AND lease_until >= now()
+        AND renewed_since <= now() - ${reaper.leaseTtlMs} * interval '1 ms'
+    ),
+    gone AS MATERIALIZED (
+      SELECT worker.id, worker.lease_until < now() AS is_past_lease
+      FROM workers AS worker, reaper
+      WHERE worker.state <> 'dead' AND (
+        worker.lease_until < now()
+        OR (
+          worker.renewed_at < now() - ${silentShare * reaper.leaseTtlMs} * interval '1 ms'
+          AND reaper.session_since < worker.renewed_at
+          AND ${hasSession(sql, 'reaper')} AND NOT ${hasSession(sql, 'worker')}
+        )
       )
-      FOR UPDATE SKIP LOCKED
+      FOR UPDATE OF worker SKIP LOCKED
     )
-    UPDATE workers SET state = 'dead' FROM lapsed WHERE workers.id = lapsed.id
-    RETURNING workers.id, workers.name`
+    UPDATE workers SET state = 'dead' FROM gone WHERE workers.id = gone.id
+    RETURNING workers.id, workers.name, gone.is_past_lease AS "isPastLease"`
 }
 
-export type LiveWorker = { id: string; capacity: number; owned: number }
+/** A start time that may not be seen is taken for the right one: at worst the lease decides. */
+const hasSession = (sql: Database['$client'], worker: string) => sql`EXISTS (
+  SELECT FROM pg_stat_get_activity(${sql(worker)}.session_pid) AS session
+  WHERE coalesce(session.backend_start = ${sql(worker)}.session_since, true))`
+
+export type LiveWorker = {
+  id: string
+  capacity: number
+  owned: number
+  /** When it may next be marked dead, unless it renews its lease before. Null: at once. */
+  deathInMs: number | null
+}
 
 /** With the number of shards each owns; those that started earlier come first. */
-export async function listLiveWorkers(db: Database): Promise<LiveWorker[]> {
+export async function listLiveWorkers(db: Database, leaseTtlMs: number): Promise<LiveWorker[]> {
   return await db.$client<LiveWorker[]>`
-    SELECT worker.id, worker.capacity, count(lease.shard)::int AS owned
-    FROM workers AS worker LEFT JOIN shard_leases AS lease ON lease.owner = worker.id
-    WHERE worker.state = 'live'
-    GROUP BY worker.id
-    ORDER BY worker.started_at, worker.id`
+    WITH live AS (
+      SELECT *, (extract(epoch FROM now() - renewed_at) * 1000)::float8 AS silent_ms
+      FROM workers WHERE state = 'live'
+    )
+    SELECT live.id, live.capacity, count(lease.shard)::int AS owned,
+      CASE
+        WHEN silent_ms <= ${silentShare * leaseTtlMs} THEN ${silentShare * leaseTtlMs} - silent_ms
+        WHEN silent_ms <= ${leaseTtlMs} THEN ${leaseTtlMs} - silent_ms
+      END AS "deathInMs"
+    FROM live LEFT JOIN shard_leases AS lease ON lease.owner = live.id
+    GROUP BY live.id, live.capacity, live.silent_ms, live.started_at
+    ORDER BY live.started_at, live.id`
 }
 
 /** A draining worker claims nothing and counts in nobody's share; it owns its shards until it releases them. */

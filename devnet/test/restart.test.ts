@@ -37,6 +37,8 @@ it('keeps its devices linked and its history over a restart of everything', asyn
     first.message_id,
   ])
   expect((await after.phone(recipient, sender)).at(-1)).toMatchObject({ text: 'after the restart' })
+  // Nobody's devices were asked for again, which would have made new sessions with all of them.
+  expect(await after.control('/stats')).toMatchObject({ messages: 1, prekey_fetches: 0 })
 }, 120_000)
 
 it('refuses another number of shards than the database was installed with, and says which to set', async () => {

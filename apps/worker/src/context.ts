@@ -26,7 +26,7 @@ export type DeviceContext = {
   mediaBytes: Semaphore
   recipients: Recipients
   /** Each opens a scope of its own in a cache that all devices share. */
-  caches: { auth(): Scope; userDevices(): Scope; retryCounts(): Scope }
+  caches: { auth(): Scope; retryCounts(): Scope }
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   claims: Batch<Claim, boolean>
   outcomes: Batch<MessageOutcome, void>
@@ -53,8 +53,6 @@ export function makeDeviceContext(
     recipients: makeRecipients(),
     caches: {
       auth: makeScopedCache({ entriesMax: 100_000 }),
-      // Every miss makes Baileys fetch new Signal sessions with the contact and the own phone: hours, not minutes.
-      userDevices: makeScopedCache({ entriesMax: 200_000, ttlMs: 12 * hourMs }),
       retryCounts: makeScopedCache({ entriesMax: 50_000, ttlMs: hourMs }),
     },
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),

@@ -13,6 +13,8 @@ import { makeSingleFlight } from './single-flight.ts'
 
 type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Running>; linked: number }
 
+const consumersAtOnce = 8
+
 /** Holds the devices and the command queues of the owned shards. */
 export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   const { config, db, logger } = context
@@ -41,25 +43,33 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   }
 
   async function take(leases: Lease[]): Promise<void> {
-    for (const lease of leases) {
-      shards.set(lease.shard, { lease, devices: new Map(), consumer: Promise.resolve(nothing), linked: 0 })
-    }
+    const taken = leases.map((lease): Shard => ({ lease, devices: new Map(), consumer: nobody, linked: 0 }))
+    for (const shard of taken) shards.set(shard.lease.shard, shard)
     for (const { id, shard } of await takeDevices(db, leases)) {
       const owned = shards.get(shard)
       if (owned) deviceOf(owned, id).look()
     }
     await countLinked(leases.map(({ shard }) => shard))
-    void consume(leases)
+    void consume(taken)
   }
 
-  /** The sessions open meanwhile. What was accepted before a consumer began is found by the look at the end. */
-  async function consume(leases: Lease[]): Promise<void> {
-    const taken = leases.flatMap(({ shard, epoch }) => {
-      const owned = shards.get(shard)
-      return owned?.lease.epoch === epoch ? owned : []
-    })
-    for (const shard of taken) shard.consumer = startConsumer(shard)
-    await Promise.all(taken.map(({ consumer }) => consumer))
+  /** The sessions open meanwhile. What was accepted before a consumer began is found by the look that follows. */
+  async function consume(taken: Shard[]): Promise<void> {
+    await startConsumers(taken.filter(({ devices }) => devices.size > 0))
+    const empty = taken.filter(({ devices }) => devices.size === 0)
+    while (empty.length > 0) {
+      // Nobody waits for them yet, and all of them cost as much CPU as many logins: they stand in line with these.
+      const giveBack = await context.logins.acquire(1)
+      await startConsumers(empty.splice(0, consumersAtOnce))
+      giveBack()
+    }
+  }
+
+  async function startConsumers(given: Shard[]): Promise<void> {
+    // Some may have been dropped meanwhile.
+    const owned = given.filter((shard) => shards.get(shard.lease.shard) === shard)
+    for (const shard of owned) shard.consumer = startConsumer(shard)
+    await Promise.all(owned.map(({ consumer }) => consumer))
     poll()
   }
 
@@ -124,4 +134,5 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   }
 }
 
-const nothing: Running = { close: async () => undefined }
+/** Until a shard's consumer has started. */
+const nobody: Promise<Running> = Promise.resolve({ close: async () => undefined })

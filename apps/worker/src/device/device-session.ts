@@ -3,10 +3,10 @@ import type { Logger } from '@wagate/shared/logger'
 import type { DeviceContext } from '../context.ts'
 import { findContentToResend } from '../outbox/content.ts'
 import type { Lease } from '../ownership/lease.ts'
+import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import { storeReceived } from '../session/received.ts'
 import { openSession, type Session, type SessionHooks } from '../session/session.ts'
-import type { DeviceCaches } from '../session/socket.ts'
 import type { Vault } from '../session/vault.ts'
 import { untilStored } from '../until-stored.ts'
 import { completePairing, showQr } from './pairing.ts'
@@ -16,14 +16,14 @@ type SessionOf = {
   lease: Lease
   auth: AuthStore
   vault: Vault
-  caches: DeviceCaches
+  retryCounts: Scope
   logger: Logger
 }
 
 /** Opens the socket of a device. What it shows, links and receives is stored; what it does next is the caller's. */
 export function openDeviceSession(
   context: DeviceContext,
-  { state, lease, auth, vault, caches, logger }: SessionOf,
+  { state, lease, auth, vault, retryCounts, logger }: SessionOf,
   hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & { onScanned(): void },
 ): Session {
   const device = { ...state, lease }
@@ -32,7 +32,7 @@ export function openDeviceSession(
       ...context,
       deviceId: state.id,
       auth,
-      caches,
+      retryCounts,
       keepAliveMs: context.config.KEEPALIVE_MS,
       getMessage: ({ id }) => findContentToResend(context.db, vault, state.id, id),
     },

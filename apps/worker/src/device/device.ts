@@ -58,7 +58,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const { config, db, events } = context
   const logger = context.logger.child({ deviceId: id })
   const vault = makeVault(config.MASTER_KEY, id)
-  const caches = { userDevices: context.caches.userDevices(), retryCounts: context.caches.retryCounts() }
+  const retryCounts = context.caches.retryCounts()
   const auth = makeDeviceAuth(context, { id, lease, vault })
   const recorder = makeRecorder(context, lease, id)
   let current: Current | undefined
@@ -111,7 +111,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     await setConnection(db, lease, id, { connection: 'online', reason: null })
     if (isClosed || !current) return
     pacer ??= makePacer(pacingOf(state, config), performance.now())
-    outbox = startOutbox(context, { id, lease, vault, caches, pacer, recorder }, current.session.sock)
+    outbox = startOutbox(context, { id, lease, vault, pacer, recorder }, current.session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })
   }
@@ -165,7 +165,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       giveBack,
       session: openDeviceSession(
         context,
-        { state, lease, auth: store, vault, caches, logger },
+        { state, lease, auth: store, vault, retryCounts, logger },
         {
           onScanned() {
             isCompletingLink = true

@@ -49,7 +49,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
     if (code === '479' && !refreshed.has(message.id)) {
       // The recipient's devices changed since we asked for them: once more with fresh ones.
       refreshed.add(message.id)
-      device.caches.userDevices.delete(userOf(recipient))
+      await sock.userDevicesCache.del(userOf(recipient))
       return 'unanswered'
     }
     if (code === '463') {

@@ -4,7 +4,6 @@ import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Outcome } from '../session/outcomes.ts'
-import type { DeviceCaches } from '../session/socket.ts'
 import type { Vault } from '../session/vault.ts'
 import { makeSingleFlight } from '../single-flight.ts'
 import { isReadyToSend, uploadMedia } from './content.ts'
@@ -29,7 +28,6 @@ export type OutboxDevice = {
   id: number
   lease: Lease
   vault: Vault
-  caches: DeviceCaches
   pacer: Pacer
   recorder: Recorder
 }

@@ -18,6 +18,10 @@ export type AuthRows = { type: string; id: string; value: Buffer | null }[]
 export type AuthStore = {
   creds: AuthenticationCreds
   keys: SignalKeyStore
+  /** Values of ours beside Baileys' keys, stored and cached like them. Absent ones are left out. */
+  readOwn(type: string, ids: string[]): Promise<Map<string, unknown>>
+  /** Null deletes. */
+  writeOwn(type: string, values: Map<string, unknown>): Promise<void>
   /** Stores the whole credentials, after those of an earlier call. */
   saveCreds(): Promise<void>
   /** The credentials as a row, for a statement that writes more than them. */
@@ -60,32 +64,28 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     value: value == null ? null : vault.seal(encode(value), context(type, id)),
   })
 
-  async function get<Type extends KeyType>(type: Type, ids: string[]) {
-    const found: { [id: string]: SignalDataTypeMap[Type] } = {}
+  async function read(type: string, ids: string[]): Promise<Map<string, unknown>> {
+    const found = new Map<string, unknown>()
     const missing: string[] = []
     for (const id of ids) {
       const cached = cache.get(context(type, id))
       if (!cached) missing.push(id)
-      else if (cached.value != null) found[id] = handOut<Type>(cached.value)
+      else if (cached.value != null) found.set(id, cached.value)
     }
-    if (missing.length > 0) {
-      const stored = await listAuthValues(db, deviceId, type, missing)
-      const values = new Map(
-        stored.map((row) => [row.id, revive(type, vault.open(row.value, context(type, row.id)))]),
-      )
-      for (const id of missing) {
-        const value = values.get(id) ?? null
-        if (type !== 'pre-key') cache.set(context(type, id), value)
-        if (value != null) found[id] = handOut<Type>(value)
-      }
+    if (missing.length === 0) return found
+    const stored = await listAuthValues(db, deviceId, type, missing)
+    const values = new Map(
+      stored.map((row) => [row.id, revive(type, vault.open(row.value, context(type, row.id)))]),
+    )
+    for (const id of missing) {
+      const value = values.get(id) ?? null
+      if (type !== 'pre-key') cache.set(context(type, id), value)
+      if (value != null) found.set(id, value)
     }
     return found
   }
 
-  async function set(data: SignalDataSet): Promise<void> {
-    const entries = Object.entries(data).flatMap(([type, values]) =>
-      Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
-    )
+  async function store(entries: { type: string; id: string; value: unknown }[]): Promise<void> {
     try {
       await write(entries.map(({ type, id, value }) => seal(type, id, value)))
     } catch (error) {
@@ -99,12 +99,28 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     }
   }
 
+  async function get<Type extends KeyType>(type: Type, ids: string[]) {
+    const found: { [id: string]: SignalDataTypeMap[Type] } = {}
+    for (const [id, value] of await read(type, ids)) found[id] = handOut<Type>(value)
+    return found
+  }
+
+  function set(data: SignalDataSet): Promise<void> {
+    return store(
+      Object.entries(data).flatMap(([type, values]) =>
+        Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
+      ),
+    )
+  }
+
   const credsRow = () => seal(credsType, credsId, creds)
   let saving: Promise<void> = Promise.resolve()
 
   return {
     creds,
     keys: { get, set },
+    readOwn: read,
+    writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
     credsRow,
     saveCreds() {
       saving = saving.catch(() => undefined).then(() => write([credsRow()]))
@@ -125,7 +141,7 @@ function decode(bytes: Buffer) {
   return JSON.parse(bytes.toString(), BufferJSON.reviver)
 }
 
-function revive(type: KeyType, bytes: Buffer): unknown {
+function revive(type: string, bytes: Buffer): unknown {
   const value = decode(bytes)
   return type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value) : value
 }

@@ -11,6 +11,7 @@ import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeBaileysLogger } from './baileys-logger.ts'
 import { makeSignalSection } from './signal-section.ts'
+import { makeUserDevices } from './user-devices.ts'
 
 export type SocketOptions = {
   deviceId: number
@@ -18,16 +19,14 @@ export type SocketOptions = {
   network: Partial<UserFacingSocketConfig>
   keepAliveMs: number
   logger: Logger
-  caches: DeviceCaches
+  /** Outlives a socket: a reconnect must not begin to count anew. */
+  retryCounts: Scope
   getMessage: NonNullable<UserFacingSocketConfig['getMessage']>
 }
 
-/** Outlive a socket: without them a reconnect would ask again for devices and lose its retry counts. */
-export type DeviceCaches = { userDevices: Scope; retryCounts: Scope }
-
 /** Opens a socket at once. Its events end with `connection.update` `close`; a socket is never used again after that. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { auth, caches } = options
+  const { auth, retryCounts } = options
   const signal = makeSignalSection(auth.keys)
   return makeWASocket({
     ...options.network,
@@ -44,10 +43,10 @@ export function openSocket(options: SocketOptions): WASocket {
     // The default of 10 × 3 s, inside the lock of the sender, would freeze it for half a minute.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     shouldIgnoreJid: (jid) => isJidStatusBroadcast(jid) || isJidNewsletter(jid),
-    userDevicesCache: cacheStore(caches.userDevices),
-    msgRetryCounterCache: cacheStore(caches.retryCounts),
-    placeholderResendCache: cacheStore(caches.retryCounts),
-    callOfferCache: cacheStore(caches.retryCounts),
+    userDevicesCache: makeUserDevices(auth),
+    msgRetryCounterCache: cacheStore(retryCounts),
+    placeholderResendCache: cacheStore(retryCounts),
+    callOfferCache: cacheStore(retryCounts),
     getMessage: options.getMessage,
   })
 }

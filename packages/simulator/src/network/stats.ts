@@ -10,6 +10,8 @@ export type Counters = {
   receipts: number
   uploads: number
   prekey_uploads: number
+  /** Bundles handed out, each for one new Signal session. */
+  prekey_fetches: number
   unreadable_media: number
   failures: number
   /** Stanzas nobody here understands, by kind. A test that means its client well expects none. */
@@ -29,6 +31,7 @@ export function makeCounters(): Counters {
     receipts: 0,
     uploads: 0,
     prekey_uploads: 0,
+    prekey_fetches: 0,
     unreadable_media: 0,
     failures: 0,
     unknown: {},

@@ -14,6 +14,7 @@ const fewPreKeys = 4
 export function answerKeyFetch({ network }: IqCall, query: Node | undefined): NodeContent {
   const users = children(query, 'user').flatMap(({ attrs }) => {
     const bundle = bundleOf(network, attrs.jid)
+    if (bundle) network.counters.prekey_fetches += 1
     return bundle ? [node('user', { jid: attrs.jid }, bundle)] : []
   })
   return [node('list', {}, users)]

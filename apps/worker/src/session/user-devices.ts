@@ -1,0 +1,35 @@
+import type { PossiblyExtendedCacheStore } from 'baileys'
+import type { AuthStore } from './auth-store.ts'
+
+const type = 'user-devices'
+/** Every miss makes Baileys fetch new Signal sessions with the contact and the own phone: hours, not minutes. */
+const lifeMs = 12 * 3_600_000
+
+type Stored = { devices: unknown; at: number }
+
+/**
+ * Which devices a contact has, as WhatsApp said when it was last asked. Kept with the keys of the device, so that
+ * a new owner or a restart need not ask again for everybody.
+ */
+export function makeUserDevices(auth: AuthStore): PossiblyExtendedCacheStore {
+  async function read(users: string[]): Promise<{ [user: string]: unknown }> {
+    const found = [...(await auth.readOwn(type, users))] as [string, Stored][]
+    const fresh = found.filter(([, { at }]) => Date.now() - at < lifeMs)
+    return Object.fromEntries(fresh.map(([user, { devices }]) => [user, devices]))
+  }
+
+  async function write(entries: { key: string; value: unknown }[]): Promise<void> {
+    const at = Date.now()
+    await auth.writeOwn(type, new Map(entries.map(({ key, value }) => [key, { devices: value, at }])))
+  }
+
+  return {
+    // The casts are Baileys' own: its interface lets the reader name the type.
+    get: <Value>(user: string) => read([user]).then((found) => found[user]) as Promise<Value>,
+    mget: <Value>(users: string[]) => read(users) as Promise<Record<string, Value>>,
+    set: (key, value) => write([{ key, value }]),
+    mset: write,
+    del: (user) => auth.writeOwn(type, new Map([[user, null]])),
+    flushAll: () => undefined,
+  }
+}

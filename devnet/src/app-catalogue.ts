@@ -5,14 +5,15 @@ import { type SimulatorFacts, simulatorEnvironment } from './simulator-facts.ts'
 /** What every program of one devnet has in common. */
 export type AppSettings = {
   dataFolder: string
-  databaseUrl: string
-  redisUrl: string
   masterKey: string
   shards: number
   network: 'simulator' | 'live'
   apiPort: number
   environment(name: string): NodeJS.ProcessEnv
 }
+
+/** Where the servers are, once they are ready and the database is prepared. */
+export type AppServers = { databaseUrl: string; redisUrl: string }
 
 export type SimulatorPorts = { port: number; controlPort: number }
 
@@ -30,11 +31,16 @@ export function describeSimulator(
   }
 }
 
-export function describeApi(settings: AppSettings): AppProcessOptions {
+export function describeApi(settings: AppSettings, servers: Promise<AppServers>): AppProcessOptions {
+  const own = { PORT: String(settings.apiPort), ...settings.environment('api') }
   return {
     name: 'api',
     entry: 'apps/api/src/main.ts',
-    env: { ...common(settings), PORT: String(settings.apiPort), ...settings.environment('api') },
+    env: { ...common(settings), ...own },
+    ahead: {
+      load: 'apps/api/src/start.ts',
+      env: servers.then((known) => ({ ...placesOf(known), ...own })),
+    },
     logFolder: logFolderOf(settings.dataFolder),
   }
 }
@@ -42,17 +48,21 @@ export function describeApi(settings: AppSettings): AppProcessOptions {
 export function describeWorker(
   settings: AppSettings,
   name: string,
-  simulator: SimulatorFacts | undefined,
+  servers: Promise<AppServers & { simulator: SimulatorFacts | undefined }>,
 ): AppProcessOptions {
+  const own = { WORKER_NAME: name, ...settings.environment(name) }
   return {
     name,
     entry: 'apps/worker/src/main.ts',
     preload: 'apps/worker/src/preload.ts',
-    env: {
-      ...common(settings),
-      ...(simulator ? simulatorEnvironment(simulator) : {}),
-      WORKER_NAME: name,
-      ...settings.environment(name),
+    env: { ...common(settings), ...own },
+    ahead: {
+      load: 'apps/worker/src/start.ts',
+      env: servers.then((known) => ({
+        ...placesOf(known),
+        ...(known.simulator ? simulatorEnvironment(known.simulator) : {}),
+        ...own,
+      })),
     },
     logFolder: logFolderOf(settings.dataFolder),
   }
@@ -69,12 +79,14 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
     HOST: '127.0.0.1',
     METRICS_PORT: '0',
     ...inherited(),
-    DATABASE_URL: settings.databaseUrl,
-    REDIS_URL: settings.redisUrl,
     MASTER_KEY: settings.masterKey,
     SHARDS: String(settings.shards),
     WHATSAPP_NETWORK: settings.network,
   }
+}
+
+function placesOf({ databaseUrl, redisUrl }: AppServers): NodeJS.ProcessEnv {
+  return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
 }
 
 /** Our own environment, less what npm and a test runner put into it. */

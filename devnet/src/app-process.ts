@@ -10,6 +10,8 @@ export type AppProcessOptions = {
   preload?: string
   args?: string[]
   env: NodeJS.ProcessEnv
+  /** A part of the program that is loaded while the rest of its environment is not known yet. */
+  ahead?: { load: string; env: Promise<NodeJS.ProcessEnv> }
   logFolder: string
 }
 
@@ -33,17 +35,14 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url))
 /** Makes Node run TypeScript; loaded before everything else. */
 export const typescript = new URL('./typescript.mjs', import.meta.url).href
 const guard = new URL('./end-with-launcher.ts', import.meta.url).href
+const loadAhead = new URL('./load-ahead.ts', import.meta.url).href
 const drainMs = 16_000
 const logBytesMax = 10_000_000
 
 /** Starts one of our programs from source, in a process group of its own: Ctrl-C must not reach it. */
 export function startAppProcess(options: AppProcessOptions): AppProcess {
-  const { name, entry, preload, args = [], env } = options
-  const imports = [
-    typescript,
-    guard,
-    ...(preload ? [pathToFileURL(resolvePath(repository, preload)).href] : []),
-  ]
+  const { name, entry, preload, args = [], env, ahead } = options
+  const imports = [typescript, guard, ...(preload ? [urlOf(preload)] : []), ...(ahead ? [loadAhead] : [])]
   const logFile = prepareLog(options.logFolder, name)
   const log = openSync(logFile, 'a', 0o600)
   const logOffset = statSync(logFile).size
@@ -55,9 +54,19 @@ export function startAppProcess(options: AppProcessOptions): AppProcess {
       resolvePath(repository, entry),
       ...args,
     ],
-    { cwd: repository, env, detached: true, stdio: ['ignore', log, log, 'ipc'] },
+    {
+      cwd: repository,
+      env: ahead ? { ...env, DEVNET_LOAD_AHEAD: urlOf(ahead.load) } : env,
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    },
   )
   closeSync(log)
+  // Without its environment it is stopped with all others.
+  ahead?.env.then(
+    (rest) => child.connected && child.send(rest, () => undefined),
+    () => undefined,
+  )
   const ended = new Promise<Ending>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
     child.once('error', () => resolve({ code: 1, signal: null }))
@@ -84,6 +93,10 @@ export function startAppProcess(options: AppProcessOptions): AppProcess {
       return ending
     },
   }
+}
+
+function urlOf(file: string): string {
+  return pathToFileURL(resolvePath(repository, file)).href
 }
 
 function killGroup(pid: number): void {

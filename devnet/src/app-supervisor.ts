@@ -16,7 +16,7 @@ export type Supervisor = {
   names(): string[]
   /** Asks it to drain and waits for its end; it stays down until it is started again. */
   stop(name: string): Promise<Ending | undefined>
-  /** As `stop` for all but the simulator, and nothing is started again from now on. */
+  /** As `stop` for all, the simulator last; nothing is started from now on. */
   stopAll(): Promise<void>
   /** For faults. One that ends of it is not restarted, and not reported as a crash. */
   signal(name: string, signal: NodeJS.Signals): void
@@ -29,6 +29,7 @@ const healthyMs = 60_000
 export function superviseApps(restart: boolean, events: SupervisorEvents): Supervisor {
   const running = new Map<string, AppProcess>()
   const wanted = new Set<string>()
+  let isClosed = false
 
   function launch(options: AppProcessOptions, crashes: number): AppProcess {
     const app = startAppProcess(options)
@@ -61,6 +62,7 @@ export function superviseApps(restart: boolean, events: SupervisorEvents): Super
 
   return {
     start(options) {
+      if (isClosed) throw new Error(`Everything is being stopped: ${options.name} is not started`)
       if (running.has(options.name)) throw new Error(`${options.name} already runs`)
       wanted.add(options.name)
       return launch(options, 0)
@@ -73,8 +75,10 @@ export function superviseApps(restart: boolean, events: SupervisorEvents): Super
     },
     async stopAll() {
       const simulator = running.get('simulator')
+      isClosed = true
       wanted.clear()
       await Promise.all([...running.values()].filter((app) => app !== simulator).map((app) => app.stop()))
+      await simulator?.stop()
     },
     signal(name, signal) {
       if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') wanted.delete(name)

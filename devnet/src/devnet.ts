@@ -58,7 +58,6 @@ async function bringUp(
 ): Promise<Devnet> {
   // Loading it takes as long as starting the servers.
   const loading = import('./prepare-installation.ts')
-  loading.catch(ignore)
   const dataFolder = await openData(options, onClose)
   const apiPort = await choosePort(options.apiPort, 'the API', '--port')
   const servers = startServers(options, dataFolder, onClose)
@@ -67,38 +66,29 @@ async function bringUp(
     onStarted: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'watch', pid }), ignore),
     onEnded: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'forget', pid }), ignore),
   })
-  const simulating = startSimulator(options, apps, dataFolder, onClose)
-  simulating.catch(ignore)
-  const { databaseUrl, redisUrl, about, keeper } = await servers
-
+  onClose(apps.stopAll)
+  const simulating = startSimulator(options, apps, dataFolder)
+  for (const work of [loading, servers, simulating]) work.catch(ignore)
   const settings: AppSettings = {
     dataFolder,
-    databaseUrl,
-    redisUrl,
     masterKey: process.env.MASTER_KEY || readMasterKey(dataFolder),
     shards: options.shards ?? 256,
     network: options.network ?? 'simulator',
     apiPort,
     environment: options.environment ?? (() => ({})),
   }
-  writeEnvironment(dataFolder, {
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    MASTER_KEY: settings.masterKey,
-    SHARDS: String(settings.shards),
-  })
-  const { prepareInstallation } = await loading
-  const adminKey = await prepareInstallation(databaseUrl, settings.shards, dataFolder)
-  options.signal?.throwIfAborted()
-  onClose(apps.stopAll)
-  apps.start(describeApi(settings))
-  const simulator = await simulating
-  options.signal?.throwIfAborted()
-
+  const prepared = prepare(loading, settings, servers)
+  const all = Promise.all([prepared, simulating]).then(([known, simulator]) => ({
+    ...known,
+    simulator: simulator?.facts,
+  }))
   const describe = (name: string): AppProcessOptions =>
-    name === 'api' ? describeApi(settings) : describeWorker(settings, name, simulator?.facts)
+    name === 'api' ? describeApi(settings, prepared) : describeWorker(settings, name, all)
   const workers = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
-  for (const name of workers) apps.start(describe(name))
+  // They load while the servers start.
+  for (const name of ['api', ...workers]) apps.start(describe(name))
+  const { databaseUrl, redisUrl, about, keeper, adminKey } = await all
+  const simulator = await simulating
   const apiUrl = `http://127.0.0.1:${apiPort}`
   await waitUntilReady(apiUrl, readyMs, () => {
     const gone = ['api', ...workers].find((name) => !apps.find(name))
@@ -147,6 +137,24 @@ async function choosePort(port = 0, what: string, option: string): Promise<numbe
   return port === 0 ? freePort() : port
 }
 
+/** The servers, with a database that the apps can use, and what tools outside need to know of them. */
+async function prepare(
+  loading: Promise<typeof import('./prepare-installation.ts')>,
+  { dataFolder, masterKey, shards }: AppSettings,
+  starting: Promise<DevnetServers>,
+): Promise<DevnetServers & { adminKey: AdminKey }> {
+  const servers = await starting
+  writeEnvironment(dataFolder, {
+    DATABASE_URL: servers.databaseUrl,
+    REDIS_URL: servers.redisUrl,
+    MASTER_KEY: masterKey,
+    SHARDS: String(shards),
+  })
+  const { prepareInstallation } = await loading
+  const adminKey = await prepareInstallation(servers.databaseUrl, shards, dataFolder)
+  return { ...servers, adminKey }
+}
+
 type RunningSimulator = { facts: SimulatorFacts; start(): Promise<void> }
 
 /** The simulated WhatsApp. Its ports stay the same when it is started again. */
@@ -154,7 +162,6 @@ async function startSimulator(
   options: DevnetOptions,
   apps: Supervisor,
   dataFolder: string,
-  onClose: OnClose,
 ): Promise<RunningSimulator | undefined> {
   if (options.network === 'live') return undefined
   const controlPort = await choosePort(
@@ -166,7 +173,6 @@ async function startSimulator(
   const environment = options.environment ?? (() => ({}))
   const start = () =>
     waitForLine(apps.start(describeSimulator({ dataFolder, environment }, ports)), parseSimulatorFacts)
-  onClose(() => apps.stop('simulator'))
   const facts = await start()
   return { facts, start: async () => void (await start()) }
 }

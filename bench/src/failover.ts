@@ -1,15 +1,15 @@
+import { linkSenders } from '@wagate/devnet/harness/link-senders'
+import { senderNumbers } from '@wagate/devnet/harness/numbers'
+import type { MessageFacts } from '@wagate/devnet/harness/records'
+import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
+import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { type Audit, auditMessages } from './failover/audit.ts'
 import { causeFault, type Fault, type Way } from './failover/faults.ts'
 import { measureRecovery } from './failover/recovery.ts'
 import { startTraffic, type Traffic } from './failover/traffic.ts'
-import { linkSenders } from './link-senders.ts'
-import { senderNumbers } from './numbers.ts'
-import type { MessageFacts } from './records.ts'
 import { quantile, spread } from './statistics.ts'
-import { keptIn, type System, withSystem } from './system.ts'
 import type { Row } from './table.ts'
-import { until } from './until.ts'
 
 const sizes = {
   full: { senders: 20, perSecond: 40, kills: 10, others: 5 },

@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { linkSenders } from '@wagate/devnet/harness/link-senders'
+import { senderNumbers } from '@wagate/devnet/harness/numbers'
+import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
+import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { linkSenders } from './link-senders.ts'
-import { senderNumbers } from './numbers.ts'
 import { readRssBytes } from './process-usage.ts'
-import { keptIn, type System, withSystem } from './system.ts'
-import { until } from './until.ts'
 
 type Sample = { senders: number; afterLogin: number; settled: number; collected: number; heap: number }
 

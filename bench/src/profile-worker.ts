@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '@wagate/devnet/harness/until'
 import { type CpuProfile, summarizeProfile } from './profile-summary.ts'
-import { until } from './until.ts'
 
 /** Profiles a worker while it sends, and not while it starts. */
 export type WorkerProfiler = {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { inLanes } from './in-lanes.ts'
-import { recipientOf } from './numbers.ts'
+import { inLanes } from '@wagate/devnet/harness/in-lanes'
+import { recipientOf } from '@wagate/devnet/harness/numbers'
+import type { System } from '@wagate/devnet/harness/system'
 import { readCpuMs } from './process-usage.ts'
 import type { WorkerProfiler } from './profile-worker.ts'
-import type { System } from './system.ts'
 import type { Round } from './throughput.ts'
 
 const connections = 64

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
-import { startTcpProxy, type TcpProxy } from '../../../packages/queue/test/tcp-proxy.ts'
 
 type Worker = { child: ChildProcess; ready(): Promise<{ status: number; body: Record<string, unknown> }> }
 

@@ -1,5 +1,5 @@
-import type { LogLine } from '../phones.ts'
-import type { MessageFacts } from '../records.ts'
+import type { LogLine } from '@wagate/devnet/harness/phones'
+import type { MessageFacts } from '@wagate/devnet/harness/records'
 import type { Accepted } from './traffic.ts'
 
 export type Audit = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { System } from '../system.ts'
-import { until } from '../until.ts'
+import type { System } from '@wagate/devnet/harness/system'
+import { until } from '@wagate/devnet/harness/until'
 
 export type Way = 'SIGKILL, other worker' | 'SIGKILL, same name again' | 'SIGTERM, other worker'
 

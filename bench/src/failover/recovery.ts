@@ -1,4 +1,4 @@
-import type { MessageFacts } from '../records.ts'
+import type { MessageFacts } from '@wagate/devnet/harness/records'
 import type { Fault } from './faults.ts'
 
 export type Recovery = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { recipientOf } from '../numbers.ts'
-import type { System } from '../system.ts'
+import { recipientOf } from '@wagate/devnet/harness/numbers'
+import type { System } from '@wagate/devnet/harness/system'
 
 export type Accepted = { messageId: string; text: string; sender: string; number: string; at: number }
 type Refused = { at: number; status: number; code: string }

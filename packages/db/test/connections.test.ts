@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { createTestDatabase } from '../../../devnet/src/test-database.ts'
-import { startTcpProxy, type TcpProxy } from '../../queue/test/tcp-proxy.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { databaseFailure } from '../src/failures.ts'
 

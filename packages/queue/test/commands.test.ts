@@ -1,12 +1,12 @@
 import type { Command, CommandHandlers } from '@wagate/shared/commands'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { openConsumerConnection, startCommandConsumer } from '../src/command-consumer.ts'
 import { openCommandProducer } from '../src/command-producer.ts'
 import { commandQueue } from '../src/command-queue.ts'
 import { connectForConsumers } from '../src/redis.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const shards = 256
 const ignoreErrors = () => undefined

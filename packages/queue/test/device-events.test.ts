@@ -1,8 +1,8 @@
 import type { DeviceEvent, QrEvent } from '@wagate/shared/device-events'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { type DeviceEvents, openDeviceEvents } from '../src/device-events.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 const online: DeviceEvent = { kind: 'status', connected: true, reason: null }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
+import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { startKeeper } from '../../../devnet/src/servers/keeper.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { refuseEvictingRedis } from '../src/redis.ts'
-import { startTcpProxy } from './tcp-proxy.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

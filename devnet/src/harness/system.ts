@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import type { DevnetOptions } from '@wagate/devnet/devnet-options'
+import { type Devnet, startDevnet } from '../devnet.ts'
+import type { DevnetOptions } from '../devnet-options.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { makePhones, type Phones } from './phones.ts'
 import { openRecords, type Records } from './records.ts'

@@ -1,13 +1,13 @@
+import { auditHistory, type History } from '@wagate/devnet/harness/history'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
+import { type Load, startLoad } from '@wagate/devnet/harness/load'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
 import type { MessageFacts } from '@wagate/devnet/harness/records'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { type Audit, auditMessages } from './failover/audit.ts'
 import { causeFault, type Fault, type Way } from './failover/faults.ts'
 import { measureRecovery } from './failover/recovery.ts'
-import { startTraffic, type Traffic } from './failover/traffic.ts'
 import { quantile, spread } from './statistics.ts'
 import type { Row } from './table.ts'
 
@@ -34,7 +34,11 @@ export async function measureFailover({ short, data, signal }: BenchmarkOptions)
     })
     const logged = (await system.phones.log()).length
     const startedAtMs = Date.now()
-    const traffic = startTraffic(system, senders, size.perSecond)
+    const load = startLoad(system.gateway, {
+      senders,
+      perSecond: size.perSecond,
+      name: `failover ${startedAtMs}`,
+    })
     const faults: Fault[] = []
     try {
       for (const way of ways) {
@@ -42,11 +46,11 @@ export async function measureFailover({ short, data, signal }: BenchmarkOptions)
         faults.push(await causeFault(system, way))
       }
     } finally {
-      await traffic.stop()
+      await load.stop()
     }
     const messages = await untilFinished(system, startedAtMs)
-    const audit = auditMessages(traffic.accepted, messages, (await system.phones.log()).slice(logged))
-    return makeReport({ faults, messages, traffic, audit }, size)
+    const history = auditHistory(load.sent, messages, (await system.phones.log()).slice(logged))
+    return makeReport({ faults, messages, load, history }, size)
   })
 }
 
@@ -60,9 +64,9 @@ async function untilFinished({ records }: System, startedAtMs: number): Promise<
   return records.listMessagesSince(startedAtMs)
 }
 
-type Findings = { faults: Fault[]; messages: MessageFacts[]; traffic: Traffic; audit: Audit }
+type Findings = { faults: Fault[]; messages: MessageFacts[]; load: Load; history: History }
 
-function makeReport({ faults, messages, traffic, audit }: Findings, size: (typeof sizes)['full']): Report {
+function makeReport({ faults, messages, load, history }: Findings, size: (typeof sizes)['full']): Report {
   const recoveries = faults.map((fault) => ({ ...fault, ...measureRecovery(fault, messages) }))
   const ways = [...new Set(faults.map(({ way }) => way))]
   const rows = ways.map((way): Row => {
@@ -96,13 +100,17 @@ function makeReport({ faults, messages, traffic, audit }: Findings, size: (typeo
       silent: of.reduce((total, { silent }) => total + silent, 0),
     }
   })
+  const { lost, doubled, disordered, dishonest, overlapping } = history.violations
+  const refused = load.sent.flatMap(({ attempts }) => attempts.filter(({ status }) => status !== 200))
   const outcome = {
-    accepted: audit.accepted,
-    refused: traffic.refused.length,
-    lost: audit.lost.length,
-    doubled: audit.doubled.length,
-    'repeated, same id': audit.repeated,
-    disordered: audit.disordered,
+    accepted: history.accepted,
+    'requests refused': refused.length,
+    lost: lost.length,
+    doubled: doubled.length,
+    'repeated, same id': history.repeated,
+    disordered: disordered.length,
+    dishonest: dishonest.length,
+    overlapping: overlapping.length,
   }
   return {
     tables: [
@@ -110,6 +118,6 @@ function makeReport({ faults, messages, traffic, audit }: Findings, size: (typeo
       { title: 'Messages over all faults', rows: [outcome] },
     ],
     notes: [`${size.senders} senders, ${size.perSecond} messages a second, two workers, lease of 6 s.`],
-    samples: { recoveries, refused: traffic.refused, audit },
+    samples: { recoveries, refused, history },
   }
 }

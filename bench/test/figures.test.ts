@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { auditMessages } from '../src/failover/audit.ts'
 import { measureRecovery } from '../src/failover/recovery.ts'
 import { summarizeProfile } from '../src/profile-summary.ts'
 import { median, quantile, significant, spread } from '../src/statistics.ts'
@@ -60,7 +59,9 @@ describe('failover', () => {
     waId: `wa-${id}`,
     sender,
     number: '9',
+    body: id,
     status: 'sent',
+    errorCode: null,
     createdAtMs,
     sentAtMs,
   })
@@ -76,26 +77,6 @@ describe('failover', () => {
     } as const
     const messages = [message('a', 500, 600), message('b', 900, 5000), message('c', 4900, 5100)]
     expect(measureRecovery(fault, messages)).toEqual({ nextSentMs: [4100], longestWaitMs: [4100], silent: 1 })
-  })
-
-  it('finds messages that are lost, repeated, doubled or out of order', () => {
-    const records = [message('a', 1, 1), message('b', 2, 2), message('c', 3, 3)]
-    const accepted = records.map(({ id }) => ({ messageId: id, text: '', sender: '1', number: '9', at: 0 }))
-    const line = (id: string, ack = 'ok') => ({
-      sender: '1',
-      recipient: '9',
-      wa_message_id: id,
-      ack,
-      duplicate: false,
-    })
-    const log = [line('wa-b'), line('wa-a'), line('wa-a'), line('wa-c', 'dropped'), line('strange')]
-    expect(auditMessages(accepted, records, log)).toEqual({
-      accepted: 3,
-      lost: ['c'],
-      repeated: 1,
-      doubled: ['strange'],
-      disordered: 1,
-    })
   })
 })
 

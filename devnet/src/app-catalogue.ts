@@ -10,6 +10,7 @@ export type AppSettings = {
   network: 'simulator' | 'live'
   apiPort: number
   environment(name: string): NodeJS.ProcessEnv
+  between(name: string, url: string): Promise<string>
 }
 
 /** Where the servers are, once they are ready and the database is prepared. */
@@ -39,7 +40,7 @@ export function describeApi(settings: AppSettings, servers: Promise<AppServers>)
     env: { ...common(settings), ...own },
     ahead: {
       load: 'apps/api/src/start.ts',
-      env: servers.then((known) => ({ ...placesOf(known), ...own })),
+      env: servers.then(async (known) => ({ ...(await addressesOf(settings, 'api', known)), ...own })),
     },
     logFolder: logFolderOf(settings.dataFolder),
   }
@@ -58,11 +59,7 @@ export function describeWorker(
     env: { ...common(settings), ...own },
     ahead: {
       load: 'apps/worker/src/start.ts',
-      env: servers.then((known) => ({
-        ...placesOf(known),
-        ...(known.simulator ? simulatorEnvironment(known.simulator) : {}),
-        ...own,
-      })),
+      env: servers.then(async (known) => ({ ...(await addressesOf(settings, name, known)), ...own })),
     },
     logFolder: logFolderOf(settings.dataFolder),
   }
@@ -85,8 +82,17 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
   }
 }
 
-function placesOf({ databaseUrl, redisUrl }: AppServers): NodeJS.ProcessEnv {
-  return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl }
+async function addressesOf(
+  { between }: AppSettings,
+  name: string,
+  { databaseUrl, redisUrl, simulator }: AppServers & { simulator?: SimulatorFacts | undefined },
+): Promise<NodeJS.ProcessEnv> {
+  return {
+    DATABASE_URL: await between(name, databaseUrl),
+    REDIS_URL: await between(name, redisUrl),
+    ...(simulator &&
+      simulatorEnvironment({ ...simulator, socketUrl: await between(name, simulator.socketUrl) })),
+  }
 }
 
 /** Our own environment, less what npm and a test runner put into it. */

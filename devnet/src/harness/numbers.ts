@@ -1,5 +1,5 @@
 /** Phone numbers that nobody has. */
-const recipientsPerSender = 5
+export const recipientsPerSender = 5
 
 export function senderNumbers(count: number, group = 1): string[] {
   return Array.from({ length: count }, (_, index) => String(15_550_000_000 + group * 100_000 + index))

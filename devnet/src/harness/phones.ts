@@ -8,6 +8,8 @@ export type Phones = {
 }
 
 export type LogLine = {
+  /** Rises with every connection that the network took. */
+  connection: number
   sender: string
   recipient: string
   wa_message_id: string

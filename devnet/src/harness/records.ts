@@ -21,7 +21,9 @@ export type MessageFacts = {
   waId: string
   sender: string
   number: string
+  body: string | null
   status: string
+  errorCode: string | null
   createdAtMs: number
   sentAtMs: number | null
 }
@@ -76,7 +78,7 @@ export function openRecords(databaseUrl: string): Records {
       return Object.fromEntries(rows.map(({ name, owned }) => [name, owned]))
     },
     listMessagesSince: (sinceMs) => sql<MessageFacts[]>`
-      SELECT id, wa_id AS "waId", sender, number, status,
+      SELECT id, wa_id AS "waId", sender, number, body, status, error_code AS "errorCode",
         extract(epoch FROM created_at)::float8 * 1000 AS "createdAtMs",
         extract(epoch FROM sent_at)::float8 * 1000 AS "sentAtMs"
       FROM messages WHERE created_at >= ${since(sinceMs)} AND direction = 'out' ORDER BY seq`,

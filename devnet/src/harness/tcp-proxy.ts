@@ -7,32 +7,46 @@ export type TcpProxy = {
   cut(): void
   /** Keeps connections open and passes nothing: a frozen server, or a silent partition. */
   freeze(): void
+  /** Passes everything late, in its order, and resets a connection now and then. */
+  worsen(weather: Weather): void
   heal(): void
   close(): Promise<void>
 }
 
+/** `resetShare` of the pieces of data, from 0 to 1, that end their connection instead of passing. */
+export type Weather = { latencyMs: number; jitterMs: number; resetShare: number }
+
 /** Stands in front of a real server and fails the way networks fail. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+export async function startTcpProxy(target: string, random: () => number = Math.random): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let mode: 'open' | 'cut' | 'frozen' = 'open'
+  let weather: Weather | undefined
+
+  function pass(from: Socket, to: Socket): void {
+    let lastAtMs = 0
+    sockets.add(from)
+    if (mode === 'frozen') from.pause()
+    from.on('data', (chunk) => {
+      if (!weather) return to.write(chunk)
+      if (random() < weather.resetShare) return from.resetAndDestroy()
+      const nowMs = performance.now()
+      const lateMs = weather.latencyMs + (2 * random() - 1) * weather.jitterMs
+      lastAtMs = Math.max(lastAtMs, nowMs + lateMs)
+      setTimeout(() => to.writable && to.write(chunk), lastAtMs - nowMs)
+    })
+    from.on('error', () => undefined)
+    from.on('close', () => {
+      sockets.delete(from)
+      to.destroy()
+    })
+  }
 
   const server = createServer((client) => {
     if (mode === 'cut') return client.resetAndDestroy()
     const upstream = connect(Number(port), hostname)
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from)
-      if (mode === 'frozen') from.pause()
-      from.on('data', (chunk) => to.write(chunk))
-      from.on('error', () => undefined)
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-    }
+    pass(client, upstream)
+    pass(upstream, client)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -52,8 +66,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       mode = 'frozen'
       for (const socket of sockets) socket.pause()
     },
+    worsen(given) {
+      weather = given
+    },
     heal() {
       mode = 'open'
+      weather = undefined
       for (const socket of sockets) socket.resume()
     },
     async close() {

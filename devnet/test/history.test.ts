@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { auditHistory } from '../src/harness/history.ts'
+
+const record = (id: string, status = 'sent', errorCode: string | null = null) => ({
+  id,
+  waId: `wa-${id}`,
+  sender: '1',
+  number: '9',
+  body: `text ${id}`,
+  status,
+  errorCode,
+  createdAtMs: 0,
+  sentAtMs: 0,
+})
+const sent = (id: string | undefined, number = '9') => ({
+  text: `text ${id}`,
+  sender: '1',
+  number,
+  messageId: id,
+  attempts: [],
+})
+const line = (id: string, connection = 1, ack: string | null = 'ok') => ({
+  connection,
+  sender: '1',
+  recipient: '9',
+  wa_message_id: `wa-${id}`,
+  ack,
+  duplicate: false,
+})
+const nothing = { lost: [], doubled: [], disordered: [], dishonest: [], overlapping: [] }
+
+describe('the history of a load', () => {
+  it('is right when everything accepted arrived once and in its order', () => {
+    const log = [line('a'), line('b')]
+    expect(auditHistory([sent('a'), sent('b'), sent(undefined)], [record('a'), record('b')], log)).toEqual({
+      accepted: 2,
+      refused: 1,
+      repeated: 0,
+      violations: nothing,
+    })
+  })
+
+  it('takes a repeat under the same id, a failure with a code and a straggler of a former owner', () => {
+    const records = [record('a'), record('b', 'failed', 'message_expired'), record('c')]
+    const log = [line('a', 1, 'dropped'), line('a', 2), line('c', 1)]
+    const history = auditHistory([sent('a'), sent('b'), sent('c')], records, log)
+    expect(history).toMatchObject({ repeated: 1, violations: nothing })
+  })
+
+  it.each([
+    ['lost: no record', [], [line('a')], { lost: ['text a'], doubled: ['wa-a'] }],
+    ['lost: never acknowledged', [record('a', 'queued')], [line('a', 1, 'dropped')], { lost: ['text a'] }],
+    ['lost: failed without a code', [record('a', 'failed')], [], { lost: ['text a'] }],
+    ['dishonest: sent without an acknowledgement', [record('a')], [], { lost: ['text a'], dishonest: ['a'] }],
+    [
+      'doubled: on the wire under an id of nobody',
+      [record('a')],
+      [line('a'), line('x')],
+      { doubled: ['wa-x'] },
+    ],
+    [
+      'doubled: two records of one request',
+      [record('a'), { ...record('b'), body: 'text a' }],
+      [line('a'), line('b')],
+      { doubled: ['text a'] },
+    ],
+  ])('finds what is %s', (_what, records, log, found) => {
+    expect(auditHistory([sent('a')], records, log).violations).toEqual({ ...nothing, ...found })
+  })
+
+  it('finds what overtook an earlier message to the same recipient, and to no other', () => {
+    const records = [record('a'), record('b'), record('c')]
+    const log = [line('b'), line('a'), line('c')]
+    const history = (number: string) => auditHistory([sent('a'), sent('b', number), sent('c')], records, log)
+    expect(history('9').violations).toEqual({ ...nothing, disordered: ['text a'] })
+    expect(history('8').violations).toEqual(nothing)
+  })
+
+  it('finds a worker that goes on after the next one has begun', () => {
+    const records = [record('a'), record('b'), record('c')]
+    const log = [line('a', 2), line('b', 1), line('c', 1)]
+    expect(auditHistory([sent('a'), sent('b', '8'), sent('c', '7')], records, log).violations).toEqual({
+      ...nothing,
+      overlapping: ['1 through connection 1'],
+    })
+  })
+})

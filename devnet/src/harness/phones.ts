@@ -5,6 +5,10 @@ export type Phones = {
   countConnected(): Promise<number>
   /** What clients sent, in the order in which it arrived. */
   log(): Promise<LogLine[]>
+  /** See the simulator's README for the kinds. */
+  fault(request: Record<string, unknown>): Promise<void>
+  clearFaults(): Promise<void>
+  stats(): Promise<{ conflicts: number; logins: number }>
 }
 
 export type LogLine = {
@@ -18,6 +22,15 @@ export type LogLine = {
 }
 
 export function makePhones(controlUrl: string): Phones {
+  async function stats() {
+    const response = await fetch(`${controlUrl}/stats`)
+    return (await response.json()) as {
+      connections: Record<string, number>
+      conflicts: number
+      logins: number
+    }
+  }
+
   return {
     async scan(qr, number) {
       const response = await fetch(`${controlUrl}/scan`, {
@@ -28,9 +41,16 @@ export function makePhones(controlUrl: string): Phones {
       if (!ok) throw new Error(`The phone ${number} could not scan: ${error}`)
     },
     async countConnected() {
-      const response = await fetch(`${controlUrl}/stats`)
-      const { connections } = (await response.json()) as { connections: Record<string, number> }
+      const { connections } = await stats()
       return Object.keys(connections).length
+    },
+    stats,
+    async fault(request) {
+      const response = await fetch(`${controlUrl}/faults`, { method: 'POST', body: JSON.stringify(request) })
+      if (!response.ok) throw new Error(`The simulator refuses the fault: ${await response.text()}`)
+    },
+    async clearFaults() {
+      await fetch(`${controlUrl}/faults`, { method: 'DELETE' })
     },
     async log() {
       const text = await (await fetch(`${controlUrl}/log`)).text()

@@ -13,22 +13,36 @@ const connections = 64
 /** Without an own pace, and with nothing to read but problems. */
 const quick = { SEND_RATE_PER_MINUTE: '0', LOG_LEVEL: 'warn' }
 
+/** Brings the system up; it stands until it is closed. */
+export async function openSystem(options: DevnetOptions): Promise<System & { close(): Promise<void> }> {
+  const environment = (name: string) => ({ ...quick, ...options.environment?.(name) })
+  const devnet = await startDevnet({ ...options, environment })
+  const gateway = openGateway(devnet.apiUrl, devnet.adminKey.apiKey ?? '', connections)
+  const records = openRecords(devnet.databaseUrl)
+  const phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  return {
+    devnet,
+    gateway,
+    records,
+    phones,
+    async close() {
+      gateway.close()
+      await records.close()
+      await devnet.close()
+    },
+  }
+}
+
 /** Brings the system up for the time of the work. */
 export async function withSystem<Result>(
   options: DevnetOptions,
   work: (system: System) => Promise<Result>,
 ): Promise<Result> {
-  const environment = (name: string) => ({ ...quick, ...options.environment?.(name) })
-  const devnet = await startDevnet({ ...options, environment })
-  const gateway = openGateway(devnet.apiUrl, devnet.adminKey.apiKey ?? '', connections)
-  const records = openRecords(devnet.databaseUrl)
+  const system = await openSystem(options)
   try {
-    const phones = makePhones(devnet.simulator?.controlUrl ?? '')
-    return await untilAborted(work({ devnet, gateway, phones, records }), options.signal)
+    return await untilAborted(work(system), options.signal)
   } finally {
-    gateway.close()
-    await records.close()
-    await devnet.close()
+    await system.close()
   }
 }
 

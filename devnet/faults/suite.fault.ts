@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import { makeRandom } from './random.ts'
+import { serverFaults } from './servers.ts'
+import { seed, size } from './size.ts'
+import { whatsappFaults } from './whatsapp.ts'
+import { workerFaults } from './workers.ts'
+import { openWorld, type World } from './world.ts'
+
+let world: World | undefined
+
+beforeAll(async () => {
+  world = await openWorld(size, makeRandom(seed))
+}, 300_000)
+beforeEach(() => theWorld().recover(), 200_000)
+afterAll(() => world?.close(), 60_000)
+
+function theWorld(): World {
+  if (!world) throw new Error('The system did not come up')
+  return world
+}
+
+describe('no message is lost, doubled, out of order or reported wrongly when', () => {
+  workerFaults(theWorld)
+  serverFaults(theWorld)
+  whatsappFaults(theWorld)
+})

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { linkSenders } from '../src/harness/link-senders.ts'
+import { senderNumbers } from '../src/harness/numbers.ts'
+import { openSystem, type System } from '../src/harness/system.ts'
+import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
+import { until } from '../src/harness/until.ts'
+import type { Size } from './size.ts'
+
+type ServerKind = 'postgres' | 'redis' | 'whatsapp'
+
+/** A running system whose every connection between two machines can fail. */
+export type World = System & {
+  random(): number
+  senders: string[]
+  workers: string[]
+  /** Between one of our processes and a server. */
+  link(name: string, server: ServerKind): TcpProxy
+  links(server: ServerKind): TcpProxy[]
+  fault(request: Record<string, unknown>): Promise<void>
+  /** Everything runs, nothing fails, and nothing waits: where every trial begins. */
+  recover(): Promise<void>
+  close(): Promise<void>
+}
+
+const restMs = 180_000
+
+export async function openWorld(size: Size, random: () => number): Promise<World> {
+  const links = new Map<string, TcpProxy>()
+  const keyOf = (name: string, server: ServerKind) => `${name} ${server}`
+  const dataFolder = mkdtempSync(join(tmpdir(), 'wagate-faults-'))
+  const system = await openSystem({
+    workers: size.workers,
+    // Of its own, so that Postgres keeps what it has committed when it is killed.
+    dataFolder,
+    async between(name, url) {
+      const link = await startTcpProxy(url, random)
+      links.set(keyOf(name, kindOf(url)), link)
+      return link.url
+    },
+  })
+  const { devnet, phones, records } = system
+  const workers = Array.from({ length: size.workers }, (_, index) => `worker-${index + 1}`)
+  const senders = senderNumbers(size.senders)
+  await linkSenders(system, senders)
+
+  async function isAtRest(): Promise<boolean> {
+    const owned = Object.values(await records.countShards())
+    return (
+      owned.length === workers.length &&
+      Math.max(...owned) - Math.min(...owned) <= 1 &&
+      (await records.countOnline()) >= senders.length &&
+      (await records.countWaiting()) === 0
+    )
+  }
+
+  return {
+    ...system,
+    random,
+    senders,
+    workers,
+    link(name, server) {
+      const link = links.get(keyOf(name, server))
+      if (!link) throw new Error(`${name} has no connection to ${server}`)
+      return link
+    },
+    links: (server) => [...links].flatMap(([key, link]) => (key.endsWith(` ${server}`) ? link : [])),
+    fault: phones.fault,
+    async recover() {
+      for (const link of links.values()) link.heal()
+      await phones.clearFaults()
+      for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
+      await devnet.waitUntilReady()
+      await until('everything is at rest', { withinMs: restMs, everyMs: 200 }, isAtRest)
+    },
+    async close() {
+      await system.close()
+      await Promise.all([...links.values()].map((link) => link.close()))
+      rmSync(dataFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+function kindOf(url: string): ServerKind {
+  if (url.startsWith('postgres')) return 'postgres'
+  return url.startsWith('redis') ? 'redis' : 'whatsapp'
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+import base from './vitest.config.ts'
+
+/** `npm run test:faults`: the whole system with faults in it. FAULTS=short is the form that runs with every change. */
+export default defineConfig({
+  ...base,
+  test: {
+    include: ['devnet/faults/*.fault.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    maxWorkers: 1,
+  },
+})

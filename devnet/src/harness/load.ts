@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Gateway } from './gateway.ts'
 import { recipientOf, recipientsPerSender } from './numbers.ts'
@@ -42,6 +43,8 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
   const sent: Sent[] = []
   const pauseMs = (1000 * senders.length * recipientsPerSender) / perSecond
   const stopping = new AbortController()
+  // Every pair rests on it.
+  setMaxListeners(0, stopping.signal)
   const rest = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
 
   async function attempt({ sender, number, text }: Sent): Promise<Attempt & { messageId?: string }> {

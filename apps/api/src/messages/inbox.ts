@@ -4,6 +4,7 @@ import { AppError } from '@wagate/shared/app-error'
 import type { Command } from '@wagate/shared/commands'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import { senderNotConnected, senderNotFound } from './sender-errors.ts'
 import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
 
 type Accepted = { messageId: string; deviceId: number; status: MessageStatus; isReplay: boolean }
@@ -45,12 +46,9 @@ function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted
       return { messageId, deviceId, status, isReplay: true }
     }
     case 'sender_not_found':
-      throw new AppError('sender_not_found', 'The account has no such sender.')
+      throw senderNotFound()
     case 'sender_not_connected':
-      throw new AppError(
-        'sender_not_connected',
-        'The sender is not connected to WhatsApp. Call generate-qr and scan the QR code.',
-      )
+      throw senderNotConnected()
     case 'failed':
       throw outcome.error
     default:

@@ -131,6 +131,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   async function repace(running: Outbox, state: DeviceState): Promise<void> {
     if (pacing.isAt(state)) return
     await pacing.apply(state)
+    logger.info('The device sends at its new pace')
     running.wake()
   }
 

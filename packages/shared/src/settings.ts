@@ -69,6 +69,8 @@ export const settings = {
   STATUS_GRACE_MS: wholeNumber(0, 3_600_000).default(60_000),
 
   SEND_ACK_TIMEOUT_MS: wholeNumber(1000, 300_000).default(20_000),
+  /** Per sender, about; what comes beyond is refused with 429. */
+  QUEUED_MESSAGES_MAX: wholeNumber(1, 100_000_000).default(100_000),
   MESSAGE_TTL_MS: wholeNumber(60_000, 30 * 86_400_000).default(72 * 3_600_000),
   /** Per sender; 0 is unlimited. */
   SEND_RATE_PER_MINUTE: wholeNumber(0, 1_000_000).default(60),

@@ -55,6 +55,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   let restrictedUntilMs = performance.now() + device.restrictedMs
   const stopping = new AbortController()
   let isDraining = false
+  let isWaking = false
   let pumpAtMs = Number.POSITIVE_INFINITY
   let isResolving = false
   let uploads = 0
@@ -209,12 +210,22 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     await delay(holdMs, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
 
+  function wakeNow(): void {
+    isWaking = false
+    waiting.mayHaveMore()
+    pump()
+  }
+
+  /** Finding the messages to known contacts among others is work for the database: not for each that comes. */
+  function wakeSoon(): void {
+    if (isWaking) return
+    isWaking = true
+    delay(retryMs, undefined, { signal: stopping.signal }).then(wakeNow, () => undefined)
+  }
+
   pump()
   return {
-    wake() {
-      waiting.mayHaveMore()
-      pump()
-    },
+    wake: () => (isRestricted() ? wakeSoon() : wakeNow()),
     settle: delivery.settle,
     async drain(timeoutMs) {
       isDraining = true

@@ -39,17 +39,32 @@ export async function listWaitingMessages(
     WHERE device_id = ${deviceId} AND status IN ('queued', 'sending') AND created_at <= now()
       AND (send_at IS NULL OR send_at <= now()) AND id <> ALL(${except}::uuid[])
       AND number <> ALL(${exceptNumbers}::text[])
-      ${contactsOnly ? sql`AND number IN (${contactsOf(db, deviceId)})` : sql``}
+      ${contactsOnly ? isContact(db, deviceId) : sql``}
     ORDER BY seq LIMIT ${limit}`
+}
+
+/** Scheduled ones included; counts no further than `most`. */
+export async function countWaiting(db: Database, deviceId: number, most: number): Promise<number> {
+  const [row] = await db.$client<{ waiting: number }[]>`
+    SELECT count(*)::int AS waiting FROM (
+      SELECT FROM messages WHERE device_id = ${deviceId} AND status IN ('queued', 'sending') LIMIT ${most}
+    ) AS waiting`
+  return row?.waiting ?? 0
 }
 
 const contactDays = 30
 
-/** Numbers that WhatsApp delivered something to, or from, not long ago. Reads the history of the device: not cheap. */
-const contactsOf = (db: Database, deviceId: number) => db.$client`
-  SELECT number FROM messages
-  WHERE device_id = ${deviceId} AND (sent_at IS NOT NULL OR direction = 'in')
-    AND created_at BETWEEN now() - ${contactDays} * interval '1 day' AND now()`
+/**
+ * Numbers that WhatsApp took something for, or brought something from, not long ago. IS TRUE keeps the planner from
+ * making a join of it: it hashes the contacts once and still walks the messages in their order, up to the limit.
+ * 150 ms where 110,000 messages wait and none is for a contact, 6 s and more as a join.
+ */
+const isContact = (db: Database, deviceId: number) => db.$client`
+  AND (number IN (
+    SELECT DISTINCT number FROM messages
+    WHERE device_id = ${deviceId} AND (sent_at IS NOT NULL OR direction = 'in')
+      AND created_at BETWEEN now() - ${contactDays} * interval '1 day' AND now()
+  )) IS TRUE`
 
 /** What left the device since the day of UTC began. A message may have been accepted long before. */
 export async function countSentToday(db: Database, deviceId: number): Promise<number> {

@@ -113,19 +113,24 @@ describe('pacing', () => {
   })
 
   it('holds what is over the daily cap, also after a change of owner, until the cap is raised', async () => {
-    const sender = '15550400121'
-    await gateway.link(sender)
+    const [sender, other] = ['15550400121', '15550400122'] as const
+    await Promise.all([sender, other].map(gateway.link))
+    // In the time of it, what may be sent would be on its way.
+    const roundTrip = async () => untilStatus(await send(other, 'round trip'), 'delivered')
     await untilStatus(await send(sender, 'before the cap was set'), 'delivered')
     await setPace(sender, { daily_cap: 3 })
     const ids = []
     for (const n of [1, 2, 3, 4, 5]) ids.push(await send(sender, `capped ${n}`))
     await Promise.all(ids.slice(0, 2).map((id) => untilStatus(id, 'delivered')))
+    await roundTrip()
+    expect(await statusesOf(ids.slice(2))).toEqual(['queued', 'queued', 'queued'])
 
     const owner = await ownerOf(sender)
     await devnet.stop(owner)
     await until('another worker owns it', async () => (await ownerOf(sender)) !== owner)
     await gateway.call('set-device', { sender, daily_cap: 4 })
     await untilStatus(ids[2] ?? '', 'delivered')
+    await roundTrip()
     expect(await statusesOf(ids.slice(3))).toEqual(['queued', 'queued'])
     await gateway.call('set-device', { sender, daily_cap: 'default' })
     await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))

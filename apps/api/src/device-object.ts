@@ -1,6 +1,8 @@
 import type { Device } from '@wagate/db/queries/devices'
+import { pacingOf } from '@wagate/shared/pacing'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import type { Config } from './config.ts'
 
 export const deviceFields = {
   device_id: z.int(),
@@ -13,14 +15,18 @@ export const deviceFields = {
   restricted_until: z.iso
     .datetime()
     .optional()
-    .describe('WhatsApp lets it write to no new contacts until then'),
+    .describe('WhatsApp lets it write to no new contacts until then: their messages wait'),
+  rate_per_minute: z.int().describe('Messages a minute; 0 is unlimited'),
+  burst: z.int().describe('Messages that may go at once after a pause'),
+  daily_cap: z.int().describe('Messages a day of UTC, further ones wait for the next; 0 is unlimited'),
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable(),
 }
 
 export type DeviceObject = z.infer<z.ZodObject<typeof deviceFields>>
 
-export function toDeviceObject(device: Device): DeviceObject {
+export function toDeviceObject(device: Device, config: Config): DeviceObject {
+  const pacing = pacingOf(device, config)
   const { status, statusReason, restrictedUntil } = device
   return {
     device_id: device.id,
@@ -32,6 +38,9 @@ export function toDeviceObject(device: Device): DeviceObject {
     ...(status === 'disconnected' && statusReason !== null && { status_reason: statusReason }),
     ...(restrictedUntil &&
       restrictedUntil.getTime() > Date.now() && { restricted_until: restrictedUntil.toISOString() }),
+    rate_per_minute: pacing.ratePerMinute,
+    burst: pacing.burst,
+    daily_cap: pacing.dailyCap,
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,
   }

@@ -13,6 +13,7 @@ import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
 import { makeKeyRing } from './credentials/key-ring.ts'
 import { makeServer } from './http/server.ts'
+import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
 
@@ -38,13 +39,15 @@ export async function startApi(config: Config): Promise<Running & { url: string 
   try {
     await Promise.all([checkShards(db, config.SHARDS), refuseEvictingRedis(config.REDIS_URL)])
     const commander = makeCommander(producer, onError)
+    const onCountError = makeOutageLog(log, 'postgres').failed
+    const backlogs = makeBacklogs(db, config.QUEUED_MESSAGES_MAX, onCountError)
     const app = makeApp({
       config,
       log,
       db,
       events,
       keys: makeKeyRing(db),
-      inbox: makeInbox(db, commander),
+      inbox: makeInbox(db, backlogs, commander),
       command: commander,
       closing: closing.signal,
     })

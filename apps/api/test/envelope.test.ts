@@ -35,15 +35,17 @@ test.each([
 })
 
 describe('methods', () => {
-  const changing = operations.filter(({ changes }) => changes).map(({ name }) => name)
-  const readingBoth = ['user-info', 'info-device']
+  const changing = [
+    ...['send-message', 'send-media', 'generate-qr', 'logout-device', 'create-user', 'create-device'],
+    ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
+  ]
+  const readingBoth = ['user-info', 'info-device', 'message-status']
   const readingGet = ['devices', 'messages']
 
-  test('there are the ten operations of the specification', () => {
+  test('every operation is named here', () => {
     expect([...changing, ...readingBoth, ...readingGet].sort()).toEqual(
       operations.map(({ name }) => name).sort(),
     )
-    expect(operations).toHaveLength(10)
   })
 
   test.each([

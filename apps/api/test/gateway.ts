@@ -150,14 +150,27 @@ export async function waitForPairing({ db }: Gateway, sender: string): Promise<n
   )
 }
 
-/** The kinds of commands that reach the owner of the device. */
-export async function recordCommands({ redisUrl }: Gateway, deviceId: number) {
+/** The kinds of commands that reach the owner of the device, which may do something about them. */
+export async function recordCommands(
+  { redisUrl }: Gateway,
+  deviceId: number,
+  handle: (command: Command) => void = () => undefined,
+) {
   const seen: string[] = []
-  const note = async ({ kind }: Command) => void seen.push(kind)
+  const note = async (command: Command) => {
+    seen.push(command.kind)
+    handle(command)
+  }
   const connection = openConsumerConnection(redisUrl, () => undefined)
   const consumer = await startCommandConsumer(connection, {
     shard: shardOf(deviceId, 256),
-    handlers: { send: note, 'start-session': note, 'end-session': note },
+    handlers: {
+      send: note,
+      'start-session': note,
+      'end-session': note,
+      'apply-settings': note,
+      'check-number': note,
+    },
     onError: () => undefined,
   })
   return {

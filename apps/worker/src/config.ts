@@ -7,6 +7,7 @@ const {
   PORT: _port,
   TRUST_PROXY: _trustProxy,
   ALLOW_QUERY_API_KEY: _allowQueryApiKey,
+  QUEUED_MESSAGES_MAX: _queuedMessagesMax,
   ...workerSettings
 } = settings
 

@@ -7,7 +7,6 @@ import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import type { DeviceContext } from './context.ts'
 import { type Device, makeDevice } from './device/device.ts'
-import { intentOf } from './device/intent.ts'
 import type { Lease, ShardHolder } from './ownership/lease.ts'
 import { makeSingleFlight } from './single-flight.ts'
 
@@ -39,6 +38,8 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
       send: async ({ deviceId }) => deviceOf(shard, deviceId).wake(),
       'start-session': look,
       'end-session': look,
+      'apply-settings': look,
+      'check-number': async ({ deviceId, number }) => deviceOf(shard, deviceId).checkNumber(number),
     }
   }
 
@@ -106,7 +107,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
       const shard = shards.get(state.shard)
       if (!shard) continue
       const device = deviceOf(shard, state.id)
-      if (!device.isDoing(intentOf(state))) device.look()
+      if (!device.isDoing(state)) device.look()
       else if (state.hasWaiting) device.wake()
     }
     await countLinked(numbers)

@@ -2,17 +2,22 @@ import { expect, it } from 'vitest'
 import { intentOf } from '../src/device/intent.ts'
 
 it.each([
-  // isLinked, hasStoredCreds, isPairing
-  [true, true, false, 'connect'],
-  [true, true, true, 'connect'],
+  // isLinked, hasStoredCreds, isPairing, isRemovable
+  [true, true, false, false, 'connect'],
+  [true, true, true, false, 'connect'],
   // A logout, a revoked link, or a phone with another number: undone first, whatever else is asked.
-  [false, true, false, 'log-out'],
-  [false, true, true, 'log-out'],
-  [false, false, true, 'pair'],
-  [false, false, false, 'rest'],
-] as const)('linked %s, credentials %s, pairing %s: %s', (isLinked, hasStoredCreds, isPairing, intent) => {
-  expect(intentOf({ isLinked, hasStoredCreds, isPairing })).toBe(intent)
-})
+  [false, true, false, false, 'log-out'],
+  [false, true, true, false, 'log-out'],
+  [false, true, false, true, 'log-out'],
+  [false, false, true, false, 'pair'],
+  [false, false, false, true, 'remove'],
+  [false, false, false, false, 'rest'],
+] as const)(
+  'linked %s, credentials %s, pairing %s, removable %s: %s',
+  (isLinked, hasStoredCreds, isPairing, isRemovable, intent) => {
+    expect(intentOf({ isLinked, hasStoredCreds, isPairing, isRemovable })).toBe(intent)
+  },
+)
 
 it('does nothing for a device that is gone', () => {
   expect(intentOf(undefined)).toBe('rest')

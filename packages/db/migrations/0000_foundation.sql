@@ -41,6 +41,7 @@ CREATE TABLE "devices" (
 	"cms_id" text,
 	"cms_ver" text,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"deleted_at" timestamp with time zone,
 	"desired" text DEFAULT 'unlinked' NOT NULL,
 	"desired_rev" integer DEFAULT 0 NOT NULL,
 	"pairing_until" timestamp with time zone,
@@ -57,7 +58,6 @@ CREATE TABLE "devices" (
 	"rate_per_minute" integer,
 	"burst" integer,
 	"daily_cap" integer,
-	CONSTRAINT "devices_account_sender" UNIQUE("account_id","sender"),
 	CONSTRAINT "devices_desired" CHECK ("devices"."desired" IN ('unlinked', 'linked')),
 	CONSTRAINT "devices_connection" CHECK ("devices"."connection" IN ('offline', 'connecting', 'scanning', 'online'))
 );
@@ -141,11 +141,13 @@ ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_id_accounts_id_fk" FOREI
 ALTER TABLE "device_auth" ADD CONSTRAINT "device_auth_device_id_devices_id_fk" FOREIGN KEY ("device_id") REFERENCES "public"."devices"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "devices" ADD CONSTRAINT "devices_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "devices_account_sender" ON "devices" USING btree ("account_id","sender") WHERE "devices"."deleted_at" IS NULL;--> statement-breakpoint
 CREATE INDEX "devices_shard" ON "devices" USING btree ("shard");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created_at" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "media_blobs_created_at" ON "media_blobs" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "messages_history" ON "messages" USING btree ("account_id","created_at" DESC NULLS FIRST,"id" DESC NULLS FIRST);--> statement-breakpoint
 CREATE INDEX "messages_wa_id" ON "messages" USING btree ("device_id","wa_id");--> statement-breakpoint
+CREATE INDEX "messages_sent" ON "messages" USING btree ("device_id","sent_at") WHERE "messages"."sent_at" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "messages_waiting" ON "messages" USING btree ("device_id","seq") WHERE "messages"."status" IN ('queued', 'sending');--> statement-breakpoint
 CREATE INDEX "shard_leases_owner" ON "shard_leases" USING btree ("owner");--> statement-breakpoint
 CREATE UNIQUE INDEX "workers_live_name" ON "workers" USING btree ("name") WHERE "workers"."state" <> 'dead';

@@ -77,6 +77,8 @@ export const devices = pgTable(
     cmsId: text('cms_id'),
     cmsVer: text('cms_ver'),
     createdAt: moment('created_at').notNull().defaultNow(),
+    /** Gone for its account, which may have the sender anew; its owner still unlinks it and then removes the row. */
+    deletedAt: moment('deleted_at'),
 
     /** What the API wants. The owner's writes carry `desired_rev` and miss when it has moved on. */
     desired: text().$type<'unlinked' | 'linked'>().notNull().default('unlinked'),
@@ -103,13 +105,15 @@ export const devices = pgTable(
     restrictedUntil: moment('restricted_until'),
     lastSeenAt: moment('last_seen_at'),
 
-    /** Pacing; null takes the default of the environment. */
+    /** Pacing; null takes the default of the environment, 0 is unlimited. */
     ratePerMinute: integer('rate_per_minute'),
     burst: integer(),
     dailyCap: integer('daily_cap'),
   },
   (table) => [
-    unique('devices_account_sender').on(table.accountId, table.sender),
+    uniqueIndex('devices_account_sender')
+      .on(table.accountId, table.sender)
+      .where(sql`${table.deletedAt} IS NULL`),
     index('devices_shard').on(table.shard),
     check('devices_desired', sql`${table.desired} IN ('unlinked', 'linked')`),
     check('devices_connection', sql`${table.connection} IN ('offline', 'connecting', 'scanning', 'online')`),
@@ -173,6 +177,7 @@ export const messages = pgTable(
     index('messages_waiting')
       .on(table.deviceId, table.seq)
       .where(sql`${table.status} IN ('queued', 'sending')`),
+    index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],
 )
 

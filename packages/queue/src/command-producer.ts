@@ -60,5 +60,6 @@ function jobOptions(command: Command): JobsOptions {
 }
 
 function deduplicationId(command: Command): string {
-  return `${command.deviceId}-${command.kind}`
+  const subject = command.kind === 'check-number' ? `-${command.number}` : ''
+  return `${command.deviceId}-${command.kind}${subject}`
 }

@@ -235,7 +235,14 @@ function handlers(given: Partial<CommandHandlers>): CommandHandlers {
   const unexpected = async () => {
     throw new Error('No such command was expected')
   }
-  return { send: unexpected, 'start-session': unexpected, 'end-session': unexpected, ...given }
+  return {
+    send: unexpected,
+    'start-session': unexpected,
+    'end-session': unexpected,
+    'apply-settings': unexpected,
+    'check-number': unexpected,
+    ...given,
+  }
 }
 
 async function startProxy(): Promise<TcpProxy> {

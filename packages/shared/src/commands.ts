@@ -10,6 +10,9 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('send'), deviceId }),
   z.object({ kind: z.literal('start-session'), deviceId }),
   z.object({ kind: z.literal('end-session'), deviceId }),
+  z.object({ kind: z.literal('apply-settings'), deviceId }),
+  /** The answer is an event. Asked again until it comes. */
+  z.object({ kind: z.literal('check-number'), deviceId, number: z.string() }),
 ])
 
 export type Command = z.infer<typeof commandSchema>

@@ -6,6 +6,8 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
   /** `text` is what the QR encodes; `epoch` is the shard's, so that a former owner's QR is recognised. */
   z.object({ kind: z.literal('qr'), epoch: z.number().int(), text: z.string(), expiresAtMs: z.number() }),
   z.object({ kind: z.literal('status'), connected: z.boolean(), reason: z.string().nullable() }),
+  /** `jid` null: the number is not on WhatsApp. */
+  z.object({ kind: z.literal('number'), number: z.string(), jid: z.string().nullable() }),
   z.object({ kind: z.literal('message'), messageId: z.string(), status: z.enum(messageStatuses) }),
 ])
 

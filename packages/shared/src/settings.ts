@@ -69,10 +69,16 @@ export const settings = {
   STATUS_GRACE_MS: wholeNumber(0, 3_600_000).default(60_000),
 
   SEND_ACK_TIMEOUT_MS: wholeNumber(1000, 300_000).default(20_000),
+  /** Per sender, about; what comes beyond is refused with 429. */
+  QUEUED_MESSAGES_MAX: wholeNumber(1, 100_000_000).default(100_000),
   MESSAGE_TTL_MS: wholeNumber(60_000, 30 * 86_400_000).default(72 * 3_600_000),
   /** Per sender; 0 is unlimited. */
   SEND_RATE_PER_MINUTE: wholeNumber(0, 1_000_000).default(60),
   SEND_BURST: wholeNumber(1, 1_000_000).default(20),
+  /** Per sender and day of UTC; 0 is unlimited. */
+  SEND_DAILY_CAP: wholeNumber(0, 1_000_000_000).default(0),
+  /** How long a sender writes to no new contacts after WhatsApp refused one. */
+  RESTRICTION_PAUSE_MS: wholeNumber(1000, 30 * 86_400_000).default(3_600_000),
 
   MEDIA_IMAGE_BYTES_MAX: wholeNumber(1, 1e9).default(16 * 2 ** 20),
   MEDIA_AUDIO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),

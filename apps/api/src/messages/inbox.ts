@@ -1,28 +1,47 @@
 import type { Database } from '@wagate/db/client'
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import { findKeyUses } from '@wagate/db/queries/idempotency'
 import { AppError } from '@wagate/shared/app-error'
 import type { Command } from '@wagate/shared/commands'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import type { Backlogs } from './backlogs.ts'
+import { senderNotConnected, senderNotFound } from './sender-errors.ts'
 import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
 
 type Accepted = { messageId: string; deviceId: number; status: MessageStatus; isReplay: boolean }
 
 export type Inbox = {
-  /** Stores the message and tells its owner. Throws AppErrors of the sender and of the idempotency key. */
+  /** Stores the message and tells its owner. Throws AppErrors of the sender, its queue and the idempotency key. */
   accept(message: NewMessage, signal: AbortSignal): Promise<Accepted>
 }
 
-export function makeInbox(db: Database, command: (command: Command) => Promise<void>): Inbox {
+export function makeInbox(
+  db: Database,
+  backlogs: Backlogs,
+  command: (command: Command) => Promise<void>,
+): Inbox {
   const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), { itemsMax: 500 })
+
+  /** A repetition adds nothing to the queue. */
+  async function refuseUnlessRepeated({ accountId, idempotency }: NewMessage): Promise<void> {
+    if (idempotency && (await findKeyUses(db, [{ accountId, ...idempotency }])).length > 0) return
+    throw new AppError('queue_full', 'Too many messages wait for this sender. Try again later.', {
+      retryAfterSeconds: 10,
+    })
+  }
 
   return {
     async accept(message, signal) {
+      if (backlogs.isFull(message.accountId, message.sender)) await refuseUnlessRepeated(message)
       const arrival = { message, signal }
       // Megabytes in one row would hold the others of a batch up.
       const outcome = message.media ? (await settleArrivals(db, [arrival]))[0] : await batch.add(arrival)
       const accepted = toAccepted(message, outcome)
-      if (!accepted.isReplay) await command({ kind: 'send', deviceId: accepted.deviceId })
+      if (!accepted.isReplay) {
+        backlogs.note(message.accountId, message.sender, accepted.deviceId)
+        await command({ kind: 'send', deviceId: accepted.deviceId })
+      }
       return accepted
     },
   }
@@ -45,12 +64,9 @@ function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted
       return { messageId, deviceId, status, isReplay: true }
     }
     case 'sender_not_found':
-      throw new AppError('sender_not_found', 'The account has no such sender.')
+      throw senderNotFound()
     case 'sender_not_connected':
-      throw new AppError(
-        'sender_not_connected',
-        'The sender is not connected to WhatsApp. Call generate-qr and scan the QR code.',
-      )
+      throw senderNotConnected()
     case 'failed':
       throw outcome.error
     default:

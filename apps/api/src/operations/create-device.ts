@@ -21,6 +21,6 @@ export const createDevice = defineOperation({
   }),
   async handle({ sender, name = sender, cms_id = null, cms_ver = null }, call) {
     const { device, isNew } = await ensureDevice(call, { sender, name, cmsId: cms_id, cmsVer: cms_ver })
-    return { ...toDeviceObject(device), created: isNew }
+    return { ...toDeviceObject(device, call.context.config), created: isNew }
   },
 })

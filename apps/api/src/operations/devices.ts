@@ -12,6 +12,6 @@ export const devices = defineOperation({
   fields: z.object({ devices: z.array(z.object(deviceFields)) }),
   async handle(_, { context: { db, config }, account }) {
     const devices = await listDevices(db, account.accountId, config.STATUS_GRACE_MS)
-    return { devices: devices.map(toDeviceObject) }
+    return { devices: devices.map((device) => toDeviceObject(device, config)) }
   },
 })

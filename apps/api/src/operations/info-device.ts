@@ -10,5 +10,5 @@ export const infoDevice = defineOperation({
   changes: false,
   parameters: z.object(deviceLocator),
   fields: z.object(deviceFields),
-  handle: async (located, call) => toDeviceObject(await getDevice(call, located)),
+  handle: async (located, call) => toDeviceObject(await getDevice(call, located), call.context.config),
 })

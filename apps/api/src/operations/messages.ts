@@ -4,7 +4,7 @@ import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { messageRecord, toMessageRecord } from '../message-record.ts'
 import { defineOperation } from '../operation.ts'
-import { integer, phone } from '../parameters/parameter-types.ts'
+import { integer, messageId, phone } from '../parameters/parameter-types.ts'
 
 const messagesMax = 200
 
@@ -15,7 +15,7 @@ export const messages = defineOperation({
   changes: false,
   parameters: z.object({
     limit: integer(1, messagesMax).optional().describe('200 by default'),
-    before: z.uuid('must be a message_id').optional().describe('Only messages older than this one'),
+    before: messageId.optional().describe('Only messages older than this one'),
     sender: phone.optional().describe('Only messages of this sender'),
     number: phone.optional().describe('Only messages with this other party'),
     status: z

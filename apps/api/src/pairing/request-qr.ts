@@ -39,7 +39,7 @@ export async function requestQr(
 
   try {
     if (!(await requestPairing(db, accountId, deviceId, { pairingMs: config.PAIRING_MS, force }))) {
-      throw alreadyConnected()
+      throw (await findPairing(db, accountId, deviceId)) ? alreadyConnected() : deletedMeanwhile()
     }
     await command({ kind: 'start-session', deviceId })
     call.allowMs(qrWaitMs)
@@ -63,6 +63,10 @@ function alreadyConnected(): AppError {
     'already_connected',
     'The sender is linked already. With force=true it is logged out first.',
   )
+}
+
+function deletedMeanwhile(): AppError {
+  return new AppError('device_not_found', 'The account has no such device.')
 }
 
 function unavailable(cause?: unknown): AppError {

@@ -25,6 +25,15 @@ export function integer(minimum: number, maximum: number) {
 /** Ids are Postgres integers. */
 export const deviceId = integer(1, 2 ** 31 - 1)
 
+export const messageId = z.uuid('must be a message_id')
+
+/** null where the default is wanted. */
+export function orDefault(minimum: number, maximum: number) {
+  return z.union([z.literal('default').transform(() => null), integer(minimum, maximum)], {
+    error: `must be a whole number from ${minimum} to ${maximum}, or default`,
+  })
+}
+
 /** Counted in code points, as a person counts. */
 export function text(charsMax: number) {
   const message = `must be a text of 1 to ${charsMax.toLocaleString('en')} characters`

@@ -2,6 +2,7 @@ import {
   type DeviceState,
   endPairing,
   findDeviceState,
+  removeDevice,
   setConnection,
   wipeCredentials,
 } from '@wagate/db/queries/device-state'
@@ -9,9 +10,9 @@ import { OwnershipLost } from '@wagate/db/queries/fence'
 import { failUnlinkedMessages } from '@wagate/db/queries/outbox'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { maskPhone } from '@wagate/shared/phone'
+import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
-import { makePacer, type Pacer, pacingOf } from '../outbox/pacer.ts'
 import { makeRecorder } from '../outbox/recorder.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
@@ -22,16 +23,20 @@ import type { Session } from '../session/session.ts'
 import { makeVault } from '../session/vault.ts'
 import { makeSingleFlight } from '../single-flight.ts'
 import { makeDeviceAuth } from './device-auth.ts'
+import { makeDevicePacing } from './device-pacing.ts'
 import { openDeviceSession } from './device-session.ts'
-import { type Intent, intentOf } from './intent.ts'
+import { intentOf } from './intent.ts'
+import { makeNumberChecks } from './number-checks.ts'
 
 export type Device = {
   /** What is desired of it may have changed. */
   look(): void
   /** It may have new messages to send. */
   wake(): void
+  /** Tells whoever waits for it whether this number is on WhatsApp; nothing while there is no connection. */
+  checkNumber(number: string): void
   /** False when what the database says asks for something else than what is going on. */
-  isDoing(intent: Intent): boolean
+  isDoing(state: DeviceState): boolean
   /** A QR code is shown, or a phone has scanned it and its link is not complete. */
   isPairing(): boolean
   /** `released`: what is on the wire gets its answer first. `lost`: nothing more is written or sent. */
@@ -61,9 +66,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const retryCounts = context.caches.retryCounts()
   const auth = makeDeviceAuth(context, { id, lease, vault })
   const recorder = makeRecorder(context, lease, id)
+  const pacing = makeDevicePacing(context, id)
+  const numberChecks = makeNumberChecks(context, id, openSock)
   let current: Current | undefined
   let outbox: Outbox | undefined
-  let pacer: Pacer | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
   let notBeforeMs = 0
@@ -100,6 +106,9 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
         return state && logOut(state)
       case 'pair':
         return state && pair(state)
+      case 'remove':
+        await rest(state)
+        return removeDevice(db, lease, id)
       case 'rest':
         return rest(state)
     }
@@ -107,13 +116,23 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
 
   async function connect(state: DeviceState): Promise<void> {
     if (!current) return logIn(state)
-    if (current.kind !== 'login' || !current.isOpen || outbox) return
+    if (current.kind !== 'login' || !current.isOpen) return
+    if (outbox) return repace(outbox, state)
     await setConnection(db, lease, id, { connection: 'online', reason: null })
+    const pacer = await pacing.apply(state)
     if (isClosed || !current) return
-    pacer ??= makePacer(pacingOf(state, config), performance.now())
-    outbox = startOutbox(context, { id, lease, vault, pacer, recorder }, current.session.sock)
+    const restrictedMs = state.restrictedMs
+    const device = { id, lease, vault, pacer, recorder, restrictedMs }
+    outbox = startOutbox(context, device, current.session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })
+  }
+
+  async function repace(running: Outbox, state: DeviceState): Promise<void> {
+    if (pacing.isAt(state)) return
+    await pacing.apply(state)
+    logger.info('The device sends at its new pace')
+    running.wake()
   }
 
   async function logOut(state: DeviceState): Promise<void> {
@@ -224,6 +243,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     outbox = undefined
   }
 
+  function openSock(): WASocket | undefined {
+    return current?.kind === 'login' && current.isOpen ? current.session.sock : undefined
+  }
+
   function endSession(): void {
     current?.giveBack()
     current?.session.end()
@@ -236,11 +259,13 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (outbox) outbox.wake()
       else look()
     },
-    isDoing(intent) {
+    checkNumber: numberChecks.ask,
+    isDoing(state) {
+      const intent = intentOf(state)
       if (intent === 'rest') return current === undefined
       if (intent === 'pair') return current?.kind === 'pair'
-      if (intent === 'connect') return outbox !== undefined || notBeforeMs > performance.now()
-      return false
+      if (intent !== 'connect') return false
+      return outbox ? pacing.isAt(state) : notBeforeMs > performance.now()
     },
     isPairing: () => current?.kind === 'pair' || isCompletingLink,
     async close(why) {

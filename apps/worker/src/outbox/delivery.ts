@@ -4,13 +4,17 @@ import type { MessageErrorCode } from '@wagate/shared/error-codes'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Outcome } from '../session/outcomes.ts'
+import { untilStored } from '../until-stored.ts'
 import { contentOf } from './content.ts'
 import { userOf } from './look-up.ts'
 import { type Answer, makeOnWire } from './on-wire.ts'
 import type { OutboxDevice } from './outbox.ts'
 
-/** `unclaimed`: canceled, or the shard has another owner. `unanswered`: to be sent again, under the same id. */
-export type Result = 'acknowledged' | 'failed' | 'unclaimed' | 'unanswered'
+/**
+ * `unclaimed`: canceled, or the shard has another owner. `unanswered`: to be sent again, under the same id.
+ * `restricted`: it failed, and so would others to new contacts.
+ */
+export type Result = 'acknowledged' | 'failed' | 'restricted' | 'unclaimed' | 'unanswered'
 
 /** Takes single messages through one socket and finds out what became of them. */
 export type Delivery = {
@@ -24,8 +28,6 @@ export type Delivery = {
   settle(waId: string, outcome: Outcome): void
   close(): void
 }
-
-const restrictedMs = 3_600_000
 
 export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock: WASocket): Delivery {
   const { lease, recorder } = device
@@ -54,11 +56,12 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
     }
     if (code === '463') {
       // Sending on to new contacts would make the restriction worse.
-      await setRestricted(context.db, lease, device.id, restrictedMs)
+      const pauseMs = context.config.RESTRICTION_PAUSE_MS
+      await untilStored(() => setRestricted(context.db, lease, device.id, pauseMs), lease, context.logger)
       await fail(message, 'sender_restricted')
-    } else {
-      await fail(message, 'rejected_by_whatsapp', `WhatsApp refused the message (error ${code}).`)
+      return 'restricted'
     }
+    await fail(message, 'rejected_by_whatsapp', `WhatsApp refused the message (error ${code}).`)
     return 'failed'
   }
 

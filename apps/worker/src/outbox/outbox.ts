@@ -30,6 +30,8 @@ export type OutboxDevice = {
   vault: Vault
   pacer: Pacer
   recorder: Recorder
+  /** For how long from now it may write to no new contacts. */
+  restrictedMs: number
 }
 
 const unacknowledgedMax = 8
@@ -47,9 +49,14 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   const { lease } = device
   const delivery = makeDelivery(context, device, sock)
   const lookUp = makeLookUp(sock)
-  const waiting = makeWaitingList((query) => listWaitingMessages(context.db, device.id, query))
+  const waiting = makeWaitingList((query) =>
+    listWaitingMessages(context.db, device.id, { ...query, contactsOnly: isRestricted() }),
+  )
+  let restrictedUntilMs = performance.now() + device.restrictedMs
   const stopping = new AbortController()
   let isDraining = false
+  let isWaking = false
+  let pumpAtMs = Number.POSITIVE_INFINITY
   let isResolving = false
   let uploads = 0
   const sends = new Set<Promise<Result>>()
@@ -60,6 +67,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   const busy = new Set<string>()
   const failures = new Map<string, number>()
 
+  const isRestricted = () => performance.now() < restrictedUntilMs
   const maySend = () => !stopping.signal.aborted && !isDraining && lease.isValid()
   const pump = makeSingleFlight(pumpOnce, (error) => {
     logger.warn({ err: error, deviceId: device.id }, 'The outbox could not go on, trying again')
@@ -67,7 +75,17 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   })
 
   function pumpAfter(ms: number): void {
-    delay(ms, undefined, { signal: stopping.signal }).then(pump, () => undefined)
+    const atMs = performance.now() + ms
+    // What wakes a paced outbox again and again need not leave a timer each time.
+    if (atMs >= pumpAtMs) return
+    pumpAtMs = atMs
+    delay(ms, undefined, { signal: stopping.signal }).then(
+      () => {
+        pumpAtMs = Number.POSITIVE_INFINITY
+        pump()
+      },
+      () => undefined,
+    )
   }
 
   async function pumpOnce(): Promise<void> {
@@ -84,7 +102,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
       } else if (!isReadyToSend(message)) {
         if (uploads < uploadsMax) void upload(message, recipient)
       } else {
-        const waitMs = device.pacer.take(performance.now())
+        const waitMs = device.pacer.take()
         if (waitMs > 0) return pumpAfter(waitMs)
         void send(message, recipient)
       }
@@ -135,8 +153,21 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
       const result = await sending.finally(() => sends.delete(sending))
       if (result === 'acknowledged') record(message)
       else if (result === 'failed') waiting.remove(message)
-      else if (result === 'unclaimed') waiting.skip(message)
+      else if (result === 'unclaimed') {
+        waiting.skip(message)
+        device.pacer.giveBack()
+      } else if (result === 'restricted') {
+        waiting.remove(message)
+        restrict()
+      }
     })
+  }
+
+  /** What was read ahead may be for new contacts: those stay in the database until the restriction is over. */
+  function restrict(): void {
+    restrictedUntilMs = performance.now() + context.config.RESTRICTION_PAUSE_MS
+    for (const message of waiting.list()) if (!isBlocked(message)) waiting.remove(message)
+    waiting.mayHaveMore()
   }
 
   /** The recipient's next message does not wait for this. */
@@ -179,12 +210,22 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     await delay(holdMs, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
 
+  function wakeNow(): void {
+    isWaking = false
+    waiting.mayHaveMore()
+    pump()
+  }
+
+  /** Finding the messages to known contacts among others is work for the database: not for each that comes. */
+  function wakeSoon(): void {
+    if (isWaking) return
+    isWaking = true
+    delay(retryMs, undefined, { signal: stopping.signal }).then(wakeNow, () => undefined)
+  }
+
   pump()
   return {
-    wake() {
-      waiting.mayHaveMore()
-      pump()
-    },
+    wake: () => (isRestricted() ? wakeSoon() : wakeNow()),
     settle: delivery.settle,
     async drain(timeoutMs) {
       isDraining = true

@@ -61,6 +61,7 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
         media_mime, media_base64, operation, key, payload_hash, position
       )
       LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
+        AND device.deleted_at IS NULL
     ),
     claimed AS (
       INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)

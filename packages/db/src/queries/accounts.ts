@@ -2,6 +2,7 @@ import type { Role } from '@wagate/shared/statuses'
 import { eq, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts, apiKeys, devices } from '../schema.ts'
+import { inAccount } from './devices.ts'
 
 export type NewAccount = {
   email: string
@@ -62,7 +63,7 @@ export async function findAccountInfo(db: Database, accountId: number): Promise<
       id: accounts.id,
       email: accounts.email,
       role: accounts.role,
-      devicesUsed: db.$count(devices, eq(devices.accountId, accountId)),
+      devicesUsed: db.$count(devices, inAccount(accountId)),
       devicesAllowed: accounts.devicesAllowed,
       expiresAt: accounts.expiresAt,
     })

@@ -16,9 +16,17 @@ export type DeviceState = {
   hasStoredCreds: boolean
   isPairing: boolean
   linkGeneration: number
+  /** Its account wants it gone, for so long that no request which still found it can be running. */
+  isRemovable: boolean
   ratePerMinute: number | null
   burst: number | null
+  dailyCap: number | null
+  /** For how long from now WhatsApp lets it write to no new contacts; 0 when it does. */
+  restrictedMs: number
 }
+
+/** Longer than any statement of the API: one that found the device may still be storing a message for it. */
+const removalDelay = '10 s'
 
 const columns = (db: Database) => db.$client`
   device.id, device.account_id AS "accountId", device.shard, device.sender, device.desired,
@@ -26,7 +34,10 @@ const columns = (db: Database) => db.$client`
   ${isLinkedIn(db.$client, 'device')} AS "isLinked",
   EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
-  device.link_generation AS "linkGeneration", device.rate_per_minute AS "ratePerMinute", device.burst`
+  device.link_generation AS "linkGeneration",
+  coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
+  device.rate_per_minute AS "ratePerMinute", device.burst, device.daily_cap AS "dailyCap",
+  greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs"`
 
 export async function findDeviceState(db: Database, deviceId: number): Promise<DeviceState | undefined> {
   const [row] = await db.$client<DeviceState[]>`
@@ -36,7 +47,7 @@ export async function findDeviceState(db: Database, deviceId: number): Promise<D
 
 /**
  * The first statement of a new owner: nothing of its shards is online any more. Answers with the devices
- * that want a socket, those with waiting messages first.
+ * that want something of it, those with waiting messages first.
  */
 export async function takeDevices(db: Database, fences: Fence[]): Promise<{ id: number; shard: number }[]> {
   const sql = db.$client
@@ -47,22 +58,23 @@ export async function takeDevices(db: Database, fences: Fence[]): Promise<{ id: 
       FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'
     )
     SELECT device.id, device.shard FROM devices AS device JOIN valid USING (shard)
-    WHERE ${wantsSocket(db)}
+    WHERE ${wantsOwner(db)}
     ORDER BY ${hasWaiting(db)} DESC, device.id`
 }
 
-/** The devices of these shards that want a socket or have messages to send: what a lost command would have said. */
+/** The devices of these shards that want something of their owner or have messages to send: what a lost command would have said. */
 export async function listDevicesWithWork(
   db: Database,
   shards: number[],
 ): Promise<(DeviceState & { hasWaiting: boolean })[]> {
   return db.$client<(DeviceState & { hasWaiting: boolean })[]>`
     SELECT ${columns(db)}, ${hasWaiting(db)} AS "hasWaiting" FROM devices AS device
-    WHERE device.shard = ANY(${shards}) AND (${wantsSocket(db)} OR ${hasWaiting(db)})`
+    WHERE device.shard = ANY(${shards}) AND (${wantsOwner(db)} OR ${hasWaiting(db)})`
 }
 
-const wantsSocket = (db: Database) => db.$client`(
+const wantsOwner = (db: Database) => db.$client`(
   device.has_credentials
+  OR device.deleted_at IS NOT NULL
   OR (device.desired = 'linked' AND device.pairing_until > now())
   OR EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds'))`
 
@@ -173,6 +185,21 @@ export async function wipeCredentials(
       status_reason = coalesce(${reason}, status_reason), wa_jid = NULL, wa_lid = NULL
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )
+}
+
+/**
+ * Removes a deleted device that is unlinked, with what is left of its keys; its messages stay readable. Misses while
+ * a message waits or credentials exist: the next look deals with them.
+ */
+export async function removeDevice(db: Database, fence: Fence, deviceId: number): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    DELETE FROM devices AS device USING fence
+    WHERE device.id = ${deviceId} AND device.deleted_at < now() - ${removalDelay}::interval
+      AND NOT EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds')
+      AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE device_id = device.id AND status IN ('queued', 'sending'))`
 }
 
 /** WhatsApp restricts the sender for this long from now. */

@@ -2,6 +2,7 @@ import { and, eq, or, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { devices, shardLeases } from '../schema.ts'
 import { hasLiveOwner, isLinked } from './device-status.ts'
+import { inAccount } from './devices.ts'
 
 /**
  * Wants a session: its owner shows a QR for `pairingMs` from now. False when the device is linked, unless `force`,
@@ -23,11 +24,7 @@ export async function requestPairing(
       pairingUntil: sql`now() + ${pairingMs}::float8 * interval '1 ms'`,
     })
     .where(
-      and(
-        eq(devices.accountId, accountId),
-        eq(devices.id, deviceId),
-        or(sql`${force}::boolean`, sql`NOT ${isLinked}`),
-      ),
+      and(inAccount(accountId), eq(devices.id, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`)),
     )
     .returning({ id: devices.id })
   return rows.length > 0
@@ -43,7 +40,26 @@ export async function requestUnlink(db: Database, accountId: number, deviceId: n
       revokedGeneration: devices.linkGeneration,
       pairingUntil: null,
     })
-    .where(and(eq(devices.accountId, accountId), eq(devices.id, deviceId)))
+    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+}
+
+/**
+ * Wants it gone: from here on it is unknown to its account. Its owner logs it out at WhatsApp and then removes the
+ * row, whoever crashes in between. False when the account has no such device.
+ */
+export async function requestRemoval(db: Database, accountId: number, deviceId: number): Promise<boolean> {
+  const rows = await db
+    .update(devices)
+    .set({
+      deletedAt: sql`now()`,
+      desired: 'unlinked',
+      desiredRev: sql`${devices.desiredRev} + 1`,
+      revokedGeneration: devices.linkGeneration,
+      pairingUntil: null,
+    })
+    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+    .returning({ id: devices.id })
+  return rows.length > 0
 }
 
 /** What somebody who waits for a QR needs to know. */
@@ -70,6 +86,6 @@ export async function findPairing(
     })
     .from(devices)
     .innerJoin(shardLeases, eq(shardLeases.shard, devices.shard))
-    .where(and(eq(devices.accountId, accountId), eq(devices.id, deviceId)))
+    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
   return pairing
 }

@@ -1,13 +1,18 @@
 import type { DeviceStatus } from '@wagate/shared/statuses'
-import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts, devices, installation } from '../schema.ts'
-import { deviceStatus } from './device-status.ts'
+import { deviceStatus, isLinked } from './device-status.ts'
 
 export type Device = typeof devices.$inferSelect & { status: DeviceStatus }
 
 /** One of the two, or both, which then must agree. */
 export type DeviceLocator = { deviceId?: number | undefined; sender?: string | undefined }
+
+/** Deleted devices wait for their owners only: to their account they are unknown. */
+export function inAccount(accountId: number): SQL | undefined {
+  return and(eq(devices.accountId, accountId), isNull(devices.deletedAt))
+}
 
 export async function findDevice(
   db: Database,
@@ -18,7 +23,7 @@ export async function findDevice(
   const [device] = await db
     .select({ ...getTableColumns(devices), status: deviceStatus(statusGraceMs) })
     .from(devices)
-    .where(and(eq(devices.accountId, accountId), located(locator)))
+    .where(and(inAccount(accountId), located(locator)))
   return device
 }
 
@@ -26,8 +31,41 @@ export async function listDevices(db: Database, accountId: number, statusGraceMs
   return db
     .select({ ...getTableColumns(devices), status: deviceStatus(statusGraceMs) })
     .from(devices)
-    .where(eq(devices.accountId, accountId))
+    .where(inAccount(accountId))
     .orderBy(asc(devices.id))
+}
+
+/** What a request that acts through a sender needs to know of it. */
+export async function findSender(
+  db: Database,
+  accountId: number,
+  sender: string,
+): Promise<{ deviceId: number; isLinked: boolean } | undefined> {
+  const [found] = await db
+    .select({ deviceId: devices.id, isLinked })
+    .from(devices)
+    .where(and(inAccount(accountId), eq(devices.sender, sender)))
+  return found
+}
+
+/** null goes back to the default; what is left out stays. At least one must be given. */
+export type DeviceSettings = {
+  name?: string | undefined
+  ratePerMinute?: number | null | undefined
+  burst?: number | null | undefined
+  dailyCap?: number | null | undefined
+}
+
+export async function setDevice(
+  db: Database,
+  accountId: number,
+  deviceId: number,
+  settings: DeviceSettings,
+): Promise<void> {
+  await db
+    .update(devices)
+    .set(settings)
+    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
 }
 
 export type NewDevice = { sender: string; name: string; cmsId: string | null; cmsVer: string | null }
@@ -47,7 +85,7 @@ export async function createDevice(
       .from(accounts)
       .where(eq(accounts.id, accountId))
       .for('no key update')
-    const own = eq(devices.accountId, accountId)
+    const own = inAccount(accountId)
     const [existing] = await tx
       .select({ id: devices.id })
       .from(devices)

@@ -61,6 +61,18 @@ export async function listMessages(
     .limit(limit)
 }
 
+export async function findMessage(
+  db: Database,
+  accountId: number,
+  messageId: string,
+): Promise<HistoryMessage | undefined> {
+  const [message] = await db
+    .select(columns)
+    .from(messages)
+    .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
+  return message
+}
+
 function hasStatus(status: MessageStatus): SQL | undefined {
   const isScheduled = sql`coalesce(${messages.sendAt} > now(), false)`
   if (status === 'scheduled') return and(eq(messages.status, 'queued'), isScheduled)

@@ -1,0 +1,33 @@
+import { findSender } from '@wagate/db/queries/devices'
+import { z } from 'zod'
+import { awaitNumberCheck } from '../await-number-check.ts'
+import { senderNotConnected, senderNotFound } from '../messages/sender-errors.ts'
+import { defineOperation } from '../operation.ts'
+import { phone } from '../parameters/parameter-types.ts'
+
+export const checkNumber = defineOperation({
+  name: 'check-number',
+  summary: 'Ask WhatsApp, through a connected sender, whether a phone number has an account',
+  methods: ['GET', 'POST'],
+  // It acts through the sender's session, as a send does.
+  changes: true,
+  parameters: z.object({
+    sender: phone.describe('Phone number of a linked sender of the account'),
+    number: phone.describe('Phone number to look up, with country prefix'),
+  }),
+  fields: z.object({
+    number: z.string(),
+    exists: z.boolean().describe('Known for up to 7 days, a missing account for up to an hour'),
+    jid: z
+      .string()
+      .optional()
+      .describe('Address of the account at WhatsApp, which may carry another form of the number'),
+  }),
+  async handle({ sender, number }, call) {
+    const found = await findSender(call.context.db, call.account.accountId, sender)
+    if (!found) throw senderNotFound()
+    if (!found.isLinked) throw senderNotConnected()
+    const { jid } = await awaitNumberCheck(call, found.deviceId, number)
+    return { number, exists: jid !== null, ...(jid !== null && { jid }) }
+  },
+})

@@ -1,0 +1,28 @@
+import { requestRemoval } from '@wagate/db/queries/device-wishes'
+import { AppError } from '@wagate/shared/app-error'
+import { z } from 'zod'
+import { deviceFields } from '../device-object.ts'
+import { deviceLocator, getDevice } from '../locate-device.ts'
+import { defineOperation } from '../operation.ts'
+
+export const deleteDevice = defineOperation({
+  name: 'delete-device',
+  summary: 'Log a sender out at WhatsApp and remove it; its messages stay in the history',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object(deviceLocator),
+  fields: z.object({
+    device_id: deviceFields.device_id,
+    sender: deviceFields.sender,
+    deleted: z.literal(true),
+  }),
+  async handle(located, call) {
+    const { db, events, command } = call.context
+    const device = await getDevice(call, located)
+    if (!(await requestRemoval(db, call.account.accountId, device.id))) {
+      throw new AppError('device_not_found', 'The account has no such device.')
+    }
+    await Promise.all([command({ kind: 'end-session', deviceId: device.id }), events.clearQr(device.id)])
+    return { device_id: device.id, sender: device.sender, deleted: true as const }
+  },
+})

@@ -1,0 +1,45 @@
+import { setDevice as set } from '@wagate/db/queries/devices'
+import { AppError } from '@wagate/shared/app-error'
+import { z } from 'zod'
+import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { deviceLocator, getDevice } from '../locate-device.ts'
+import { defineOperation } from '../operation.ts'
+import { orDefault, text } from '../parameters/parameter-types.ts'
+
+const settings = {
+  name: text(190).optional().describe('Label'),
+  rate_per_minute: orDefault(0, 1_000_000)
+    .optional()
+    .describe('Messages a minute; 0 is unlimited, "default" goes back to the setting of the gateway'),
+  burst: orDefault(1, 1_000_000)
+    .optional()
+    .describe('Messages that may go at once after a pause; or "default"'),
+  daily_cap: orDefault(0, 1_000_000_000)
+    .optional()
+    .describe('Messages a day of UTC, further ones wait for the next; 0 is unlimited, or "default"'),
+}
+
+export const setDevice = defineOperation({
+  name: 'set-device',
+  summary: 'Change the label of a sender or how fast it sends',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({ ...deviceLocator, ...settings }),
+  fields: z.object(deviceFields),
+  async handle({ name, rate_per_minute, burst, daily_cap, ...located }, call) {
+    const given = { name, ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
+    if (Object.values(given).every((value) => value === undefined)) throw nothingGiven()
+    const { db, command } = call.context
+    const { id } = await getDevice(call, located)
+    await set(db, call.account.accountId, id, given)
+    await command({ kind: 'apply-settings', deviceId: id })
+    return toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
+  },
+})
+
+function nothingGiven(): AppError {
+  const names = Object.keys(settings)
+  return new AppError('missing_parameter', `Give at least one of ${names.join(', ')}.`, {
+    details: names.map((parameter) => ({ parameter, message: 'or another setting is missing' })),
+  })
+}

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import {
+  createSender,
+  type Gateway,
+  ownShards,
+  randomPhone,
+  recordCommands,
+  startGateway,
+  storedOf,
+} from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ SEND_RATE_PER_MINUTE: '30', SEND_BURST: '4', SEND_DAILY_CAP: '500' })
+  await ownShards(gateway)
+})
+afterAll(() => gateway.close())
+
+const number = '4915199999999'
+const deviceNotFound = { status: 404, body: { code: 'device_not_found' } }
+
+describe('set-device', () => {
+  const defaults = { rate_per_minute: 30, burst: 4, daily_cap: 500 }
+
+  test('changes what is given, keeps the rest, and goes back to the default', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    expect((await account.get('/info-device', { sender })).body).toMatchObject(defaults)
+    const changed = await account.post('/set-device', {
+      sender,
+      name: 'Shop',
+      rate_per_minute: 5,
+      burst: '2',
+    })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { ok: true, device_id: deviceId, name: 'Shop', rate_per_minute: 5, burst: 2, daily_cap: 500 },
+    })
+    expect((await account.get('/info-device', { sender })).body).toEqual(changed.body)
+    expect((await account.get('/devices')).body.devices).toEqual([
+      expect.objectContaining({ name: 'Shop', rate_per_minute: 5 }),
+    ])
+    const reset = await account.get('/set-device', {
+      device_id: String(deviceId),
+      rate_per_minute: 'default',
+      daily_cap: '0',
+    })
+    expect(reset.body).toMatchObject({ name: 'Shop', rate_per_minute: 30, burst: 2, daily_cap: 0 })
+    const again = await account.post('/set-device', { sender, burst: 'default', daily_cap: 'default' })
+    expect(again.body).toMatchObject({ name: 'Shop', ...defaults })
+  })
+
+  test('tells the owner', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const commands = await recordCommands(gateway, deviceId)
+    try {
+      await account.post('/set-device', { sender, rate_per_minute: 5 })
+      await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']))
+    } finally {
+      await commands.close()
+    }
+  })
+
+  test.each([
+    [{ rate_per_minute: -1 }, 'rate_per_minute'],
+    [{ rate_per_minute: 'fast' }, 'rate_per_minute'],
+    [{ rate_per_minute: 1.5 }, 'rate_per_minute'],
+    [{ burst: 0 }, 'burst'],
+    [{ daily_cap: '' }, 'daily_cap'],
+    [{ name: '' }, 'name'],
+    [{ name: 'x'.repeat(191) }, 'name'],
+  ])('refuses %j', async (given, parameter) => {
+    const { account, sender } = await createSender(gateway)
+    expect(await account.post('/set-device', { sender, ...given })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', details: [{ parameter }] },
+    })
+  })
+
+  test('wants a device and something to set', async () => {
+    const { account, sender } = await createSender(gateway)
+    const missing = { status: 400, body: { code: 'missing_parameter' } }
+    expect(await account.post('/set-device', { sender })).toMatchObject(missing)
+    expect(await account.post('/set-device', { name: 'x' })).toMatchObject(missing)
+  })
+
+  test('does not touch another account’s device', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const stranger = await gateway.createAccount()
+    for (const locator of [{ sender }, { device_id: deviceId }]) {
+      expect(await stranger.post('/set-device', { ...locator, name: 'mine' })).toMatchObject(deviceNotFound)
+    }
+    expect((await account.get('/info-device', { sender })).body.name).toBe(sender)
+  })
+})
+
+describe('delete-device', () => {
+  test('makes the device unknown, keeps its history, and is 404 the second time', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    await account.post('/send-message', { sender, number, message: 'Hello' })
+    expect(await account.post('/delete-device', { device_id: deviceId })).toMatchObject({
+      status: 200,
+      body: { ok: true, device_id: deviceId, sender, deleted: true },
+    })
+    for (const locator of [{ sender }, { device_id: String(deviceId) }]) {
+      for (const path of ['/info-device', '/logout-device', '/delete-device']) {
+        expect(await account.get(path, locator)).toMatchObject(deviceNotFound)
+      }
+      expect(await account.post('/set-device', { ...locator, name: 'x' })).toMatchObject(deviceNotFound)
+    }
+    expect((await account.get('/devices')).body.devices).toEqual([])
+    expect(await account.post('/send-message', { sender, number, message: 'x' })).toMatchObject({
+      status: 404,
+      body: { code: 'sender_not_found' },
+    })
+    expect(await account.post('/check-number', { sender, number })).toMatchObject({
+      status: 404,
+      body: { code: 'sender_not_found' },
+    })
+    expect(await storedOf(account)).toMatchObject([{ device_id: deviceId, sender, message: 'Hello' }])
+  })
+
+  test('frees its place and its sender at once', async () => {
+    const { account, sender, deviceId } = await createSender(gateway, { devices_allowed: 1 })
+    await account.post('/delete-device', { sender })
+    expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 0 })
+    const anew = await account.post('/create-device', { sender, name: 'anew' })
+    expect(anew.body).toMatchObject({ created: true, name: 'anew', status: 'disconnected' })
+    expect(anew.body.device_id).not.toBe(deviceId)
+    expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 1 })
+    expect((await account.get('/devices')).body.devices).toMatchObject([{ device_id: anew.body.device_id }])
+    // The former one waits for its owner: revoked, and told.
+    const rows = await gateway.db.$client`
+      SELECT desired, revoked_generation = link_generation AS revoked FROM devices WHERE id = ${deviceId}`
+    expect(rows).toEqual([{ desired: 'unlinked', revoked: true }])
+  })
+
+  test('tells the owner', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const commands = await recordCommands(gateway, deviceId)
+    try {
+      await account.post('/delete-device', { sender })
+      await vi.waitFor(() => expect(commands.seen).toEqual(['end-session']))
+    } finally {
+      await commands.close()
+    }
+  })
+
+  test('happens once when it is asked for ten times at once', async () => {
+    const { account, sender } = await createSender(gateway)
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => account.post('/delete-device', { sender })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
+  })
+
+  test('does not touch another account’s device', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const stranger = await gateway.createAccount()
+    for (const locator of [{ sender }, { device_id: deviceId }, { id: deviceId }]) {
+      expect(await stranger.post('/delete-device', locator)).toMatchObject(deviceNotFound)
+    }
+    expect((await account.get('/info-device', { sender })).body.status).toBe('connected')
+  })
+})
+
+describe('check-number', () => {
+  /** As an owner does that has an answer. */
+  async function answerAs(deviceId: number, jid: string | null) {
+    const commands = await recordCommands(gateway, deviceId, (command) => {
+      if (command.kind === 'check-number') {
+        void gateway.events.publish(deviceId, { kind: 'number', number: command.number, jid })
+      }
+    })
+    return commands
+  }
+
+  test.each([
+    ['4915199999999@s.whatsapp.net', { exists: true, jid: '4915199999999@s.whatsapp.net' }],
+    [null, { exists: false }],
+  ])('answers what the owner says: %j', async (jid, expected) => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const owner = await answerAs(deviceId, jid)
+    try {
+      const answer = await account.post('/check-number', { sender, number: '+49 151 99999999' })
+      expect(answer).toMatchObject({ status: 200, body: { ok: true, number, ...expected } })
+      expect('jid' in answer.body).toBe(jid !== null)
+    } finally {
+      await owner.close()
+    }
+  })
+
+  test('asks for many numbers of one device at once', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const owner = await answerAs(deviceId, null)
+    try {
+      const numbers = Array.from({ length: 20 }, (_, n) => `49151888888${10 + n}`)
+      const answers = await Promise.all(
+        numbers.map((each) => account.get('/check-number', { sender, number: each })),
+      )
+      expect(answers.map(({ body }) => body.number)).toEqual(numbers)
+    } finally {
+      await owner.close()
+    }
+  })
+
+  test('is 503 in time when the owner does not answer', async () => {
+    const { account, sender } = await createSender(gateway)
+    const answer = await account.post('/check-number', { sender, number })
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+  })
+
+  test('wants a linked sender of the account', async () => {
+    const account = await gateway.createAccount()
+    const sender = randomPhone()
+    const check = () => account.post('/check-number', { sender, number })
+    expect(await check()).toMatchObject({ status: 404, body: { code: 'sender_not_found' } })
+    await account.post('/create-device', { sender })
+    expect(await check()).toMatchObject({ status: 409, body: { code: 'sender_not_connected' } })
+    const foreign = await createSender(gateway)
+    expect(await account.post('/check-number', { sender: foreign.sender, number })).toMatchObject({
+      status: 404,
+      body: { code: 'sender_not_found' },
+    })
+    expect(await account.post('/check-number', { sender, number: 'x' })).toMatchObject({ status: 400 })
+  })
+})

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createSender, type Gateway, ownShards, startGateway, storedOf } from './gateway.ts'
+
+const limit = 5
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway({ QUEUED_MESSAGES_MAX: String(limit) })
+  await ownShards(gateway)
+})
+afterAll(() => gateway.close())
+
+const number = '4915199999999'
+
+test('refuses what goes beyond the limit of a sender, until fewer wait', async () => {
+  const { account, sender, deviceId } = await createSender(gateway)
+  const send = (fields: Record<string, unknown> = {}) =>
+    account.post('/send-message', { sender, number, message: 'x', ...fields })
+  for (let n = 0; n < limit; n++) expect((await send({ idempotency_key: `key ${n}` })).status).toBe(200)
+  const refused = await send()
+  expect(refused).toMatchObject({ status: 429, body: { code: 'queue_full' } })
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(await send({ idempotency_key: 'new' })).toMatchObject({ status: 429 })
+  expect(await storedOf(account)).toHaveLength(limit)
+
+  // A repetition adds nothing, and is answered as before.
+  const repeated = await send({ idempotency_key: 'key 0' })
+  expect(repeated.status).toBe(200)
+  expect(repeated.headers.get('idempotent-replayed')).toBe('true')
+
+  const other = await createSender(gateway)
+  const fromOther = await other.account.post('/send-message', { sender: other.sender, number, message: 'x' })
+  expect(fromOther.status).toBe(200)
+
+  await gateway.db.$client`UPDATE messages SET status = 'sent' WHERE device_id = ${deviceId}`
+  await vi.waitFor(async () => expect((await send()).status).toBe(200), { timeout: 10_000, interval: 200 })
+})
+
+test('sees what waited before the API started, and what other replicas accept', async () => {
+  const { account, sender, deviceId } = await createSender(gateway)
+  const send = () => account.post('/send-message', { sender, number, message: 'x' })
+  expect((await send()).status).toBe(200)
+  await gateway.db.$client`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
+      link_generation)
+    SELECT gen_random_uuid(), account_id, device_id, direction, type, sender, number, body, status, wa_id,
+      link_generation
+    FROM messages, generate_series(1, 100) WHERE device_id = ${deviceId}`
+  await vi.waitFor(async () => expect((await send()).status).toBe(429), { timeout: 10_000, interval: 200 })
+})

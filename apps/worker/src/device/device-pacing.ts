@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { DeviceState } from '@wagate/db/queries/device-state'
+import { countSentToday } from '@wagate/db/queries/outbox'
+import { type Pacing, pacingOf } from '@wagate/shared/pacing'
+import type { DeviceContext } from '../context.ts'
+import { makePacer, type Pacer } from '../outbox/pacer.ts'
+
+type DevicePacing = {
+  /** False when the settings have changed since they were applied. */
+  isAt(state: DeviceState): boolean
+  /** Answers with the device's one pacer: it outlives a connection, or each reconnect would allow a new burst. */
+  apply(state: DeviceState): Promise<Pacer>
+}
+
+export function makeDevicePacing(
+  { config, db }: Pick<DeviceContext, 'config' | 'db'>,
+  deviceId: number,
+): DevicePacing {
+  let pacer: Pacer | undefined
+  let applied: Pacing | undefined
+
+  return {
+    isAt: (state) => isDeepStrictEqual(applied, pacingOf(state, config)),
+    async apply(state) {
+      const pacing = pacingOf(state, config)
+      const sentToday = pacing.dailyCap > 0 ? await countSentToday(db, deviceId) : 0
+      if (pacer) pacer.set(pacing, sentToday)
+      else pacer = makePacer(pacing, sentToday)
+      applied = pacing
+      return pacer
+    },
+  }
+}

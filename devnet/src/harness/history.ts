@@ -3,7 +3,7 @@ import type { LogLine } from './phones.ts'
 import type { MessageFacts } from './records.ts'
 
 /** What must not happen to messages, whatever happens to the processes. Each list names the culprits. */
-export type Violations = {
+type Violations = {
   /** Accepted, and neither taken by the network nor failed with a code. */
   lost: string[]
   /** Two records of one request, or on the wire without a record: the recipient would see it twice. */

@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts'
 import { recipientOf, recipientsPerSender } from './numbers.ts'
 
 /** One request. `status` 0: no answer came. */
-export type Attempt = { atMs: number; tookMs: number; status: number; code: string | undefined }
+type Attempt = { atMs: number; tookMs: number; status: number; code: string | undefined }
 
 export type Sent = {
   /** The text and the idempotency key. */

@@ -14,7 +14,7 @@ export type TcpProxy = {
 }
 
 /** `resetShare` of the pieces of data, from 0 to 1, that end their connection instead of passing. */
-export type Weather = { latencyMs: number; jitterMs: number; resetShare: number }
+type Weather = { latencyMs: number; jitterMs: number; resetShare: number }
 
 /** Stands in front of a real server and fails the way networks fail. */
 export async function startTcpProxy(target: string, random: () => number = Math.random): Promise<TcpProxy> {

@@ -55,7 +55,7 @@ export function openRecords(databaseUrl: string): Records {
     },
     async countWaiting() {
       const [row] = await sql<{ waiting: number }[]>`
-        SELECT count(*)::int AS waiting FROM messages WHERE status IN ('queued', 'sending')`
+        SELECT count(*)::int AS waiting FROM messages WHERE is_waiting`
       return row?.waiting ?? 0
     },
     async countSendersSince(senders, sinceMs) {

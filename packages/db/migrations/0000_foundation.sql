@@ -103,6 +103,7 @@ CREATE TABLE "messages" (
 	"url" text,
 	"filename" text,
 	"status" text NOT NULL,
+	"is_waiting" boolean GENERATED ALWAYS AS (status IN ('queued', 'sending')) STORED NOT NULL,
 	"error_code" text,
 	"error" text,
 	"wa_id" text NOT NULL,
@@ -148,6 +149,6 @@ CREATE INDEX "media_blobs_created_at" ON "media_blobs" USING btree ("created_at"
 CREATE INDEX "messages_history" ON "messages" USING btree ("account_id","created_at" DESC NULLS FIRST,"id" DESC NULLS FIRST);--> statement-breakpoint
 CREATE INDEX "messages_wa_id" ON "messages" USING btree ("device_id","wa_id");--> statement-breakpoint
 CREATE INDEX "messages_sent" ON "messages" USING btree ("device_id","sent_at") WHERE "messages"."sent_at" IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "messages_waiting" ON "messages" USING btree ("device_id","seq") WHERE "messages"."status" IN ('queued', 'sending');--> statement-breakpoint
+CREATE INDEX "messages_waiting" ON "messages" USING btree ("device_id","seq") WHERE "messages"."is_waiting";--> statement-breakpoint
 CREATE INDEX "shard_leases_owner" ON "shard_leases" USING btree ("owner");--> statement-breakpoint
 CREATE UNIQUE INDEX "workers_live_name" ON "workers" USING btree ("name") WHERE "workers"."state" <> 'dead';

@@ -152,6 +152,8 @@ export const messages = pgTable(
     url: text(),
     filename: text(),
     status: text().$type<MessageStatus>().notNull(),
+    /** What the index of waiting messages goes by: a change of `status` alone then touches no index. */
+    isWaiting: boolean('is_waiting').notNull().generatedAlwaysAs(sql`status IN ('queued', 'sending')`),
     errorCode: text('error_code'),
     error: text(),
     waId: text('wa_id').notNull(),
@@ -174,9 +176,7 @@ export const messages = pgTable(
       table.id.desc().nullsFirst(),
     ),
     index('messages_wa_id').on(table.deviceId, table.waId),
-    index('messages_waiting')
-      .on(table.deviceId, table.seq)
-      .where(sql`${table.status} IN ('queued', 'sending')`),
+    index('messages_waiting').on(table.deviceId, table.seq).where(sql`${table.isWaiting}`),
     index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],
 )

@@ -79,7 +79,7 @@ const wantsOwner = (db: Database) => db.$client`(
   OR EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds'))`
 
 const hasWaiting = (db: Database) => db.$client`EXISTS (
-  SELECT 1 FROM messages WHERE device_id = device.id AND status IN ('queued', 'sending')
+  SELECT 1 FROM messages WHERE device_id = device.id AND is_waiting
     AND created_at <= now() AND (send_at IS NULL OR send_at <= now()))`
 
 /** The number of linked devices by shard; shards without one are left out. */
@@ -199,7 +199,7 @@ export async function removeDevice(db: Database, fence: Fence, deviceId: number)
     WHERE device.id = ${deviceId} AND device.deleted_at < now() - ${removalDelay}::interval
       AND NOT EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds')
       AND NOT EXISTS (
-        SELECT 1 FROM messages WHERE device_id = device.id AND status IN ('queued', 'sending'))`
+        SELECT 1 FROM messages WHERE device_id = device.id AND is_waiting)`
 }
 
 /** WhatsApp restricts the sender for this long from now. */

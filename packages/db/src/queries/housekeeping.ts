@@ -23,7 +23,7 @@ export async function keepHouse(
     // Media of messages that were sent are deleted with their upload; these belong to what failed or was canceled.
     await sql`
       DELETE FROM media_blobs AS blob WHERE created_at < now() - interval '1 hour' AND NOT EXISTS (
-        SELECT 1 FROM messages WHERE id = blob.message_id AND status IN ('queued', 'sending'))`
+        SELECT 1 FROM messages WHERE id = blob.message_id AND is_waiting)`
     return { droppedPartitions }
   })
 }

@@ -36,7 +36,7 @@ export async function listWaitingMessages(
     SELECT id, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid", type,
       body, url, filename, uploaded_content AS "uploadedContent"
     FROM messages
-    WHERE device_id = ${deviceId} AND status IN ('queued', 'sending') AND created_at <= now()
+    WHERE device_id = ${deviceId} AND is_waiting AND created_at <= now()
       AND (send_at IS NULL OR send_at <= now()) AND id <> ALL(${except}::uuid[])
       AND number <> ALL(${exceptNumbers}::text[])
       ${contactsOnly ? isContact(db, deviceId) : sql``}
@@ -47,7 +47,7 @@ export async function listWaitingMessages(
 export async function countWaiting(db: Database, deviceId: number, most: number): Promise<number> {
   const [row] = await db.$client<{ waiting: number }[]>`
     SELECT count(*)::int AS waiting FROM (
-      SELECT FROM messages WHERE device_id = ${deviceId} AND status IN ('queued', 'sending') LIMIT ${most}
+      SELECT FROM messages WHERE device_id = ${deviceId} AND is_waiting LIMIT ${most}
     ) AS waiting`
   return row?.waiting ?? 0
 }
@@ -93,7 +93,7 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<bool
       ${claims.map(({ recipientJid }) => recipientJid)}::text[]
     ) AS given (shard, id, created_at, recipient_jid) USING (shard)
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
-      AND message.status IN ('queued', 'sending')
+      AND message.is_waiting
     RETURNING message.id`
   const claimed = new Set(rows.map(({ id }) => id))
   return claims.map(({ id }) => claimed.has(id))
@@ -154,7 +154,7 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
     WHERE message.device_id = given.device_id AND message.wa_id = given.wa_id AND message.direction = 'out'
       AND message.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
       AND CASE
-        WHEN given.rank = 0 THEN message.status IN ('queued', 'sending')
+        WHEN given.rank = 0 THEN message.is_waiting
         WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
         ELSE message.status <> 'canceled'
       END`
@@ -175,7 +175,7 @@ export async function failUnlinkedMessages(
     UPDATE messages SET status = 'failed', error_code = 'sender_logged_out', error = ${sentence}
     FROM fence, devices
     WHERE messages.device_id = ${deviceId} AND devices.id = ${deviceId}
-      AND messages.status IN ('queued', 'sending') AND messages.created_at <= now()
+      AND messages.is_waiting AND messages.created_at <= now()
       AND (NOT ${isLinkedIn(sql, 'devices')} OR messages.link_generation <> devices.link_generation)`
 }
 
@@ -190,7 +190,7 @@ export async function expireMessages(
     WITH valid AS (${fencesOf(sql, fences)})
     UPDATE messages SET status = 'failed', error_code = 'message_expired', error = ${expiry.sentence}
     FROM valid JOIN devices ON devices.shard = valid.shard
-    WHERE messages.device_id = devices.id AND messages.status IN ('queued', 'sending')
+    WHERE messages.device_id = devices.id AND messages.is_waiting
       AND greatest(messages.created_at, messages.send_at) < now() - ${expiry.ttlMs} * interval '1 ms'`
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
+import type { Metrics } from './metrics.ts'
 import { makeRecipients, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import { makeSemaphore, type Semaphore } from './semaphore.ts'
@@ -20,6 +21,7 @@ export type DeviceContext = {
   logger: Logger
   db: Database
   events: DeviceEvents
+  metrics: Metrics
   network: Partial<UserFacingSocketConfig>
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
   logins: Semaphore
@@ -39,7 +41,7 @@ const hourMs = 3_600_000
 const batchItemsMax = 500
 
 export function makeDeviceContext(
-  given: Pick<DeviceContext, 'config' | 'logger' | 'db' | 'events' | 'onLost'> & {
+  given: Pick<DeviceContext, 'config' | 'logger' | 'metrics' | 'db' | 'events' | 'onLost'> & {
     /** May commit lazily: a claim that is undone only means that its message is sent again, under its id. */
     claimsDb: Database
   },

@@ -1,45 +1,35 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type InternalAnswer, startInternalServer } from '@wagate/shared/internal-server'
 import type { Running } from '@wagate/shared/running'
 import type { Config } from './config.ts'
+import { describeMetrics, type Metrics } from './metrics.ts'
 import type { OwnershipState } from './ownership/ownership.ts'
 
-export type Health = Running & { port: number }
-
-/** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. */
-export async function startHealth(
+/** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */
+export function startHealth(
   { HOST, METRICS_PORT }: Pick<Config, 'HOST' | 'METRICS_PORT'>,
+  metrics: Metrics,
   read: () => OwnershipState,
-): Promise<Health> {
-  const server = createServer((request, response) => {
-    const answer = (status: number, body: object) => {
-      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-      response.end(JSON.stringify(body))
-    }
-    if (request.url === '/health/live') return answer(200, { ok: true })
-    if (request.url !== '/health/ready') return answer(404, { ok: false })
-    const state = read()
-    answer(state.leaseValid ? 200 : 503, {
+): Promise<Running & { port: number }> {
+  return startInternalServer(
+    { host: HOST, port: METRICS_PORT },
+    {
+      '/health/live': () => ({ status: 200, body: { ok: true } }),
+      '/health/ready': () => readiness(read()),
+      '/metrics': () => describeMetrics(metrics),
+    },
+  )
+}
+
+function readiness(state: OwnershipState): InternalAnswer {
+  return {
+    status: state.leaseValid ? 200 : 503,
+    body: {
       ok: state.leaseValid,
       worker_id: state.workerId,
       lease_valid: state.leaseValid,
       owned_shards: state.ownedShards,
       linked_devices: state.linkedDevices,
       no_capacity_shards: state.unplacedShards,
-    })
-  })
-  server.listen(METRICS_PORT, HOST)
-  await once(server, 'listening')
-
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      if (!server.listening) return
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
     },
   }
 }

@@ -12,10 +12,13 @@ import { makeSingleFlight } from './single-flight.ts'
 
 type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Running>; linked: number }
 
+/** At the last look at the database for `waitingDevices`. */
+type DeviceCounts = { onlineDevices: number; waitingDevices: number }
+
 const consumersAtOnce = 8
 
 /** Holds the devices and the command queues of the owned shards. */
-export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
+export function makeShardHolder(context: DeviceContext): ShardHolder & Running & { counts(): DeviceCounts } {
   const { config, db, logger } = context
   const shards = new Map<number, Shard>()
   // Without Redis the commands are found by polling.
@@ -23,6 +26,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
   const connection = openConsumerConnection(config.REDIS_URL, onRedisError)
   const poll = makeSingleFlight(lookAtAll, (error) => logger.warn({ err: error }, 'The poll for work failed'))
   const timer = setInterval(poll, config.OUTBOX_POLL_MS)
+  let waitingDevices = 0
 
   function deviceOf(shard: Shard, deviceId: number): Device {
     const known = shard.devices.get(deviceId)
@@ -103,7 +107,9 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
       sentence: messageErrors.message_expired,
     })
     const numbers = leases.map(({ shard }) => shard)
-    for (const state of await listDevicesWithWork(db, numbers)) {
+    const working = await listDevicesWithWork(db, numbers)
+    waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
+    for (const state of working) {
       const shard = shards.get(state.shard)
       if (!shard) continue
       const device = deviceOf(shard, state.id)
@@ -127,6 +133,10 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running {
     linkedDevices: (number) => shards.get(number)?.linked ?? 0,
     isPairing: (number) =>
       [...(shards.get(number)?.devices.values() ?? [])].some((device) => device.isPairing()),
+    counts() {
+      const devices = [...shards.values()].flatMap((shard) => [...shard.devices.values()])
+      return { onlineDevices: devices.filter((device) => device.isOnline()).length, waitingDevices }
+    },
     async close() {
       clearInterval(timer)
       await drop([...shards.keys()], 'lost')

@@ -9,6 +9,7 @@ import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
 import { makeShardHolder } from './holder.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { addGauges, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
@@ -22,6 +23,7 @@ const tickMs = 500
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
   const databases = openDatabases(config)
+  const metrics = makeMetrics()
   const events = openDeviceEvents(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
 
   async function release(): Promise<void> {
@@ -32,8 +34,8 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   try {
     await checkShards(databases.ownership, config.SHARDS)
     // Last of all, so that nothing is owned when something else cannot start.
-    const health = await startHealth(config, () => owner.state())
-    const owner = startOwner(config, logger, databases, events)
+    const health = await startHealth(config, metrics, () => owner.state())
+    const owner = startOwner({ config, logger, metrics, databases, events })
     const housekeeping = startHousekeeping(databases.sessions, logger, config.RETENTION_DAYS)
     logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
 
@@ -77,14 +79,26 @@ function openDatabases({ DATABASE_URL }: Config) {
   }
 }
 
-function startOwner(config: Config, logger: Logger, databases: Databases, events: DeviceEvents): Ownership {
+type OwnerOf = {
+  config: Config
+  logger: Logger
+  metrics: Metrics
+  databases: Databases
+  events: DeviceEvents
+}
+
+function startOwner({ config, logger, metrics, databases, events }: OwnerOf): Ownership {
   const context = makeDeviceContext({
     config,
     logger,
+    metrics,
     db: databases.sessions,
     claimsDb: databases.claims,
     events,
-    onLost: (shard) => ownership.lose(shard),
+    onLost(shard) {
+      metrics.lostShards.inc()
+      ownership.lose(shard)
+    },
   })
   const holder = makeShardHolder(context)
   const ownership = startOwnership({
@@ -100,6 +114,7 @@ function startOwner(config: Config, logger: Logger, databases: Databases, events
     heartbeatMs: config.HEARTBEAT_MS,
     tickMs,
   })
+  addGauges(metrics, () => ({ ...ownership.state(), ...holder.counts() }))
   return {
     ...ownership,
     async close() {

@@ -6,7 +6,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 
-type Worker = { child: ChildProcess; ready(): Promise<{ status: number; body: Record<string, unknown> }> }
+type Worker = {
+  child: ChildProcess
+  ready(): Promise<{ status: number; body: Record<string, unknown> }>
+  metrics(): Promise<{ type: string | null; text: string }>
+}
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const eventually = { timeout: 40_000, interval: 50 }
@@ -39,6 +43,16 @@ test('a signal hands the shards over and ends the process with 0', options, asyn
   first.child.kill('SIGTERM')
   expect(await once(first.child, 'exit')).toEqual([0, null])
   await owns(second, 256)
+})
+
+test('tells Prometheus what it owns', options, async () => {
+  const worker = await startWorker('first')
+  await owns(worker, 256)
+  const { type, text } = await worker.metrics()
+  expect(type).toContain('text/plain')
+  expect(text).toMatch(/^wagate_owned_shards 256$/m)
+  expect(text).toMatch(/^wagate_lease_valid 1$/m)
+  expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
 })
 
 test('a second signal ends the process at once', options, async () => {
@@ -92,6 +106,10 @@ async function startWorker(name: string): Promise<Worker> {
     async ready() {
       const response = await fetch(`http://127.0.0.1:${port}/health/ready`)
       return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+    async metrics() {
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`)
+      return { type: response.headers.get('content-type'), text: await response.text() }
     },
   }
 }

@@ -37,6 +37,8 @@ export type Device = {
   checkNumber(number: string): void
   /** False when what the database says asks for something else than what is going on. */
   isDoing(state: DeviceState): boolean
+  /** It can send. */
+  isOnline(): boolean
   /** A QR code is shown, or a phone has scanned it and its link is not complete. */
   isPairing(): boolean
   /** `released`: what is on the wire gets its answer first. `lost`: nothing more is written or sent. */
@@ -191,6 +193,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
           },
           onOpen() {
             giveBack()
+            context.metrics.logins.inc()
             failures = 0
             isCompletingLink = false
             opened.isOpen = true
@@ -211,6 +214,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   function onOutcome(waId: string, outcome: Outcome): void {
     outbox?.settle(waId, outcome)
     if (outcome.kind === 'delivered' || outcome.kind === 'read') {
+      context.metrics.receipts.inc({ kind: outcome.kind })
       void recorder.record(waId, outcome.kind, outcome.at)
     }
   }
@@ -220,6 +224,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     current = undefined
     const next = afterClose(code, failures)
     if (code !== 515) failures += 1
+    context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'The connection to WhatsApp ended')
     if (next.kind === 'wipe' && kind === 'login') {
       refusedBecause = next.reason
@@ -267,6 +272,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (intent !== 'connect') return false
       return outbox ? pacing.isAt(state) : notBeforeMs > performance.now()
     },
+    isOnline: () => outbox !== undefined,
     isPairing: () => current?.kind === 'pair' || isCompletingLink,
     async close(why) {
       isClosed = true

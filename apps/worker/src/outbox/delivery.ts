@@ -37,6 +37,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
 
   async function relay(message: WaitingMessage, recipient: string): Promise<Answer> {
     const content = await contentOf(device.vault, message)
+    const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = onWire.expect(message.waId, context.config.SEND_ACK_TIMEOUT_MS)
     try {
       await sock.relayMessage(recipient, content, { messageId: message.waId })
@@ -44,7 +45,10 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
       onWire.forget(message.waId)
       throw error
     }
-    return answer
+    const given = await answer
+    context.metrics.sends.inc({ result: given.kind })
+    if (given.kind === 'acknowledged') stopTimer()
+    return given
   }
 
   async function handleRefusal(message: WaitingMessage, recipient: string, code: string): Promise<Result> {
@@ -67,6 +71,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
 
   async function fail(message: WaitingMessage, code: MessageErrorCode, sentence?: string): Promise<void> {
     await recorder.fail(message.waId, code, sentence)
+    context.metrics.failures.inc({ code })
     announce(message, 'failed')
   }
 

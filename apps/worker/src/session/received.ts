@@ -9,7 +9,7 @@ type ReceivingDevice = { id: number; accountId: number; sender: string; linkGene
 
 /** Stores a message that somebody wrote to this device. Groups and the device's own messages are left out. */
 export async function storeReceived(
-  { db }: Pick<DeviceContext, 'db'>,
+  { db, metrics }: Pick<DeviceContext, 'db' | 'metrics'>,
   device: ReceivingDevice,
   message: WAMessage,
 ): Promise<void> {
@@ -18,6 +18,7 @@ export async function storeReceived(
   if (!id || fromMe || !remoteJid || isJidGroup(remoteJid) || !content) return
   const read = readContent(content)
   if (!read) return
+  metrics.received.inc()
   await insertInboundMessage(db, device.lease, {
     id: makeMessageId(),
     accountId: device.accountId,

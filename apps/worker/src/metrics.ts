@@ -1,0 +1,73 @@
+import type { InternalAnswer } from '@wagate/shared/internal-server'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What this process counts. Never a phone number, a message or a key: label values are few and known. */
+export type Metrics = ReturnType<typeof makeMetrics>
+
+/** What is read when somebody asks. */
+export type Readings = {
+  leaseValid: boolean
+  ownedShards: number
+  linkedDevices: number
+  onlineDevices: number
+  unplacedShards: number
+  waitingDevices: number
+}
+
+export function makeMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+    new Counter({ name: `wagate_${name}`, help, labelNames, registers })
+
+  return {
+    registry,
+    sends: counter('sends_total', 'Attempts to send a message, by what came of them', ['result']),
+    failures: counter('messages_failed_total', 'Messages that ended as failed, by error code', ['code']),
+    acknowledgeSeconds: new Histogram({
+      name: 'wagate_send_acknowledge_seconds',
+      help: 'From handing a message to the connection until WhatsApp acknowledged it',
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+      registers,
+    }),
+    receipts: counter('receipts_total', 'Receipts of recipients', ['kind']),
+    received: counter('messages_received_total', 'Messages that came in'),
+    logins: counter('logins_total', 'Connections to WhatsApp that were opened'),
+    disconnects: counter('disconnects_total', 'Connections that WhatsApp or the network ended, by code', [
+      'code',
+    ]),
+    lostShards: counter('shards_lost_total', 'Shards dropped because a write found another owner'),
+  }
+}
+
+/** Gauges are read when they are asked for, so that none is out of date. */
+export function addGauges({ registry }: Metrics, read: () => Readings): void {
+  const gauge = (name: string, help: string, value: (readings: Readings) => number) =>
+    new Gauge({
+      name: `wagate_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(read()))
+      },
+    })
+  gauge('lease_valid', '1 while this worker may send for its shards', ({ leaseValid }) => Number(leaseValid))
+  gauge('owned_shards', 'Shards of this worker', ({ ownedShards }) => ownedShards)
+  gauge('linked_devices', 'Linked devices of this worker', ({ linkedDevices }) => linkedDevices)
+  gauge('online_devices', 'Devices of this worker that can send now', ({ onlineDevices }) => onlineDevices)
+  gauge(
+    'no_capacity_shards',
+    'Shards that no worker has room for: start one more',
+    ({ unplacedShards }) => unplacedShards,
+  )
+  gauge(
+    'waiting_devices',
+    'Devices of this worker with messages to send, at the last look',
+    ({ waitingDevices }) => waitingDevices,
+  )
+}
+
+export async function describeMetrics({ registry }: Metrics): Promise<InternalAnswer> {
+  return { status: 200, body: await registry.metrics(), type: registry.contentType }
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Running } from './running.ts'
+
+export type InternalAnswer = { status: number; body: object | string; type?: string }
+
+/** GET by path: health and metrics for whoever operates the process, on a port that clients do not reach. */
+export async function startInternalServer(
+  { host, port }: { host: string; port: number },
+  routes: { [path: string]: () => InternalAnswer | Promise<InternalAnswer> },
+): Promise<Running & { port: number }> {
+  async function answer(path: string): Promise<InternalAnswer> {
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+    try {
+      return (await route?.()) ?? { status: 404, body: { ok: false } }
+    } catch {
+      return { status: 500, body: { ok: false } }
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    const { status, body, type = 'application/json' } = await answer((request.url ?? '').split('?')[0] ?? '')
+    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

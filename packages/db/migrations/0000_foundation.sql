@@ -109,7 +109,6 @@ CREATE TABLE "messages" (
 	"wa_id" text NOT NULL,
 	"recipient_jid" text,
 	"link_generation" integer NOT NULL,
-	"attempts" integer DEFAULT 0 NOT NULL,
 	"send_at" timestamp with time zone,
 	"sent_at" timestamp with time zone,
 	"delivered_at" timestamp with time zone,

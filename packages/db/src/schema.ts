@@ -160,7 +160,6 @@ export const messages = pgTable(
     /** The recipient as WhatsApp resolved it: order and blocking go by it. */
     recipientJid: text('recipient_jid'),
     linkGeneration: integer('link_generation').notNull(),
-    attempts: integer().notNull().default(0),
     sendAt: moment('send_at'),
     sentAt: moment('sent_at'),
     deliveredAt: moment('delivered_at'),

@@ -85,7 +85,7 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<bool
       sql,
       claims.map(({ fence }) => fence),
     )})
-    UPDATE messages AS message SET status = 'sending', attempts = attempts + 1, recipient_jid = given.recipient_jid
+    UPDATE messages AS message SET status = 'sending', recipient_jid = given.recipient_jid
     FROM valid JOIN unnest(
       ${claims.map(({ fence }) => fence.shard)}::int[],
       ${claims.map(({ id }) => id)}::uuid[],

@@ -44,16 +44,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   const postgres = await startTcpProxy(database.url)
   const redis = await startTcpProxy(redisUrl)
   const bootstrapped = await bootstrapAdmin(database.url, 'admin@example.com')
-  const config = readConfig({
-    DATABASE_URL: postgres.url,
-    REDIS_URL: redis.url,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    ...unlimited,
-    ...env,
-  })
-  const api = await startApi(config)
+  const api = await startApi(configOf({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...env }))
   const db = openDatabase(database.url, {
     poolSize: 4,
     applicationName: 'test',
@@ -88,6 +79,15 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
       await database.drop()
     },
   }
+}
+
+function configOf(env: Record<string, string>) {
+  return readConfig({ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', ...unlimited, ...env })
+}
+
+/** A second API process on the same servers, without proxies in between. */
+export async function startReplica({ databaseUrl, redisUrl }: Gateway, env: Record<string, string> = {}) {
+  return startApi(configOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }))
 }
 
 /** A live worker that owns every shard. Returns its id. */

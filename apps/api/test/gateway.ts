@@ -118,6 +118,38 @@ export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<voi
     WHERE id = ${deviceId}`
 }
 
+/**
+ * Runs requests that all come to the rows of `hold` at the same moment: they are held until `waiting` of them stand
+ * there.
+ */
+export async function atOnce<Result>(
+  { databaseUrl }: Gateway,
+  { hold, waiting }: { hold: string; waiting: number },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const db = openDatabase(databaseUrl, { poolSize: 2, applicationName: 'hold', statementTimeoutMs: 10_000 })
+  try {
+    let running: Promise<Result> | undefined
+    await db.$client.begin(async (sql) => {
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
+      await sql.unsafe(`${hold} FOR UPDATE`)
+      running = run()
+      await vi.waitFor(
+        async () => {
+          const blocked = await db.$client`
+            SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+          if (blocked.length < waiting) throw new Error(`${blocked.length} requests are held`)
+        },
+        // Below the time that the API gives a statement.
+        { timeout: 2500, interval: 10 },
+      )
+    })
+    return await (running as Promise<Result>)
+  } finally {
+    await closeDatabase(db)
+  }
+}
+
 /** An account with a linked sender. */
 export async function createSender(gateway: Gateway, fields: Record<string, unknown> = {}) {
   const account = await gateway.createAccount(fields)

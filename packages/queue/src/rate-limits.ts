@@ -1,7 +1,6 @@
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { Running } from '@wagate/shared/running'
-import type { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { connectForLimits, firstAttempt, type OnRedisError } from './redis.ts'
 
 /** A bucket of `quota` tokens that is full again after `windowSeconds`. */
@@ -28,30 +27,59 @@ export type RateLimits = Running & {
   makeLimiter(policy: RateLimitPolicy): RateLimiter
 }
 
+type Bucket = { tokens: number; resetMs: number }
+type Wanted = { key: string; count: 0 | 1 }
+
 /** One connection, which all limiters share. */
 export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedisError }): RateLimits {
   const redis = connectForLimits(redisUrl, onError)
   const connected = firstAttempt(redis)
 
+  async function drawFromRedis(policy: RateLimitPolicy, wanted: Map<string, number>): Promise<Bucket[]> {
+    // The braces keep the buckets of a policy in one slot of a Redis Cluster.
+    const keys = [...wanted.keys()].map((key) => `{wa:limit:${policy.name}}:${key}`)
+    const windowMs = 1000 * policy.windowSeconds
+    const answer = await redis.eval(
+      drawTokens,
+      keys.length,
+      ...keys,
+      policy.quota,
+      windowMs,
+      ...wanted.values(),
+    )
+    return (answer as [number, number][]).map(([tokens, resetMs]) => ({ tokens, resetMs }))
+  }
+
   return {
     makeLimiter(policy) {
-      const limiter = openLimiter(redis, policy)
-      // Requests that come together ask together: one command for each key, not for each request.
-      const batch = makeNaturalBatch<string, Allowance>(
-        async (keys) => {
-          await connected
-          return takeAll(limiter, keys)
+      const memory = new RateLimiterMemory({ points: policy.quota, duration: policy.windowSeconds })
+
+      async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
+        await connected
+        if (redis.status === 'ready') {
+          try {
+            return await drawFromRedis(policy, wanted)
+          } catch (error) {
+            onError(error as Error)
+          }
+        }
+        return Promise.all([...wanted].map(([key, count]) => drawFromMemory(memory, key, count)))
+      }
+
+      // Requests that come together ask together, whatever their keys.
+      const batch = makeNaturalBatch<Wanted, Allowance>(
+        async (requests) => {
+          const wanted = new Map<string, number>()
+          for (const { key, count } of requests) wanted.set(key, (wanted.get(key) ?? 0) + count)
+          const buckets = await draw(wanted)
+          return share(requests, new Map([...wanted.keys()].map((key, index) => [key, buckets[index]])))
         },
-        { itemsMax: 1000 },
+        { itemsMax: 500 },
       )
       return {
         policy,
-        take: batch.add,
-        async look(key) {
-          await connected
-          const { tokens, resetMs } = await ask(limiter, key, 0)
-          return { isAllowed: tokens > 0, remaining: tokens, resetMs }
-        },
+        take: (key) => batch.add({ key, count: 1 }),
+        look: (key) => batch.add({ key, count: 0 }),
       }
     },
     async close() {
@@ -60,68 +88,44 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   }
 }
 
-function openLimiter(redis: Redis, { name, quota, windowSeconds }: RateLimitPolicy): RateLimiterRedis {
-  const options = { keyPrefix: `wa:limit:${name}`, points: quota, duration: windowSeconds }
-  return new RateLimiterRedis({
-    ...options,
-    storeClient: redis,
-    customIncrTtlLuaScript: tokenBucket,
-    rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory(options),
-    // Who is refused is refused from memory until there is a token again.
-    inMemoryBlockOnConsumed: quota,
-  })
-}
-
-/**
- * The library counts in fixed windows, which let twice the quota through where two of them meet. This keeps instead
- * the moment at which the bucket will be full again (GCRA), and gives as many of the wanted tokens as there are.
- * Arguments and answer are the library's: `[wanted, _, quota, windowSeconds]` and `{consumed, ms}`, where more
- * consumed than the quota means that so many were refused.
- */
-const tokenBucket = `
-local wanted, quota, windowMs = tonumber(ARGV[1]), tonumber(ARGV[3]), 1000 * tonumber(ARGV[4])
-local time = redis.call('TIME')
-local nowMs = 1000 * time[1] + time[2] / 1000
-local tokenMs = windowMs / quota
-local fullInMs = math.max(0, tonumber(redis.call('GET', KEYS[1]) or nowMs) - nowMs)
-local tokens = math.floor((windowMs - fullInMs) / tokenMs + 0.001)
-local given = math.min(wanted, tokens)
-if given > 0 then
-  fullInMs = fullInMs + given * tokenMs
-  redis.call('SET', KEYS[1], string.format('%.3f', nowMs + fullInMs), 'PX', math.ceil(fullInMs))
-end
-local resetMs = fullInMs
-if tokens == given then resetMs = fullInMs + tokenMs - windowMs end
-return {quota - tokens + wanted, math.max(1, math.ceil(resetMs))}`
-
-async function takeAll(limiter: RateLimiterRedis, keys: string[]): Promise<Allowance[]> {
-  const wanted = new Map<string, number>()
-  for (const key of keys) wanted.set(key, (wanted.get(key) ?? 0) + 1)
-  const found = new Map<string, Found>()
-  await Promise.all([...wanted].map(async ([key, count]) => found.set(key, await ask(limiter, key, count))))
-  return keys.map((key) => {
-    const bucket = found.get(key) ?? { tokens: 0, resetMs: 0 }
+/** First come, first served. */
+function share(requests: Wanted[], buckets: Map<string, Bucket | undefined>): Allowance[] {
+  return requests.map(({ key, count }) => {
+    const bucket = buckets.get(key) ?? { tokens: 0, resetMs: 0 }
     const isAllowed = bucket.tokens > 0
-    bucket.tokens = Math.max(0, bucket.tokens - 1)
+    if (isAllowed) bucket.tokens -= count
     return { isAllowed, remaining: bucket.tokens, resetMs: bucket.resetMs }
   })
 }
 
-/** The tokens that were there before as many as wanted were taken. */
-type Found = { tokens: number; resetMs: number }
-
-async function ask(limiter: RateLimiterRedis, key: string, wanted: number): Promise<Found> {
-  try {
-    return toFound(limiter, wanted, await limiter.consume(key, wanted))
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal
-    // A refusal from memory does not say how much is consumed: it is all.
-    if (refusal.consumedPoints === 0) return { tokens: 0, resetMs: refusal.msBeforeNext }
-    return toFound(limiter, wanted, refusal)
-  }
+async function drawFromMemory(memory: RateLimiterMemory, key: string, count: number): Promise<Bucket> {
+  const { consumedPoints, msBeforeNext } = await memory.consume(key, count).catch((refusal: unknown) => {
+    if (refusal instanceof RateLimiterRes) return refusal
+    throw refusal
+  })
+  return { tokens: Math.max(0, memory.points + count - consumedPoints), resetMs: msBeforeNext }
 }
 
-function toFound({ points }: RateLimiterRedis, wanted: number, result: RateLimiterRes): Found {
-  return { tokens: Math.max(0, points + wanted - result.consumedPoints), resetMs: result.msBeforeNext }
-}
+/**
+ * Token buckets. What is kept of one is the moment at which it will be full again (GCRA), and nothing of a full one.
+ * Gives each key as many of the wanted tokens as there are, and answers how many there were and `resetMs`.
+ */
+const drawTokens = `
+local quota, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
+local time = redis.call('TIME')
+local nowMs = 1000 * time[1] + time[2] / 1000
+local tokenMs = windowMs / quota
+local buckets = {}
+for index, key in ipairs(KEYS) do
+  local fullInMs = math.max(0, tonumber(redis.call('GET', key) or nowMs) - nowMs)
+  local tokens = math.floor((windowMs - fullInMs) / tokenMs + 0.001)
+  local given = math.min(tonumber(ARGV[2 + index]), tokens)
+  if given > 0 then
+    fullInMs = fullInMs + given * tokenMs
+    redis.call('SET', key, string.format('%.3f', nowMs + fullInMs), 'PX', math.ceil(fullInMs))
+  end
+  local resetMs = fullInMs
+  if tokens == given then resetMs = fullInMs + tokenMs - windowMs end
+  buckets[index] = {tokens, math.max(1, math.ceil(resetMs))}
+end
+return buckets`

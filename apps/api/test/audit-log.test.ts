@@ -48,7 +48,10 @@ test('has every change of accounts, keys and devices, and no reading, no failure
   const sender = randomPhone()
   const { body: device } = await admin.post('/create-device', { sender })
   await admin.post('/create-device', { sender })
+  await admin.post('/set-device', { sender, name: 'till' })
   await admin.post('/logout-device', { sender })
+  await admin.post('/delete-device', { sender })
+  await admin.post('/delete-device', { sender })
   await admin.get('/devices')
   await admin.get('/users')
   expect((await entriesBy(admin.userId)).map(brief)).toEqual([
@@ -58,7 +61,9 @@ test('has every change of accounts, keys and devices, and no reading, no failure
     `revoke-key key:${key.key_id} revoked`,
     `revoke-key key:${key.key_id} unchanged`,
     `create-device device:${device.device_id} created`,
+    `set-device device:${device.device_id} changed`,
     `logout-device device:${device.device_id} unlinked`,
+    `delete-device device:${device.device_id} deleted`,
   ])
 })
 

@@ -79,7 +79,7 @@ describe('keys that are not valid', () => {
     const client = newClient()
     expect(await guess(client, gateway.url, account.apiKey)).toMatchObject({ status: 200 })
     await gateway.db.$client`UPDATE api_keys SET revoked_at = now() WHERE account_id = ${account.userId}`
-    await gateway.admin.post('/update-user', { user_id: account.userId })
+    await gateway.admin.post('/update-user', { user_id: account.userId, devices_allowed: 3 })
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => guess(client, gateway.url, account.apiKey)),
     )

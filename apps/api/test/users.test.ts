@@ -73,7 +73,10 @@ describe('update-user', () => {
     expect(await update({ expiry: '2099-01-01T00:00:00Z' })).toMatchObject({
       expiry: '2099-01-01T00:00:00.000Z',
     })
-    expect(await update({})).toMatchObject({ expiry: '2099-01-01T00:00:00.000Z', devices_allowed: 0 })
+    expect(await update({ role: 'USER' })).toMatchObject({
+      expiry: '2099-01-01T00:00:00.000Z',
+      devices_allowed: 0,
+    })
     expect(await update({ expiry: 'never' })).toMatchObject({ expiry: null, user_id: userId })
   })
 
@@ -110,6 +113,14 @@ describe('update-user', () => {
       })
     },
   )
+
+  test('refuses to change nothing', async () => {
+    const { userId } = await gateway.createAccount()
+    expect(await gateway.admin.post('/update-user', { user_id: userId })).toMatchObject({
+      status: 400,
+      body: { code: 'missing_parameter' },
+    })
+  })
 
   test('says when there is no such account', async () => {
     expect(await gateway.admin.post('/update-user', { user_id: 2 ** 31 - 1, role: 'USER' })).toMatchObject({

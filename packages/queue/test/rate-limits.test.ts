@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { openRateLimits, type RateLimiter, type RateLimits } from '../src/rate-limits.ts'
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 let proxy: TcpProxy
 let redisUrl: string

@@ -28,6 +28,7 @@ export const updateUser = defineOperation({
   }),
   fields: z.object(userFields),
   async handle({ user_id, role, devices_allowed, expiry }, call) {
+    if (role === undefined && devices_allowed === undefined && expiry === undefined) throw nothingGiven()
     const { db, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {
       const updated = await updateAccount(tx, user_id, {
@@ -46,3 +47,10 @@ export const updateUser = defineOperation({
     return toUserObject(account)
   },
 })
+
+function nothingGiven(): AppError {
+  const names = ['role', 'devices_allowed', 'expiry']
+  return new AppError('missing_parameter', `Give at least one of ${names.join(', ')}.`, {
+    details: names.map((parameter) => ({ parameter, message: 'or another one is missing' })),
+  })
+}

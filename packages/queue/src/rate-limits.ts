@@ -4,7 +4,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { connectForLimits, firstAttempt, type OnRedisError } from './redis.ts'
 
 /** A bucket of `quota` tokens that is full again after `windowSeconds`. */
-export type RateLimitPolicy = { name: string; quota: number; windowSeconds: number }
+type RateLimitPolicy = { name: string; quota: number; windowSeconds: number }
 
 export type Allowance = {
   isAllowed: boolean

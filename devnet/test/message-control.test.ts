@@ -19,6 +19,7 @@ beforeAll(async () => {
     workers: 1,
     environment: () => ({
       SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
       OUTBOX_POLL_MS: '500',
       LOG_LEVEL: 'debug',
     }),

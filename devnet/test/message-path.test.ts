@@ -19,7 +19,12 @@ let mediaServer: Server
 beforeAll(async () => {
   devnet = await startDevnet({
     shards: 16,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', ALLOW_PRIVATE_MEDIA_HOSTS: 'true', LOG_LEVEL: 'debug' }),
+    environment: () => ({
+      SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
+      ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
+      LOG_LEVEL: 'debug',
+    }),
   })
   gateway = makeGatewayClient(devnet)
   mediaServer = createServer((request, response) => {

@@ -13,7 +13,10 @@ let database: Database
 let gateway: ReturnType<typeof makeGatewayClient>
 
 beforeAll(async () => {
-  devnet = await startDevnet({ shards: 16, environment: () => ({ SEND_RATE_PER_MINUTE: '0' }) })
+  devnet = await startDevnet({
+    shards: 16,
+    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
+  })
   gateway = makeGatewayClient(devnet)
   database = openDatabase(devnet.databaseUrl, {
     poolSize: 1,

@@ -21,6 +21,7 @@ beforeAll(async () => {
     shards: 16,
     environment: () => ({
       SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
       ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
       OUTBOX_POLL_MS: '500',
     }),

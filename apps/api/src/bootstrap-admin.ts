@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { closeDatabase, openDatabase, type Transaction } from '@wagate/db/client'
 import { insertAccount, insertFirstAdmin, type NewAccount } from '@wagate/db/queries/accounts'
+import { insertAuditEntry } from '@wagate/db/queries/audit-log'
 import { makeNewKey } from './credentials/new-key.ts'
 import { hashPassword } from './passwords.ts'
 
@@ -19,7 +20,7 @@ export function createAdmin(databaseUrl: string, email: string): Promise<{ apiKe
 async function withNewAdmin(
   databaseUrl: string,
   email: string,
-  insert: (db: Database, account: NewAccount) => Promise<{ id: number } | undefined>,
+  insert: (tx: Transaction, account: NewAccount) => Promise<{ id: number } | undefined>,
 ): Promise<{ apiKey: string } | undefined> {
   const db = openDatabase(databaseUrl, {
     poolSize: 1,
@@ -28,14 +29,19 @@ async function withNewAdmin(
   })
   try {
     const { apiKey, key } = makeNewKey()
-    const created = await insert(db, {
-      email: email.trim().toLowerCase(),
-      // Nobody needs a password: the key is enough.
-      passwordHash: await hashPassword(randomBytes(24).toString('base64')),
-      role: 'ADMIN',
-      devicesAllowed,
-      expiresAt: null,
-      key,
+    // Nobody needs a password: the key is enough.
+    const passwordHash = await hashPassword(randomBytes(24).toString('base64'))
+    const account = { email: email.trim().toLowerCase(), role: 'ADMIN' as const, expiresAt: null }
+    const created = await db.transaction(async (tx) => {
+      const admin = await insert(tx, { ...account, passwordHash, devicesAllowed, key })
+      if (admin) {
+        await insertAuditEntry(tx, {
+          operation: 'create-admin',
+          target: `account:${admin.id}`,
+          result: 'created',
+        })
+      }
+      return admin
     })
     return created && { apiKey }
   } finally {

@@ -7,18 +7,28 @@ import { type Deadline, makeDeadline } from './http/deadline.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { allowMethods, type Method } from './http/methods.ts'
 import { readBody } from './http/read-body.ts'
+import { charge } from './limits/charge.ts'
+import type { Limits } from './limits/limits.ts'
 import { collectParameters } from './parameters/collect-parameters.ts'
 import { parseParameters, warnOfUnknown } from './parameters/parse-parameters.ts'
 
 /** What a handler may use beside its parameters. */
 export type Call = {
+  /** The name of the operation. */
+  operation: string
   context: ApiContext
   account: KeyHolder
+  clientAddress: string
+  requestId: string
   /** The header; the parameter of the same meaning is the operation's own. */
   idempotencyKeyHeader: string | undefined
   /** Aborted when the caller has been answered without this handler. */
   signal: AbortSignal
   setHeader(name: string, value: string): void
+  /** Adds a sentence to the `warnings` of the answer. */
+  warn(sentence: string): void
+  /** Counts against a limit of the operation's own. Throws `rate_limited`. */
+  charge(limit: keyof Limits, key: string): Promise<void>
   /** For who waits for a phone or a person: lets the answer come that much later. */
   allowMs(moreMs: number): void
 }
@@ -57,13 +67,20 @@ export async function answerOperation(
   context: ApiContext,
   operation: Operation,
   exchange: Exchange,
+  clientAddress: string,
 ): Promise<Answer> {
   const method = allowMethods(exchange, methodsOf(operation))
   if (method === 'options') return { status: 204 }
   if (operation.changes && method === 'GET') refusePrefetch(exchange.request)
 
   const deadline = makeDeadline(answerMsMax)
-  const { account, body } = await authenticate(context, operation, exchange, { method, deadline })
+  const { account, body } = await authenticate(context, operation, exchange, {
+    method,
+    deadline,
+    clientAddress,
+  })
+  const { limits } = context
+  await deadline.run(() => charge(limits.requests, String(account.keyId), exchange.headers))
   if (operation.adminOnly && account.role !== 'ADMIN') {
     throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
   }
@@ -75,13 +92,18 @@ export async function answerOperation(
   const warnings = warnOfUnknown(operation.parameters, given)
   const fields = await deadline.run(() =>
     operation.run(given, {
+      operation: operation.name,
       context,
       account,
+      clientAddress,
+      requestId: exchange.headers['X-Request-Id'] ?? '',
       idempotencyKeyHeader: exchange.request.headers.get('idempotency-key') ?? undefined,
       signal: deadline.signal,
       setHeader: (name, value) => {
         exchange.headers[name] = value
       },
+      warn: (sentence) => void warnings.push(sentence),
+      charge: (limit, key) => charge(limits[limit], key, exchange.headers),
       allowMs: deadline.extend,
     }),
   )
@@ -93,10 +115,10 @@ async function authenticate(
   { config, keys }: ApiContext,
   operation: Operation,
   exchange: Exchange,
-  { method, deadline }: { method: Method; deadline: Deadline },
+  { method, deadline, clientAddress }: { method: Method; deadline: Deadline; clientAddress: string },
 ): Promise<{ account: KeyHolder; body: [name: string, value: unknown][] }> {
   const { request, url } = exchange
-  const getAccount = (key: string) => deadline.run(() => keys.getHolder(key))
+  const getAccount = (key: string) => deadline.run(() => keys.getHolder(key, clientAddress))
   const outside = findKeyOutsideBody(request, url, { allowQuery: config.ALLOW_QUERY_API_KEY })
   const early = outside === undefined ? undefined : await getAccount(outside)
   const body = method === 'POST' ? await readBody(request, operation.bodyBytesMax ?? bodyBytesMax) : []

@@ -2,18 +2,23 @@ import type { Operation } from './operation.ts'
 import { cancelMessage } from './operations/cancel-message.ts'
 import { checkNumber } from './operations/check-number.ts'
 import { createDevice } from './operations/create-device.ts'
+import { createKey } from './operations/create-key.ts'
 import { createUser } from './operations/create-user.ts'
 import { deleteDevice } from './operations/delete-device.ts'
 import { devices } from './operations/devices.ts'
 import { generateQr } from './operations/generate-qr.ts'
 import { infoDevice } from './operations/info-device.ts'
+import { keys } from './operations/keys.ts'
 import { logoutDevice } from './operations/logout-device.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
+import { revokeKey } from './operations/revoke-key.ts'
 import { sendMedia } from './operations/send-media.ts'
 import { sendMessage } from './operations/send-message.ts'
 import { setDevice } from './operations/set-device.ts'
+import { updateUser } from './operations/update-user.ts'
 import { userInfo } from './operations/user-info.ts'
+import { users } from './operations/users.ts'
 
 /** All that the API does. Routes, methods, parameters and their description follow from this table. */
 export const operations: Operation[] = [
@@ -32,4 +37,9 @@ export const operations: Operation[] = [
   checkNumber,
   setDevice,
   deleteDevice,
+  keys,
+  createKey,
+  revokeKey,
+  users,
+  updateUser,
 ]

@@ -1,4 +1,4 @@
-import { hash } from '@node-rs/argon2'
+import { hash, verify } from '@node-rs/argon2'
 import { z } from 'zod'
 
 const message = 'must have 8 to 128 characters'
@@ -13,14 +13,25 @@ const atATimeMax = 4
 const waiting: (() => void)[] = []
 let running = 0
 
-/** Argon2id with OWASP's minimum: 19 MiB and about 5 ms, so not more than four at a time. */
-export async function hashPassword(text: string): Promise<string> {
+/** Argon2id with OWASP's minimum: 19 MiB and about 5 ms. */
+export function hashPassword(text: string): Promise<string> {
+  return inTurn(() => hash(text, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
+}
+
+export function isPassword(text: string, passwordHash: string): Promise<boolean> {
+  return inTurn(() => verify(passwordHash, text))
+}
+
+/** Not more than four at a time: their memory, and the threads that everything else needs, too. */
+async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  // Who is woken takes over the place of who has finished: nobody can come in between.
   if (running >= atATimeMax) await new Promise<void>((resolve) => waiting.push(resolve))
-  running++
+  else running++
   try {
-    return await hash(text, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
+    return await work()
   } finally {
-    running--
-    waiting.shift()?.()
+    const next = waiting.shift()
+    if (next) next()
+    else running--
   }
 }

@@ -3,16 +3,20 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
+import { openAccountEvents } from '@wagate/queue/account-events'
 import { openCommandProducer } from '@wagate/queue/command-producer'
 import { openDeviceEvents } from '@wagate/queue/device-events'
+import { openRateLimits } from '@wagate/queue/rate-limits'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { makeLogger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
+import { makeGuessGuard } from './credentials/guess-guard.ts'
 import { makeKeyRing } from './credentials/key-ring.ts'
 import { makeServer } from './http/server.ts'
+import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
@@ -30,10 +34,13 @@ export async function startApi(config: Config): Promise<Running & { url: string 
   const onError = makeOutageLog(log, 'redis').failed
   const producer = openCommandProducer(config.REDIS_URL, { shards: config.SHARDS, onError })
   const events = openDeviceEvents(config.REDIS_URL, { onError })
+  const accountEvents = openAccountEvents(config.REDIS_URL, { onError })
+  const rateLimits = openRateLimits(config.REDIS_URL, { onError })
   const closing = new AbortController()
 
   async function release(): Promise<void> {
-    await Promise.all([producer.close(), events.close(), closeDatabase(db)])
+    const redis = [producer, events, accountEvents, rateLimits].map((connection) => connection.close())
+    await Promise.all([...redis, closeDatabase(db)])
   }
 
   try {
@@ -41,13 +48,21 @@ export async function startApi(config: Config): Promise<Running & { url: string 
     const commander = makeCommander(producer, onError)
     const onCountError = makeOutageLog(log, 'postgres').failed
     const backlogs = makeBacklogs(db, config.QUEUED_MESSAGES_MAX, onCountError)
+    const limits = makeLimits(rateLimits, config)
+    const keys = makeKeyRing(db, makeGuessGuard(limits.failedKeys))
+    accountEvents.onChanged(keys.forget)
     const app = makeApp({
       config,
       log,
       db,
       events,
-      keys: makeKeyRing(db),
       inbox: makeInbox(db, backlogs, commander),
+      keys,
+      limits,
+      async accountChanged(accountId) {
+        keys.forget(accountId)
+        await accountEvents.publishChanged(accountId)
+      },
       command: commander,
       closing: closing.signal,
     })

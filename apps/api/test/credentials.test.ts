@@ -83,22 +83,10 @@ test('a key that is unknown, malformed or no text is 401 invalid_api_key, and no
   }
 })
 
-test('a revoked key ends within seconds, an expired one too', async () => {
-  const sql = gateway.db.$client
-  const revoked = await gateway.createAccount()
-  expect(await revoked.get('/user-info')).toMatchObject({ status: 200 })
-  await sql`UPDATE api_keys SET revoked_at = now() WHERE hash = ${hashApiKey(revoked.apiKey)}`
-  await vi.waitFor(
-    async () =>
-      expect(await revoked.get('/user-info')).toMatchObject({
-        status: 401,
-        body: { code: 'invalid_api_key' },
-      }),
-    { timeout: 7000, interval: 200 },
-  )
-
+test('an expired key is 401 expired_api_key', async () => {
   const expired = await gateway.createAccount()
-  await sql`UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE hash = ${hashApiKey(expired.apiKey)}`
+  await gateway.db.$client`
+    UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE hash = ${hashApiKey(expired.apiKey)}`
   expect(await expired.get('/user-info')).toMatchObject({ status: 401, body: { code: 'expired_api_key' } })
 })
 

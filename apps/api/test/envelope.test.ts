@@ -38,9 +38,10 @@ describe('methods', () => {
   const changing = [
     ...['send-message', 'send-media', 'generate-qr', 'logout-device', 'create-user', 'create-device'],
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
+    ...['create-key', 'revoke-key', 'update-user'],
   ]
   const readingBoth = ['user-info', 'info-device', 'message-status']
-  const readingGet = ['devices', 'messages']
+  const readingGet = ['devices', 'messages', 'keys', 'users']
 
   test('every operation is named here', () => {
     expect([...changing, ...readingBoth, ...readingGet].sort()).toEqual(

@@ -30,21 +30,21 @@ export type Gateway = {
   close(): Promise<void>
 }
 
+/** What tests do in a moment is no abuse. */
+const unlimited = {
+  LIMIT_REQUESTS_PER_SECOND: '0',
+  LIMIT_FAILED_KEYS_PER_MINUTE: '0',
+  LIMIT_NEW_USERS_PER_MINUTE: '0',
+  LIMIT_QR_CODES_PER_MINUTE: '0',
+}
+
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
   const database = await createTestDatabase()
   const redisUrl = await testRedisUrl()
   const postgres = await startTcpProxy(database.url)
   const redis = await startTcpProxy(redisUrl)
   const bootstrapped = await bootstrapAdmin(database.url, 'admin@example.com')
-  const config = readConfig({
-    DATABASE_URL: postgres.url,
-    REDIS_URL: redis.url,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    ...env,
-  })
-  const api = await startApi(config)
+  const api = await startApi(configOf({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...env }))
   const db = openDatabase(database.url, {
     poolSize: 4,
     applicationName: 'test',
@@ -81,6 +81,15 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   }
 }
 
+function configOf(env: Record<string, string>) {
+  return readConfig({ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', ...unlimited, ...env })
+}
+
+/** A second API process on the same servers, without proxies in between. */
+export async function startReplica({ databaseUrl, redisUrl }: Gateway, env: Record<string, string> = {}) {
+  return startApi(configOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }))
+}
+
 /** A live worker that owns every shard. Returns its id. */
 export async function ownShards({ db }: Gateway): Promise<string> {
   const id = randomUUID()
@@ -107,6 +116,38 @@ export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<voi
   await db.$client`
     UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL
     WHERE id = ${deviceId}`
+}
+
+/**
+ * Runs requests that all come to the rows of `hold` at the same moment: they are held until `waiting` of them stand
+ * there.
+ */
+export async function atOnce<Result>(
+  { databaseUrl }: Gateway,
+  { hold, waiting }: { hold: string; waiting: number },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const db = openDatabase(databaseUrl, { poolSize: 2, applicationName: 'hold', statementTimeoutMs: 10_000 })
+  try {
+    let running: Promise<Result> | undefined
+    await db.$client.begin(async (sql) => {
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
+      await sql.unsafe(`${hold} FOR UPDATE`)
+      running = run()
+      await vi.waitFor(
+        async () => {
+          const blocked = await db.$client`
+            SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+          if (blocked.length < waiting) throw new Error(`${blocked.length} requests are held`)
+        },
+        // Below the time that the API gives a statement.
+        { timeout: 2500, interval: 10 },
+      )
+    })
+    return await (running as Promise<Result>)
+  } finally {
+    await closeDatabase(db)
+  }
 }
 
 /** An account with a linked sender. */

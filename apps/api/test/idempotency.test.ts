@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { startApi } from '../src/start.ts'
-import { createSender, type Gateway, linkDevice, ownShards, startGateway, storedOf } from './gateway.ts'
+import {
+  createSender,
+  type Gateway,
+  linkDevice,
+  ownShards,
+  startGateway,
+  startReplica,
+  storedOf,
+} from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -33,7 +39,7 @@ describe('idempotency', () => {
 
   test('holds across two processes', async () => {
     const { account, sender } = await createSender(gateway)
-    const other = await startSecondApi()
+    const other = await startReplica(gateway)
     try {
       const key = randomUUID()
       const given = { sender, number, message: 'once', idempotency_key: key }
@@ -139,15 +145,3 @@ describe('idempotency', () => {
     })
   })
 })
-
-async function startSecondApi() {
-  return startApi(
-    readConfig({
-      DATABASE_URL: gateway.databaseUrl,
-      REDIS_URL: gateway.redisUrl,
-      HOST: '127.0.0.1',
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-    }),
-  )
-}

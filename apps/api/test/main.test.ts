@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { listening, spawnApi } from './api-process.ts'
 import { makeClient } from './client.ts'
 
-const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const closers: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -23,14 +22,7 @@ test('prints the first key once, logs neither keys nor texts nor numbers, and en
   await end(first.child, 'SIGINT')
 
   const { child, output } = start(env)
-  const port = await vi.waitFor(() => {
-    const line = output
-      .join('')
-      .split('\n')
-      .find((text) => text.includes('The API listens'))
-    return Number(JSON.parse(line ?? '').port)
-  }, 20_000)
-  const client = makeClient(`http://127.0.0.1:${port}`)
+  const client = makeClient(await listening(output))
   const secrets = {
     sender: '4915155555555',
     number: '4915166666666',
@@ -80,23 +72,15 @@ async function makeEnv(): Promise<Record<string, string>> {
   return {
     DATABASE_URL: database.url,
     REDIS_URL: await testRedisUrl(),
-    HOST: '127.0.0.1',
-    PORT: '0',
     LOG_LEVEL: 'trace',
     BOOTSTRAP_ADMIN_EMAIL: 'first@example.com',
   }
 }
 
-function start(env: Record<string, string>): { child: ChildProcess; output: string[] } {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', program], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  closers.push(() => child.kill('SIGKILL'))
-  const output: string[] = []
-  child.stdout.on('data', (chunk) => output.push(String(chunk)))
-  child.stderr.on('data', (chunk) => output.push(String(chunk)))
-  return { child, output }
+function start(env: Record<string, string>): ReturnType<typeof spawnApi> {
+  const spawned = spawnApi(env)
+  closers.push(() => spawned.child.kill('SIGKILL'))
+  return spawned
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -8,6 +8,11 @@ const {
   TRUST_PROXY: _trustProxy,
   ALLOW_QUERY_API_KEY: _allowQueryApiKey,
   QUEUED_MESSAGES_MAX: _queuedMessagesMax,
+  LIMIT_REQUESTS_PER_SECOND: _requestsPerSecond,
+  LIMIT_REQUESTS_BURST: _requestsBurst,
+  LIMIT_FAILED_KEYS_PER_MINUTE: _failedKeys,
+  LIMIT_NEW_USERS_PER_MINUTE: _newUsers,
+  LIMIT_QR_CODES_PER_MINUTE: _qrCodes,
   ...workerSettings
 } = settings
 

@@ -10,8 +10,13 @@ export type System = { devnet: Devnet; gateway: Gateway; phones: Phones; records
 
 const connections = 64
 
-/** Without an own pace, and with nothing to read but problems. */
-const quick = { SEND_RATE_PER_MINUTE: '0', LOG_LEVEL: 'warn' }
+/** Without limits and an own pace, and with nothing to read but problems. */
+const quick = {
+  SEND_RATE_PER_MINUTE: '0',
+  LIMIT_REQUESTS_PER_SECOND: '0',
+  LIMIT_QR_CODES_PER_MINUTE: '0',
+  LOG_LEVEL: 'warn',
+}
 
 /** Brings the system up; it stands until it is closed. */
 export async function openSystem(options: DevnetOptions): Promise<System & { close(): Promise<void> }> {

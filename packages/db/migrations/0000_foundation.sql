@@ -22,6 +22,28 @@ CREATE TABLE "api_keys" (
 	CONSTRAINT "api_keys_hash" UNIQUE("hash")
 );
 --> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "audit_log_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"account_id" integer,
+	"key_id" integer,
+	"operation" text NOT NULL,
+	"target" text NOT NULL,
+	"result" text NOT NULL,
+	"ip" text,
+	"request_id" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE FUNCTION "keep_audit_log"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_OP = 'DELETE' AND OLD.created_at < now() - interval '1 day' THEN RETURN OLD; END IF;
+	RAISE EXCEPTION 'The audit log is append-only';
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "audit_log_keep" BEFORE UPDATE OR DELETE ON "audit_log" FOR EACH ROW EXECUTE FUNCTION "keep_audit_log"();
+--> statement-breakpoint
+CREATE TRIGGER "audit_log_keep_all" BEFORE TRUNCATE ON "audit_log" FOR EACH STATEMENT EXECUTE FUNCTION "keep_audit_log"();
+--> statement-breakpoint
 CREATE TABLE "device_auth" (
 	"device_id" integer NOT NULL,
 	"type" text NOT NULL,
@@ -142,6 +164,8 @@ ALTER TABLE "device_auth" ADD CONSTRAINT "device_auth_device_id_devices_id_fk" F
 ALTER TABLE "devices" ADD CONSTRAINT "devices_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "devices_account_sender" ON "devices" USING btree ("account_id","sender") WHERE "devices"."deleted_at" IS NULL;--> statement-breakpoint
+CREATE INDEX "audit_log_account" ON "audit_log" USING btree ("account_id","id");--> statement-breakpoint
+CREATE INDEX "audit_log_created_at" ON "audit_log" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "devices_shard" ON "devices" USING btree ("shard");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created_at" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "media_blobs_created_at" ON "media_blobs" USING btree ("created_at");--> statement-breakpoint

@@ -6,6 +6,9 @@ import * as schema from './schema.ts'
 /** Drizzle for plain queries, `$client` (postgres.js) for statements that are SQL by nature. */
 export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql }
 
+/** What runs in one transaction; a rejection undoes it. */
+export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+
 export type DatabaseOptions = {
   poolSize: number
   applicationName: string

@@ -63,6 +63,29 @@ export const apiKeys = pgTable(
   (table) => [unique('api_keys_hash').on(table.hash), index('api_keys_account').on(table.accountId)],
 )
 
+/** Who changed what. A trigger in the migration lets nobody change an entry, or delete a young one. */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    /** Who did it; null is the command line. No references: an entry outlives what it tells of. */
+    accountId: integer('account_id'),
+    keyId: integer('key_id'),
+    operation: text().notNull(),
+    /** `account:7`, `key:7` or `device:7`. */
+    target: text().notNull(),
+    /** What became of the target, in a word. */
+    result: text().notNull(),
+    ip: text(),
+    requestId: text('request_id'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('audit_log_account').on(table.accountId, table.id),
+    index('audit_log_created_at').on(table.createdAt),
+  ],
+)
+
 export const devices = pgTable(
   'devices',
   {

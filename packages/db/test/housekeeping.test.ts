@@ -64,6 +64,18 @@ describe('housekeeping', () => {
     expect(await db.$client`SELECT 1 FROM media_blobs`).toHaveLength(1)
   })
 
+  it('deletes entries of the audit log past the retention, and no other', async () => {
+    await db.$client`
+      INSERT INTO audit_log (operation, target, result, created_at)
+      VALUES ('create-key', 'key:1', 'created', now() - interval '31 days'),
+        ('create-key', 'key:2', 'created', now() - interval '29 days'), ('create-key', 'key:3', 'created', now())`
+    await keepHouse(db, { retentionDays: 30 })
+    expect(await db.$client`SELECT target FROM audit_log ORDER BY id`).toEqual([
+      { target: 'key:2' },
+      { target: 'key:3' },
+    ])
+  })
+
   it('leaves it to whoever is at it already', async () => {
     await db.$client.begin(async (other) => {
       await other`SELECT pg_advisory_xact_lock(7767429)`

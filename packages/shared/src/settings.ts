@@ -24,6 +24,12 @@ const key32 = z
   .transform((value) => Buffer.from(value, 'base64'))
   .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
 
+/** How many proxies stand in front; `true` is one. */
+const proxies = z
+  .string()
+  .regex(/^(true|false|[0-9])$/, 'must be true, false or the number of proxies')
+  .transform((value) => (value === 'true' ? 1 : value === 'false' ? 0 : Number(value)))
+
 /** Every environment variable of the system, in one place. `.env.example` lists the same (a test compares). */
 export const settings = {
   DATABASE_URL: url('postgres:', 'postgresql:'),
@@ -36,10 +42,20 @@ export const settings = {
   PORT: wholeNumber(0, 65_535).default(3000),
   /** Internal port of /metrics and health of a process; 0 is any free port. */
   METRICS_PORT: wholeNumber(0, 65_535).default(0),
-  TRUST_PROXY: flag.default(false),
+  TRUST_PROXY: proxies.default(0),
   ALLOW_QUERY_API_KEY: flag.default(true),
   /** While there is no ADMIN the API creates this one at start and prints the key once. */
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an email address').optional(),
+
+  /** Limits of the API; 0 is unlimited. Requests count for each key. */
+  LIMIT_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000).default(50),
+  LIMIT_REQUESTS_BURST: wholeNumber(1, 1_000_000).default(100),
+  /** Keys that are not valid, for each client address. */
+  LIMIT_FAILED_KEYS_PER_MINUTE: wholeNumber(0, 1_000_000).default(20),
+  /** create-user, for each ADMIN. */
+  LIMIT_NEW_USERS_PER_MINUTE: wholeNumber(0, 1_000_000).default(10),
+  /** generate-qr, for each device. */
+  LIMIT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(6),
 
   /** Fixed at installation; every process checks it at start. */
   SHARDS: wholeNumber(1, 4096).default(256),

@@ -1,8 +1,8 @@
-import type { NewAccount } from '@wagate/db/queries/accounts'
+import type { NewKey } from '@wagate/db/queries/api-keys'
 import { hashApiKey, makeApiKey } from '@wagate/shared/api-key'
 
 /** `apiKey` is shown once, `key` is what is stored. */
-export function makeNewKey(name = 'default'): { apiKey: string; key: NewAccount['key'] } {
+export function makeNewKey(name = 'default', expiresAt: Date | null = null): { apiKey: string; key: NewKey } {
   const apiKey = makeApiKey()
-  return { apiKey, key: { name, hash: hashApiKey(apiKey), lastFour: apiKey.slice(-4) } }
+  return { apiKey, key: { name, hash: hashApiKey(apiKey), lastFour: apiKey.slice(-4), expiresAt } }
 }

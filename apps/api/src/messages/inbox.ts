@@ -5,6 +5,7 @@ import { AppError } from '@wagate/shared/app-error'
 import type { Command } from '@wagate/shared/commands'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import { idempotencyKeyReused } from '../idempotency-key.ts'
 import type { Backlogs } from './backlogs.ts'
 import { senderNotConnected, senderNotFound } from './sender-errors.ts'
 import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
@@ -55,12 +56,7 @@ function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted
     }
     case 'replayed': {
       const { payloadHash, messageId, deviceId, status } = outcome.use
-      if (payloadHash !== message.idempotency?.payloadHash) {
-        throw new AppError(
-          'idempotency_key_reused',
-          'The idempotency key was used with other parameters within the last 24 hours.',
-        )
-      }
+      if (payloadHash !== message.idempotency?.payloadHash) throw idempotencyKeyReused()
       return { messageId, deviceId, status, isReplay: true }
     }
     case 'sender_not_found':

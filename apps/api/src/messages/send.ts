@@ -1,25 +1,20 @@
-import { createHash } from 'node:crypto'
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { AppError } from '@wagate/shared/app-error'
 import { makeMessageId, makeWhatsAppMessageId } from '@wagate/shared/ids'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { findIdempotencyKey, hashPayload, idempotencyKeyParameter } from '../idempotency-key.ts'
 import type { Call } from '../operation.ts'
-import { integer, moment, phone, text } from '../parameters/parameter-types.ts'
+import { integer, moment, phone } from '../parameters/parameter-types.ts'
 import { awaitOutcome } from './await-outcome.ts'
 
 const sendAheadMsMax = 30 * 86_400_000
-const keyCharsMax = 255
 
 /** What both sends take. */
 export const sendParameters = {
   sender: phone.describe('Phone number of a linked sender of the account'),
   number: phone.describe('Phone number of the recipient, with country prefix'),
-  idempotency_key: text(keyCharsMax)
-    .optional()
-    .describe(
-      'A repetition with the same key within 24 hours sends nothing new; also as header Idempotency-Key',
-    ),
+  idempotency_key: idempotencyKeyParameter,
   wait: integer(0, 25).optional().describe('Seconds to wait for the message to be sent or to fail'),
   send_at: moment.optional().describe('When to send, up to 30 days ahead'),
 }
@@ -53,7 +48,7 @@ export async function send(
 ): Promise<z.infer<z.ZodObject<typeof sendFields>>> {
   const { sender, number, wait = 0 } = given
   const sendAt = given.send_at && checkSendAt(given.send_at)
-  const key = idempotencyKey(call, given.idempotency_key)
+  const key = findIdempotencyKey(call, given.idempotency_key)
   const accepted = await call.context.inbox.accept(
     {
       ...content,
@@ -66,7 +61,7 @@ export async function send(
       idempotency:
         key === undefined
           ? null
-          : { operation, key, payloadHash: hash([sender, number, sendAt ?? null, payload]) },
+          : { operation, key, payloadHash: hashPayload([sender, number, sendAt ?? null, payload]) },
     },
     call.signal,
   )
@@ -93,24 +88,4 @@ function checkSendAt(moment: Date): string {
     })
   }
   return moment.toISOString()
-}
-
-function idempotencyKey(
-  { idempotencyKeyHeader: header }: Call,
-  parameter: string | undefined,
-): string | undefined {
-  if (header === undefined) return parameter
-  if (parameter !== undefined && parameter !== header) {
-    throw new AppError('duplicate_parameter', 'Idempotency-Key and idempotency_key have different values.')
-  }
-  const key = text(keyCharsMax).safeParse(header)
-  if (key.success) return key.data
-  const message = `must have 1 to ${keyCharsMax} characters`
-  throw new AppError('invalid_parameter', `Idempotency-Key ${message}`, {
-    details: [{ parameter: 'Idempotency-Key', message }],
-  })
-}
-
-function hash(payload: unknown): string {
-  return createHash('sha256').update(JSON.stringify(payload)).digest('base64')
 }

@@ -1,21 +1,19 @@
-import { insertAccount } from '@wagate/db/queries/accounts'
+import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
 import { AppError } from '@wagate/shared/app-error'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { audit, changeOnce } from '../change.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
+import { findIdempotencyKey, idempotencyKeyParameter, idempotencyKeyReused } from '../idempotency-key.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
-import { hashPassword, password } from '../passwords.ts'
+import { hashPassword, isPassword, password } from '../passwords.ts'
+import { role } from '../user-object.ts'
 
 const email = z
   .string({ error: 'must be an email address' })
   .transform((value) => value.trim().toLowerCase())
   .pipe(z.email('must be an email address').max(254, 'must have up to 254 characters'))
-
-const role = z
-  .string({ error: `must be one of ${roles.join(', ')}` })
-  .transform((value) => value.toUpperCase())
-  .pipe(z.enum(roles, { error: `must be one of ${roles.join(', ')}` }))
 
 export const createUser = defineOperation({
   name: 'create-user',
@@ -31,33 +29,39 @@ export const createUser = defineOperation({
       .optional()
       .describe('Devices that the account may have, 1 by default'),
     expiry: moment.optional().describe('From when on the account can only read; never by default'),
+    idempotency_key: idempotencyKeyParameter,
   }),
   fields: z.object({
     user_id: z.int(),
-    api_key: z.string().describe('Shown only now'),
+    api_key: z.string().optional().describe('Shown only now, so not in the answer to a repetition'),
     email: z.string(),
     role: z.enum(roles),
     devices_allowed: z.int(),
     expiry: z.iso.datetime().nullable(),
   }),
-  async handle({ email, password, role = 'USER', devices_allowed = 1, expiry }, { context }) {
+  async handle({ email, password, role = 'USER', devices_allowed = 1, expiry, idempotency_key }, call) {
+    const idempotencyKey = findIdempotencyKey(call, idempotency_key)
+    await call.charge('newUsers', String(call.account.accountId))
+    const passwordHash = await hashPassword(password)
     const { apiKey, key } = makeNewKey()
-    const account = await insertAccount(context.db, {
-      email,
-      passwordHash: await hashPassword(password),
-      role,
-      devicesAllowed: devices_allowed,
-      expiresAt: expiry ?? null,
-      key,
-    })
-    if (!account) throw new AppError('email_exists', 'There is an account with this email already.')
-    return {
-      user_id: account.id,
-      api_key: apiKey,
-      email,
-      role,
-      devices_allowed,
-      expiry: expiry?.toISOString() ?? null,
-    }
+    const expiresAt = expiry ?? null
+    const fields = { email, role, devices_allowed, expiry: expiresAt?.toISOString() ?? null }
+    const { response, isReplay } = await changeOnce(
+      call,
+      // Without the password, which a stored SHA-256 would let somebody guess: see below.
+      { key: idempotencyKey, payload: fields },
+      async (tx) => {
+        const account = { email, passwordHash, role, devicesAllowed: devices_allowed, expiresAt, key }
+        const created = await insertAccount(tx, account)
+        if (!created) throw new AppError('email_exists', 'There is an account with this email already.')
+        await audit(tx, call, { target: `account:${created.id}`, result: 'created' })
+        return { user_id: created.id, ...fields }
+      },
+    )
+    if (!isReplay) return { ...response, api_key: apiKey }
+    const firstHash = await findPasswordHash(call.context.db, response.user_id)
+    if (firstHash && !(await isPassword(password, firstHash))) throw idempotencyKeyReused()
+    call.warn('The API key was shown in the first answer only.')
+    return response
   },
 })

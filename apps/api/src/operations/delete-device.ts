@@ -1,6 +1,7 @@
 import { requestRemoval } from '@wagate/db/queries/device-wishes'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
+import { audit } from '../change.ts'
 import { deviceFields } from '../device-object.ts'
 import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
@@ -19,9 +20,12 @@ export const deleteDevice = defineOperation({
   async handle(located, call) {
     const { db, events, command } = call.context
     const device = await getDevice(call, located)
-    if (!(await requestRemoval(db, call.account.accountId, device.id))) {
-      throw new AppError('device_not_found', 'The account has no such device.')
-    }
+    await db.transaction(async (tx) => {
+      if (!(await requestRemoval(tx, call.account.accountId, device.id))) {
+        throw new AppError('device_not_found', 'The account has no such device.')
+      }
+      await audit(tx, call, { target: `device:${device.id}`, result: 'deleted' })
+    })
     await Promise.all([command({ kind: 'end-session', deviceId: device.id }), events.clearQr(device.id)])
     return { device_id: device.id, sender: device.sender, deleted: true as const }
   },

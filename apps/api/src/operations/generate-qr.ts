@@ -27,6 +27,7 @@ export const generateQr = defineOperation({
     expires_in: z.int().describe('Seconds until the next QR code takes its place'),
   }),
   async handle({ sender, name = sender, force = false }, call) {
+    await call.charge('qrCodes', `${call.account.accountId}:${sender}`)
     const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })
     const qr = await requestQr(call, device.id, { force })
     const png = await drawQr(qr.text)

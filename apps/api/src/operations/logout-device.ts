@@ -1,5 +1,6 @@
 import { requestUnlink } from '@wagate/db/queries/device-wishes'
 import { z } from 'zod'
+import { audit } from '../change.ts'
 import { deviceFields } from '../device-object.ts'
 import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
@@ -18,7 +19,10 @@ export const logoutDevice = defineOperation({
   async handle(located, call) {
     const { db, events, command } = call.context
     const device = await getDevice(call, located)
-    await requestUnlink(db, call.account.accountId, device.id)
+    await db.transaction(async (tx) => {
+      await requestUnlink(tx, call.account.accountId, device.id)
+      await audit(tx, call, { target: `device:${device.id}`, result: 'unlinked' })
+    })
     await Promise.all([
       command({ kind: 'end-session', deviceId: device.id }),
       // A new pairing must not be answered with the QR of this one.

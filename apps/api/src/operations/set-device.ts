@@ -1,6 +1,7 @@
 import { setDevice as set } from '@wagate/db/queries/devices'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
+import { audit } from '../change.ts'
 import { deviceFields, toDeviceObject } from '../device-object.ts'
 import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
@@ -31,7 +32,10 @@ export const setDevice = defineOperation({
     if (Object.values(given).every((value) => value === undefined)) throw nothingGiven()
     const { db, command } = call.context
     const { id } = await getDevice(call, located)
-    await set(db, call.account.accountId, id, given)
+    await db.transaction(async (tx) => {
+      await set(tx, call.account.accountId, id, given)
+      await audit(tx, call, { target: `device:${id}`, result: 'changed' })
+    })
     await command({ kind: 'apply-settings', deviceId: id })
     return toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
   },

@@ -1,6 +1,7 @@
 import { findPairing, requestPairing } from '@wagate/db/queries/device-wishes'
 import { AppError } from '@wagate/shared/app-error'
 import type { QrEvent } from '@wagate/shared/device-events'
+import { audit } from '../change.ts'
 import type { Call } from '../operation.ts'
 import { lookUntilFound, makeNudge } from '../waiting.ts'
 
@@ -38,9 +39,13 @@ export async function requestQr(
   }
 
   try {
-    if (!(await requestPairing(db, accountId, deviceId, { pairingMs: config.PAIRING_MS, force }))) {
-      throw (await findPairing(db, accountId, deviceId)) ? alreadyConnected() : deletedMeanwhile()
-    }
+    await db.transaction(async (tx) => {
+      const isWanted = await requestPairing(tx, accountId, deviceId, { pairingMs: config.PAIRING_MS, force })
+      if (!isWanted) {
+        throw (await findPairing(tx, accountId, deviceId)) ? alreadyConnected() : deletedMeanwhile()
+      }
+      if (force) await audit(tx, call, { target: `device:${deviceId}`, result: 'forced' })
+    })
     await command({ kind: 'start-session', deviceId })
     call.allowMs(qrWaitMs)
     const signal = AbortSignal.any([closing, call.signal])

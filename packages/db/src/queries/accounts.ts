@@ -1,8 +1,8 @@
 import type { Role } from '@wagate/shared/statuses'
-import { eq, sql } from 'drizzle-orm'
-import type { Database } from '../client.ts'
-import { accounts, apiKeys, devices } from '../schema.ts'
-import { inAccount } from './devices.ts'
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../client.ts'
+import { accounts, apiKeys } from '../schema.ts'
+import type { NewKey } from './api-keys.ts'
 
 export type NewAccount = {
   email: string
@@ -10,7 +10,7 @@ export type NewAccount = {
   role: Role
   devicesAllowed: number
   expiresAt: Date | null
-  key: { name: string; hash: Buffer; lastFour: string }
+  key: NewKey
 }
 
 /** The account and its first key. Undefined when the email is taken. */
@@ -33,7 +33,7 @@ const bootstrapLock = 7_767_429
 
 /** Undefined when an ADMIN exists or the email is taken. Several processes may call it at once. */
 export async function insertFirstAdmin(
-  db: Database,
+  db: Pick<Database, 'transaction'>,
   account: Omit<NewAccount, 'role'>,
 ): Promise<{ id: number } | undefined> {
   return db.transaction(async (tx) => {
@@ -48,26 +48,68 @@ export async function insertFirstAdmin(
   })
 }
 
-export type AccountInfo = {
-  id: number
-  email: string
-  role: Role
-  devicesUsed: number
-  devicesAllowed: number
-  expiresAt: Date | null
+export type AccountInfo = Omit<typeof accounts.$inferSelect, 'passwordHash'> & { devicesUsed: number }
+
+const { passwordHash: _secret, ...columns } = getTableColumns(accounts)
+const info = {
+  ...columns,
+  // Written out: in a query of one table drizzle leaves the table's name away.
+  devicesUsed: sql<number>`(SELECT count(*)::int FROM devices WHERE devices.account_id = accounts.id AND devices.deleted_at IS NULL)`,
 }
 
-export async function findAccountInfo(db: Database, accountId: number): Promise<AccountInfo | undefined> {
+export async function findAccountInfo(
+  db: Pick<Database, 'select'>,
+  accountId: number,
+): Promise<AccountInfo | undefined> {
+  const [account] = await db.select(info).from(accounts).where(eq(accounts.id, accountId))
+  return account
+}
+
+/** Newest first. For ADMINs: it shows every account. */
+export async function listAccounts(
+  db: Database,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<AccountInfo[]> {
+  return db
+    .select(info)
+    .from(accounts)
+    .where(before === undefined ? undefined : lt(accounts.id, before))
+    .orderBy(desc(accounts.id))
+    .limit(limit)
+}
+
+/** To recognise a repetition of the request that created the account. */
+export async function findPasswordHash(db: Database, accountId: number): Promise<string | undefined> {
   const [account] = await db
-    .select({
-      id: accounts.id,
-      email: accounts.email,
-      role: accounts.role,
-      devicesUsed: db.$count(devices, inAccount(accountId)),
-      devicesAllowed: accounts.devicesAllowed,
-      expiresAt: accounts.expiresAt,
-    })
+    .select({ passwordHash: accounts.passwordHash })
     .from(accounts)
     .where(eq(accounts.id, accountId))
-  return account
+  return account?.passwordHash
+}
+
+export type AccountChanges = { role?: Role; devicesAllowed?: number; expiresAt?: Date | null }
+
+/** `last_admin` when nobody would be left who can act as an ADMIN. Undefined when there is no such account. */
+export async function updateAccount(
+  tx: Transaction,
+  accountId: number,
+  changes: AccountChanges,
+): Promise<AccountInfo | 'last_admin' | undefined> {
+  // Locked in one order: two ADMINs who demote each other come one after the other.
+  const acting = await tx
+    .select({ id: accounts.id, role: accounts.role, expiresAt: accounts.expiresAt })
+    .from(accounts)
+    .where(
+      and(eq(accounts.role, 'ADMIN'), or(isNull(accounts.expiresAt), gt(accounts.expiresAt, sql`now()`))),
+    )
+    .orderBy(asc(accounts.id))
+    .for('no key update')
+  const left = acting
+    .map((admin) => (admin.id === accountId ? { ...admin, ...changes } : admin))
+    .filter(({ role, expiresAt }) => role === 'ADMIN' && (!expiresAt || expiresAt.getTime() > Date.now()))
+  if (acting.length > 0 && left.length === 0) return 'last_admin'
+  if (Object.keys(changes).length > 0) {
+    await tx.update(accounts).set(changes).where(eq(accounts.id, accountId))
+  }
+  return findAccountInfo(tx, accountId)
 }

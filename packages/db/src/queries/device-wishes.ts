@@ -9,7 +9,7 @@ import { inAccount } from './devices.ts'
  * which has the link logged out first.
  */
 export async function requestPairing(
-  db: Database,
+  db: Pick<Database, 'update'>,
   accountId: number,
   deviceId: number,
   { pairingMs, force }: { pairingMs: number; force: boolean },
@@ -31,7 +31,11 @@ export async function requestPairing(
 }
 
 /** Wants no session: whatever link there is, or is being made, is logged out and wiped by its owner. */
-export async function requestUnlink(db: Database, accountId: number, deviceId: number): Promise<void> {
+export async function requestUnlink(
+  db: Pick<Database, 'update'>,
+  accountId: number,
+  deviceId: number,
+): Promise<void> {
   await db
     .update(devices)
     .set({
@@ -47,7 +51,11 @@ export async function requestUnlink(db: Database, accountId: number, deviceId: n
  * Wants it gone: from here on it is unknown to its account. Its owner logs it out at WhatsApp and then removes the
  * row, whoever crashes in between. False when the account has no such device.
  */
-export async function requestRemoval(db: Database, accountId: number, deviceId: number): Promise<boolean> {
+export async function requestRemoval(
+  db: Pick<Database, 'update'>,
+  accountId: number,
+  deviceId: number,
+): Promise<boolean> {
   const rows = await db
     .update(devices)
     .set({
@@ -73,7 +81,7 @@ export type Pairing = {
 }
 
 export async function findPairing(
-  db: Database,
+  db: Pick<Database, 'select'>,
   accountId: number,
   deviceId: number,
 ): Promise<Pairing | undefined> {

@@ -15,7 +15,7 @@ export function inAccount(accountId: number): SQL | undefined {
 }
 
 export async function findDevice(
-  db: Database,
+  db: Pick<Database, 'select'>,
   accountId: number,
   locator: DeviceLocator,
   statusGraceMs: number,
@@ -57,7 +57,7 @@ export type DeviceSettings = {
 }
 
 export async function setDevice(
-  db: Database,
+  db: Pick<Database, 'update'>,
   accountId: number,
   deviceId: number,
   settings: DeviceSettings,
@@ -75,7 +75,7 @@ export type NewDevice = { sender: string; name: string; cmsId: string | null; cm
  * Two requests cannot both take the last place: the account row is locked.
  */
 export async function createDevice(
-  db: Database,
+  db: Pick<Database, 'transaction'>,
   accountId: number,
   device: NewDevice,
 ): Promise<'created' | 'exists' | 'limit_reached'> {

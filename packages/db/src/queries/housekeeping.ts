@@ -20,6 +20,7 @@ export async function keepHouse(
     await ensureMessagePartitions(sql)
     const droppedPartitions = await dropOldMessagePartitions(sql, options.retentionDays)
     await sql`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`
+    await sql`DELETE FROM audit_log WHERE created_at < now() - ${options.retentionDays} * interval '1 day'`
     // Media of messages that were sent are deleted with their upload; these belong to what failed or was canceled.
     await sql`
       DELETE FROM media_blobs AS blob WHERE created_at < now() - interval '1 hour' AND NOT EXISTS (

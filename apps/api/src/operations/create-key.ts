@@ -1,0 +1,60 @@
+import { insertKey } from '@wagate/db/queries/api-keys'
+import { AppError } from '@wagate/shared/app-error'
+import { z } from 'zod'
+import { audit, changeOnce } from '../change.ts'
+import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
+import { makeNewKey } from '../credentials/new-key.ts'
+import { findIdempotencyKey, idempotencyKeyParameter } from '../idempotency-key.ts'
+import { keyFields, toKeyObject } from '../key-object.ts'
+import { defineOperation } from '../operation.ts'
+import { moment, text } from '../parameters/parameter-types.ts'
+
+/** Every key has a rate limit of its own: without an end to the keys there would be none to the rate. */
+const usableMax = 50
+
+const { key_id, name, last_four, created_at, expires_at } = keyFields
+
+export const createKey = defineOperation({
+  name: 'create-key',
+  summary: 'Create a further API key for the account',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    ...keyOwner,
+    name: text(190).optional().describe('What the key is for'),
+    expiry: moment
+      .refine((value) => value.getTime() > Date.now(), 'must lie in the future')
+      .optional()
+      .describe('From when on the key is refused; never by default'),
+    idempotency_key: idempotencyKeyParameter,
+  }),
+  fields: z.object({
+    key_id,
+    api_key: z.string().optional().describe('Shown only now, so not in the answer to a repetition'),
+    name,
+    last_four,
+    created_at,
+    expires_at,
+  }),
+  async handle({ name = 'default', expiry = null, idempotency_key, ...whose }, call) {
+    const idempotencyKey = findIdempotencyKey(call, idempotency_key)
+    const owner = await getKeyOwner(call, whose)
+    const { apiKey, key } = makeNewKey(name, expiry)
+    const { response, isReplay } = await changeOnce(
+      call,
+      { key: idempotencyKey, payload: { owner, name, expiry } },
+      async (tx) => {
+        const created = await insertKey(tx, owner, key, { usableMax })
+        if (!created) {
+          throw new AppError('key_limit_reached', `The account has ${usableMax} keys. Revoke one first.`)
+        }
+        await audit(tx, call, { target: `key:${created.id}`, result: 'created' })
+        const { last_used_at: _, revoked_at: __, ...shown } = toKeyObject(created)
+        return shown
+      },
+    )
+    if (!isReplay) return { ...response, api_key: apiKey }
+    call.warn('The API key was shown in the first answer only.')
+    return response
+  },
+})

@@ -1,0 +1,39 @@
+import { revokeKey as revoke } from '@wagate/db/queries/api-keys'
+import { AppError } from '@wagate/shared/app-error'
+import { z } from 'zod'
+import { audit } from '../change.ts'
+import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
+import { keyFields, toKeyObject } from '../key-object.ts'
+import { defineOperation } from '../operation.ts'
+import { integer } from '../parameters/parameter-types.ts'
+
+export const revokeKey = defineOperation({
+  name: 'revoke-key',
+  summary: 'Revoke an API key; it is refused from then on, everywhere within a second',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    ...keyOwner,
+    key_id: integer(1, 2 ** 31 - 1).describe('As /keys lists it'),
+  }),
+  fields: z.object(keyFields),
+  async handle({ key_id, ...whose }, call) {
+    const { db, accountChanged } = call.context
+    const owner = await getKeyOwner(call, whose)
+    const key = await db.transaction(async (tx) => {
+      // An account that has locked itself out needs an ADMIN; an ADMIN who locks another out knows what he does.
+      const done = await revoke(tx, owner, key_id, { keepLast: owner === call.account.accountId })
+      if (!done) throw new AppError('key_not_found', 'The account has no such key.')
+      if (done.outcome === 'last_key') {
+        throw new AppError(
+          'last_key',
+          'This is the last usable key of the account. Create another one first.',
+        )
+      }
+      await audit(tx, call, { target: `key:${key_id}`, result: done.outcome })
+      return done.key
+    })
+    await accountChanged(owner)
+    return toKeyObject(key)
+  },
+})

@@ -1,0 +1,27 @@
+import { listAccounts } from '@wagate/db/queries/accounts'
+import { z } from 'zod'
+import { defineOperation } from '../operation.ts'
+import { integer } from '../parameters/parameter-types.ts'
+import { toUserObject, userFields, userId } from '../user-object.ts'
+
+const usersMax = 200
+
+export const users = defineOperation({
+  name: 'users',
+  summary: 'List the accounts, newest first',
+  methods: ['GET'],
+  changes: false,
+  adminOnly: true,
+  parameters: z.object({
+    limit: integer(1, usersMax).optional().describe(`${usersMax} by default`),
+    before: userId.optional().describe('Only accounts with a lower user_id'),
+  }),
+  fields: z.object({
+    users: z.array(z.object(userFields)),
+    has_more: z.boolean().describe('There are older ones: ask with before'),
+  }),
+  async handle({ limit = usersMax, before }, { context: { db } }) {
+    const found = await listAccounts(db, { before, limit: limit + 1 })
+    return { users: found.slice(0, limit).map(toUserObject), has_more: found.length > limit }
+  },
+})

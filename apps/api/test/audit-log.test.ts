@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bootstrapAdmin, createAdmin } from '../src/bootstrap-admin.ts'
+import { createSender, type Gateway, randomPhone, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+type Entry = Record<string, unknown>
+
+async function entriesBy(accountId: unknown): Promise<Entry[]> {
+  return gateway.db.$client<Entry[]>`
+    SELECT account_id, key_id, operation, target, result, ip, request_id FROM audit_log
+    WHERE account_id = ${Number(accountId)} ORDER BY id`
+}
+
+const brief = ({ operation, target, result }: Entry) => `${operation} ${target} ${result}`
+
+test('says who changed what, from where and in which request', async () => {
+  const { body: me } = await gateway.admin.get('/user-info')
+  const { body: key } = await gateway.admin.post('/create-key', {}, { 'x-request-id': 'req-1' })
+  const [entry] = (await entriesBy(me.id)).slice(-1)
+  expect(entry).toEqual({
+    account_id: me.id,
+    key_id: expect.any(Number),
+    operation: 'create-key',
+    target: `key:${key.key_id}`,
+    result: 'created',
+    ip: '127.0.0.1',
+    request_id: 'req-1',
+  })
+})
+
+test('has every change of accounts, keys and devices, and no reading, no failure, no repetition', async () => {
+  const admin = await gateway.createAccount({ role: 'ADMIN' })
+  const email = 'audited@example.com'
+  const user = { email, password: 'correct horse', idempotency_key: 'k' }
+  const { body: created } = await admin.post('/create-user', user)
+  await admin.post('/create-user', user)
+  await admin.post('/create-user', { email, password: 'correct horse' })
+  await admin.post('/update-user', { user_id: created.user_id, role: 'ADMIN' })
+  await admin.post('/update-user', { user_id: 1, role: 'ADMIN' })
+  const { body: key } = await admin.post('/create-key')
+  await admin.post('/revoke-key', { key_id: key.key_id })
+  await admin.post('/revoke-key', { key_id: key.key_id })
+  const sender = randomPhone()
+  const { body: device } = await admin.post('/create-device', { sender })
+  await admin.post('/create-device', { sender })
+  await admin.post('/set-device', { sender, name: 'till' })
+  await admin.post('/logout-device', { sender })
+  await admin.post('/delete-device', { sender })
+  await admin.post('/delete-device', { sender })
+  await admin.get('/devices')
+  await admin.get('/users')
+  expect((await entriesBy(admin.userId)).map(brief)).toEqual([
+    `create-user account:${created.user_id} created`,
+    `update-user account:${created.user_id} changed`,
+    `create-key key:${key.key_id} created`,
+    `revoke-key key:${key.key_id} revoked`,
+    `revoke-key key:${key.key_id} unchanged`,
+    `create-device device:${device.device_id} created`,
+    `set-device device:${device.device_id} changed`,
+    `logout-device device:${device.device_id} unlinked`,
+    `delete-device device:${device.device_id} deleted`,
+  ])
+})
+
+test('has a QR code that was forced, and the device that generate-qr has made', async () => {
+  const { account, sender, deviceId } = await createSender(gateway)
+  await account.post('/generate-qr', { sender })
+  // Nobody plays the worker: the request is given up, what it asked for stands.
+  const given = new AbortController()
+  const forced = account.request(`/generate-qr?sender=${sender}&force=true`, { signal: given.signal })
+  const other = account.request(`/generate-qr?sender=${randomPhone()}`, { signal: given.signal })
+  await expect.poll(async () => (await entriesBy(account.userId)).length, { timeout: 5000 }).toBe(3)
+  given.abort()
+  await Promise.allSettled([forced, other])
+  expect((await entriesBy(account.userId)).map(brief).sort()).toEqual([
+    `create-device device:${deviceId} created`,
+    `generate-qr device:${deviceId} forced`,
+    `generate-qr device:${deviceId + 1} created`,
+  ])
+})
+
+test('has the ADMINs that were made on the command line', async () => {
+  await createAdmin(gateway.databaseUrl, 'operator@example.com')
+  await createAdmin(gateway.databaseUrl, 'operator@example.com')
+  await bootstrapAdmin(gateway.databaseUrl, 'late@example.com')
+  const entries = await gateway.db.$client<Entry[]>`
+    SELECT operation, result FROM audit_log WHERE account_id IS NULL AND key_id IS NULL ORDER BY id`
+  // The first is the one of this gateway.
+  expect(entries).toEqual(Array(2).fill({ operation: 'create-admin', result: 'created' }))
+})
+
+test('is written with the change or not at all', async () => {
+  const account = await gateway.createAccount()
+  const sender = randomPhone()
+  await gateway.db
+    .$client`ALTER TABLE audit_log ADD CONSTRAINT planted CHECK (operation <> 'create-device') NOT VALID`
+  try {
+    expect((await account.post('/create-device', { sender })).status).toBe(500)
+    expect((await account.get('/devices')).body.devices).toEqual([])
+  } finally {
+    await gateway.db.$client`ALTER TABLE audit_log DROP CONSTRAINT planted`
+  }
+})
+
+test('holds no secret', async () => {
+  const password = 'a password to look for'
+  const { apiKey, userId } = await gateway.createAccount({ password })
+  await gateway.admin.post('/create-key', { user_id: userId, name: 'some name' })
+  const rows = await gateway.db.$client<{ text: string }[]>`SELECT audit_log::text AS text FROM audit_log`
+  const all = rows.map(({ text }) => text).join('\n')
+  for (const secret of [apiKey, apiKey.slice(4, 40), password]) expect(all).not.toContain(secret)
+})
+
+test('can be added to and not changed', async () => {
+  const sql = gateway.db.$client
+  const refused = /append-only/
+  await expect(sql`UPDATE audit_log SET result = 'nothing'`).rejects.toThrow(refused)
+  await expect(sql`DELETE FROM audit_log`).rejects.toThrow(refused)
+  await expect(sql`TRUNCATE audit_log`).rejects.toThrow(refused)
+})

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { listening, spawnApi } from './api-process.ts'
+import { type Client, makeClient } from './client.ts'
+
+type Spawned = ReturnType<typeof spawnApi>
+
+let database: TestDatabase
+let db: Database
+let env: Record<string, string>
+/** Two that started at the same moment on an empty database. */
+let processes: Spawned[]
+let adminKey: string
+
+const printedKeys = () =>
+  processes.flatMap(({ output }) => output.join('').match(/wag_[0-9A-Za-z]{49}/g) ?? [])
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 20_000 })
+  env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: await testRedisUrl(),
+    BOOTSTRAP_ADMIN_EMAIL: 'first@example.com',
+    LIMIT_REQUESTS_PER_SECOND: '0',
+    LIMIT_NEW_USERS_PER_MINUTE: '0',
+  }
+  processes = [spawnApi(env), spawnApi(env)]
+  adminKey = await vi.waitFor(() => {
+    const [key] = printedKeys()
+    if (!key) throw new Error(processes.map(({ output }) => output.join('')).join('\n'))
+    return key
+  }, 20_000)
+})
+afterAll(async () => {
+  await Promise.all(
+    processes.map(async ({ child }) => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exited
+    }),
+  )
+  await closeDatabase(db)
+  await database.drop()
+})
+
+test('two processes that start on an empty database make one first ADMIN', async () => {
+  // Each makes it, or finds it, before it takes the end of itself.
+  await Promise.all(processes.map(({ output }) => listening(output)))
+  const third = spawnApi(env)
+  processes.push(third)
+  await listening(third.output)
+  const rows = await db.$client`SELECT 1 FROM accounts`
+  expect(rows).toHaveLength(1)
+  expect(printedKeys()).toEqual([adminKey])
+})
+
+const keys = Array.from({ length: 12 }, (_, n) => `key-${n}`)
+
+describe('a process that is killed in the middle of requests', () => {
+  test.each([
+    // Nothing was committed, so nothing was done.
+    {
+      path: '/create-user',
+      fields: (key: string) => ({ email: `${key}@example.com`, password: 'correct horse' }),
+      id: 'user_id',
+      blockedBy: 'audit_log',
+    },
+    { path: '/create-key', fields: (key: string) => ({ name: key }), id: 'key_id', blockedBy: 'audit_log' },
+    // One statement: Postgres carries it out although nobody is left who asked for it.
+    {
+      path: '/send-message',
+      fields: (key: string) => ({ sender: '4915112345678', number: '4915187654321', message: key }),
+      id: 'message_id',
+      blockedBy: 'messages',
+    },
+  ])('$path is done exactly once when it is repeated elsewhere', async ({ path, fields, id, blockedBy }) => {
+    if (path === '/send-message') await linkSender('4915112345678')
+    const victim = spawnApi(env)
+    const before = await makeCalls(await listening(victim.output))
+    const after = await makeCalls(await listening(processes[0]?.output ?? []))
+    const counted = () => countEffects(path)
+    const existing = await counted()
+
+    const calls = (client: Client) =>
+      keys.map((key) => client.post(path, { ...fields(key), idempotency_key: key }))
+    const answered = await before.post(path, { ...fields('key-0'), idempotency_key: 'key-0' })
+    const release = await lock(blockedBy)
+    const doomed = Promise.allSettled(calls(before))
+    await untilBlocked()
+    victim.child.kill('SIGKILL')
+    const lost = await doomed
+    expect(lost.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+    const repeated = Promise.all([...calls(after), ...calls(after)])
+    await release()
+
+    const answers = await repeated
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(new Set(answers.map(({ body }) => body[id])).size).toBe(keys.length)
+    expect(answers[0]?.body[id]).toBe(answered.body[id])
+    expect(await counted()).toBe(existing + keys.length)
+  })
+})
+
+async function makeCalls(url: string): Promise<Client> {
+  const client = makeClient(url, adminKey)
+  // Its key is known, and its connections are there.
+  expect((await client.get('/user-info')).status).toBe(200)
+  return client
+}
+
+async function linkSender(sender: string): Promise<void> {
+  const client = makeClient(await listening(processes[0]?.output ?? []), adminKey)
+  await client.post('/create-device', { sender })
+  await db.$client`UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1`
+}
+
+async function countEffects(path: string): Promise<number> {
+  const table = { '/create-user': 'accounts', '/create-key': 'api_keys' }[path] ?? 'messages'
+  const [row] = await db.$client<{ count: number }[]>`SELECT count(*)::int FROM ${db.$client(table)}`
+  return row?.count ?? 0
+}
+
+/** Nobody can write into the table until it is released. */
+async function lock(table: string): Promise<() => Promise<void>> {
+  const sql = await db.$client.reserve()
+  await sql`BEGIN`
+  await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
+  await sql`LOCK TABLE ${sql(table)} IN SHARE ROW EXCLUSIVE MODE`
+  return async () => {
+    await sql`COMMIT`
+    sql.release()
+  }
+}
+
+async function untilBlocked(): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const blocked = await db.$client`
+        SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'wagate-api' AND wait_event_type = 'Lock'`
+      expect(blocked.length).toBeGreaterThan(0)
+    },
+    { timeout: 10_000, interval: 10 },
+  )
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeClient } from './client.ts'
+import { atOnce, type Gateway, startGateway, startReplica } from './gateway.ts'
+
+let gateway: Gateway
+let replica: Awaited<ReturnType<typeof startReplica>>
+beforeAll(async () => {
+  gateway = await startGateway()
+  replica = await startReplica(gateway)
+})
+afterAll(async () => {
+  await replica.close()
+  await gateway.close()
+})
+
+type Listed = { key_id: number; name: string; last_four: string; revoked_at: string | null }
+
+async function listKeys(client: { get: Gateway['admin']['get'] }, query = {}): Promise<Listed[]> {
+  return (await client.get('/keys', query)).body.keys as Listed[]
+}
+
+const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const invalid = { status: 401, body: { code: 'invalid_api_key' } }
+
+describe('create-key', () => {
+  test('returns a further key that works, and lists it without the key', async () => {
+    const account = await gateway.createAccount()
+    const { status, body } = await account.post('/create-key', { name: 'till 2' })
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        ok: true,
+        key_id: expect.any(Number),
+        api_key: expect.stringMatching(/^wag_[0-9A-Za-z]{49}$/),
+        name: 'till 2',
+        last_four: String(body.api_key).slice(-4),
+        created_at: moment,
+        expires_at: null,
+      },
+    })
+    const second = makeClient(gateway.url, String(body.api_key))
+    expect((await second.get('/user-info')).body).toMatchObject({ id: account.userId })
+
+    await vi.waitFor(async () =>
+      expect(await listKeys(account)).toEqual([
+        {
+          key_id: expect.any(Number),
+          name: 'default',
+          last_four: account.apiKey.slice(-4),
+          created_at: moment,
+          expires_at: null,
+          last_used_at: moment,
+          revoked_at: null,
+        },
+        expect.objectContaining({ key_id: body.key_id, last_used_at: moment }),
+      ]),
+    )
+    const shown = JSON.stringify((await account.get('/api/keys')).body)
+    for (const key of [account.apiKey, String(body.api_key)]) expect(shown).not.toContain(key.slice(4, 40))
+  })
+
+  test('takes an expiry, after which the key is refused as expired', async () => {
+    const account = await gateway.createAccount()
+    const soon = new Date(Date.now() + 1500).toISOString()
+    const { body } = await account.get('/create-key', { name: 'short', expiry: soon })
+    expect(body).toMatchObject({ ok: true, expires_at: soon })
+    const short = makeClient(gateway.url, String(body.api_key))
+    expect((await short.get('/user-info')).status).toBe(200)
+    await vi.waitFor(
+      async () =>
+        expect(await short.get('/user-info')).toMatchObject({
+          status: 401,
+          body: { code: 'expired_api_key' },
+        }),
+      { timeout: 5000, interval: 100 },
+    )
+  })
+
+  test.each([
+    { expiry: '2020-01-01T00:00:00Z' },
+    { expiry: 'never' },
+    { name: '' },
+    { name: 'x'.repeat(191) },
+  ])('refuses %j', async (wrong) => {
+    const account = await gateway.createAccount()
+    expect(await account.post('/create-key', wrong)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', details: [{ parameter: Object.keys(wrong)[0] }] },
+    })
+  })
+
+  test('an account has up to 50 usable keys, whatever comes at once', async () => {
+    const account = await gateway.createAccount()
+    const answers = await Promise.all(Array.from({ length: 52 }, () => account.post('/create-key')))
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused).toHaveLength(3)
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'key_limit_reached' } })
+    }
+    const [, one] = await listKeys(account)
+    await account.post('/revoke-key', { key_id: one?.key_id })
+    expect((await account.post('/create-key')).status).toBe(200)
+  })
+})
+
+describe('revoke-key', () => {
+  test('ends a key at once in every process', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.post('/create-key', { name: 'lost' })
+    const clients = [gateway, replica].map(({ url }) => makeClient(url, String(body.api_key)))
+    for (const client of clients) expect((await client.get('/user-info')).status).toBe(200)
+
+    const revoked = await account.get('/revoke-key', { key_id: String(body.key_id) })
+    expect(revoked.body).toMatchObject({ ok: true, key_id: body.key_id, revoked_at: moment })
+    expect(await clients[0]?.get('/user-info')).toMatchObject(invalid)
+    // Well before the cache of the other process has expired.
+    await vi.waitFor(async () => expect(await clients[1]?.get('/user-info')).toMatchObject(invalid), {
+      timeout: 2500,
+      interval: 20,
+    })
+    expect(await listKeys(account)).toMatchObject([{ revoked_at: null }, { revoked_at: moment }])
+  })
+
+  test('without Redis the other process knows it when its cache has expired', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.post('/create-key')
+    const elsewhere = makeClient(replica.url, String(body.api_key))
+    gateway.redis.cut()
+    try {
+      expect((await elsewhere.get('/user-info')).status).toBe(200)
+      expect((await account.post('/revoke-key', { key_id: body.key_id })).status).toBe(200)
+      expect((await elsewhere.get('/user-info')).status).toBe(200)
+      await vi.waitFor(async () => expect(await elsewhere.get('/user-info')).toMatchObject(invalid), {
+        timeout: 6000,
+        interval: 100,
+      })
+    } finally {
+      gateway.redis.heal()
+    }
+  })
+
+  test('a second time changes nothing', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.post('/create-key')
+    const first = await account.post('/revoke-key', { key_id: body.key_id })
+    const second = await account.post('/revoke-key', { key_id: body.key_id })
+    expect(second).toMatchObject({ status: 200, body: first.body })
+  })
+
+  test('another account’s key looks like one that does not exist, and stays', async () => {
+    const [one, other] = [await gateway.createAccount(), await gateway.createAccount()]
+    const [key] = await listKeys(other)
+    const foreign = await one.post('/revoke-key', { key_id: key?.key_id })
+    const unknown = await one.post('/revoke-key', { key_id: 2 ** 31 - 1 })
+    expect(foreign).toMatchObject({ status: 404, body: { code: 'key_not_found' } })
+    expect({ ...foreign.body, request_id: '' }).toEqual({ ...unknown.body, request_id: '' })
+    expect((await other.get('/user-info')).status).toBe(200)
+    expect(await listKeys(one)).toHaveLength(1)
+  })
+
+  test('refuses the last usable key, also when the last two are revoked at once', async () => {
+    const account = await gateway.createAccount()
+    await account.post('/create-key')
+    const both = (await listKeys(account)).map(({ key_id }) => key_id)
+    const hold = `SELECT FROM accounts WHERE id = ${account.userId}`
+    const answers = await atOnce(gateway, { hold, waiting: 2 }, () =>
+      Promise.all(both.map((key_id) => account.post('/revoke-key', { key_id }))),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(answers.find(({ status }) => status === 409)?.body.code).toBe('last_key')
+  })
+
+  test('a key that has expired does not count as usable', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.post('/create-key')
+    await gateway.db.$client`
+      UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE id = ${Number(body.key_id)}`
+    const [own] = await listKeys(account)
+    expect(await account.post('/revoke-key', { key_id: own?.key_id })).toMatchObject({
+      status: 409,
+      body: { code: 'last_key' },
+    })
+  })
+})
+
+describe('an ADMIN', () => {
+  test('lists, makes and takes away the keys of another account, the last one as well', async () => {
+    const account = await gateway.createAccount()
+    const whose = { user_id: account.userId }
+    const [own] = await listKeys(gateway.admin, { user_id: String(account.userId) })
+    expect(await gateway.admin.post('/revoke-key', { ...whose, key_id: own?.key_id })).toMatchObject({
+      status: 200,
+    })
+    expect(await account.get('/user-info')).toMatchObject(invalid)
+    const { body } = await gateway.admin.post('/create-key', { ...whose, name: 'rescue' })
+    const rescued = makeClient(gateway.url, String(body.api_key))
+    expect((await rescued.get('/user-info')).body).toMatchObject({ id: account.userId })
+  })
+
+  test('is told when there is no such account; a USER is not', async () => {
+    const [one, other] = [await gateway.createAccount(), await gateway.createAccount()]
+    for (const path of ['/create-key', '/revoke-key', '/keys']) {
+      const given = { user_id: 2 ** 31 - 1, key_id: 1 }
+      const query = { user_id: String(other.userId) }
+      const byAdmin =
+        path === '/keys' ? gateway.admin.get(path, { user_id: '1' }) : gateway.admin.post(path, given)
+      expect(await byAdmin).toMatchObject({ status: 404, body: { code: 'user_not_found' } })
+      const byUser = path === '/keys' ? one.get(path, query) : one.post(path, { ...given, ...query })
+      expect(await byUser).toMatchObject({ status: 403, body: { code: 'admin_required' } })
+    }
+    expect((await one.get('/keys', { user_id: String(one.userId) })).status).toBe(200)
+  })
+})
+
+test('an expired account lists its keys and makes none', async () => {
+  const account = await gateway.createAccount({ expiry: '2020-01-01T00:00:00Z' })
+  expect(await listKeys(account)).toHaveLength(1)
+  for (const path of ['/create-key', '/revoke-key']) {
+    expect(await account.post(path)).toMatchObject({ status: 403, body: { code: 'account_expired' } })
+  }
+})
+
+test('the last use of a key is written at most once a minute, by however many processes', async () => {
+  const account = await gateway.createAccount()
+  await account.get('/user-info')
+  const lastUse = async () => {
+    const [row] = await gateway.db.$client<{ at: string }[]>`
+      SELECT last_used_at::text AS at FROM api_keys WHERE account_id = ${account.userId}`
+    return row?.at
+  }
+  const first = await vi.waitFor(async () => {
+    const at = await lastUse()
+    expect(at).toBeTruthy()
+    return at
+  })
+  const elsewhere = makeClient(replica.url, account.apiKey)
+  for (let n = 0; n < 5; n++) await elsewhere.get('/user-info')
+  // A write by the other process would have come before the one of this account.
+  const other = await gateway.createAccount()
+  await makeClient(replica.url, other.apiKey).get('/user-info')
+  await vi.waitFor(async () => {
+    const [row] = await gateway.db.$client`
+      SELECT 1 FROM api_keys WHERE account_id = ${other.userId} AND last_used_at IS NOT NULL`
+    expect(row).toBeDefined()
+  })
+  expect(await lastUse()).toBe(first)
+})

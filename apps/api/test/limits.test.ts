@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto'
+import { makeApiKey } from '@wagate/shared/api-key'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeClient } from './client.ts'
+import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
+
+/** Slow enough to refill next to nothing while a test runs. */
+const limited = {
+  LIMIT_REQUESTS_PER_SECOND: '1',
+  LIMIT_REQUESTS_BURST: '60',
+  LIMIT_FAILED_KEYS_PER_MINUTE: '4',
+  LIMIT_QR_CODES_PER_MINUTE: '3',
+  TRUST_PROXY: 'true',
+}
+
+let gateway: Gateway
+let replica: Awaited<ReturnType<typeof startReplica>>
+beforeAll(async () => {
+  gateway = await startGateway(limited)
+  replica = await startReplica(gateway, limited)
+})
+afterAll(async () => {
+  await replica.close()
+  await gateway.close()
+})
+
+const rateLimited = { status: 429, body: { code: 'rate_limited' } }
+const invalid = { status: 401, body: { code: 'invalid_api_key' } }
+
+let lastAddress = 0
+/** What a proxy adds for a client that no other test has. */
+const newClient = () => ({ 'x-forwarded-for': `198.51.100.${++lastAddress}` })
+
+const guess = (headers: Record<string, string>, url = gateway.url, key = makeApiKey()) =>
+  makeClient(url, key).get('/user-info', {}, headers)
+
+function count(answers: { status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+describe('keys that are not valid', () => {
+  test('are answered up to a number for each address, in all processes together, then refused', async () => {
+    const client = newClient()
+    expect(await guess(client)).toMatchObject(invalid)
+    expect(await guess(client, replica.url, 'no key at all')).toMatchObject(invalid)
+    expect(await guess(client, replica.url)).toMatchObject(invalid)
+    expect(await guess(client)).toMatchObject(invalid)
+    for (const url of [gateway.url, replica.url]) {
+      const answer = await guess(client, url)
+      expect(answer).toMatchObject(rateLimited)
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(await guess(newClient())).toMatchObject(invalid)
+  })
+
+  test('are answered no more often when they come all at once', async () => {
+    const client = newClient()
+    const answers = await Promise.all(Array.from({ length: 60 }, () => guess(client)))
+    expect(count(answers)).toEqual({ 401: 4, 429: 56 })
+  })
+
+  test('shut out a valid key that is new here, but none that is known, also when its cache has expired', async () => {
+    const [known, fresh] = [await gateway.createAccount(), await gateway.createAccount()]
+    const client = newClient()
+    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
+    await Promise.all(Array.from({ length: 10 }, () => guess(client)))
+    expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject(rateLimited)
+    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
+    // A change of the account empties the cache.
+    await gateway.admin.post('/update-user', { user_id: known.userId, devices_allowed: 3 })
+    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
+    expect(await guess(newClient(), gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
+  })
+
+  test('count also when they were valid once', async () => {
+    const account = await gateway.createAccount()
+    const client = newClient()
+    expect(await guess(client, gateway.url, account.apiKey)).toMatchObject({ status: 200 })
+    await gateway.db.$client`UPDATE api_keys SET revoked_at = now() WHERE account_id = ${account.userId}`
+    await gateway.admin.post('/update-user', { user_id: account.userId, devices_allowed: 3 })
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => guess(client, gateway.url, account.apiKey)),
+    )
+    expect(count(answers)).toEqual({ 401: 4, 429: 6 })
+  })
+
+  test('valid keys, missing ones and other mistakes do not count', async () => {
+    const account = await gateway.createAccount()
+    const client = newClient()
+    for (let n = 0; n < 5; n++) {
+      expect((await account.get('/user-info', {}, client)).status).toBe(200)
+      expect((await gateway.anonymous.get('/user-info', {}, client)).status).toBe(401)
+      expect((await account.get('/info-device', {}, client)).status).toBe(400)
+    }
+    expect(await guess(client)).toMatchObject(invalid)
+  })
+
+  test('a client cannot choose its address: what it writes itself is not what the proxy has added', async () => {
+    const { 'x-forwarded-for': address } = newClient()
+    const answers = []
+    for (let n = 0; n < 6; n++) {
+      answers.push(await guess({ 'x-forwarded-for': `203.0.113.${n}, ${address}` }))
+    }
+    expect(count(answers)).toEqual({ 401: 4, 429: 2 })
+  })
+
+  test('addresses of one IPv6 network count as one', async () => {
+    const answers = []
+    for (let n = 1; n <= 6; n++) answers.push(await guess({ 'x-forwarded-for': `2001:db8:0:77::${n}` }))
+    expect(count(answers)).toEqual({ 401: 4, 429: 2 })
+    expect(await guess({ 'x-forwarded-for': '2001:db8:0:78::1' })).toMatchObject(invalid)
+  })
+})
+
+describe('requests of a key', () => {
+  test('are counted in all processes together, and every answer says what is left', async () => {
+    const account = await gateway.createAccount()
+    const elsewhere = makeClient(replica.url, account.apiKey)
+    const first = await account.get('/user-info')
+    expect(first.headers.get('ratelimit-policy')).toBe('"default";q=60;w=60')
+    expect(first.headers.get('ratelimit')).toBe('"default";r=59;t=1')
+    const wrong = await elsewhere.get('/info-device')
+    expect(wrong.status).toBe(400)
+    expect(wrong.headers.get('ratelimit')).toMatch(/^"default";r=5[89];t=[12]$/)
+
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? account : elsewhere).get('/user-info')),
+    )
+    const allowed = count(answers)[200] ?? 0
+    expect(allowed).toBeGreaterThanOrEqual(58)
+    expect(allowed).toBeLessThan(100)
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused).toMatchObject(rateLimited)
+    expect(refused?.headers.get('retry-after')).toBe('1')
+    expect(refused?.headers.get('ratelimit')).toBe('"default";r=0;t=1')
+    expect(refused?.headers.get('ratelimit-policy')).toBe('"default";q=60;w=60')
+
+    const other = await gateway.createAccount()
+    expect((await other.get('/user-info')).status).toBe(200)
+  })
+
+  test('a request that was refused changes nothing, and goes through after Retry-After', async () => {
+    const account = await gateway.createAccount()
+    await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
+    const sender = randomPhone()
+    expect(await account.post('/create-device', { sender })).toMatchObject(rateLimited)
+    await vi.waitFor(
+      async () => expect((await account.post('/create-device', { sender })).body.created).toBe(true),
+      { timeout: 5000, interval: 250 },
+    )
+  })
+})
+
+test('generate-qr has a limit of its own for each device, and names both', async () => {
+  const account = await gateway.createAccount()
+  const [sender, other] = [randomPhone(), randomPhone()]
+  const { body } = await account.post('/create-device', { sender })
+  await linkDevice(gateway, Number(body.device_id))
+  for (let n = 2; n >= 0; n--) {
+    const answer = await account.post('/generate-qr', { sender })
+    expect(answer).toMatchObject({ status: 409, body: { code: 'already_connected' } })
+    expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=60;w=60, "generate-qr";q=3;w=60')
+    expect(answer.headers.get('ratelimit')).toMatch(
+      new RegExp(`^"default";r=\\d+;t=\\d+, "generate-qr";r=${n};t=\\d+$`),
+    )
+  }
+  expect(await account.post('/generate-qr', { sender: `+${sender}` })).toMatchObject(rateLimited)
+  const second = await account.post('/create-device', { sender: other })
+  await linkDevice(gateway, Number(second.body.device_id))
+  expect((await account.post('/generate-qr', { sender: other })).status).toBe(409)
+})
+
+test('create-user has a limit for each ADMIN, which a mistake in the parameters does not touch', async () => {
+  const strict = await startGateway({ LIMIT_NEW_USERS_PER_MINUTE: '2' })
+  try {
+    const create = (fields: Record<string, unknown> = {}) =>
+      strict.admin.post('/create-user', {
+        email: `${randomUUID()}@example.com`,
+        password: 'correct horse',
+        ...fields,
+      })
+    expect((await create({ password: 'x' })).status).toBe(400)
+    expect((await create()).headers.get('ratelimit-policy')).toBe('"create-user";q=2;w=60')
+    expect((await create()).status).toBe(200)
+    expect(await create()).toMatchObject(rateLimited)
+  } finally {
+    await strict.close()
+  }
+})
+
+test('the defaults are 50 requests a second with a burst of 100', async () => {
+  const defaults = await startGateway({ LIMIT_REQUESTS_PER_SECOND: '', LIMIT_REQUESTS_BURST: '' })
+  try {
+    const { headers } = await defaults.admin.get('/user-info')
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=100;w=2')
+    expect(headers.get('ratelimit')).toBe('"default";r=99;t=1')
+  } finally {
+    await defaults.close()
+  }
+})
+
+test('without limits no header speaks of them', async () => {
+  const open = await startGateway()
+  try {
+    const { headers } = await open.admin.get('/user-info')
+    expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null])
+  } finally {
+    await open.close()
+  }
+})
+
+test.each(['cut', 'freeze'] as const)('without Redis (%s) every process counts for itself', async (fail) => {
+  const alone = await startGateway(limited)
+  try {
+    const account = await alone.createAccount()
+    alone.redis[fail]()
+    const startedAt = performance.now()
+    const answers = await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
+    expect(count(answers)).toEqual({ 200: 60, 429: 10 })
+    expect(await guess(newClient(), alone.url)).toMatchObject(invalid)
+    // It does not wait for Redis with every request.
+    expect(performance.now() - startedAt).toBeLessThan(3000)
+  } finally {
+    await alone.close()
+  }
+})

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { makeClient } from './client.ts'
+import { atOnce, type Gateway, randomPhone, startGateway, startReplica } from './gateway.ts'
+
+let gateway: Gateway
+let replica: Awaited<ReturnType<typeof startReplica>>
+beforeAll(async () => {
+  gateway = await startGateway()
+  replica = await startReplica(gateway)
+})
+afterAll(async () => {
+  await replica.close()
+  await gateway.close()
+})
+
+type User = Record<string, unknown> & { user_id: number }
+
+describe('users', () => {
+  test('lists the accounts with what they use and may use, newest first, in pages', async () => {
+    const made = [
+      await gateway.createAccount({ devices_allowed: 3, expiry: '2099-01-01T00:00:00Z' }),
+      await gateway.createAccount({ role: 'ADMIN' }),
+      await gateway.createAccount(),
+    ]
+    await made[0]?.post('/create-device', { sender: randomPhone() })
+    const all: User[] = []
+    let page: Record<string, unknown>
+    do {
+      const before = all.at(-1)?.user_id
+      const query = { limit: '2', ...(before && { before: String(before) }) }
+      page = (await gateway.admin.get('/users', query)).body
+      expect((page.users as User[]).length).toBeLessThanOrEqual(2)
+      all.push(...(page.users as User[]))
+    } while (page.has_more)
+    const ids = all.map(({ user_id }) => user_id)
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a))
+    expect((await gateway.admin.get('/api/users')).body.users).toEqual(all)
+    expect(all.find(({ user_id }) => user_id === made[0]?.userId)).toEqual({
+      user_id: made[0]?.userId,
+      email: expect.stringContaining('@example.com'),
+      role: 'USER',
+      devices_used: 1,
+      devices_allowed: 3,
+      expiry: '2099-01-01T00:00:00.000Z',
+      created_at: expect.any(String),
+    })
+    expect(all.find(({ user_id }) => user_id === made[1]?.userId)).toMatchObject({
+      role: 'ADMIN',
+      expiry: null,
+    })
+  })
+
+  test('and update-user are for an ADMIN only', async () => {
+    const account = await gateway.createAccount()
+    const mine = { user_id: account.userId, role: 'ADMIN', devices_allowed: 1000, expiry: 'never' }
+    for (const answer of [await account.get('/users'), await account.post('/update-user', mine)]) {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'admin_required' } })
+    }
+    expect((await account.get('/user-info')).body).toMatchObject({ level: 'USER', devices_allowed: 10 })
+  })
+})
+
+describe('update-user', () => {
+  test('changes role, devices and expiry, and nothing that was not given', async () => {
+    const { userId } = await gateway.createAccount()
+    const update = async (fields: Record<string, unknown>) =>
+      (await gateway.admin.post('/update-user', { user_id: userId, ...fields })).body
+    expect(await update({ role: 'admin' })).toMatchObject({ ok: true, role: 'ADMIN', devices_allowed: 10 })
+    expect(await update({ devices_allowed: 0, role: 'USER' })).toMatchObject({
+      role: 'USER',
+      devices_allowed: 0,
+    })
+    expect(await update({ expiry: '2099-01-01T00:00:00Z' })).toMatchObject({
+      expiry: '2099-01-01T00:00:00.000Z',
+    })
+    expect(await update({ role: 'USER' })).toMatchObject({
+      expiry: '2099-01-01T00:00:00.000Z',
+      devices_allowed: 0,
+    })
+    expect(await update({ expiry: 'never' })).toMatchObject({ expiry: null, user_id: userId })
+  })
+
+  test('is felt in every process: role, expiry and devices', async () => {
+    const account = await gateway.createAccount({ role: 'ADMIN' })
+    const everywhere = [gateway.url, replica.url].map((url) => makeClient(url, account.apiKey))
+    const felt = async (path: string, status: number, fields: Record<string, unknown>) => {
+      // Now it is cached everywhere, for longer than this waits.
+      for (const client of everywhere) await client.get('/user-info')
+      await gateway.admin.post('/update-user', { user_id: account.userId, ...fields })
+      for (const client of everywhere) {
+        await vi.waitFor(async () => expect((await client.get(path)).status).toBe(status), {
+          timeout: 2500,
+          interval: 20,
+        })
+      }
+    }
+    await felt('/users', 403, { role: 'USER' })
+    await felt('/users', 200, { role: 'ADMIN' })
+    const device = `/create-device?sender=${randomPhone()}`
+    await felt(device, 403, { expiry: '2020-01-01T00:00:00Z' })
+    for (const client of everywhere) expect((await client.get('/user-info')).status).toBe(200)
+    await felt(device, 200, { expiry: 'never' })
+    await felt(`/create-device?sender=${randomPhone()}`, 403, { devices_allowed: 1 })
+  })
+
+  test.each([{ user_id: 0 }, { role: 'OWNER' }, { devices_allowed: -1 }, { expiry: 'soon' }, { expiry: '' }])(
+    'refuses %j',
+    async (wrong) => {
+      const { userId } = await gateway.createAccount()
+      expect(await gateway.admin.post('/update-user', { user_id: userId, ...wrong })).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_parameter', details: [{ parameter: Object.keys(wrong)[0] }] },
+      })
+    },
+  )
+
+  test('refuses to change nothing', async () => {
+    const { userId } = await gateway.createAccount()
+    expect(await gateway.admin.post('/update-user', { user_id: userId })).toMatchObject({
+      status: 400,
+      body: { code: 'missing_parameter' },
+    })
+  })
+
+  test('says when there is no such account', async () => {
+    expect(await gateway.admin.post('/update-user', { user_id: 2 ** 31 - 1, role: 'USER' })).toMatchObject({
+      status: 404,
+      body: { code: 'user_not_found' },
+    })
+  })
+})
+
+test('one ADMIN who can act is always left, also when all demote each other at once', async () => {
+  const alone = await startGateway()
+  try {
+    const { body } = await alone.admin.get('/user-info')
+    const refused = { status: 409, body: { code: 'last_admin' } }
+    const demote = (client: Gateway['admin'], user_id: unknown) =>
+      client.post('/update-user', { user_id, role: 'USER' })
+    expect(await demote(alone.admin, body.id)).toMatchObject(refused)
+    const past = { user_id: body.id, expiry: '2020-01-01T00:00:00Z' }
+    expect(await alone.admin.post('/update-user', past)).toMatchObject(refused)
+
+    // One whose account has expired is no help.
+    await alone.createAccount({ role: 'ADMIN', expiry: '2020-01-01T00:00:00Z' })
+    expect(await demote(alone.admin, body.id)).toMatchObject(refused)
+
+    const second = await alone.createAccount({ role: 'ADMIN' })
+    await second.get('/user-info')
+    const hold = `SELECT FROM accounts WHERE role = 'ADMIN'`
+    const answers = await atOnce(alone, { hold, waiting: 2 }, () =>
+      Promise.all([demote(alone.admin, second.userId), demote(second, body.id)]),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const [row] = await alone.db.$client<{ count: number }[]>`
+      SELECT count(*)::int FROM accounts WHERE role = 'ADMIN' AND expires_at IS NULL`
+    expect(row?.count).toBe(1)
+  } finally {
+    await alone.close()
+  }
+})

@@ -1,0 +1,131 @@
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import type { Running } from '@wagate/shared/running'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { connectForLimits, firstAttempt, type OnRedisError } from './redis.ts'
+
+/** A bucket of `quota` tokens that is full again after `windowSeconds`. */
+type RateLimitPolicy = { name: string; quota: number; windowSeconds: number }
+
+export type Allowance = {
+  isAllowed: boolean
+  /** Tokens left. */
+  remaining: number
+  /** Until the bucket is full, or until there is a token again when it is empty. */
+  resetMs: number
+}
+
+export type RateLimiter = {
+  readonly policy: RateLimitPolicy
+  /** Takes a token. */
+  take(key: string): Promise<Allowance>
+  /** Takes none. */
+  look(key: string): Promise<Allowance>
+}
+
+export type RateLimits = Running & {
+  /** Counts for all processes; without Redis each counts for itself. Never fails, and answers within 250 ms. */
+  makeLimiter(policy: RateLimitPolicy): RateLimiter
+}
+
+type Bucket = { tokens: number; resetMs: number }
+type Wanted = { key: string; count: 0 | 1 }
+
+/** One connection, which all limiters share. */
+export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedisError }): RateLimits {
+  const redis = connectForLimits(redisUrl, onError)
+  const connected = firstAttempt(redis)
+
+  async function drawFromRedis(policy: RateLimitPolicy, wanted: Map<string, number>): Promise<Bucket[]> {
+    // The braces keep the buckets of a policy in one slot of a Redis Cluster.
+    const keys = [...wanted.keys()].map((key) => `{wa:limit:${policy.name}}:${key}`)
+    const windowMs = 1000 * policy.windowSeconds
+    const answer = await redis.eval(
+      drawTokens,
+      keys.length,
+      ...keys,
+      policy.quota,
+      windowMs,
+      ...wanted.values(),
+    )
+    return (answer as [number, number][]).map(([tokens, resetMs]) => ({ tokens, resetMs }))
+  }
+
+  return {
+    makeLimiter(policy) {
+      const memory = new RateLimiterMemory({ points: policy.quota, duration: policy.windowSeconds })
+
+      async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
+        await connected
+        if (redis.status === 'ready') {
+          try {
+            return await drawFromRedis(policy, wanted)
+          } catch (error) {
+            onError(error as Error)
+          }
+        }
+        return Promise.all([...wanted].map(([key, count]) => drawFromMemory(memory, key, count)))
+      }
+
+      // Requests that come together ask together, whatever their keys.
+      const batch = makeNaturalBatch<Wanted, Allowance>(
+        async (requests) => {
+          const wanted = new Map<string, number>()
+          for (const { key, count } of requests) wanted.set(key, (wanted.get(key) ?? 0) + count)
+          const buckets = await draw(wanted)
+          return share(requests, new Map([...wanted.keys()].map((key, index) => [key, buckets[index]])))
+        },
+        { itemsMax: 500 },
+      )
+      return {
+        policy,
+        take: (key) => batch.add({ key, count: 1 }),
+        look: (key) => batch.add({ key, count: 0 }),
+      }
+    },
+    async close() {
+      redis.disconnect()
+    },
+  }
+}
+
+/** First come, first served. */
+function share(requests: Wanted[], buckets: Map<string, Bucket | undefined>): Allowance[] {
+  return requests.map(({ key, count }) => {
+    const bucket = buckets.get(key) ?? { tokens: 0, resetMs: 0 }
+    const isAllowed = bucket.tokens > 0
+    if (isAllowed) bucket.tokens -= count
+    return { isAllowed, remaining: bucket.tokens, resetMs: bucket.resetMs }
+  })
+}
+
+async function drawFromMemory(memory: RateLimiterMemory, key: string, count: number): Promise<Bucket> {
+  const { consumedPoints, msBeforeNext } = await memory.consume(key, count).catch((refusal: unknown) => {
+    if (refusal instanceof RateLimiterRes) return refusal
+    throw refusal
+  })
+  return { tokens: Math.max(0, memory.points + count - consumedPoints), resetMs: msBeforeNext }
+}
+
+/**
+ * Token buckets. What is kept of one is the moment at which it will be full again (GCRA), and nothing of a full one.
+ * Gives each key as many of the wanted tokens as there are, and answers how many there were and `resetMs`.
+ */
+const drawTokens = `
+local quota, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
+local time = redis.call('TIME')
+local nowMs = 1000 * time[1] + time[2] / 1000
+local tokenMs = windowMs / quota
+local buckets = {}
+for index, key in ipairs(KEYS) do
+  local fullInMs = math.max(0, tonumber(redis.call('GET', key) or nowMs) - nowMs)
+  local tokens = math.floor((windowMs - fullInMs) / tokenMs + 0.001)
+  local given = math.min(tonumber(ARGV[2 + index]), tokens)
+  if given > 0 then
+    fullInMs = fullInMs + given * tokenMs
+    redis.call('SET', key, string.format('%.3f', nowMs + fullInMs), 'PX', math.ceil(fullInMs))
+  end
+  local resetMs = fullInMs
+  if tokens == given then resetMs = fullInMs + tokenMs - windowMs end
+  buckets[index] = {tokens, math.max(1, math.ceil(resetMs))}
+end
+return buckets`

@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { openRateLimits, type RateLimiter, type RateLimits } from '../src/rate-limits.ts'
+
+let proxy: TcpProxy
+let redisUrl: string
+const processes: RateLimits[] = []
+
+beforeAll(async () => {
+  redisUrl = await testRedisUrl()
+  proxy = await startTcpProxy(redisUrl)
+})
+afterEach(async () => {
+  for (const limits of processes.splice(0)) await limits.close()
+})
+afterAll(() => proxy.close())
+
+function open(url = redisUrl): RateLimits {
+  const limits = openRateLimits(url, { onError: () => undefined })
+  processes.push(limits)
+  return limits
+}
+
+let policies = 0
+/** Of a name that no other test has. */
+const perHour = (quota: number) => ({ name: `test-${++policies}`, quota, windowSeconds: 3600 })
+
+async function countAllowed(limiters: RateLimiter[], key: string, times: number): Promise<number> {
+  const taken = await Promise.all(
+    Array.from({ length: times }, (_, n) => limiters[n % limiters.length]?.take(key)),
+  )
+  return taken.filter((allowance) => allowance?.isAllowed).length
+}
+
+describe('a rate limit', () => {
+  it('gives as many tokens as there are, and says what is left and until when', async () => {
+    const limiter = open().makeLimiter(perHour(3))
+    expect(await limiter.take('a')).toEqual({ isAllowed: true, remaining: 2, resetMs: expect.any(Number) })
+    expect(await limiter.take('a')).toMatchObject({ isAllowed: true, remaining: 1 })
+    expect(await limiter.look('a')).toMatchObject({ isAllowed: true, remaining: 1 })
+    expect(await limiter.take('a')).toMatchObject({ isAllowed: true, remaining: 0 })
+    const refused = await limiter.take('a')
+    expect(refused).toMatchObject({ isAllowed: false, remaining: 0 })
+    // One of three comes back every 20 minutes.
+    expect(refused.resetMs).toBeGreaterThan(1190_000)
+    expect(refused.resetMs).toBeLessThanOrEqual(1200_000)
+    expect(await limiter.look('a')).toMatchObject({ isAllowed: false, remaining: 0 })
+    expect(await limiter.take('b')).toMatchObject({ isAllowed: true, remaining: 2 })
+  })
+
+  it('is exact for all processes together, whatever comes at once', async () => {
+    const policy = perHour(100)
+    const limiters = [open(), open(), open()].map(({ makeLimiter }) => makeLimiter(policy))
+    expect(await countAllowed(limiters, 'a', 250)).toBe(100)
+    expect(await countAllowed(limiters, 'a', 50)).toBe(0)
+  })
+
+  it('refills evenly, up to the quota', async () => {
+    const limiter = open().makeLimiter({ ...perHour(100), windowSeconds: 2 })
+    expect(await countAllowed([limiter], 'a', 150)).toBeGreaterThanOrEqual(100)
+    await vi.waitFor(async () => expect((await limiter.look('a')).remaining).toBe(100), {
+      timeout: 5000,
+      interval: 50,
+    })
+  })
+
+  it('counts in memory without Redis, and for all again afterwards', async () => {
+    const limiter = open(proxy.url).makeLimiter(perHour(5))
+    await limiter.take('a')
+    for (const fail of [proxy.cut, proxy.freeze]) {
+      fail()
+      const startedAt = performance.now()
+      const key = fail === proxy.cut ? 'cut' : 'frozen'
+      expect(await countAllowed([limiter], key, 20)).toBe(5)
+      for (let n = 0; n < 20; n++) expect(await limiter.take(key)).toMatchObject({ isAllowed: false })
+      expect(performance.now() - startedAt).toBeLessThan(1500)
+      proxy.cut()
+      proxy.heal()
+      await vi.waitFor(async () => expect(await limiter.look('a')).toMatchObject({ remaining: 4 }), {
+        timeout: 5000,
+        interval: 50,
+      })
+    }
+  })
+
+  it('may be asked before Redis has answered for the first time', async () => {
+    proxy.freeze()
+    const limiter = open(proxy.url).makeLimiter(perHour(1))
+    try {
+      expect(await limiter.take('a')).toMatchObject({ isAllowed: true })
+      expect(await limiter.take('a')).toMatchObject({ isAllowed: false })
+    } finally {
+      proxy.cut()
+      proxy.heal()
+    }
+  })
+})

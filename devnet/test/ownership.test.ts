@@ -89,7 +89,7 @@ describe('the senders of a worker', () => {
     await devnet.start('worker-1')
     await devnet.start('worker-3')
     await until('three workers share the shards', async () => {
-      const workers = await listLiveWorkers(database, 6000)
+      const workers = await listLiveWorkers(database, { leaseTtlMs: 6000, silentMs: 1500 })
       return workers.length === 3 && workers.every(({ owned }) => owned >= 5)
     })
     const before = await gateway.control<{ conflicts: number }>('/stats')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
@@ -64,18 +65,20 @@ type Databases = ReturnType<typeof openDatabases>
 
 /** Apart from each other: however busy the sessions are, the lease is renewed and lost shards are noticed. */
 function openDatabases({ DATABASE_URL }: Config) {
-  const open = (purpose: string, poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
+  // One name for all: as long as Postgres sees one of them, the process is not dead.
+  const applicationName = `wagate-worker ${randomUUID().slice(0, 8)}`
+  const open = (poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
     openDatabase(DATABASE_URL, {
       poolSize,
       commit,
-      applicationName: `wagate-worker ${purpose}`,
+      applicationName,
       statementTimeoutMs,
     })
   return {
-    sessions: open('sessions', 8),
-    claims: open('claims', 1, 'lazy'),
-    ownership: open('ownership', 1),
-    heartbeat: open('heartbeat', 1),
+    sessions: open(8),
+    claims: open(1, 'lazy'),
+    ownership: open(1),
+    heartbeat: open(1),
   }
 }
 

@@ -154,6 +154,7 @@ CREATE TABLE "workers" (
 	"renewed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"session_pid" integer NOT NULL,
 	"session_since" timestamp with time zone NOT NULL,
+	"session_name" text NOT NULL,
 	"renewed_since" timestamp with time zone DEFAULT now() NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "workers_state" CHECK ("workers"."state" IN ('live', 'draining', 'dead'))

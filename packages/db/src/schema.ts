@@ -245,6 +245,8 @@ export const workers = pgTable(
     /** The connection that renewed the lease last: it ends with its process, long before the lease does. */
     sessionPid: integer('session_pid').notNull(),
     sessionSince: moment('session_since').notNull(),
+    /** What all connections of that process call themselves. */
+    sessionName: text('session_name').notNull(),
     /** Since when the lease was renewed without a gap: only a worker that was alive for a full TTL reaps others. */
     renewedSince: moment('renewed_since').notNull().defaultNow(),
     startedAt: moment('started_at').notNull().defaultNow(),

@@ -146,7 +146,9 @@ test('frees the shards of dead workers only', async () => {
   await sql`UPDATE workers SET lease_until = now() - interval '1 ms' WHERE id = ${dying}`
   await sql`UPDATE workers SET renewed_since = now() - interval '1 hour' WHERE id = ${living}`
   expect(await freeShardsOfDeadWorkers(db)).toBe(0)
-  expect(await markGoneWorkersDead(db, { id: living, leaseTtlMs })).toMatchObject([{ id: dying }])
+  expect(await markGoneWorkersDead(db, { id: living, leaseTtlMs, silentMs: leaseTtlMs })).toMatchObject([
+    { id: dying },
+  ])
   expect(await freeShardsOfDeadWorkers(db)).toBe(1)
   expect(await listShardsOwnedBy(db, living)).toHaveLength(2)
 })

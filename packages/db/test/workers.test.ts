@@ -15,6 +15,7 @@ import {
 } from '../src/queries/workers.ts'
 
 const leaseTtlMs = 6000
+const patience = { leaseTtlMs, silentMs: leaseTtlMs / 2 }
 let server: TestDatabase
 let db: Database
 let sql: Database['$client']
@@ -68,7 +69,7 @@ test('marks workers past their lease dead, draining ones as well', async () => {
   await markWorkerDraining(db, draining)
   await lapse(lapsed)
   await lapse(draining)
-  const dead = await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })
+  const dead = await markGoneWorkersDead(db, { id: reaper, ...patience })
   expect(dead.map(({ id }) => id).sort()).toEqual([lapsed, draining].sort())
   expect((await states()).get(living)).toBe('live')
 })
@@ -77,9 +78,9 @@ test('reaps nobody before its own lease was renewed for one full TTL', async () 
   const reaper = await register('reaper')
   const lapsed = await register('a')
   await lapse(lapsed)
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
   await sql`UPDATE workers SET renewed_since = now() - interval '6001 ms' WHERE id = ${reaper}`
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toHaveLength(1)
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toHaveLength(1)
 })
 
 test('a gap in its own renewals takes the right to reap away', async () => {
@@ -87,9 +88,9 @@ test('a gap in its own renewals takes the right to reap away', async () => {
   const lapsed = await register('a')
   await lapse(lapsed)
   await lapse(reaper)
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
   expect(await renewWorker(db, reaper, leaseTtlMs)).toBe(true)
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
 })
 
 test('renewing in time keeps the right to reap', async () => {
@@ -97,23 +98,32 @@ test('renewing in time keeps the right to reap', async () => {
   const lapsed = await register('a')
   await lapse(lapsed)
   await renewWorker(db, reaper, leaseTtlMs)
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toHaveLength(1)
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toHaveLength(1)
 })
 
 test('a silent worker whose connection has ended is dead before the end of its lease', async () => {
   const reaper = await registerLongAgo('reaper')
   const [killed, stopped] = [await registerOverEndedConnection('a'), await register('b')]
   await sql`SELECT pg_sleep(0.02)`
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20 })).toEqual([
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20, silentMs: 10 })).toEqual([
     { id: killed, name: 'a', isPastLease: false },
   ])
   expect((await states()).get(stopped)).toBe('live')
 })
 
-test('a worker whose connection has ended has half a lease for the next one', async () => {
+test('a worker whose connections have ended has the time of a heartbeat for the next one', async () => {
   const reaper = await registerLongAgo('reaper')
   await registerOverEndedConnection('a')
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+})
+
+test('a silent worker of which another connection lives is not dead', async () => {
+  const reaper = await registerLongAgo('reaper')
+  await registerOverEndedConnection('a')
+  const living = openTestDatabase('a')
+  await living.$client`SELECT pg_sleep(0.02)`
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20, silentMs: 10 })).toEqual([])
+  await closeDatabase(living)
 })
 
 test('what ended the connection of the reaper as well was no death', async () => {
@@ -121,10 +131,10 @@ test('what ended the connection of the reaper as well was no death', async () =>
   await registerOverEndedConnection('a')
   await sql`SELECT pg_sleep(0.02)`
   await sql`UPDATE workers SET session_pid = 0 WHERE id = ${reaper}`
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20 })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20, silentMs: 10 })).toEqual([])
   const fresh = openTestDatabase()
   await renewWorker(fresh, reaper, leaseTtlMs)
-  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20 })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 20, silentMs: 10 })).toEqual([])
   await closeDatabase(fresh)
 })
 
@@ -132,7 +142,7 @@ test('lists live workers in the order of their start, with what they own', async
   const [first, second, draining] = [await register('b'), await register('a'), await register('c')]
   await claimShards(db, second, [1, 2, 3])
   await markWorkerDraining(db, draining)
-  expect(await listLiveWorkers(db, leaseTtlMs)).toEqual([
+  expect(await listLiveWorkers(db, patience)).toEqual([
     { id: first, capacity: 500, owned: 0, deathInMs: expect.any(Number) },
     { id: second, capacity: 500, owned: 3, deathInMs: expect.any(Number) },
   ])
@@ -140,7 +150,7 @@ test('lists live workers in the order of their start, with what they own', async
 
 test('knows when a worker that falls silent may be marked dead', async () => {
   const id = await register('a')
-  const deathInMs = async () => (await listLiveWorkers(db, leaseTtlMs))[0]?.deathInMs
+  const deathInMs = async () => (await listLiveWorkers(db, patience))[0]?.deathInMs
   const silent = (ms: number) =>
     sql`UPDATE workers SET renewed_at = now() - ${ms} * interval '1 ms' WHERE id = ${id}`
   expect(await deathInMs()).toBeLessThanOrEqual(leaseTtlMs / 2)
@@ -159,8 +169,8 @@ test('deletes workers that are long dead, unless they still own a shard', async 
   expect([...(await states()).keys()].sort()).toEqual([owner, fresh].sort())
 })
 
-function openTestDatabase(): Database {
-  return openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
+function openTestDatabase(applicationName = 'test'): Database {
+  return openDatabase(server.url, { poolSize: 5, applicationName, statementTimeoutMs: 4000 })
 }
 
 async function register(name: string): Promise<string> {
@@ -171,7 +181,7 @@ async function register(name: string): Promise<string> {
 
 async function registerOverEndedConnection(name: string): Promise<string> {
   const id = randomUUID()
-  const elsewhere = openTestDatabase()
+  const elsewhere = openTestDatabase(name)
   await registerWorker(elsewhere, { id, name, capacity: 500, leaseTtlMs })
   await closeDatabase(elsewhere)
   await vi.waitFor(async () => {

@@ -64,7 +64,7 @@ export const settings = {
   /** Linked devices that one worker carries at most. */
   WORKER_CAPACITY: wholeNumber(1, 100_000).default(500),
   LEASE_TTL_MS: wholeNumber(500, 600_000).default(6000),
-  HEARTBEAT_MS: wholeNumber(50, 60_000).default(2000),
+  HEARTBEAT_MS: wholeNumber(50, 60_000).default(1000),
   OUTBOX_POLL_MS: wholeNumber(50, 600_000).default(5000),
 
   /** `simulator` refuses to speak to anything but a loopback or private address. */

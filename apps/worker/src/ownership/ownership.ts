@@ -45,6 +45,8 @@ export type Ownership = Running & {
   lose(shard: number): void
 }
 
+/** One that was not heard of for longer is dead, if its process has ended. */
+const silentHeartbeats = 1.5
 /** A heartbeat that fails is not awaited for a whole period: the lease goes on running out. */
 const heartbeatRetryMsMax = 500
 const dropMsMax = 5000
@@ -54,9 +56,15 @@ const stepMsMax = 2000
 /** Returns at once; registers, claims and releases in the background until `close`. */
 export function startOwnership(options: OwnershipOptions): Ownership {
   const { db, heartbeatDb, events, logger, leaseTtlMs, heartbeatMs, tickMs } = options
+  const patience = { leaseTtlMs, silentMs: heartbeatMs * silentHeartbeats }
   const held = makeHeldShards(options.holder, logger)
   const membership = makeMembership({ ...options, db: heartbeatDb })
-  const placement = makePlacement({ ...options, held, publishShardsChanged: events.publishShardsChanged })
+  const placement = makePlacement({
+    ...options,
+    patience,
+    held,
+    publishShardsChanged: events.publishShardsChanged,
+  })
   const heartbeatOutage = makeOutageLog(logger, 'heartbeat')
   const tickOutage = makeOutageLog(logger, 'ownership')
 
@@ -73,7 +81,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     await held.dropLost()
     const registration = await join()
     await reconcile(db, registration.workerId, held)
-    await reap(db, logger, { id: registration.workerId, leaseTtlMs })
+    await reap(db, logger, { id: registration.workerId, ...patience })
     const againInMs = await placement.settle(registration)
     tickOutage.worked()
     return { againInMs }

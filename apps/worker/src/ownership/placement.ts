@@ -6,7 +6,7 @@ import {
   releaseShards,
   type UnownedShard,
 } from '@wagate/db/queries/shard-leases'
-import { type LiveWorker, listLiveWorkers } from '@wagate/db/queries/workers'
+import { type LiveWorker, listLiveWorkers, type Patience } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
@@ -27,7 +27,7 @@ export type PlacementOptions = {
   held: HeldShards
   shards: number
   capacity: number
-  leaseTtlMs: number
+  patience: Patience
   tickMs: number
   publishShardsChanged: () => Promise<void>
 }
@@ -47,7 +47,7 @@ const idleTicks = 10
 const restTicks = 60
 
 export function makePlacement(options: PlacementOptions): Placement {
-  const { db, logger, held, shards, capacity, leaseTtlMs, tickMs, publishShardsChanged } = options
+  const { db, logger, held, shards, capacity, patience, tickMs, publishShardsChanged } = options
   const watch = makeUnownedWatch({ logger, tickMs })
   let nextReleaseAtMs = 0
 
@@ -132,7 +132,7 @@ export function makePlacement(options: PlacementOptions): Placement {
     },
 
     async settle(registration) {
-      const workers = await listLiveWorkers(db, leaseTtlMs)
+      const workers = await listLiveWorkers(db, patience)
       const unowned = await listUnownedShards(db)
       watch.note(unowned)
       const missing = shareOf(registration, workers) - held.list().length

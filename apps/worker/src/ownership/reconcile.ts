@@ -5,7 +5,7 @@ import {
   type OwnedShard,
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
-import { markGoneWorkersDead } from '@wagate/db/queries/workers'
+import { markGoneWorkersDead, type Patience } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 
@@ -26,11 +26,7 @@ export async function reconcile(db: Database, workerId: string, held: HeldShards
 }
 
 /** Takes the shards of workers away that are gone. Their claims come afterwards, as a statement of their own. */
-export async function reap(
-  db: Database,
-  logger: Logger,
-  reaper: { id: string; leaseTtlMs: number },
-): Promise<void> {
+export async function reap(db: Database, logger: Logger, reaper: { id: string } & Patience): Promise<void> {
   const dead = await markGoneWorkersDead(db, reaper)
   for (const { id, name, isPastLease } of dead) {
     logger.warn({ workerId: id, name }, isPastLease ? 'A worker is past its lease' : 'A worker has died')

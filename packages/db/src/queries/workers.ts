@@ -2,9 +2,10 @@ import type { Database } from '../client.ts'
 
 export type NewWorker = { id: string; name: string; capacity: number; leaseTtlMs: number }
 
-/** Of the connection that asks: what `markGoneWorkersDead` knows a living process by. */
+/** The connection that asks: what `markGoneWorkersDead` knows a living process by. */
 const session = (sql: Database['$client']) => sql`
-  pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid()))`
+  pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())),
+  current_setting('application_name')`
 
 /**
  * A process that starts under the name of an earlier, not dead worker marks that one dead at once: its
@@ -16,7 +17,7 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
     WITH replaced AS (
       UPDATE workers SET state = 'dead' WHERE name = ${worker.name} AND state <> 'dead' RETURNING id
     )
-    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since)
+    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since, session_name)
     SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity},
       now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
     FROM (SELECT count(*) FROM replaced) AS done`
@@ -28,7 +29,7 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
  */
 export async function registerWorkerAgain(db: Database, worker: NewWorker): Promise<string> {
   const [row] = await db.$client<{ name: string }[]>`
-    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since)
+    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since, session_name)
     SELECT
       ${worker.id}::uuid,
       CASE WHEN EXISTS (SELECT FROM workers WHERE name = ${worker.name} AND state <> 'dead')
@@ -43,26 +44,26 @@ export async function renewWorker(db: Database, id: string, leaseTtlMs: number):
   const rows = await db.$client`
     UPDATE workers
     SET lease_until = now() + ${leaseTtlMs} * interval '1 ms', renewed_at = now(),
-        (session_pid, session_since) = (SELECT ${session(db.$client)}),
+        (session_pid, session_since, session_name) = (SELECT ${session(db.$client)}),
         renewed_since = CASE WHEN lease_until < now() THEN now() ELSE renewed_since END
     WHERE id = ${id} AND state <> 'dead'
     RETURNING id`
   return rows.length > 0
 }
 
-/** Of its lease. A worker that was not heard of for so long is dead if its process has ended. */
-const silentShare = 1 / 2
+/** `silentMs`: more than the time between two heartbeats. */
+export type Patience = { leaseTtlMs: number; silentMs: number }
 
 /**
- * Marks workers dead that are past their lease, or were not heard of for half of it and whose process has ended:
- * with a killed process goes the connection that renewed its lease. Only a worker that renewed its own lease
- * without a gap for one full TTL may do so, or everybody would kill each other after an outage of Postgres; and
- * only one whose own connection is older than the other's last renewal takes the end of that one for a death,
- * because what ended both was not the process.
+ * Marks workers dead that are past their lease, or silent and whose process has ended: with a killed process go all
+ * its connections, also the one that renewed its lease. Only a worker that renewed its own lease without a gap for
+ * one full TTL may do so, or everybody would kill each other after an outage of Postgres; and only one whose own
+ * connection is older than the other's last renewal takes the end of that one for a death, because what ended both
+ * was not the process.
  */
 export async function markGoneWorkersDead(
   db: Database,
-  reaper: { id: string; leaseTtlMs: number },
+  reaper: { id: string } & Patience,
 ): Promise<{ id: string; name: string; isPastLease: boolean }[]> {
   const sql = db.$client
   return await sql<{ id: string; name: string; isPastLease: boolean }[]>`
@@ -77,9 +78,10 @@ export async function markGoneWorkersDead(
       WHERE worker.state <> 'dead' AND (
         worker.lease_until < now()
         OR (
-          worker.renewed_at < now() - ${silentShare * reaper.leaseTtlMs} * interval '1 ms'
+          worker.renewed_at < now() - ${reaper.silentMs} * interval '1 ms'
           AND reaper.session_since < worker.renewed_at
           AND ${hasSession(sql, 'reaper')} AND NOT ${hasSession(sql, 'worker')}
+          AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = worker.session_name)
         )
       )
       FOR UPDATE OF worker SKIP LOCKED
@@ -102,7 +104,8 @@ export type LiveWorker = {
 }
 
 /** With the number of shards each owns; those that started earlier come first. */
-export async function listLiveWorkers(db: Database, leaseTtlMs: number): Promise<LiveWorker[]> {
+export async function listLiveWorkers(db: Database, patience: Patience): Promise<LiveWorker[]> {
+  const { leaseTtlMs, silentMs } = patience
   return await db.$client<LiveWorker[]>`
     WITH live AS (
       SELECT *, (extract(epoch FROM now() - renewed_at) * 1000)::float8 AS silent_ms
@@ -110,7 +113,7 @@ export async function listLiveWorkers(db: Database, leaseTtlMs: number): Promise
     )
     SELECT live.id, live.capacity, count(lease.shard)::int AS owned,
       CASE
-        WHEN silent_ms <= ${silentShare * leaseTtlMs} THEN ${silentShare * leaseTtlMs} - silent_ms
+        WHEN silent_ms <= ${silentMs} THEN ${silentMs} - silent_ms
         WHEN silent_ms <= ${leaseTtlMs} THEN ${leaseTtlMs} - silent_ms
       END AS "deathInMs"
     FROM live LEFT JOIN shard_leases AS lease ON lease.owner = live.id

@@ -26,6 +26,7 @@ const shape = {
   MEDIA_AUDIO_BYTES_MAX: settings.MEDIA_AUDIO_BYTES_MAX,
   MEDIA_VIDEO_BYTES_MAX: settings.MEDIA_VIDEO_BYTES_MAX,
   MEDIA_DOCUMENT_BYTES_MAX: settings.MEDIA_DOCUMENT_BYTES_MAX,
+  ALLOW_PRIVATE_MEDIA_HOSTS: settings.ALLOW_PRIVATE_MEDIA_HOSTS,
 }
 
 export type Config = ReturnType<typeof readConfig>

@@ -108,18 +108,37 @@ describe('send-media', () => {
 
   test.each([
     [{ type: 'gif' }, 'invalid_parameter'],
-    [{ url: 'ftp://example.com/x' }, 'invalid_parameter'],
-    [{ url: 'file:///etc/passwd' }, 'invalid_parameter'],
     [{ url: 'example.com/x.png' }, 'invalid_parameter'],
     [{ url: 'https://' }, 'invalid_parameter'],
-    [{ url: 'https://user:secret@example.com/x' }, 'invalid_parameter'],
     [{ url: `https://example.com/${'x'.repeat(8200)}` }, 'invalid_parameter'],
     [{ caption: 'x'.repeat(1025) }, 'invalid_parameter'],
     [{ filename: '' }, 'invalid_parameter'],
     [{ url: 'data:image/png,abc' }, 'invalid_media'],
+    [{ url: 'data:image/png' }, 'invalid_media'],
+    [{ url: 'data:' }, 'invalid_media'],
+    [{ url: 'data:,' }, 'invalid_media'],
+    [{ url: 'data:image/png;base64' }, 'invalid_media'],
     [{ url: 'data:image/png;base64,' }, 'invalid_media'],
+    [{ url: `data:image/png;base64;base64,${png}` }, 'invalid_media'],
+    [{ url: `data:image/png;charset=utf-8;base64,${png}` }, 'invalid_media'],
+    [{ url: `data:base64,${png}` }, 'invalid_media'],
+    [{ url: `data:image/png;${'x'.repeat(300)};base64,${png}` }, 'invalid_media'],
+    [{ url: `data:${'x'.repeat(300)};base64,${png}` }, 'invalid_media'],
     [{ url: 'data:image/png;base64,!!!!' }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${png.slice(0, -1)}` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${png}=` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${png}====` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,AA==${png}` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${png.slice(0, 40)}\n${png.slice(40)}` }, 'invalid_media'],
+    [{ url: `data:image/png;base64, ${png}` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${png.slice(0, 8)}-_-_${png.slice(12)}` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${png.slice(0, 8)}%2B00${png.slice(12)}` }, 'invalid_media'],
     [{ url: `data:image/png;base64,${Buffer.from('<svg></svg>').toString('base64')}` }, 'invalid_media'],
+    [{ url: `data:image/png;base64,${Buffer.from('<html></html>').toString('base64')}` }, 'invalid_media'],
+    [
+      { url: `data:image/png;base64,${Buffer.from('GIF89a\x01\0\x01\0').toString('base64')}` },
+      'invalid_media',
+    ],
     [{ type: 'video', url: `data:video/mp4;base64,${png}` }, 'invalid_media'],
     [{ type: 'audio', url: `data:audio/mpeg;base64,${png}` }, 'invalid_media'],
   ])('refuses case %#', async (wrong, code) => {
@@ -128,6 +147,36 @@ describe('send-media', () => {
     expect(await account.post('/send-media', { ...right, ...wrong })).toMatchObject({
       status: 400,
       body: { code },
+    })
+    expect(await storedOf(account)).toEqual([])
+  })
+
+  test.each([
+    'ftp://example.com/x',
+    'file:///etc/passwd',
+    'gopher://example.com/x',
+    'javascript:alert(1)',
+    'https://user:secret@example.com/x',
+    'https://user@example.com/x',
+    'http://127.0.0.1/x.png',
+    'http://127.1:6379/',
+    'http://2130706433/',
+    'http://0177.0.0.1/',
+    'http://①②⑦.0.0.1/',
+    'http://0.0.0.0/',
+    'http://[::]/',
+    'http://[::1]/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[fd00:ec2::254]/',
+    'http://192.168.0.1/',
+    'http://localhost:3000/',
+    'http://a.localhost./',
+  ])('refuses to fetch from %s', async (url) => {
+    const { account, sender } = await createSender(gateway)
+    expect(await account.post('/send-media', { sender, number, type: 'image', url })).toMatchObject({
+      status: 403,
+      body: { code: 'media_url_forbidden', details: [{ parameter: 'url' }] },
     })
     expect(await storedOf(account)).toEqual([])
   })

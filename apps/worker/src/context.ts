@@ -5,12 +5,13 @@ import { type Claim, claimMessages, type MessageOutcome, recordOutcomes } from '
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeSemaphore, type Semaphore } from '@wagate/shared/semaphore'
 import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { makeRecipients, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
-import { makeSemaphore, type Semaphore } from './semaphore.ts'
+
 import { chooseNetwork } from './session/network.ts'
 
 type Batch<Item, Result> = { add(item: Item): Promise<Result> }

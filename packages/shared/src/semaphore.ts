@@ -1,34 +1,64 @@
 /** Hands out `total` units, first come first served. A demand above the total waits for all of it. */
 export type Semaphore = {
-  /** Resolves to the function that gives the units back; calling it twice is harmless. */
-  acquire(units: number): Promise<() => void>
+  /**
+   * Resolves to the function that gives the units back; calling it twice is harmless. Rejects with the reason
+   * of the signal when that is aborted before.
+   */
+  acquire(units: number, signal?: AbortSignal): Promise<() => void>
+  /** The same at once, or undefined when somebody would have to wait. */
+  tryAcquire(units: number): (() => void) | undefined
 }
 
 export function makeSemaphore(total: number): Semaphore {
   let free = total
-  const waiting: { units: number; start: () => void }[] = []
+  const waiting = new Set<{ units: number; start: () => void }>()
 
   function startWaiting(): void {
-    for (let next = waiting[0]; next && next.units <= free; next = waiting[0]) {
-      waiting.shift()
-      free -= next.units
+    for (const next of waiting) {
+      if (next.units > free) return
+      waiting.delete(next)
       next.start()
     }
   }
 
+  function take(units: number): () => void {
+    let isHeld = true
+    free -= units
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      free += units
+      startWaiting()
+    }
+  }
+
+  function tryAcquire(wanted: number): (() => void) | undefined {
+    const units = Math.min(wanted, total)
+    return waiting.size === 0 && units <= free ? take(units) : undefined
+  }
+
   return {
-    acquire: (wanted) => {
-      const units = Math.min(wanted, total)
-      return new Promise((resolve) => {
-        let isHeld = true
-        const release = () => {
-          if (!isHeld) return
-          isHeld = false
-          free += units
+    tryAcquire,
+    acquire: async (wanted, signal) => {
+      signal?.throwIfAborted()
+      const taken = tryAcquire(wanted)
+      if (taken) return taken
+      return new Promise((resolve, reject) => {
+        const units = Math.min(wanted, total)
+        const demand = {
+          units,
+          start() {
+            signal?.removeEventListener('abort', giveUp)
+            resolve(take(units))
+          },
+        }
+        function giveUp(): void {
+          waiting.delete(demand)
+          reject(signal?.reason)
           startWaiting()
         }
-        waiting.push({ units, start: () => resolve(release) })
-        startWaiting()
+        signal?.addEventListener('abort', giveUp, { once: true })
+        waiting.add(demand)
       })
     },
   }

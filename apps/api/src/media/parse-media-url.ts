@@ -1,5 +1,7 @@
 import { AppError } from '@wagate/shared/app-error'
+import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
+import { isForbiddenHost } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
 import { fileTypeFromBuffer } from 'file-type'
 import { parseDataUrl } from './parse-data-url.ts'
@@ -9,27 +11,31 @@ export type Media = { url: string; media: { mime: string; base64: string } | nul
 
 const urlCharsMax = 8192
 
+type MediaRules = { bytesMaxOf: Record<MediaType, number>; allowPrivateHosts: boolean }
+
 /**
- * An http(s) URL is only checked in form: whether it may be fetched is decided where it is fetched, after its
- * name is resolved. Throws `invalid_parameter`, `invalid_media` or `payload_too_large`.
+ * Of an http(s) URL only what can be seen of it is judged here: what its name resolves to is looked at where it
+ * is fetched. Throws `invalid_parameter`, `media_url_forbidden`, `invalid_media` or `payload_too_large`.
  */
-export async function parseMediaUrl(
-  text: string,
-  type: MediaType,
-  bytesMaxOf: Record<MediaType, number>,
-): Promise<Media> {
-  if (/^data:/i.test(text)) return parseInlineMedia(text, type, bytesMaxOf[type])
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isFetchable = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (!url || !isFetchable || text.length > urlCharsMax) {
+export async function parseMediaUrl(text: string, type: MediaType, rules: MediaRules): Promise<Media> {
+  if (/^data:/i.test(text)) return parseInlineMedia(text, type, rules.bytesMaxOf[type])
+  const url = text.length <= urlCharsMax && URL.canParse(text) ? new URL(text) : undefined
+  if (!url) {
     throw invalid(
       'invalid_parameter',
       `must be an http, https or data URL of up to ${urlCharsMax} characters`,
     )
   }
-  if (url.username || url.password)
-    throw invalid('invalid_parameter', 'must not carry a user name or password')
+  const refusal = refusalOf(url, rules)
+  if (refusal) throw invalid('media_url_forbidden', refusal)
   return { url: url.href, media: null }
+}
+
+function refusalOf(url: URL, { allowPrivateHosts }: MediaRules): string | undefined {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http, https or data URL'
+  if (url.username || url.password) return 'must not carry a user name or password'
+  if (!allowPrivateHosts && isForbiddenHost(url.hostname)) return 'must not point to a private address'
+  return undefined
 }
 
 async function parseInlineMedia(text: string, type: MediaType, bytesMax: number): Promise<Media> {
@@ -46,6 +52,6 @@ async function parseInlineMedia(text: string, type: MediaType, bytesMax: number)
   return { url: `data:${mime}`, media: { mime, base64 } }
 }
 
-function invalid(code: 'invalid_parameter' | 'invalid_media', message: string): AppError {
+function invalid(code: RequestErrorCode, message: string): AppError {
   return new AppError(code, `url ${message}`, { details: [{ parameter: 'url', message }] })
 }

@@ -28,10 +28,13 @@ export const sendMedia = defineOperation({
   async handle({ type, url, caption, filename, ...given }, call) {
     const { config } = call.context
     const media = await parseMediaUrl(url, type, {
-      image: config.MEDIA_IMAGE_BYTES_MAX,
-      audio: config.MEDIA_AUDIO_BYTES_MAX,
-      video: config.MEDIA_VIDEO_BYTES_MAX,
-      document: config.MEDIA_DOCUMENT_BYTES_MAX,
+      bytesMaxOf: {
+        image: config.MEDIA_IMAGE_BYTES_MAX,
+        audio: config.MEDIA_AUDIO_BYTES_MAX,
+        video: config.MEDIA_VIDEO_BYTES_MAX,
+        document: config.MEDIA_DOCUMENT_BYTES_MAX,
+      },
+      allowPrivateHosts: config.ALLOW_PRIVATE_MEDIA_HOSTS,
     })
     const sent = await send(call, 'send-media', given, {
       content: { type, body: caption ?? null, filename: filename ?? null, ...media },

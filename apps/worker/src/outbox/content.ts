@@ -1,10 +1,10 @@
 import type { Database } from '@wagate/db/client'
 import type { Fence } from '@wagate/db/queries/fence'
 import { findSentContent, storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
+import type { Semaphore } from '@wagate/shared/semaphore'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'
 import type { Config } from '../config.ts'
-import type { Semaphore } from '../semaphore.ts'
 import type { Vault } from '../session/vault.ts'
 import { loadMedia } from './media.ts'
 

@@ -1,17 +1,22 @@
+import { Readable } from 'node:stream'
 import type { Database } from '@wagate/db/client'
-import { findMediaBlob, type WaitingMessage } from '@wagate/db/queries/outbox'
+import { findMediaBlob, findMediaBlobSize, type WaitingMessage } from '@wagate/db/queries/outbox'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
+import { isForbiddenAddress } from '@wagate/shared/public-hosts'
+import type { Semaphore } from '@wagate/shared/semaphore'
 import type { MediaType } from '@wagate/shared/statuses'
 import type { AnyMediaMessageContent } from 'baileys'
 import { fileTypeFromBuffer } from 'file-type'
 import type { Config } from '../config.ts'
-import type { Semaphore } from '../semaphore.ts'
-import { fetchMedia } from './fetch-media.ts'
+import { fetchMedia, type MediaRoom } from './fetch-media.ts'
 import { MediaError } from './media-error.ts'
 
 type Source = { config: Config; db: Database; mediaBytes: Semaphore }
 
 const fetchDeadlineMs = 15_000
+/** Postgres sends bytes as hexadecimal text, which is decoded when all of it is there. */
+const bytesPerBlobByte = 3
+const pieceBytes = 64 * 1024
 
 /**
  * The media of a message, fetched and checked, for Baileys to upload: it is given bytes, never an address.
@@ -23,8 +28,15 @@ export async function loadMedia(
 ): Promise<{ content: AnyMediaMessageContent; release: () => void }> {
   let release: () => void = () => undefined
   try {
-    const bytes = await loadBytes(source, message, async (size) => {
-      release = await source.mediaBytes.acquire(size)
+    const bytes = await loadBytes(source, message, {
+      tryTake(size) {
+        const taken = source.mediaBytes.tryAcquire(size)
+        if (taken) release = taken
+        return taken !== undefined
+      },
+      async take(size) {
+        release = await source.mediaBytes.acquire(size)
+      },
     })
     return { content: await makeContent(message, bytes), release }
   } catch (error) {
@@ -36,20 +48,22 @@ export async function loadMedia(
 async function loadBytes(
   { config, db }: Source,
   message: WaitingMessage & { type: MediaType },
-  reserve: (size: number) => Promise<void>,
+  room: MediaRoom,
 ): Promise<Buffer> {
   const url = message.url ?? ''
   if (!url.startsWith('data:')) {
     return fetchMedia(url, {
       bytesMax: bytesMaxOf(config, message.type),
       deadlineMs: fetchDeadlineMs,
-      allowPrivateHosts: config.ALLOW_PRIVATE_MEDIA_HOSTS,
-      reserve,
+      isForbidden: config.ALLOW_PRIVATE_MEDIA_HOSTS ? () => false : isForbiddenAddress,
+      room,
     })
   }
+  const size = await findMediaBlobSize(db, message.id)
+  if (size === undefined) throw new MediaError('invalid_media')
+  await room.take(size * bytesPerBlobByte)
   const blob = await findMediaBlob(db, message.id)
   if (!blob) throw new MediaError('invalid_media')
-  await reserve(blob.bytes.length)
   return blob.bytes
 }
 
@@ -69,16 +83,18 @@ async function makeContent(
   const mime = (await fileTypeFromBuffer(bytes))?.mime as string | undefined
   if (!isAcceptedMedia(message.type, mime)) throw new MediaError('media_type_mismatch')
   const caption = message.body ? { caption: message.body } : {}
+  // What Baileys is given in one piece it also encrypts into one.
+  const stream = Readable.from(piecesOf(bytes))
   switch (message.type) {
     case 'image':
-      return { image: bytes, mimetype: mime ?? 'image/jpeg', ...caption }
+      return { image: { stream }, mimetype: mime ?? 'image/jpeg', ...caption }
     case 'video':
-      return { video: bytes, mimetype: mime ?? 'video/mp4', ...caption }
+      return { video: { stream }, mimetype: mime ?? 'video/mp4', ...caption }
     case 'audio':
-      return { audio: bytes, mimetype: mime ?? 'audio/mpeg' }
+      return { audio: { stream }, mimetype: mime ?? 'audio/mpeg' }
     case 'document':
       return {
-        document: bytes,
+        document: { stream },
         mimetype: mime ?? 'application/octet-stream',
         fileName: message.filename ?? nameInUrl(message.url) ?? 'file',
         ...caption,
@@ -86,8 +102,19 @@ async function makeContent(
   }
 }
 
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    yield bytes.subarray(start, start + pieceBytes)
+  }
+}
+
+/** As the URL has it where it cannot be decoded; never with a path in it. */
 function nameInUrl(url: string | null): string | undefined {
   if (!url || url.startsWith('data:')) return undefined
-  const name = new URL(url).pathname.split('/').at(-1)
-  return name ? decodeURIComponent(name) : undefined
+  const name = new URL(url).pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(name).split(/[\\/]/).at(-1) || undefined
+  } catch {
+    return name
+  }
 }

@@ -208,6 +208,13 @@ export async function storeUploadedContent(
     FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
 }
 
+/** In bytes: to be asked before they are read. */
+export async function findMediaBlobSize(db: Database, messageId: string): Promise<number | undefined> {
+  const [row] = await db.$client<{ size: number }[]>`
+    SELECT octet_length(bytes) AS size FROM media_blobs WHERE message_id = ${messageId}`
+  return row?.size
+}
+
 export async function findMediaBlob(
   db: Database,
   messageId: string,

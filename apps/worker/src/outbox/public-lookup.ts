@@ -1,0 +1,20 @@
+import { lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { MediaError } from './media-error.ts'
+
+/**
+ * Resolves names as `lookup` does, and refuses a name with any address that is forbidden. A socket connects to
+ * the very addresses that were looked at: a name that resolves differently the next time gains nothing.
+ */
+export function makePublicLookup(
+  isForbidden: (address: string) => boolean,
+  lookup: LookupFunction = systemLookup,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, options, (error, found, family) => {
+      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
+      const isRefused = !error && addresses.some(isForbidden)
+      callback(isRefused ? new MediaError('media_url_forbidden') : error, found, family)
+    })
+  }
+}

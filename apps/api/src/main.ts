@@ -1,3 +1,4 @@
+import { makeLogger } from '@wagate/shared/logger'
 import { bootstrapAdmin } from './bootstrap-admin.ts'
 import { readConfig } from './config.ts'
 import { startApi } from './start.ts'
@@ -5,6 +6,14 @@ import { startApi } from './start.ts'
 const config = readConfig(process.env)
 const api = await startApi(config)
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void api.close())
+
+// Node would print them as they are, with whatever an error carries.
+const log = makeLogger('api', config.LOG_LEVEL)
+process.on('unhandledRejection', (error) => log.error({ err: error }, 'A rejection was not handled'))
+process.on('uncaughtException', (error) => {
+  log.fatal({ err: error }, 'An exception was not caught')
+  void api.close().finally(() => process.exit(1))
+})
 
 if (config.BOOTSTRAP_ADMIN_EMAIL) {
   const admin = await bootstrapAdmin(config.DATABASE_URL, config.BOOTSTRAP_ADMIN_EMAIL)

@@ -66,6 +66,32 @@ test('names every setting that is wrong, and not its value', async () => {
   expect(output.join('')).not.toContain('mysql://secret')
 })
 
+test('logs what nobody handled without what it carries, and ends with 1 after an exception', async () => {
+  const plant = `
+    const carrying = (text) => Object.assign(new Error(text), { query: 'planted secret' })
+    setTimeout(() => Promise.reject(carrying('planted rejection')), 1)
+    process.once('SIGUSR2', () => { throw carrying('planted exception') })`
+  const env = {
+    ...(await makeEnv()),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`const begin = () => {${plant}}; process.once('SIGUSR1', begin)`)}`,
+  }
+  const { child, output } = start(env)
+  const text = () => output.join('')
+  await vi.waitFor(() => expect(text()).toContain('The API listens'), 20_000)
+  child.kill('SIGUSR1')
+  await vi.waitFor(() => expect(text()).toContain('planted rejection'), 5000)
+  const exited = once(child, 'exit')
+  child.kill('SIGUSR2')
+  expect(await exited).toEqual([1, null])
+  const lines = text()
+    .trim()
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+  expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: 'A rejection was not handled' }))
+  expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'An exception was not caught' }))
+  expect(text()).not.toContain('planted secret')
+}, 60_000)
+
 async function makeEnv(): Promise<Record<string, string>> {
   const database = await createTestDatabase()
   closers.push(() => database.drop())

@@ -4,6 +4,7 @@ import type { Command } from '@wagate/shared/commands'
 import type { Logger } from '@wagate/shared/logger'
 import type { Config } from './config.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
+import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Inbox } from './messages/inbox.ts'
 
@@ -18,6 +19,7 @@ export type ApiContext = {
   /** To be called after every change of an account or of its keys: all processes forget what they know of it. */
   accountChanged(accountId: number): Promise<void>
   inbox: Inbox
+  largeBodies: LargeBodies
   /** Tells the device's owner. Never fails: the database says the same, only later. */
   command(command: Command): Promise<void>
   /** Aborted when the process stops: whoever waits for an event gives up. */

@@ -112,7 +112,7 @@ export async function answerOperation(
 
 /** A key outside the body is checked before the body is read: a stranger's upload is not worth taking. */
 async function authenticate(
-  { config, keys }: ApiContext,
+  { config, keys, largeBodies }: ApiContext,
   operation: Operation,
   exchange: Exchange,
   { method, deadline, clientAddress }: { method: Method; deadline: Deadline; clientAddress: string },
@@ -121,7 +121,11 @@ async function authenticate(
   const getAccount = (key: string) => deadline.run(() => keys.getHolder(key, clientAddress))
   const outside = findKeyOutsideBody(request, url, { allowQuery: config.ALLOW_QUERY_API_KEY })
   const early = outside === undefined ? undefined : await getAccount(outside)
-  const body = method === 'POST' ? await readBody(request, operation.bodyBytesMax ?? bodyBytesMax) : []
+  const admission = operation.bodyBytesMax
+    ? largeBodies.admit(exchange, deadline, early ? 'account' : 'stranger')
+    : undefined
+  const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
+  const body = method === 'POST' ? await readBody(request, bytesMax, admission) : []
   const key = getKey(outside, body)
   const account = early ?? (await getAccount(key))
   exchange.accountId = account.accountId

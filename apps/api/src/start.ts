@@ -15,6 +15,7 @@ import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
 import { makeGuessGuard } from './credentials/guess-guard.ts'
 import { makeKeyRing } from './credentials/key-ring.ts'
+import { makeLargeBodies } from './http/large-bodies.ts'
 import { makeServer } from './http/server.ts'
 import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
@@ -63,6 +64,7 @@ export async function startApi(config: Config): Promise<Running & { url: string 
         keys.forget(accountId)
         await accountEvents.publishChanged(accountId)
       },
+      largeBodies: makeLargeBodies(config.BODY_MEMORY_BYTES),
       command: commander,
       closing: closing.signal,
     })

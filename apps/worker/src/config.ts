@@ -13,6 +13,7 @@ const {
   LIMIT_FAILED_KEYS_PER_MINUTE: _failedKeys,
   LIMIT_NEW_USERS_PER_MINUTE: _newUsers,
   LIMIT_QR_CODES_PER_MINUTE: _qrCodes,
+  BODY_MEMORY_BYTES: _bodyMemoryBytes,
   ...workerSettings
 } = settings
 

@@ -22,6 +22,7 @@ export const requestErrorStatus = {
   key_not_found: 404,
   user_not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   sender_not_connected: 409,
   already_connected: 409,
   email_exists: 409,

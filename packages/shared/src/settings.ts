@@ -44,6 +44,8 @@ export const settings = {
   METRICS_PORT: wholeNumber(0, 65_535).default(0),
   TRUST_PROXY: proxies.default(0),
   ALLOW_QUERY_API_KEY: flag.default(true),
+  /** Of bodies of send-media, which one API process reads at a time. */
+  BODY_MEMORY_BYTES: wholeNumber(24 * 2 ** 20, 1e11).default(128 * 2 ** 20),
   /** While there is no ADMIN the API creates this one at start and prints the key once. */
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an email address').optional(),
 

@@ -6,6 +6,8 @@ export type Deadline = {
   /** Rejects with `unavailable` when the time is up. Only time spent in here counts. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
   extend(moreMs: number): void
+  /** Resolves when nothing of what was run still goes on, also of what had no time left. */
+  idle(): Promise<void>
 }
 
 /** A client is answered in time whatever is down; its own slowness (an upload) is not counted. */
@@ -13,6 +15,14 @@ export function makeDeadline(budgetMs: number): Deadline {
   const controller = new AbortController()
   let leftMs = budgetMs
   let rearm: (() => void) | undefined
+  const working = new Set<Promise<unknown>>()
+
+  function note<Result>(work: Promise<Result>): Promise<Result> {
+    working.add(work)
+    const forget = () => working.delete(work)
+    work.then(forget, forget)
+    return work
+  }
 
   return {
     signal: controller.signal,
@@ -24,8 +34,9 @@ export function makeDeadline(budgetMs: number): Deadline {
           clearTimeout(timer)
           timer = setTimeout(
             () => {
-              controller.abort()
-              reject(tooLate())
+              const error = tooLate()
+              controller.abort(error)
+              reject(error)
             },
             leftMs - (performance.now() - startedAt),
           )
@@ -33,7 +44,7 @@ export function makeDeadline(budgetMs: number): Deadline {
         rearm()
       })
       try {
-        return await Promise.race([work(), timeUp])
+        return await Promise.race([note(work()), timeUp])
       } finally {
         clearTimeout(timer)
         rearm = undefined
@@ -43,6 +54,9 @@ export function makeDeadline(budgetMs: number): Deadline {
     extend(moreMs) {
       leftMs += moreMs
       rearm?.()
+    },
+    async idle() {
+      await Promise.allSettled(working)
     },
   }
 }

@@ -10,6 +10,8 @@ export type Exchange = {
   readonly url: URL
   readonly headers: Record<string, string>
   accountId: number | undefined
+  /** Resolves, never rejects, when the answer is known. */
+  readonly answered: Promise<void>
 }
 
 export type Answer = { status: number; body?: Record<string, unknown> }
@@ -29,7 +31,11 @@ export function makeExchange(log: Logger) {
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
     }
-    const exchange: Exchange = { request, url, headers, accountId: undefined }
+    let markAnswered: () => void = () => undefined
+    const answered = new Promise<void>((resolve) => {
+      markAnswered = resolve
+    })
+    const exchange: Exchange = { request, url, headers, accountId: undefined, answered }
 
     const answer = await handle(exchange).catch((error: unknown) => {
       const failure = toAppError(error)
@@ -38,6 +44,7 @@ export function makeExchange(log: Logger) {
       if (failure.status === 401) headers['WWW-Authenticate'] = 'Bearer realm="wagate"'
       return { status: failure.status, body: failureBody(failure, requestId) }
     })
+    markAnswered()
 
     log.info(
       {

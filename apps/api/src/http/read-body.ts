@@ -1,16 +1,25 @@
 import { AppError } from '@wagate/shared/app-error'
 
+/** What a body waits for: each may refuse it by rejecting. */
+export type Admission = {
+  toRead(bytesMax: number): Promise<void>
+  toParse(): Promise<void>
+}
+
 /** The names and values of a JSON object or a form. An empty body is an empty object, whatever its type. */
 export async function readBody(
   request: Request,
   bytesMax: number,
+  admission?: Admission,
 ): Promise<[name: string, value: unknown][]> {
   const { type, charset } = readContentType(request.headers.get('content-type'))
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding !== 'identity') {
     throw new AppError('unsupported_media_type', 'A compressed body is not supported.')
   }
-  const text = decode(await readBytes(request, bytesMax))
+  const bytes = await readBytes(request, bytesMax, admission)
+  await admission?.toParse()
+  const text = decode(bytes)
   const start = text.trimStart()[0]
   if (start === undefined) return []
   if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
@@ -30,15 +39,21 @@ function readContentType(header: string | null): { type: string; charset: string
   return { type: type.trim(), charset: charset === 'utf8' ? 'utf-8' : (charset ?? 'utf-8') }
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+async function readBytes(
+  request: Request,
+  bytesMax: number,
+  admission: Admission | undefined,
+): Promise<Uint8Array> {
   const tooLarge = () =>
     new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
   const announced = request.headers.get('content-length')
   if (announced !== null) {
     // The HTTP parser passes on no more than was announced.
     if (Number(announced) > bytesMax) throw tooLarge()
+    await admission?.toRead(Number(announced))
     return new Uint8Array(await request.arrayBuffer())
   }
+  await admission?.toRead(bytesMax)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {

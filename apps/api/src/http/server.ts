@@ -7,10 +7,13 @@ import { failureBody } from './failure-body.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
+/** In how much time a client must have sent what it has to say, and how often that is looked at. */
+const patience = { headersMs: 20_000, requestMs: 60_000, lookEveryMs: 5000 }
+
 const notHttp = () => new AppError('invalid_parameter', 'The request is not valid HTTP.')
 
-/** Answers in JSON even where a request never reaches the app: headers too large, not HTTP, no usable host. */
-export function makeServer(fetch: Fetch): Server {
+/** Answers in JSON even where a request never reaches the app: too large headers, too slow, not HTTP, no usable host. */
+export function makeServer(fetch: Fetch, { headersMs, requestMs, lookEveryMs } = patience): Server {
   const listener = getRequestListener(fetch, {
     // Taken where a client names no host; nothing depends on it.
     hostname: 'localhost',
@@ -25,7 +28,9 @@ export function makeServer(fetch: Fetch): Server {
   const server = createServer(
     {
       maxHeaderSize: 64 * 1024,
-      requestTimeout: 60_000,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: lookEveryMs,
       // Above the idle timeout of common load balancers, so that theirs comes first.
       keepAliveTimeout: 65_000,
       requireHostHeader: false,
@@ -35,13 +40,20 @@ export function makeServer(fetch: Fetch): Server {
   server.on('checkExpectation', listener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    const failure =
-      error.code === 'HPE_HEADER_OVERFLOW'
-        ? new AppError('headers_too_large', 'The headers or the URL are larger than 64 KiB.')
-        : notHttp()
-    socket.end(rawAnswer(failure))
+    socket.end(rawAnswer(failureOf(error.code)))
   })
   return server
+}
+
+function failureOf(code: string | undefined): AppError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AppError('headers_too_large', 'The headers or the URL are larger than 64 KiB.')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('request_timeout', 'The request did not arrive completely in time.')
+    default:
+      return notHttp()
+  }
 }
 
 function rawAnswer(failure: AppError): string {

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeServer } from '../src/http/server.ts'
+
+let server: Server
+beforeAll(async () => {
+  const read = async (request: Request) => Response.json({ ok: true, bytes: (await request.text()).length })
+  server = makeServer(read, { headersMs: 300, requestMs: 600, lookEveryMs: 50 })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+/** What a client gets that sends one character every 20 ms and never comes to an end. */
+async function drip(beginning: string): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text) => {
+    answer += text
+  })
+  socket.on('error', () => undefined)
+  socket.write(beginning)
+  const timer = setInterval(() => socket.write('a'), 20)
+  await once(socket, 'close')
+  clearInterval(timer)
+  return answer
+}
+
+describe('a client that never comes to an end', () => {
+  test.each([
+    ['its first line', 'GET /'],
+    ['its headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-Long: '],
+    ['its body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n'],
+    ['its chunks', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n'],
+  ])('of %s is answered in JSON and cut off', async (_, beginning) => {
+    const answer = await drip(beginning)
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1.1 408 /)
+    expect(head).toContain('Connection: close')
+    expect(JSON.parse(body)).toMatchObject({ ok: false, code: 'request_timeout' })
+  })
+
+  test('without a word is cut off', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume()
+    await once(socket, 'close')
+  })
+
+  test('does not cut off others', async () => {
+    const slow = drip('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n')
+    const { port } = server.address() as AddressInfo
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'abc' })
+    expect(await answer.json()).toEqual({ ok: true, bytes: 3 })
+    await slow
+  })
+})

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// The command of operators: `node scripts/wagate.mjs admin create --email you@example.com`.
+// The command of operators: `node scripts/wagate.mjs admin create --email you@example.com`, `… keys rotate`.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const cli = fileURLToPath(new URL('../apps/api/src/cli.ts', import.meta.url))
+const app = process.argv[2] === 'keys' ? 'worker' : 'api'
+const cli = fileURLToPath(new URL(`../apps/${app}/src/cli.ts`, import.meta.url))
 const child = spawn(
   process.execPath,
   ['--import', 'tsx', '--conditions=source', cli, ...process.argv.slice(2)],

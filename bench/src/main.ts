@@ -9,6 +9,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   memory: async () => (await import('./memory.ts')).measureMemory,
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
+  media: async () => (await import('./media.ts')).measureMedia,
   preload: async () => (await import('./preload.ts')).measurePreload,
 }
 

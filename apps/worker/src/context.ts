@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.ts'
 import { makeRecipients, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 
+import { type MasterKeys, readMasterKeys } from './session/master-keys.ts'
 import { chooseNetwork } from './session/network.ts'
 
 type Batch<Item, Result> = { add(item: Item): Promise<Result> }
@@ -24,6 +25,7 @@ export type DeviceContext = {
   events: DeviceEvents
   metrics: Metrics
   network: Partial<UserFacingSocketConfig>
+  masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
   logins: Semaphore
   mediaBytes: Semaphore
@@ -51,6 +53,7 @@ export function makeDeviceContext(
   return {
     ...given,
     network: chooseNetwork(config),
+    masterKeys: readMasterKeys(config),
     logins: makeSemaphore(loginsMax),
     mediaBytes: makeSemaphore(config.MEDIA_MEMORY_BYTES),
     recipients: makeRecipients(),

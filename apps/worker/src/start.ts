@@ -5,6 +5,7 @@ import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events
 import type { Logger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
+import { checkMasterKeys } from './check-master-keys.ts'
 import type { Config } from './config.ts'
 import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
@@ -12,6 +13,7 @@ import { makeShardHolder } from './holder.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { addGauges, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
+import { readMasterKeys } from './session/master-keys.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
 
@@ -34,6 +36,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 
   try {
     await checkShards(databases.ownership, config.SHARDS)
+    await checkMasterKeys(databases.sessions, readMasterKeys(config))
     // Last of all, so that nothing is owned when something else cannot start.
     const health = await startHealth(config, metrics, () => owner.state())
     const owner = startOwner({ config, logger, metrics, databases, events })
@@ -113,6 +116,7 @@ function startOwner({ config, logger, metrics, databases, events }: OwnerOf): Ow
     name: config.WORKER_NAME,
     shards: config.SHARDS,
     capacity: config.WORKER_CAPACITY,
+    masterKeyId: context.masterKeys.current.id,
     leaseTtlMs: config.LEASE_TTL_MS,
     heartbeatMs: config.HEARTBEAT_MS,
     tickMs,

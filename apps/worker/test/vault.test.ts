@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { readMasterKeys } from '../src/session/master-keys.ts'
 import { makeVault } from '../src/session/vault.ts'
 
-const masterKey = randomBytes(32)
+const keysOf = (key: Buffer, ...others: Buffer[]) =>
+  readMasterKeys({ MASTER_KEY: key, MASTER_KEYS_OTHER: others })
+const key = randomBytes(32)
+const masterKey = keysOf(key)
 const secret = Buffer.from('a session record')
 
 describe('the vault', () => {
@@ -30,8 +34,20 @@ describe('the vault', () => {
     }
   })
 
-  it('says when another master key is needed', () => {
+  it('opens what another master key has sealed if it has that too, and seals with the current one', () => {
     const sealed = makeVault(masterKey, 7).seal(secret, 'session|1')
-    expect(() => makeVault(randomBytes(32), 7).open(sealed, 'session|1')).toThrow(/another MASTER_KEY/)
+    const next = randomBytes(32)
+    const vault = makeVault(keysOf(next, randomBytes(32), key), 7)
+    expect(vault.open(sealed, 'session|1')).toEqual(secret)
+    const resealed = vault.seal(secret, 'session|1')
+    expect(makeVault(keysOf(next), 7).open(resealed, 'session|1')).toEqual(secret)
+  })
+
+  it('names the master key that is missing, and says nothing of any key', () => {
+    const sealed = makeVault(masterKey, 7).seal(secret, 'session|1')
+    const open = () => makeVault(keysOf(randomBytes(32)), 7).open(sealed, 'session|1')
+    expect(open).toThrow(`another master key (${masterKey.current.id})`)
+    expect(masterKey.current.id).toMatch(/^[0-9a-f]{8}$/)
+    expect(key.toString('hex')).not.toContain(masterKey.current.id)
   })
 })

@@ -101,6 +101,11 @@ CREATE TABLE "installation" (
 	CONSTRAINT "installation_one_row" CHECK ("installation"."id" = 1)
 );
 --> statement-breakpoint
+CREATE TABLE "master_keys" (
+	"id" text PRIMARY KEY NOT NULL,
+	"used_since" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "media_blobs" (
 	"message_id" uuid PRIMARY KEY NOT NULL,
 	"account_id" integer NOT NULL,
@@ -150,6 +155,7 @@ CREATE TABLE "workers" (
 	"name" text NOT NULL,
 	"state" text NOT NULL,
 	"capacity" integer NOT NULL,
+	"master_key_id" text,
 	"lease_until" timestamp with time zone NOT NULL,
 	"renewed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"session_pid" integer NOT NULL,

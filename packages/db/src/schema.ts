@@ -233,6 +233,12 @@ export const idempotencyKeys = pgTable(
   ],
 )
 
+/** The master keys by which stored values may be encrypted: their ids, never the keys. */
+export const masterKeys = pgTable('master_keys', {
+  id: text().primaryKey(),
+  usedSince: moment('used_since').notNull().defaultNow(),
+})
+
 export const workers = pgTable(
   'workers',
   {
@@ -240,6 +246,8 @@ export const workers = pgTable(
     name: text().notNull(),
     state: text().$type<'live' | 'draining' | 'dead'>().notNull(),
     capacity: integer().notNull(),
+    /** The id of the key by which it encrypts. */
+    masterKeyId: text('master_key_id'),
     leaseUntil: moment('lease_until').notNull(),
     renewedAt: moment('renewed_at').notNull().defaultNow(),
     /** The connection that renewed the lease last: it ends with its process, long before the lease does. */

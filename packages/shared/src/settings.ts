@@ -30,12 +30,22 @@ const proxies = z
   .regex(/^(true|false|[0-9])$/, 'must be true, false or the number of proxies')
   .transform((value) => (value === 'true' ? 1 : value === 'false' ? 0 : Number(value)))
 
+const keys32 = z
+  .string()
+  .transform((value) => value.split(',').map((key) => Buffer.from(key, 'base64')))
+  .refine(
+    (keys) => keys.every((bytes) => bytes.length === 32),
+    'must be keys of 32 bytes in base64, with commas between',
+  )
+
 /** Every environment variable of the system, in one place. `.env.example` lists the same (a test compares). */
 export const settings = {
   DATABASE_URL: url('postgres:', 'postgresql:'),
   REDIS_URL: url('redis:', 'rediss:'),
   /** Encrypts WhatsApp credentials and Signal keys at rest. */
   MASTER_KEY: key32,
+  /** What was encrypted with these can be read as well. */
+  MASTER_KEYS_OTHER: keys32.default([]),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 
   HOST: z.string().default('0.0.0.0'),

@@ -64,7 +64,7 @@ const firstLoginUnits = 4
 export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
   const { config, db, events } = context
   const logger = context.logger.child({ deviceId: id })
-  const vault = makeVault(config.MASTER_KEY, id)
+  const vault = makeVault(context.masterKeys, id)
   const retryCounts = context.caches.retryCounts()
   const auth = makeDeviceAuth(context, { id, lease, vault })
   const recorder = makeRecorder(context, lease, id)

@@ -5,7 +5,7 @@ import type { Semaphore } from '@wagate/shared/semaphore'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'
 import type { Config } from '../config.ts'
-import type { Vault } from '../session/vault.ts'
+import { uploadContext, type Vault } from '../session/vault.ts'
 import { loadMedia } from './media.ts'
 
 type Source = { config: Config; db: Database; mediaBytes: Semaphore; vault: Vault }
@@ -67,10 +67,6 @@ export async function uploadMedia(
   } finally {
     release()
   }
-}
-
-function uploadContext(messageId: string): string {
-  return `upload|${messageId}`
 }
 
 function withMedia(message: WaitingMessage): WaitingMessage & { type: MediaType } {

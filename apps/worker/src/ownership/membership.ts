@@ -17,6 +17,7 @@ export type MembershipOptions = {
   logger: Logger
   name: string
   capacity: number
+  masterKeyId?: string
   leaseTtlMs: number
 }
 
@@ -31,7 +32,8 @@ export type Membership = {
 /** Part of the TTL that is given away, for clocks that run at different speeds. */
 const marginShare = 1 / 12
 
-export function makeMembership({ db, logger, name, capacity, leaseTtlMs }: MembershipOptions): Membership {
+export function makeMembership(options: MembershipOptions): Membership {
+  const { db, logger, name, capacity, masterKeyId = null, leaseTtlMs } = options
   const validMs = leaseTtlMs * (1 - marginShare)
   let current: (Registration & { isDead: boolean; validUntilMs: number }) | undefined
 
@@ -50,7 +52,7 @@ export function makeMembership({ db, logger, name, capacity, leaseTtlMs }: Membe
     current: () => current,
 
     async join() {
-      const worker = { id: randomUUID(), name, capacity, leaseTtlMs }
+      const worker = { id: randomUUID(), name, capacity, masterKeyId, leaseTtlMs }
       const sentAtMs = performance.now()
       if (!current) {
         await registerWorker(db, worker)

@@ -24,6 +24,8 @@ export type OwnershipOptions = {
   name: string
   shards: number
   capacity: number
+  /** By which it encrypts; absent when it encrypts nothing. */
+  masterKeyId?: string
   leaseTtlMs: number
   heartbeatMs: number
   tickMs: number

@@ -10,7 +10,7 @@ import {
   type SignalKeyStore,
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
-import type { Vault } from './vault.ts'
+import { authContext, type Vault } from './vault.ts'
 
 type KeyType = keyof SignalDataTypeMap
 export type AuthRows = { type: string; id: string; value: Buffer | null }[]
@@ -38,7 +38,7 @@ export async function findCreds(
   vault: Vault,
 ): Promise<AuthenticationCreds | undefined> {
   const [row] = await listAuthValues(db, deviceId, credsType, [credsId])
-  return row && decode(vault.open(row.value, context(credsType, credsId)))
+  return row && decode(vault.open(row.value, authContext(credsType, credsId)))
 }
 
 type AuthSource = {
@@ -61,25 +61,25 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
   const seal = (type: string, id: string, value: unknown): AuthRows[number] => ({
     type,
     id,
-    value: value == null ? null : vault.seal(encode(value), context(type, id)),
+    value: value == null ? null : vault.seal(encode(value), authContext(type, id)),
   })
 
   async function read(type: string, ids: string[]): Promise<Map<string, unknown>> {
     const found = new Map<string, unknown>()
     const missing: string[] = []
     for (const id of ids) {
-      const cached = cache.get(context(type, id))
+      const cached = cache.get(authContext(type, id))
       if (!cached) missing.push(id)
       else if (cached.value != null) found.set(id, cached.value)
     }
     if (missing.length === 0) return found
     const stored = await listAuthValues(db, deviceId, type, missing)
     const values = new Map(
-      stored.map((row) => [row.id, revive(type, vault.open(row.value, context(type, row.id)))]),
+      stored.map((row) => [row.id, revive(type, vault.open(row.value, authContext(type, row.id)))]),
     )
     for (const id of missing) {
       const value = values.get(id) ?? null
-      if (type !== 'pre-key') cache.set(context(type, id), value)
+      if (type !== 'pre-key') cache.set(authContext(type, id), value)
       if (value != null) found.set(id, value)
     }
     return found
@@ -89,13 +89,13 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     try {
       await write(entries.map(({ type, id, value }) => seal(type, id, value)))
     } catch (error) {
-      for (const { type, id } of entries) cache.delete(context(type, id))
+      for (const { type, id } of entries) cache.delete(authContext(type, id))
       throw error
     }
     for (const { type, id, value } of entries) {
       // 812 pre-keys are written at once and each is read once.
-      if (type === 'pre-key') cache.delete(context(type, id))
-      else cache.set(context(type, id), value)
+      if (type === 'pre-key') cache.delete(authContext(type, id))
+      else cache.set(authContext(type, id), value)
     }
   }
 
@@ -127,10 +127,6 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
       return saving
     },
   }
-}
-
-function context(type: string, id: string): string {
-  return `${type}|${id}`
 }
 
 function encode(value: unknown): Buffer {

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { MasterKey, MasterKeys } from './master-keys.ts'
 
 /**
  * Encrypts what is stored of one device: AES-256-GCM under a key of its own (HKDF of the master key), so
@@ -7,36 +8,57 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
  */
 export type Vault = {
   seal(plaintext: Buffer, context: string): Buffer
-  /** Throws when the value was changed, moved, or sealed under another master key. */
+  /** Throws when the value was changed, moved, or sealed under a master key that is not known. */
   open(sealed: Buffer, context: string): Buffer
 }
 
 const version = 1
 const headerBytes = 1 + 4 + 12 + 16
 
-export function makeVault(masterKey: Buffer, deviceId: number): Vault {
-  const keyId = createHash('sha256').update('wagate key id').update(masterKey).digest().subarray(0, 4)
-  const key = Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `wagate device ${deviceId}`, 32))
+export function makeVault(masterKeys: MasterKeys, deviceId: number): Vault {
+  const { current, all } = masterKeys
+  const currentId = Buffer.from(current.id, 'hex')
+  const derived = new Map<string, Buffer>()
   const aad = (context: string) => Buffer.from(`${deviceId}|${context}`)
+
+  function keyOf({ id, bytes }: MasterKey): Buffer {
+    const known = derived.get(id)
+    if (known) return known
+    const key = Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `wagate device ${deviceId}`, 32))
+    derived.set(id, key)
+    return key
+  }
 
   return {
     seal(plaintext, context) {
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(aad(context))
+      const cipher = createCipheriv('aes-256-gcm', keyOf(current), nonce).setAAD(aad(context))
       const body = Buffer.concat([cipher.update(plaintext), cipher.final()])
-      return Buffer.concat([Buffer.of(version), keyId, nonce, cipher.getAuthTag(), body])
+      return Buffer.concat([Buffer.of(version), currentId, nonce, cipher.getAuthTag(), body])
     },
     open(sealed, context) {
       if (sealed.length < headerBytes || sealed[0] !== version) {
         throw new Error('A stored credential has an unknown format')
       }
-      if (!sealed.subarray(1, 5).equals(keyId)) {
-        throw new Error('A stored credential was encrypted with another MASTER_KEY')
+      const id = sealed.toString('hex', 1, 5)
+      const masterKey = all.get(id)
+      if (!masterKey) {
+        throw new Error(`A stored credential was encrypted with another master key (${id})`)
       }
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(5, 17))
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(masterKey), sealed.subarray(5, 17))
         .setAAD(aad(context))
         .setAuthTag(sealed.subarray(17, headerBytes))
       return Buffer.concat([decipher.update(sealed.subarray(headerBytes)), decipher.final()])
     },
   }
+}
+
+/** Of what Baileys stores of a device. */
+export function authContext(type: string, id: string): string {
+  return `${type}|${id}`
+}
+
+/** Of what WhatsApp needs to find the media of a message. */
+export function uploadContext(messageId: string): string {
+  return `upload|${messageId}`
 }

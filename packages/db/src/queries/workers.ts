@@ -1,6 +1,13 @@
 import type { Database } from '../client.ts'
 
-export type NewWorker = { id: string; name: string; capacity: number; leaseTtlMs: number }
+export type NewWorker = {
+  id: string
+  name: string
+  capacity: number
+  /** By which it encrypts; absent when it encrypts nothing. */
+  masterKeyId?: string | null
+  leaseTtlMs: number
+}
 
 /** The connection that asks: what `markGoneWorkersDead` knows a living process by. */
 const session = (sql: Database['$client']) => sql`
@@ -17,8 +24,8 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
     WITH replaced AS (
       UPDATE workers SET state = 'dead' WHERE name = ${worker.name} AND state <> 'dead' RETURNING id
     )
-    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since, session_name)
-    SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity},
+    INSERT INTO workers (id, name, state, capacity, master_key_id, lease_until, session_pid, session_since, session_name)
+    SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity}, ${worker.masterKeyId ?? null},
       now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
     FROM (SELECT count(*) FROM replaced) AS done`
 }
@@ -29,12 +36,13 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
  */
 export async function registerWorkerAgain(db: Database, worker: NewWorker): Promise<string> {
   const [row] = await db.$client<{ name: string }[]>`
-    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since, session_name)
+    INSERT INTO workers (id, name, state, capacity, master_key_id, lease_until, session_pid, session_since, session_name)
     SELECT
       ${worker.id}::uuid,
       CASE WHEN EXISTS (SELECT FROM workers WHERE name = ${worker.name} AND state <> 'dead')
         THEN ${`${worker.name} ${worker.id.slice(0, 8)}`} ELSE ${worker.name} END,
-      'live', ${worker.capacity}, now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
+      'live', ${worker.capacity}, ${worker.masterKeyId ?? null},
+      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
     RETURNING name`
   return row?.name ?? worker.name
 }

@@ -1,0 +1,23 @@
+import type { Database } from '@wagate/db/client'
+import {
+  forgetMasterKeys,
+  isEncryptedBy,
+  listUsedMasterKeys,
+  noteMasterKey,
+} from '@wagate/db/queries/master-keys'
+import type { MasterKeys } from './session/master-keys.ts'
+
+/** Throws, naming them, when values are encrypted by master keys that are not known here. */
+export async function checkMasterKeys(db: Database, { current, all }: MasterKeys): Promise<void> {
+  const unknown = (await listUsedMasterKeys(db)).filter((id) => !all.has(id))
+  if (unknown.length > 0) {
+    if (await isEncryptedBy(db, unknown)) {
+      throw new Error(
+        `WhatsApp credentials in this database are encrypted with the master key ${unknown.join(' and ')}. ` +
+          `MASTER_KEY is ${current.id}, and MASTER_KEYS_OTHER does not have it either.`,
+      )
+    }
+    await forgetMasterKeys(db, { except: [...all.keys()] })
+  }
+  await noteMasterKey(db, current.id)
+}

@@ -1,0 +1,112 @@
+import type { Database } from '@wagate/db/client'
+import { forgetMasterKeys, listWorkersWithOtherKeys, noteMasterKey } from '@wagate/db/queries/master-keys'
+import {
+  type AuthKey,
+  type ContentKey,
+  listAuthSealedByOthers,
+  listContentsSealedByOthers,
+  type Replacement,
+  replaceAuth,
+  replaceContents,
+  type SealedPage,
+} from '@wagate/db/queries/sealed-values'
+import type { MasterKeys } from './session/master-keys.ts'
+import { authContext, makeVault, uploadContext, type Vault } from './session/vault.ts'
+
+export type Rotation = {
+  replaced: number
+  /** Values that could not be opened, by why: their master key is not known, or they are broken. */
+  unreadable: Map<string, number>
+  /** Workers that go on encrypting by another key. */
+  others: { name: string; masterKeyId: string }[]
+  /** Nothing is encrypted by any other key, and nobody will do it. */
+  isComplete: boolean
+}
+
+type Options = {
+  onProgress(progress: { looked: number; replaced: number }): void
+  /** Ends it between two pages; it can be begun again at any time. */
+  signal?: AbortSignal
+}
+
+/** A page is looked at again when its owner was writing. */
+const passesMax = 5
+
+/** Encrypts by the current master key what another one has encrypted, while workers read and write it. */
+export async function rotateMasterKeys(
+  db: Database,
+  masterKeys: MasterKeys,
+  { onProgress, signal }: Options,
+): Promise<Rotation> {
+  const { current } = masterKeys
+  const vaults = new Map<number, Vault>()
+  const unreadable = new Map<string, number>()
+  let looked = 0
+  let replaced = 0
+  let left = 0
+
+  function vaultOf(deviceId: number): Vault {
+    const vault = vaults.get(deviceId) ?? makeVault(masterKeys, deviceId)
+    // Values come ordered by device: more than a few are not needed again.
+    if (vaults.size > 1000) vaults.clear()
+    vaults.set(deviceId, vault)
+    return vault
+  }
+
+  function reseal<Key extends { deviceId: number }>(
+    { values }: SealedPage<Key>,
+    contextOf: (key: Key) => string,
+  ): Replacement<Key>[] {
+    return values.flatMap(({ key, value }) => {
+      const context = contextOf(key)
+      const vault = vaultOf(key.deviceId)
+      try {
+        return [{ key, value, replacement: vault.seal(vault.open(value, context), context) }]
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        unreadable.set(why, (unreadable.get(why) ?? 0) + 1)
+        return []
+      }
+    })
+  }
+
+  async function passThrough<Key extends { deviceId: number }>(table: {
+    list(after: Key | undefined): Promise<SealedPage<Key>>
+    replace(replacements: Replacement<Key>[]): Promise<number>
+    contextOf(key: Key): string
+  }): Promise<void> {
+    let after: Key | undefined
+    do {
+      signal?.throwIfAborted()
+      const page = await table.list(after)
+      const replacements = reseal(page, table.contextOf)
+      const done = replacements.length > 0 ? await table.replace(replacements) : 0
+      replaced += done
+      left += replacements.length - done
+      looked += page.looked
+      onProgress({ looked, replaced })
+      after = page.last
+    } while (after)
+  }
+
+  await noteMasterKey(db, current.id)
+  for (let pass = 0; pass === 0 || (left > 0 && pass < passesMax); pass++) {
+    left = 0
+    unreadable.clear()
+    await passThrough<AuthKey>({
+      list: (after) => listAuthSealedByOthers(db, current.id, after),
+      replace: (replacements) => replaceAuth(db, replacements),
+      contextOf: ({ type, id }) => authContext(type, id),
+    })
+    await passThrough<ContentKey>({
+      list: (after) => listContentsSealedByOthers(db, current.id, after),
+      replace: (replacements) => replaceContents(db, replacements),
+      contextOf: ({ id }) => uploadContext(id),
+    })
+  }
+
+  const others = await listWorkersWithOtherKeys(db, current.id)
+  const isComplete = left === 0 && unreadable.size === 0 && others.length === 0
+  if (isComplete) await forgetMasterKeys(db, { except: [current.id] })
+  return { replaced, unreadable, others, isComplete }
+}

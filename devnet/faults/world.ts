@@ -35,7 +35,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     // Of its own, so that Postgres keeps what it has committed when it is killed.
     dataFolder,
     async between(name, url) {
-      const link = await startTcpProxy(url, random)
+      const link = await startTcpProxy(url, { random })
       links.set(keyOf(name, kindOf(url)), link)
       return link.url
     },

@@ -16,8 +16,17 @@ export type TcpProxy = {
 /** `resetShare` of the pieces of data, from 0 to 1, that end their connection instead of passing. */
 type Weather = { latencyMs: number; jitterMs: number; resetShare: number }
 
+type Options = {
+  random?: () => number
+  /** Sees what passes in both directions. */
+  onData?(chunk: Buffer): void
+}
+
 /** Stands in front of a real server and fails the way networks fail. */
-export async function startTcpProxy(target: string, random: () => number = Math.random): Promise<TcpProxy> {
+export async function startTcpProxy(
+  target: string,
+  { random = Math.random, onData }: Options = {},
+): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let mode: 'open' | 'cut' | 'frozen' = 'open'
@@ -27,7 +36,8 @@ export async function startTcpProxy(target: string, random: () => number = Math.
     let lastAtMs = 0
     sockets.add(from)
     if (mode === 'frozen') from.pause()
-    from.on('data', (chunk) => {
+    from.on('data', (chunk: Buffer) => {
+      onData?.(chunk)
       if (!weather) return to.write(chunk)
       if (random() < weather.resetShare) return from.resetAndDestroy()
       const nowMs = performance.now()

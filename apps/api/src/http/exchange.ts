@@ -51,7 +51,7 @@ export function makeExchange(log: Logger) {
         requestId,
         method: request.method,
         // Never the query: it may carry the API key and the text of a message.
-        path: url.pathname.slice(0, 200),
+        path: withoutKeys(url.pathname).slice(0, 200),
         status: answer.status,
         durationMs: Math.round(performance.now() - startedAt),
         accountId: exchange.accountId,
@@ -62,6 +62,11 @@ export function makeExchange(log: Logger) {
     headers['Content-Type'] = 'application/json; charset=utf-8'
     return new Response(JSON.stringify(answer.body), { status: answer.status, headers })
   }
+}
+
+/** Some clients put a key where a path should be. */
+function withoutKeys(path: string): string {
+  return path.replaceAll(/wag_\w+/g, 'wag_[redacted]')
 }
 
 function toAppError(error: unknown): AppError {

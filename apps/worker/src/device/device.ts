@@ -62,7 +62,7 @@ const firstLoginUnits = 4
 
 /** One device of an owned shard: brings its socket to what the database asks for, and keeps it there. */
 export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
-  const { config, db, events } = context
+  const { db, events } = context
   const logger = context.logger.child({ deviceId: id })
   const vault = makeVault(context.masterKeys, id)
   const retryCounts = context.caches.retryCounts()

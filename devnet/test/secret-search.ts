@@ -1,0 +1,51 @@
+/** Something that must not be found, and what to call it without showing it. */
+export type Secret = { name: string; bytes: Buffer }
+
+/** A place to look at: a log, a table, what went over a wire. */
+export type Place = { name: string; text: string }
+
+/** The beginning is enough: a part of a secret is a leak too. */
+const searchedBytesMax = 24
+
+export function secretText(name: string, text: string): Secret {
+  return { name, bytes: Buffer.from(text) }
+}
+
+/** What was found, as `<secret> as <encoding> in <place>`. Places are read as Latin-1, so that bytes stay bytes. */
+export function findSecrets(places: Place[], secrets: Secret[]): string[] {
+  const needles = secrets.flatMap(({ name, bytes }) =>
+    encodingsOf(bytes.subarray(0, searchedBytesMax)).map(([encoding, text]) => ({ name, encoding, text })),
+  )
+  return places.flatMap((place) =>
+    needles
+      .filter(({ text }) => place.text.includes(text))
+      .map(({ name, encoding }) => `${name} as ${encoding} in ${place.name}`),
+  )
+}
+
+/** The forms in which programs write bytes down. */
+function encodingsOf(bytes: Buffer): [encoding: string, text: string][] {
+  const hex = bytes.toString('hex')
+  const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset))
+  return [
+    ['bytes', bytes.toString('latin1')],
+    ['JSON', JSON.stringify(bytes.toString()).slice(1, -1)],
+    ['a query', encodeURIComponent(bytes.toString())],
+    ['hex', hex],
+    ['HEX', hex.toUpperCase()],
+    ['hex with colons', hex.replaceAll(/..(?=.)/g, '$&:')],
+    ['numbers', [...bytes].join(',')],
+    ...base64.map((text): [string, string] => ['base64', text]),
+    ...base64.map((text): [string, string] => ['base64url', text.replaceAll('+', '-').replaceAll('/', '_')]),
+  ]
+}
+
+/** As it looks inside of a longer text whose length before it is `offset` modulo 3: without the characters it shares. */
+function base64At(bytes: Buffer, offset: number): string {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes])
+    .toString('base64')
+    .replace(/=+$/, '')
+  const sharedBefore = [0, 2, 3][offset]
+  const isWhole = (offset + bytes.length) % 3 === 0
+  return text.slice(sharedBefore, isWhole ? undefined : -1)
+}

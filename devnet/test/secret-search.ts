@@ -13,9 +13,12 @@ export function secretText(name: string, text: string): Secret {
 
 /** What was found, as `<secret> as <encoding> in <place>`. Places are read as Latin-1, so that bytes stay bytes. */
 export function findSecrets(places: Place[], secrets: Secret[]): string[] {
-  const needles = secrets.flatMap(({ name, bytes }) =>
-    encodingsOf(bytes.subarray(0, searchedBytesMax)).map(([encoding, text]) => ({ name, encoding, text })),
-  )
+  const needles = secrets.flatMap(({ name, bytes }) => {
+    const encodings = encodingsOf(bytes.subarray(0, searchedBytesMax))
+    // Some look the same; the first one names them.
+    const byText = new Map(encodings.reverse().map(([encoding, text]) => [text, encoding]))
+    return [...byText].map(([text, encoding]) => ({ name, encoding, text }))
+  })
   return places.flatMap((place) =>
     needles
       .filter(({ text }) => place.text.includes(text))
@@ -26,10 +29,11 @@ export function findSecrets(places: Place[], secrets: Secret[]): string[] {
 /** The forms in which programs write bytes down. */
 function encodingsOf(bytes: Buffer): [encoding: string, text: string][] {
   const hex = bytes.toString('hex')
+  const json = JSON.stringify(bytes.toString()).slice(1, -1)
   const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset))
   return [
     ['bytes', bytes.toString('latin1')],
-    ['JSON', JSON.stringify(bytes.toString()).slice(1, -1)],
+    ['JSON', Buffer.from(json).toString('latin1')],
     ['a query', encodeURIComponent(bytes.toString())],
     ['hex', hex],
     ['HEX', hex.toUpperCase()],

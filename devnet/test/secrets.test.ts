@@ -399,13 +399,13 @@ describe('the search', () => {
       'planted:stream',
       '*',
       'data',
-      JSON.stringify({ deep: [secret.bytes.toString('base64url')] }),
+      JSON.stringify({ deep: [secret.bytes.toString('base64')] }),
     )
     await redis.zadd('planted:zset', 1, secret.bytes)
     redis.disconnect()
     await sql`INSERT INTO device_auth SELECT id, 'planted', 'x', ${secret.bytes} FROM devices LIMIT 1`
     expect(findSecrets([...logs(), ...(await redisValues()), ...(await tables())], [secret]).sort()).toEqual([
-      'planted as base64url in Redis planted:stream',
+      'planted as base64 in Redis planted:stream',
       'planted as bytes in Redis planted:zset',
       'planted as hex in Redis planted:hash',
       'planted as hex in public.device_auth',

@@ -60,6 +60,9 @@ export async function uploadMedia(
       upload: sock.waUploadToServer,
       mediaUploadTimeoutMs: uploadTimeoutMs,
     })
+    for (const media of [uploaded.imageMessage, uploaded.videoMessage]) {
+      if (media?.jpegThumbnail?.length === 0) media.jpegThumbnail = null
+    }
     const bytes = Buffer.from(proto.Message.encode(uploaded).finish())
     const sealed = source.vault.seal(bytes, uploadContext(message.id))
     await storeUploadedContent(source.db, fence, { ...message, content: sealed })

@@ -10,6 +10,7 @@ import { fileTypeFromBuffer } from 'file-type'
 import type { Config } from '../config.ts'
 import { fetchMedia, type MediaRoom } from './fetch-media.ts'
 import { MediaError } from './media-error.ts'
+import { findPictureSize } from './picture-size.ts'
 
 type Source = { config: Config; db: Database; mediaBytes: Semaphore }
 
@@ -17,6 +18,10 @@ const fetchDeadlineMs = 15_000
 /** Postgres sends bytes as hexadecimal text, which is decoded when all of it is there. */
 const bytesPerBlobByte = 3
 const pieceBytes = 64 * 1024
+/** Those of a good camera. Baileys opens four pictures at a time at most, each with 4 bytes for a pixel. */
+const previewPixelsMax = 25_000_000
+/** Keeps Baileys from making one; taken out before the message is sent. */
+const noPreview = ''
 
 /**
  * The media of a message, fetched and checked, for Baileys to upload: it is given bytes, never an address.
@@ -87,9 +92,10 @@ async function makeContent(
   const stream = Readable.from(piecesOf(bytes))
   switch (message.type) {
     case 'image':
-      return { image: { stream }, mimetype: mime ?? 'image/jpeg', ...caption }
+      return { image: { stream }, mimetype: mime ?? 'image/jpeg', ...previewOf(bytes), ...caption }
     case 'video':
-      return { video: { stream }, mimetype: mime ?? 'video/mp4', ...caption }
+      // Baileys would run ffmpeg on what strangers send, where there is one.
+      return { video: { stream }, mimetype: mime ?? 'video/mp4', jpegThumbnail: noPreview, ...caption }
     case 'audio':
       return { audio: { stream }, mimetype: mime ?? 'audio/mpeg' }
     case 'document':
@@ -100,6 +106,13 @@ async function makeContent(
         ...caption,
       }
   }
+}
+
+/** A file of a megabyte may be a picture that takes a gigabyte once it is opened: that is left to the recipient. */
+function previewOf(bytes: Buffer): { jpegThumbnail?: string; width?: number; height?: number } {
+  const size = findPictureSize(bytes)
+  const isSmall = size && size.width * size.height <= previewPixelsMax
+  return isSmall ? {} : { jpegThumbnail: noPreview, ...size }
 }
 
 function* piecesOf(bytes: Buffer): Generator<Buffer> {

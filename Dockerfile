@@ -1,5 +1,8 @@
 # Targets: api, worker and migrate. All three hold the same files; what they run differs.
-FROM node:24-bookworm-slim AS base
+# Give it with a digest (--build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:…) to build the same image again.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS base
 WORKDIR /app
 RUN npm install --global pnpm@12.21.0
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
@@ -21,7 +24,7 @@ RUN pnpm build
 FROM base AS dependencies
 RUN pnpm install --frozen-lockfile --prod --filter "@wagate/api..." --filter "@wagate/worker..."
 
-FROM node:24-bookworm-slim AS runtime
+FROM ${NODE_IMAGE} AS runtime
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app ./

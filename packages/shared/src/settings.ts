@@ -45,7 +45,7 @@ export const settings = {
   /** Encrypts WhatsApp credentials and Signal keys at rest. */
   MASTER_KEY: key32,
   /** What was encrypted with these can be read as well. */
-  MASTER_KEYS_OTHER: keys32.default([]),
+  MASTER_KEYS_OTHER: keys32.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 
   HOST: z.string().default('0.0.0.0'),

@@ -11,9 +11,12 @@ export type MasterKeys = {
 /** `id` says nothing of the key: it may be shown, and stands in every value. */
 export type MasterKey = { id: string; bytes: Buffer }
 
-export function readMasterKeys(config: { MASTER_KEY: Buffer; MASTER_KEYS_OTHER: Buffer[] }): MasterKeys {
+export function readMasterKeys(config: {
+  MASTER_KEY: Buffer
+  MASTER_KEYS_OTHER?: Buffer[] | undefined
+}): MasterKeys {
   const current = { id: idOf(config.MASTER_KEY), bytes: config.MASTER_KEY }
-  const others = config.MASTER_KEYS_OTHER.map((bytes) => ({ id: idOf(bytes), bytes }))
+  const others = (config.MASTER_KEYS_OTHER ?? []).map((bytes) => ({ id: idOf(bytes), bytes }))
   return { current, all: new Map([...others, current].map((key) => [key.id, key])) }
 }
 

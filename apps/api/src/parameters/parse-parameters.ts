@@ -12,10 +12,21 @@ export function parseParameters<Shape extends z.ZodRawShape>(
   if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
 
   const known = Object.keys(schema.shape).filter((name) => given.has(name))
+  const broken = known.filter((name) => !isStorable(given.get(name)))
   const result = schema.safeParse(Object.fromEntries(known.map((name) => [name, given.get(name)])))
-  if (result.success) return result.data
-  const invalid = result.error.issues.map(({ path, message }) => ({ parameter: String(path[0]), message }))
+  if (result.success && broken.length === 0) return result.data
+  const invalid = [
+    ...broken.map((parameter) => ({ parameter, message: 'must not contain broken characters' })),
+    ...(result.error?.issues ?? [])
+      .map(({ path, message }) => ({ parameter: String(path[0]), message }))
+      .filter(({ parameter }) => !broken.includes(parameter)),
+  ]
   throw new AppError('invalid_parameter', sentenceOf(invalid), { details: invalid })
+}
+
+/** Postgres takes no U+0000, and half a surrogate pair is no text anywhere else. */
+function isStorable(value: unknown): boolean {
+  return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
 }
 
 /** Unknown parameters are no error, but a misspelt one should be seen. */

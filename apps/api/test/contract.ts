@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import { live, ready } from '../src/health.ts'
 import { makeDocument } from '../src/openapi/document.ts'
 import type { OpenApiOperation, OpenApiPath, OpenApiResponse } from '../src/openapi/openapi-types.ts'
+import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
 
 export const document = makeDocument(operations, [live, ready])
@@ -11,6 +12,7 @@ export type AnswerSeen = { status: number; headers: Headers; text: string }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
+ajv.addFormat('base64', /^[A-Za-z0-9+/]*={0,2}$/)
 ajv.addSchema({ $id: 'document', ...forbidUnknownFields(document) })
 const validators = new Map<string, ValidateFunction>()
 
@@ -31,6 +33,26 @@ export function violations(method: string, path: string, answer: AnswerSeen): st
   const codes = ['invalid_parameter', 'headers_too_large', item ? 'method_not_allowed' : 'not_found']
   if (method === 'HEAD') return status === (item ? 405 : 404) ? found : [...found, `HEAD answers ${status}`]
   return [...found, ...violationsOfFailure(answer, codes)]
+}
+
+/** Every status that the method may be answered with on this path. */
+export function documentedStatus(method: string, path: string): number[] {
+  const item = pathItem(path)
+  const operation = item && operationOf(item, method)
+  if (operation) return Object.keys(operation.responses).map(Number)
+  if (!item) return [404]
+  return method === 'OPTIONS' ? [204] : [405]
+}
+
+export function exampleProblems({ name, parameters, example }: Operation): string[] {
+  const given = parameters.safeParse(example.given)
+  const post = document.paths[`/${name}`]?.post ?? document.paths[`/${name}`]?.get
+  const validate = post && validatorOf(post, 200)
+  const answers = validate?.({ ok: true, ...example.answer })
+  return [
+    ...(given.success ? [] : [`the request of ${name}: ${given.error.message}`]),
+    ...(answers ? [] : [`the answer of ${name}: ${ajv.errorsText(validate?.errors)}`]),
+  ]
 }
 
 const headersOfEveryAnswer = [

@@ -15,7 +15,6 @@ const contentSecurityPolicy = [
 ].join('; ')
 
 const require = createRequire(import.meta.url)
-const fromPackage = (file: string) => () => readFile(require.resolve(`swagger-ui-dist/${file}`))
 
 const page = `<!doctype html>
 <html lang="en">
@@ -53,10 +52,16 @@ export const docsFiles: Record<string, File> = {
   '/docs/start.js': { type: 'text/javascript; charset=utf-8', read: () => start },
   '/docs/swagger-ui-bundle.js': {
     type: 'text/javascript; charset=utf-8',
-    read: fromPackage('swagger-ui-bundle.js'),
+    read: () => readFile(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
   },
-  '/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', read: fromPackage('swagger-ui.css') },
-  '/docs/favicon-32x32.png': { type: 'image/png', read: fromPackage('favicon-32x32.png') },
+  '/docs/swagger-ui.css': {
+    type: 'text/css; charset=utf-8',
+    read: () => readFile(require.resolve('swagger-ui-dist/swagger-ui.css')),
+  },
+  '/docs/favicon-32x32.png': {
+    type: 'image/png',
+    read: () => readFile(require.resolve('swagger-ui-dist/favicon-32x32.png')),
+  },
 }
 
 export async function answerFile({ type, read }: File, { headers }: Exchange): Promise<Answer> {

@@ -22,10 +22,10 @@ export const sendParameters = {
 
 /** What both sends answer. */
 export const sendFields = {
-  message_id: z.uuid(),
-  status: z.enum(messageStatuses),
-  sender: z.string(),
-  number: z.string(),
+  message_id: z.uuid().describe('By which the history knows it'),
+  status: z.enum(messageStatuses).describe('`queued`, or `scheduled` with send_at; the newest with wait'),
+  sender: z.string().describe('Digits only'),
+  number: z.string().describe('Digits only'),
   device_id: z.int(),
   error: z.string().optional().describe('With wait: why the message failed'),
   error_code: z.string().optional().describe('The same for programs'),

@@ -8,7 +8,7 @@ export const errorsOfEveryPath: RequestErrorCode[] = [
   'internal_error',
 ]
 
-const always: RequestErrorCode[] = [
+export const always: RequestErrorCode[] = [
   ...errorsOfEveryPath,
   'duplicate_parameter',
   'conflicting_api_keys',
@@ -19,7 +19,8 @@ const always: RequestErrorCode[] = [
   'unavailable',
   'storage_full',
 ]
-const ofBodies: RequestErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type']
+export const ofBodies: RequestErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type']
+export const ofChanges: RequestErrorCode[] = ['account_expired', 'prefetch_refused']
 
 /** Every code that the operation can be refused with. */
 export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): RequestErrorCode[] {
@@ -27,8 +28,7 @@ export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): 
     [true, always],
     [!operation.parameters.safeParse({}).success, ['missing_parameter']],
     [method === 'POST', ofBodies],
-    [operation.changes, ['account_expired']],
-    [operation.changes && method === 'GET', ['prefetch_refused']],
+    [operation.changes, ofChanges.filter((code) => code !== 'prefetch_refused' || method === 'GET')],
     [operation.adminOnly === true, ['admin_required']],
     [takesIdempotencyKey(operation), ['idempotency_key_reused']],
     [true, operation.errors ?? []],

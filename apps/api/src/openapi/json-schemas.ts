@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Operation } from '../operation.ts'
 
 export type JsonSchema = {
-  type?: string
+  type?: string | string[]
   description?: string
   properties?: Record<string, JsonSchema>
   required?: string[]

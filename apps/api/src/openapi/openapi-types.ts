@@ -30,6 +30,6 @@ export type OpenApiParameter = {
   example?: unknown
 }
 export type OpenApiResponse = { description: string; headers?: Record<string, Reference>; content: Content }
-export type OpenApiHeader = { description: string; required?: boolean; schema: JsonSchema }
+type OpenApiHeader = { description: string; required?: boolean; schema: JsonSchema }
 export type Reference = { $ref: string }
 type Content = Record<string, { schema: JsonSchema; example?: unknown }>

@@ -11,7 +11,7 @@ export const requestHeaders = {
     name: 'X-Request-Id',
     in: 'header',
     description:
-      'Comes back with the answer and stands in the log. Another one is made unless it fits the pattern.',
+      'Comes back with the answer and stands in the log, if it is 1 to 128 letters, digits, hyphens, dots and underscores',
     schema: { type: 'string', examples: ['order-4711'] },
   },
   'Idempotency-Key': {

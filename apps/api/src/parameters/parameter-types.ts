@@ -13,6 +13,7 @@ export const phone = z
     issues.addIssue({ code: 'custom', message: phoneMessage })
     return z.NEVER
   })
+  .meta({ title: 'phone number' })
 
 export function integer(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`

@@ -11,6 +11,7 @@ import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { makeLogger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
+import type { Hono } from 'hono'
 import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
 import { makeGuessGuard } from './credentials/guess-guard.ts'
@@ -23,8 +24,8 @@ import { makeInbox } from './messages/inbox.ts'
 
 const drainMs = 8000
 
-/** Listens once Postgres has answered; Redis may come later. */
-export async function startApi(config: Config): Promise<Running & { url: string }> {
+/** Listens once Postgres has answered; Redis may come later. `fetch` answers without a socket. */
+export async function startApi(config: Config): Promise<Running & { url: string; fetch: Hono['fetch'] }> {
   const log = makeLogger('api', config.LOG_LEVEL)
   const db = openDatabase(config.DATABASE_URL, {
     poolSize: 10,
@@ -81,6 +82,7 @@ export async function startApi(config: Config): Promise<Running & { url: string 
     }
     return {
       url: `http://${config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${port}`,
+      fetch: app.fetch,
       close: () => {
         closed ??= close()
         return closed

@@ -85,8 +85,7 @@ function violationsOf(
     return [
       `${operation.operationId} answers ${status}, which its operation does not name: ${text.slice(0, 300)}`,
     ]
-  const missing = requiredHeaders(response).filter((name) => headers.get(name) === null)
-  const found = missing.map((name) => `${status} without ${name}`)
+  const found = violationsOfHeaders(response, headers).map((violation) => `${status}: ${violation}`)
   if (isHead) return text === '' ? found : [...found, 'HEAD has a body']
   const body = parseJson(text, headers)
   if (body === undefined) return [...found, `not JSON: ${text.slice(0, 300)}`]
@@ -119,18 +118,23 @@ function violationsOfFailure({ status, headers, text }: AnswerSeen, codes: strin
   return isRight ? [] : [`neither ${codes.join(' nor ')}: ${status} ${text.slice(0, 300)}`]
 }
 
-function requiredHeaders({ headers = {} }: OpenApiResponse): string[] {
-  return Object.keys(headers).filter((name) => document.components.headers[name]?.required)
+function violationsOfHeaders(response: OpenApiResponse, headers: Headers): string[] {
+  return Object.keys(response.headers ?? {}).flatMap((name) => {
+    const value = headers.get(name)
+    if (value === null) return document.components.headers[name]?.required ? [`${name} is missing`] : []
+    return validator(`/components/headers/${name}/schema`)(value)
+      ? []
+      : [`${name} is ${JSON.stringify(value)}`]
+  })
 }
 
 function validatorOf({ operationId }: OpenApiOperation, status: number): ValidateFunction {
-  const known = validators.get(`${operationId} ${status}`)
-  if (known) return known
-  const pointer = pointers.get(operationId)
-  const validate = ajv.compile({
-    $ref: `document#${pointer}/responses/${status}/content/application~1json/schema`,
-  })
-  validators.set(`${operationId} ${status}`, validate)
+  return validator(`${pointers.get(operationId)}/responses/${status}/content/application~1json/schema`)
+}
+
+function validator(pointer: string): ValidateFunction {
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` })
+  validators.set(pointer, validate)
   return validate
 }
 

@@ -36,12 +36,14 @@ test(
   async () => {
     const ofAccount = fc.array(requests, { minLength: requestsOfAccount, maxLength: requestsOfAccount })
     const batch = fc.array(ofAccount, { minLength: accountsAtATime, maxLength: accountsAtATime })
-    await fc.assert(
-      fc.asyncProperty(batch, async (accounts) => {
-        await Promise.all(accounts.map(askInTurn))
-      }),
-      { seed, numRuns: Math.ceil(requestsTotal / (accountsAtATime * requestsOfAccount)), endOnFailure: true },
-    )
+    const property = fc.asyncProperty(batch, async (accounts) => {
+      await Promise.all(accounts.map(askInTurn))
+    })
+    const numRuns = Math.ceil(requestsTotal / (accountsAtATime * requestsOfAccount))
+    // Not fc.assert, which would print all the requests of the batch instead of the one.
+    const { failed, errorInstance } = await fc.check(property, { seed, numRuns, endOnFailure: true })
+    if (failed)
+      throw new Error(`With FUZZ_SEED=${seed}: ${(errorInstance as Error).message}`, { cause: errorInstance })
   },
   Math.max(120_000, requestsTotal * 10),
 )
@@ -83,7 +85,8 @@ async function ask(request: GeneratedRequest, values: Record<string, string>): P
   for (const name of ['key', 'admin_key', 'expired_key', 'password']) {
     if (text.includes(values[name] ?? '')) found.push(`the answer repeats the ${name}: ${text.slice(0, 300)}`)
   }
-  if (found.length > 0) throw new Error(`${method} ${url.slice(0, 300)}\n${found.join('\n')}`)
+  const asked = JSON.stringify({ method, url, headers, body }).slice(0, 2000)
+  if (found.length > 0) throw new Error(`${found.join('\n')}\n${asked}`)
 }
 
 /** Fresh ones for every list of requests: among these are some that log out, delete and revoke. */

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { insertAccount } from '@wagate/db/queries/accounts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeNewKey } from '../src/credentials/new-key.ts'
-import { document, violations } from './contract.ts'
-import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
-import { formOf, type GeneratedRequest, requests } from './generated-requests.ts'
+import { document } from './contract.ts'
+import { type Gateway, startGateway, startReplica } from './gateway.ts'
+import { fillIn, type GeneratedRequest, requests } from './generated-requests.ts'
+import { type InProcessClient, makeInProcessClient } from './in-process.ts'
 import { playWorker } from './player.ts'
+import { createKeyHolder, createTenant } from './tenant.ts'
 
 /** FUZZ_SEED=$(date +%s) FUZZ_REQUESTS=1000000 looks longer and elsewhere. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_131)
@@ -16,10 +15,12 @@ const requestsOfAccount = 100
 
 let gateway: Gateway
 let api: Awaited<ReturnType<typeof startReplica>>
+let ask: InProcessClient
 let player: Awaited<ReturnType<typeof playWorker>>
 beforeAll(async () => {
   gateway = await startGateway()
   api = await startReplica(gateway)
+  ask = makeInProcessClient(api)
   player = await playWorker(gateway)
 })
 afterAll(async () => {
@@ -54,105 +55,30 @@ test('and among them every operation was done, by every method', () => {
     ...(post ? [`POST ${path} 200`] : []),
   ])
   if (process.env.FUZZ_SHOW) process.stdout.write([...answered].sort().join('\n'))
-  // What is missing needs a value of its own: see createAccounts and ownParameters.
+  // What is missing needs a value of its own: see tenant.ts and ownParameters.
   expect(ways.filter((way) => !answered.has(way))).toEqual([])
 })
 
 async function askInTurn(given: GeneratedRequest[]): Promise<void> {
-  const values = await createAccounts()
-  for (const request of given) await ask(fillIn(request, values), values)
-}
-
-/** Without a socket, which is faster. */
-async function fetchInProcess(request: Request): Promise<Response> {
-  return api.fetch(request, { incoming: { socket: { remoteAddress: '127.0.0.1' } } })
-}
-
-async function ask(request: GeneratedRequest, values: Record<string, string>): Promise<void> {
-  const query = formOf(request.query)
-  const url = `http://localhost${request.path}${query && `?${query}`}`
-  const { method, headers, body } = request
-  const response = await fetchInProcess(
-    new Request(url, { method, headers, ...(body !== undefined && { body }) }),
-  )
-  const text = await response.text()
-  const { status } = response
-  const kind = `${method} ${request.path.replace(/^\/api\//, '/').replace(/\/$/, '')} ${status}`
-  answered.set(kind, (answered.get(kind) ?? 0) + 1)
-  const found = violations(method, new URL(url).pathname, { status, headers: response.headers, text })
-  if (status >= 500) found.push(`${status}: ${text}`)
-  if (response.headers.has('x-injected')) found.push('a header was injected')
-  for (const name of ['key', 'admin_key', 'expired_key', 'password']) {
-    if (text.includes(values[name] ?? '')) found.push(`the answer repeats the ${name}: ${text.slice(0, 300)}`)
-  }
-  const asked = JSON.stringify({ method, url, headers, body }).slice(0, 2000)
-  if (found.length > 0) throw new Error(`${found.join('\n')}\n${asked}`)
-}
-
-/** Fresh ones for every list of requests: among these are some that log out, delete and revoke. */
-async function createAccounts(): Promise<Record<string, string>> {
-  const [own, admin, expired] = await Promise.all([
-    createAccount('USER', null),
-    createAccount('ADMIN', null),
-    createAccount('USER', new Date(0)),
+  // Fresh accounts for every list: among the requests are some that log out, delete and revoke.
+  const [tenant, admin, expired] = await Promise.all([
+    createTenant(gateway, ask),
+    createKeyHolder(gateway, { role: 'ADMIN', expiresAt: null }),
+    createKeyHolder(gateway, { role: 'USER', expiresAt: new Date(0) }),
   ])
-  const sender = randomPhone()
-  const device = await post(own.key, '/create-device', { sender })
-  await linkDevice(gateway, Number(device.device_id))
-  const message = await post(own.key, '/send-message', { sender, number: randomPhone(), message: 'x' })
-  return {
-    key: own.key,
-    admin_key: admin.key,
-    expired_key: expired.key,
-    password: `password ${randomUUID()}`,
-    email: `${randomUUID()}@example.com`,
-    sender,
-    number: randomPhone(),
-    device_id: String(device.device_id),
-    id: String(device.device_id),
-    message_id: String(message.message_id),
-    before: String(message.message_id),
-    idempotency_key: randomUUID(),
-    user_id: String(own.id),
-    key_id: '1',
+  const values = { ...tenant.values, admin_key: admin.key, expired_key: expired.key }
+  for (const request of given) await check(fillIn(request, values), values)
+}
+
+async function check(request: GeneratedRequest, values: Record<string, string>): Promise<void> {
+  const { status, headers, text, problems } = await ask(request)
+  const kind = `${request.method} ${request.path.replace(/^\/api\//, '/').replace(/\/$/, '')} ${status}`
+  answered.set(kind, (answered.get(kind) ?? 0) + 1)
+  if (status >= 500) problems.push(`${status}: ${text}`)
+  if (headers.has('x-injected')) problems.push('a header was injected')
+  for (const name of ['key', 'admin_key', 'expired_key', 'password']) {
+    if (text.includes(values[name] ?? ''))
+      problems.push(`the answer repeats the ${name}: ${text.slice(0, 300)}`)
   }
-}
-
-async function createAccount(role: 'USER' | 'ADMIN', expiresAt: Date | null) {
-  const { apiKey, key } = makeNewKey()
-  const email = `${randomUUID()}@example.com`
-  const account = await insertAccount(gateway.db, {
-    email,
-    passwordHash: '',
-    role,
-    devicesAllowed: 3,
-    expiresAt,
-    key,
-  })
-  return { id: account?.id, key: apiKey }
-}
-
-async function post(key: string, path: string, body: unknown): Promise<Record<string, unknown>> {
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-  const request = new Request(`http://localhost${path}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  })
-  return (await fetchInProcess(request)).json() as Promise<Record<string, unknown>>
-}
-
-function fillIn(request: GeneratedRequest, values: Record<string, string>): GeneratedRequest {
-  const fill = (value: unknown) =>
-    typeof value === 'string'
-      ? value.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '1')
-      : value
-  return {
-    ...request,
-    query: request.query.map(([name, value]) => [name, fill(value)]),
-    headers: Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, String(fill(value))]),
-    ),
-    body: request.body === undefined ? undefined : String(fill(request.body)),
-  }
+  if (problems.length > 0) throw new Error([...problems, JSON.stringify(request).slice(0, 2000)].join('\n'))
 }

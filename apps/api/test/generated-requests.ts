@@ -15,8 +15,8 @@ export type GeneratedRequest = {
 
 /** Stands for the value that the account has: `{{sender}}`. Requests are made before there is an account. */
 export const own = (name: string) => `{{${name}}}`
-/** Of these parameters an account has values of its own; `own_admin_key` and the like fill credentials. */
-export const ownParameters = [
+/** Of these parameters every tenant has values of its own. */
+const ownParameters = [
   'sender',
   'number',
   'device_id',
@@ -24,11 +24,22 @@ export const ownParameters = [
   'message_id',
   'before',
   'idempotency_key',
-  'password',
   'email',
+  'password',
   'user_id',
   'key_id',
 ]
+
+export function fillIn(request: GeneratedRequest, values: Record<string, string>): GeneratedRequest {
+  const fill = (text: string) =>
+    text.replaceAll(/\{\{(\w+)\}\}/g, (marker, name: string) => values[name] ?? marker)
+  return {
+    ...request,
+    query: request.query.map(([name, value]) => [name, typeof value === 'string' ? fill(value) : value]),
+    headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, fill(value)])),
+    body: request.body === undefined ? undefined : fill(request.body),
+  }
+}
 
 type Described = {
   path: string

@@ -6,7 +6,10 @@ import { type Gateway, ownShards, showQr } from './gateway.ts'
  * Plays a worker to whom everything succeeds at once: QR codes are shown and messages are sent. From now on all new
  * devices are in one shard, so that one consumer of commands is enough.
  */
-export async function playWorker(gateway: Gateway): Promise<{ close(): Promise<void> }> {
+export async function playWorker(
+  gateway: Gateway,
+  { sends = true } = {},
+): Promise<{ close(): Promise<void> }> {
   const { db, events } = gateway
   await ownShards(gateway)
   const sql = db.$client
@@ -26,7 +29,7 @@ export async function playWorker(gateway: Gateway): Promise<{ close(): Promise<v
   const consumer = await startCommandConsumer(connection, {
     shard: next?.shard ?? 0,
     handlers: {
-      send: ({ deviceId }) => sendAll(deviceId),
+      send: sends ? ({ deviceId }) => sendAll(deviceId) : ignore,
       'start-session': ({ deviceId }) => showQr(gateway, deviceId, { text: 'played' }),
       'end-session': ignore,
     },

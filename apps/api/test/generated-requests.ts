@@ -14,7 +14,7 @@ export type GeneratedRequest = {
 }
 
 /** Stands for the value that the account has: `{{sender}}`. Requests are made before there is an account. */
-export const own = (name: string) => `{{${name}}}`
+const own = (name: string) => `{{${name}}}`
 /** Of these parameters every tenant has values of its own. */
 const ownParameters = [
   'sender',

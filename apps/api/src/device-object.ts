@@ -34,6 +34,9 @@ export const exampleDevice: DeviceObject = {
   cms_id: 'shop-1',
   cms_ver: '2.0',
   status: 'connected',
+  rate_per_minute: 60,
+  burst: 20,
+  daily_cap: 0,
   created_at: '2026-01-31T11:58:02.512Z',
   last_seen_at: '2026-01-31T12:00:00.000Z',
 }

@@ -32,6 +32,9 @@ export async function playWorker(
       send: sends ? ({ deviceId }) => sendAll(deviceId) : ignore,
       'start-session': ({ deviceId }) => showQr(gateway, deviceId, { text: 'played' }),
       'end-session': ignore,
+      'apply-settings': ignore,
+      'check-number': ({ deviceId, number }) =>
+        events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` }),
     },
     onError: () => undefined,
   })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from './gateway.ts'
@@ -50,6 +51,26 @@ describe('what never reaches the app', () => {
     expect(head.toLowerCase()).toContain('x-request-id: ')
     expect(body).toMatchObject({ ok: false, code, request_id: expect.any(String) })
   })
+})
+
+test('a connection can be used again after a body that was too large', async () => {
+  const { apiKey } = await gateway.createAccount()
+  const { hostname, port } = new URL(gateway.url)
+  const socket = connect(Number(port), hostname).setEncoding('utf8')
+  const head = `POST /user-info HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${apiKey}\r\nContent-Type: application/json`
+  const ask = async (request: string) => {
+    socket.write(request)
+    return String((await once(socket, 'data'))[0])
+  }
+  const chunk = `400\r\n${' '.repeat(1024)}\r\n`
+  expect(await ask(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(100)}0\r\n\r\n`)).toContain(
+    ' 413 ',
+  )
+  expect(await ask(`${head}\r\nContent-Length: 81920\r\n\r\n${' '.repeat(81_920)}`)).toContain(' 413 ')
+  // The server would close it after half a second.
+  await delay(700)
+  expect(await ask(`${head}\r\nContent-Length: 2\r\n\r\n{}`)).toContain(' 200 ')
+  socket.destroy()
 })
 
 test('1,000 broken requests over sockets are answered in JSON, or their connection is closed', async () => {

@@ -32,7 +32,7 @@ export const sendFields = {
 }
 
 /** What both sends refuse with. */
-export const sendErrors: RequestErrorCode[] = ['sender_not_found', 'sender_not_connected']
+export const sendErrors: RequestErrorCode[] = ['sender_not_found', 'sender_not_connected', 'queue_full']
 
 export const exampleAddress = { sender: '4915112345678', number: '4915187654321' }
 

@@ -90,9 +90,8 @@ function typeOf(schema: JsonSchema): string {
   if (values) return values.map((value) => `\`${value}\``).join(', ')
   if (schema.const !== undefined) return `\`${schema.const}\``
   if (schema.title !== undefined) return String(schema.title)
-  // The same as text, for queries and forms, goes without saying; null comes last.
-  const [first, ...rest] = (schema.anyOf ?? []) as JsonSchema[]
-  if (first) return `${typeOf(first)}${rest.some(({ type }) => type === 'null') ? ' or null' : ''}`
+  const alternatives = schema.anyOf as JsonSchema[] | undefined
+  if (alternatives) return describeAlternatives(alternatives)
   if (Array.isArray(schema.type)) return `${typeOf({ ...schema, type: schema.type[0] ?? 'null' })} or null`
   if (schema.type === 'integer') return `whole number${rangeOf(schema)}`
   if (schema.type === 'array') return 'list'
@@ -101,7 +100,15 @@ function typeOf(schema: JsonSchema): string {
   if (schema.format === 'base64') return 'base64'
   if (schema.type === 'string')
     return schema.maxLength === undefined ? 'text' : `text, up to ${schema.maxLength} characters`
-  return schema.type ?? ''
+  return schema.type ?? 'any'
+}
+
+/** That all may be given as text, for queries and forms, goes without saying. */
+function describeAlternatives(alternatives: JsonSchema[]): string {
+  const [first, ...rest] = alternatives
+  const others = rest.filter(({ type }) => type !== 'string' && type !== undefined)
+  const nested = rest.filter(({ anyOf }) => anyOf)
+  return [first ?? {}, ...others, ...nested].map(typeOf).join(' or ')
 }
 
 function rangeOf({ minimum, maximum }: JsonSchema): string {

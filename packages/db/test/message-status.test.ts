@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
+import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import { claimMessages, expireMessages, recordOutcomes } from '../src/queries/outbox.ts'
@@ -51,7 +52,7 @@ type Outcome = 'sent' | 'delivered' | 'read' | 'failed'
 type Step =
   | { kind: 'claim' }
   | { kind: 'outcomes'; outcomes: Outcome[]; isFormerOwner: boolean }
-  | { kind: 'expire' }
+  | { kind: 'expire' | 'cancel' }
 
 const outcome = fc.constantFrom<Outcome>('sent', 'delivered', 'read', 'failed')
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -69,6 +70,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       }),
     },
     { weight: 1, arbitrary: fc.constant<Step>({ kind: 'expire' }) },
+    { weight: 1, arbitrary: fc.constant<Step>({ kind: 'cancel' }) },
   ),
   { minLength: 1, maxLength: 8 },
 )
@@ -84,8 +86,10 @@ function next(status: MessageStatus, step: Step): MessageStatus {
       return isOpen(status) ? 'sending' : status
     case 'expire':
       return isOpen(status) ? 'failed' : status
+    case 'cancel':
+      return status === 'queued' ? 'canceled' : status
     case 'outcomes': {
-      if (step.isFormerOwner) return status
+      if (step.isFormerOwner || status === 'canceled') return status
       const best = receipts.findLast((receipt) => step.outcomes.includes(receipt))
       if (best === undefined) return isOpen(status) ? 'failed' : status
       // That the server took it says nothing against a failure; that the recipient has it does.
@@ -135,6 +139,8 @@ async function take(step: Step, { id, waId, createdAt }: Message): Promise<void>
       return void (await claimMessages(db, [{ fence, id, createdAt, recipientJid: 'jid' }]))
     case 'expire':
       return expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
+    case 'cancel':
+      return void (await cancelMessage(db, device.accountId, id))
     case 'outcomes': {
       const writer = step.isFormerOwner ? { ...fence, epoch: fence.epoch - 1 } : fence
       const at = new Date().toISOString()

@@ -115,6 +115,13 @@ describe('parameters', () => {
     expect((await gateway.admin.get('/user-info')).body).not.toHaveProperty('warnings')
   })
 
+  test('that are unknown by the thousand are counted from the 101st on', async () => {
+    const given = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`p${n}`, n]))
+    const warnings = (await gateway.admin.post('/user-info', given)).body.warnings as string[]
+    expect(warnings).toHaveLength(101)
+    expect(warnings.at(-1)).toBe('2900 more unknown parameters were ignored.')
+  })
+
   test('named __proto__ are parameters like others', async () => {
     const { body } = await gateway.admin.post('/user-info', '{"__proto__":{"email":"x"},"constructor":1}')
     expect(body).toMatchObject({ ok: true, email: 'admin@example.com' })

@@ -29,11 +29,17 @@ function isStorable(value: unknown): boolean {
   return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
 }
 
+/** A body of 24 MiB may have a million of them. */
+const namedMax = 100
+
 /** Unknown parameters are no error, but a misspelt one should be seen. */
 export function warnOfUnknown(schema: z.ZodObject, given: Map<string, unknown>): string[] {
-  return [...given.keys()]
-    .filter((name) => !Object.hasOwn(schema.shape, name))
+  const unknown = [...given.keys()].filter((name) => !Object.hasOwn(schema.shape, name))
+  const named = unknown
+    .slice(0, namedMax)
     .map((name) => `Unknown parameter "${name.slice(0, 100)}" was ignored.`)
+  const more = unknown.length - named.length
+  return more > 0 ? [...named, `${more} more unknown parameters were ignored.`] : named
 }
 
 function sentenceOf(details: ErrorDetail[]): string {

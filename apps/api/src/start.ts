@@ -11,7 +11,6 @@ import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { makeLogger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
-import type { Hono } from 'hono'
 import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
 import { makeGuessGuard } from './credentials/guess-guard.ts'
@@ -25,7 +24,9 @@ import { makeInbox } from './messages/inbox.ts'
 const drainMs = 8000
 
 /** Listens once Postgres has answered; Redis may come later. `fetch` answers without a socket. */
-export async function startApi(config: Config): Promise<Running & { url: string; fetch: Hono['fetch'] }> {
+export async function startApi(
+  config: Config,
+): Promise<Running & { url: string; fetch: ReturnType<typeof makeApp>['fetch'] }> {
   const log = makeLogger('api', config.LOG_LEVEL)
   const db = openDatabase(config.DATABASE_URL, {
     poolSize: 10,

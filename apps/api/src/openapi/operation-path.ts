@@ -11,6 +11,8 @@ import type {
 import { refer, refusals } from './refusals.ts'
 import { type RequestHeader, type ResponseHeader, securitySchemes } from './wire-parts.ts'
 
+const headersOfAll: ResponseHeader[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
+
 export function pathOf(operation: Operation): OpenApiPath {
   const schema = parametersSchema(operation)
   return {
@@ -42,7 +44,7 @@ function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOpe
       // As api_key in the body, for which OpenAPI has no scheme.
       ...(method === 'POST' ? [{}] : []),
     ],
-    responses: { 200: success(operation), ...refusals(documentedErrors(operation, method)) },
+    responses: { 200: success(operation), ...refusals(documentedErrors(operation, method), headersOfAll) },
   }
 }
 
@@ -87,12 +89,11 @@ function bodyOf(
 }
 
 function success(operation: Operation): OpenApiResponse {
-  const headers: ResponseHeader[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
-  if (takesIdempotencyKey(operation)) headers.push('Idempotent-Replayed')
+  const replayed: ResponseHeader[] = takesIdempotencyKey(operation) ? ['Idempotent-Replayed'] : []
   const example = { ok: true, ...operation.example.answer }
   return {
     description: 'Done',
-    headers: refer(headers),
+    headers: refer([...headersOfAll, ...replayed]),
     content: { 'application/json': { schema: answerSchema(operation), example } },
   }
 }

@@ -41,7 +41,7 @@ function publicPath(
       summary,
       security: [],
       parameters: [],
-      responses: { ...responses, ...refusals(errorsOfEveryPath) },
+      responses: { ...responses, ...refusals(errorsOfEveryPath, ['X-Request-Id']) },
     },
   }
 }

@@ -6,31 +6,34 @@ import type { ResponseHeader } from './wire-parts.ts'
 
 const headersOf: Record<number, ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
-  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  429: ['Retry-After'],
   503: ['Retry-After'],
 }
 
 /** A response for each status that the codes have. */
-export function refusals(codes: RequestErrorCode[]): Record<string, OpenApiResponse> {
+export function refusals(
+  codes: RequestErrorCode[],
+  headersOfAll: ResponseHeader[],
+): Record<string, OpenApiResponse> {
   const statuses = [...new Set(codes.map((code) => requestErrorStatus[code]))].sort()
   return Object.fromEntries(
     statuses.map((status) => [
       status,
       refusal(
-        status,
         codes.filter((code) => requestErrorStatus[code] === status),
+        [...headersOfAll, ...(headersOf[status] ?? [])],
       ),
     ]),
   )
 }
 
-function refusal(status: number, codes: RequestErrorCode[]): OpenApiResponse {
+function refusal(codes: RequestErrorCode[], headers: ResponseHeader[]): OpenApiResponse {
   const schema = {
     allOf: [toJsonSchema(failureObject, 'output'), { properties: { code: { enum: codes } } }],
   }
   return {
     description: codes.join(', '),
-    headers: refer(['X-Request-Id', ...(headersOf[status] ?? [])]),
+    headers: refer(headers),
     content: { 'application/json': { schema } },
   }
 }

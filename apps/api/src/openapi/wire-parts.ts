@@ -35,7 +35,10 @@ export const responseHeaders = {
   },
   'Retry-After': { description: 'Seconds', required: true, schema: { type: 'string', pattern: '^\\d+$' } },
   'WWW-Authenticate': { description: 'How to give a key', required: true, schema: text },
-  RateLimit: { description: 'What is left of the limit (IETF draft)', schema: text },
-  'RateLimit-Policy': { description: 'The limit (IETF draft)', schema: text },
+  RateLimit: {
+    description: 'What is left: "default";r=99;t=1 (draft-ietf-httpapi-ratelimit-headers)',
+    schema: text,
+  },
+  'RateLimit-Policy': { description: 'What is allowed: "default";q=100;w=2', schema: text },
 }
 export type ResponseHeader = keyof typeof responseHeaders

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { violations } from '../../apps/api/test/contract.ts'
 import type { Devnet } from '../src/devnet.ts'
 
 type Fields = Record<string, unknown>
@@ -44,6 +45,15 @@ export async function until<Fact>(
   }
 }
 
+/** Fails unless the answer is one of those that are documented. */
+async function checked(method: string, response: Response): Promise<Answer> {
+  const { url, status, headers } = response
+  const text = await response.text()
+  const found = violations(method, new URL(url).pathname, { status, headers, text })
+  if (found.length > 0) throw new Error(found.join('\n'))
+  return { status, body: JSON.parse(text) }
+}
+
 /** The gateway as a client sees it, and the simulated phones on the other side. */
 export function makeGatewayClient({
   apiUrl,
@@ -59,12 +69,12 @@ export function makeGatewayClient({
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
       body: JSON.stringify(fields),
     })
-    return { status: response.status, body: (await response.json()) as Fields }
+    return checked('POST', response)
   }
 
   async function get(path: string): Promise<Answer> {
     const response = await fetch(`${apiUrl}/${path}`, { headers: { 'x-api-key': apiKey } })
-    return { status: response.status, body: (await response.json()) as Fields }
+    return checked('GET', response)
   }
 
   async function control<Result>(path: string, fields?: Fields): Promise<Result> {

@@ -1,11 +1,13 @@
 import type { HttpBindings } from '@hono/node-server'
 import { AppError } from '@wagate/shared/app-error'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { ApiContext } from './context.ts'
-import { checkReadiness } from './health.ts'
+import { answerFile, docsFiles } from './docs/docs-page.ts'
+import { live, ready } from './health.ts'
 import { findClientAddress } from './http/client-address.ts'
-import { makeExchange } from './http/exchange.ts'
+import { type Answer, type Exchange, makeExchange } from './http/exchange.ts'
 import { allowMethods } from './http/methods.ts'
+import { makeDocument } from './openapi/document.ts'
 import { answerOperation } from './operation.ts'
 import { operations } from './operations.ts'
 
@@ -28,18 +30,18 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
     }
   }
 
-  app.all('/health/live', (c) =>
-    exchange(c.req.raw, async (request) => {
-      if (allowMethods(request, ['GET', 'HEAD']) === 'options') return { status: 204 }
-      return { status: 200, body: { ok: true } }
-    }),
-  )
-  app.all('/health/ready', (c) =>
-    exchange(c.req.raw, async (request) => {
-      if (allowMethods(request, ['GET', 'HEAD']) === 'options') return { status: 204 }
-      return checkReadiness(context)
-    }),
-  )
+  /** For everybody, and only to be read. */
+  const publish = (path: string, answer: (request: Exchange) => Promise<Answer>) =>
+    app.all(path, (c: Context) =>
+      exchange(c.req.raw, async (request) =>
+        allowMethods(request, ['GET', 'HEAD']) === 'options' ? { status: 204 } : answer(request),
+      ),
+    )
+  for (const check of [live, ready]) publish(check.path, (request) => check.answer(context, request))
+  const document = makeDocument(operations, [live, ready])
+  publish('/openapi.json', async () => ({ status: 200, body: document }))
+  for (const [path, file] of Object.entries(docsFiles)) publish(path, (request) => answerFile(file, request))
+
   app.notFound((c) =>
     exchange(c.req.raw, async () => {
       throw new AppError('not_found', 'There is no such path.')

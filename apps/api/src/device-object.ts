@@ -6,10 +6,10 @@ import type { Config } from './config.ts'
 
 export const deviceFields = {
   device_id: z.int(),
-  sender: z.string(),
+  sender: z.string().describe('Digits only'),
   name: z.string(),
-  cms_id: z.string().nullable(),
-  cms_ver: z.string().nullable(),
+  cms_id: z.string().nullable().describe('As given to create-device'),
+  cms_ver: z.string().nullable().describe('As given to create-device'),
   status: z.enum(deviceStatuses),
   status_reason: z.string().optional().describe('Why the device is disconnected, where that is known'),
   restricted_until: z.iso
@@ -20,10 +20,26 @@ export const deviceFields = {
   burst: z.int().describe('Messages that may go at once after a pause'),
   daily_cap: z.int().describe('Messages a day of UTC, further ones wait for the next; 0 is unlimited'),
   created_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime().nullable(),
+  last_seen_at: z.iso.datetime().nullable().describe('When WhatsApp accepted its last login'),
 }
 
-export type DeviceObject = z.infer<z.ZodObject<typeof deviceFields>>
+export const deviceObject = z.object(deviceFields).meta({ id: 'Device' })
+
+export type DeviceObject = z.infer<typeof deviceObject>
+
+export const exampleDevice: DeviceObject = {
+  device_id: 7,
+  sender: '4915112345678',
+  name: 'Shop',
+  cms_id: 'shop-1',
+  cms_ver: '2.0',
+  status: 'connected',
+  rate_per_minute: 60,
+  burst: 20,
+  daily_cap: 0,
+  created_at: '2026-01-31T11:58:02.512Z',
+  last_seen_at: '2026-01-31T12:00:00.000Z',
+}
 
 export function toDeviceObject(device: Device, config: Config): DeviceObject {
   const pacing = pacingOf(device, config)

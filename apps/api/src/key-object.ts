@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 export const keyFields = {
   key_id: z.int(),
-  name: z.string(),
+  name: z.string().describe('What it is for'),
   last_four: z.string().describe('The last four characters of the key'),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable().describe('null is never'),
@@ -11,7 +11,21 @@ export const keyFields = {
   revoked_at: z.iso.datetime().nullable(),
 }
 
-export function toKeyObject(key: KeyRecord): z.infer<z.ZodObject<typeof keyFields>> {
+export const keyObject = z.object(keyFields).meta({ id: 'Key' })
+
+type KeyObject = z.infer<typeof keyObject>
+
+export const exampleKey: KeyObject = {
+  key_id: 31,
+  name: 'Shop',
+  last_four: 'x7Qm',
+  created_at: '2026-01-31T11:50:00.000Z',
+  expires_at: null,
+  last_used_at: '2026-01-31T12:00:00.000Z',
+  revoked_at: null,
+}
+
+export function toKeyObject(key: KeyRecord): KeyObject {
   return {
     key_id: key.id,
     name: key.name,

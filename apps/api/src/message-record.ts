@@ -4,25 +4,47 @@ import { z } from 'zod'
 
 const moment = z.iso.datetime().nullable()
 
-export const messageRecord = z.object({
-  message_id: z.uuid(),
-  device_id: z.int(),
-  sender: z.string(),
-  number: z.string(),
-  direction: z.enum(['out', 'in']),
-  type: z.enum(['text', 'image', 'video', 'audio', 'document', 'other']),
-  message: z.string().nullable(),
-  caption: z.string().nullable(),
-  url: z.string().nullable().describe('Media that came with the request is shown as data:<type>'),
-  status: z.enum(messageStatuses),
-  error: z.string().nullable(),
-  error_code: z.string().nullable(),
-  wa_message_id: z.string(),
-  created_at: z.iso.datetime(),
-  sent_at: moment,
-  delivered_at: moment,
-  read_at: moment,
-})
+export const messageRecord = z
+  .object({
+    message_id: z.uuid(),
+    device_id: z.int(),
+    sender: z.string(),
+    number: z.string().describe('The other party'),
+    direction: z.enum(['out', 'in']),
+    type: z.enum(['text', 'image', 'video', 'audio', 'document', 'other']),
+    message: z.string().nullable(),
+    caption: z.string().nullable(),
+    url: z.string().nullable().describe('Media that came with the request is shown as data:<type>'),
+    status: z.enum(messageStatuses),
+    error: z.string().nullable().describe('Why it failed'),
+    error_code: z.string().nullable().describe('The same for programs'),
+    wa_message_id: z.string().describe('The id under which phones know it'),
+    created_at: z.iso.datetime(),
+    sent_at: moment,
+    delivered_at: moment,
+    read_at: moment,
+  })
+  .meta({ id: 'Message' })
+
+export const exampleMessage: z.infer<typeof messageRecord> = {
+  message_id: '019c13f5-6a3c-7bd2-9d2f-3f6a52b1c7e4',
+  device_id: 7,
+  sender: '4915112345678',
+  number: '4915187654321',
+  direction: 'out',
+  type: 'text',
+  message: 'Your order is on its way.',
+  caption: null,
+  url: null,
+  status: 'delivered',
+  error: null,
+  error_code: null,
+  wa_message_id: '3EB0280A488696CFC30D42',
+  created_at: '2026-01-31T12:00:00.000Z',
+  sent_at: '2026-01-31T12:00:00.412Z',
+  delivered_at: '2026-01-31T12:00:01.020Z',
+  read_at: null,
+}
 
 export function toMessageRecord(message: HistoryMessage): z.infer<typeof messageRecord> {
   const isMedia = message.type !== 'text' && message.type !== 'other'

@@ -1,5 +1,6 @@
 import type { KeyHolder } from '@wagate/db/queries/api-keys'
 import { AppError } from '@wagate/shared/app-error'
+import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import type { z } from 'zod'
 import type { ApiContext } from './context.ts'
 import { findKeyOutsideBody, getKey } from './credentials/find-key.ts'
@@ -45,6 +46,10 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   parameters: z.ZodObject<Parameters>
   /** The fields of the success answer beside `ok` and `warnings`. */
   fields: z.ZodObject<Fields>
+  /** What its handler refuses with; the codes that follow from the rest of the row are documented anyway. */
+  errors?: RequestErrorCode[]
+  /** For the documentation. */
+  example: { given: z.input<z.ZodObject<Parameters>>; answer: z.input<z.ZodObject<Fields>> }
   handle(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<z.input<z.ZodObject<Fields>>>
 }
 

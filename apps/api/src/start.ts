@@ -24,8 +24,10 @@ import { makeInbox } from './messages/inbox.ts'
 
 const drainMs = 8000
 
-/** Listens once Postgres has answered; Redis may come later. */
-export async function startApi(config: Config): Promise<Running & { url: string }> {
+/** Listens once Postgres has answered; Redis may come later. `fetch` answers without a socket. */
+export async function startApi(
+  config: Config,
+): Promise<Running & { url: string; fetch: ReturnType<typeof makeApp>['fetch'] }> {
   const log = makeLogger('api', config.LOG_LEVEL)
   const db = openDatabase(config.DATABASE_URL, {
     poolSize: 10,
@@ -83,6 +85,7 @@ export async function startApi(config: Config): Promise<Running & { url: string 
     }
     return {
       url: `http://${config.HOST === '0.0.0.0' ? '127.0.0.1' : config.HOST}:${port}`,
+      fetch: app.fetch,
       close: () => {
         closed ??= close()
         return closed

@@ -11,17 +11,31 @@ export const role = z
   .transform((value) => value.toUpperCase())
   .pipe(z.enum(roles, { error: `must be one of ${roles.join(', ')}` }))
 
-export const userFields = {
+const userFields = {
   user_id: z.int(),
   email: z.string(),
   role: z.enum(roles),
   devices_used: z.int(),
   devices_allowed: z.int(),
-  expiry: z.iso.datetime().nullable().describe('null is never'),
+  expiry: z.iso.datetime().nullable().describe('From when on the account can only read; null is never'),
   created_at: z.iso.datetime(),
 }
 
-export function toUserObject(account: AccountInfo): z.infer<z.ZodObject<typeof userFields>> {
+export const userObject = z.object(userFields).meta({ id: 'User' })
+
+type UserObject = z.infer<typeof userObject>
+
+export const exampleUser: UserObject = {
+  user_id: 12,
+  email: 'shop@example.com',
+  role: 'USER',
+  devices_used: 1,
+  devices_allowed: 3,
+  expiry: null,
+  created_at: '2026-01-31T11:50:00.000Z',
+}
+
+export function toUserObject(account: AccountInfo): UserObject {
   return {
     user_id: account.id,
     email: account.email,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../src/operations.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway
@@ -114,6 +115,13 @@ describe('parameters', () => {
     expect((await gateway.admin.get('/user-info')).body).not.toHaveProperty('warnings')
   })
 
+  test('that are unknown by the thousand are counted from the 101st on', async () => {
+    const given = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`p${n}`, n]))
+    const warnings = (await gateway.admin.post('/user-info', given)).body.warnings as string[]
+    expect(warnings).toHaveLength(101)
+    expect(warnings.at(-1)).toBe('2900 more unknown parameters were ignored.')
+  })
+
   test('named __proto__ are parameters like others', async () => {
     const { body } = await gateway.admin.post('/user-info', '{"__proto__":{"email":"x"},"constructor":1}')
     expect(body).toMatchObject({ ok: true, email: 'admin@example.com' })
@@ -146,5 +154,38 @@ describe('parameters', () => {
   test('null counts as absent', async () => {
     const answer = await gateway.admin.post('/info-device', { device_id: null, sender: null })
     expect(answer).toMatchObject({ status: 400, body: { code: 'missing_parameter' } })
+  })
+
+  const texts = operations.flatMap((operation) =>
+    Object.keys(operation.parameters.shape).map((parameter) => ({ operation, parameter })),
+  )
+
+  test.each(texts)(
+    'with U+0000 or half a surrogate pair are refused by name: $parameter of $operation.name',
+    async ({ operation: { name, methods, example }, parameter }) => {
+      const method = methods.includes('POST') ? 'post' : 'get'
+      for (const broken of [
+        '4915112345678\0',
+        ...(method === 'post' ? ['half \ud83d pair', '\udc00'] : []),
+      ]) {
+        const given = { ...example.given, [parameter]: broken } as Record<string, string>
+        expect(await gateway.admin[method](`/${name}`, given)).toMatchObject({
+          status: 400,
+          body: { code: 'invalid_parameter', details: [{ parameter }] },
+        })
+      }
+    },
+  )
+
+  test('of any nesting where a text is expected are refused', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    for (const value of [deep, '{"toString":1}', '{"__proto__":{"toString":null}}']) {
+      const inBody = await gateway.admin.post('/create-device', `{"sender":${value}}`)
+      expect(inBody).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })
+      const inBoth = await gateway.admin.post('/create-device?sender=4915122220002', `{"sender":${value}}`)
+      expect(inBoth).toMatchObject({ status: 400, body: { code: 'duplicate_parameter' } })
+      const asKey = await gateway.anonymous.post('/user-info', `{"api_key":${value}}`)
+      expect(asKey).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } })
+    }
   })
 })

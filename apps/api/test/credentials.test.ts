@@ -43,6 +43,15 @@ describe('the key is taken', () => {
   })
 })
 
+test('the key is not taken from a cookie', async () => {
+  const { apiKey } = await gateway.createAccount()
+  const cookie = `api_key=${apiKey}; x-api-key=${apiKey}`
+  expect(await gateway.anonymous.get('/user-info', {}, { cookie })).toMatchObject({
+    status: 401,
+    body: { code: 'missing_api_key' },
+  })
+})
+
 test('two different keys are refused wherever they are', async () => {
   const [one, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const conflict = { status: 400, body: { code: 'conflicting_api_keys' } }

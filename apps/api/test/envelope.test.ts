@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../src/operations.ts'
-import { type Gateway, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -32,6 +32,74 @@ test.each([
     const answer = await gateway.admin.request(path, { method })
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
+})
+
+describe('every answer', () => {
+  test('that is a success is ok: true with the fields beside it', async () => {
+    const { status, body } = await gateway.admin.get('/user-info')
+    expect({ status, body }).toMatchObject({ status: 200, body: { ok: true, level: 'ADMIN' } })
+    for (const field of ['error', 'code', 'data', 'request_id']) expect(body).not.toHaveProperty(field)
+  })
+
+  test('that is a failure is ok: false with a sentence, a code and the request id, and never 200', async () => {
+    const answer = await gateway.admin.post('/send-message', {
+      sender: 'x',
+      number: '4915199999999',
+      message: 'x',
+    })
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 400,
+      body: {
+        ok: false,
+        error: 'sender must be a phone number: 7 to 15 digits with country prefix',
+        code: 'invalid_parameter',
+        request_id: answer.headers.get('x-request-id'),
+        details: [
+          { parameter: 'sender', message: 'must be a phone number: 7 to 15 digits with country prefix' },
+        ],
+      },
+    })
+  })
+
+  test('is not cached, sends no referrer and is not sniffed, whatever its status', async () => {
+    const large = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: ' '.repeat(70_000),
+    }
+    const answers = await Promise.all([
+      gateway.admin.get('/user-info'),
+      gateway.admin.request('/user-info', { method: 'OPTIONS' }),
+      gateway.admin.get('/messages', { limit: '0' }),
+      gateway.anonymous.get('/user-info'),
+      gateway.admin.get('/nothing'),
+      gateway.admin.request('/user-info', { method: 'PUT' }),
+      gateway.admin.request('/user-info', large),
+      gateway.admin.post('/user-info', 'x', { 'content-type': 'text/plain' }),
+      gateway.admin.request('/user-info', { method: 'HEAD' }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 204, 400, 401, 404, 405, 413, 415, 200])
+    for (const { headers } of answers) {
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    }
+  })
+
+  test('to a request that runs into a bug is 500 "Internal error" and tells nothing more', async () => {
+    const account = await gateway.createAccount()
+    await gateway.db.$client`ALTER TABLE messages RENAME COLUMN body TO secret_column`
+    try {
+      const { status, body } = await account.get('/messages')
+      expect({ status, body }).toEqual({
+        status: 500,
+        body: { ok: false, error: 'Internal error', code: 'internal_error', request_id: expect.any(String) },
+      })
+    } finally {
+      await gateway.db.$client`ALTER TABLE messages RENAME COLUMN secret_column TO body`
+    }
+    expect((await account.get('/messages')).status).toBe(200)
+  })
 })
 
 describe('methods', () => {
@@ -72,6 +140,16 @@ describe('methods', () => {
 
   test('POST on a read that only takes GET is 405', async () => {
     expect(await gateway.admin.post('/devices', {})).toMatchObject({ status: 405 })
+  })
+
+  test('HEAD never sends, nor do OPTIONS, PUT, PATCH and DELETE', async () => {
+    const { account, sender } = await createSender(gateway)
+    const query = new URLSearchParams({ sender, number: '4915199999999', message: 'x' })
+    for (const method of ['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']) {
+      for (const prefix of ['', '/api']) await account.request(`${prefix}/send-message?${query}`, { method })
+    }
+    expect((await account.get('/messages')).body.messages).toEqual([])
+    expect((await account.get('/send-message', Object.fromEntries(query))).status).toBe(200)
   })
 
   test('HEAD changes nothing', async () => {

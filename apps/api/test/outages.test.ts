@@ -109,6 +109,23 @@ describe('Redis', () => {
   })
 })
 
+test('a full disk is 503 storage_full with Retry-After, and reads go on', async () => {
+  const { account, sender } = await createSender(gateway)
+  const sql = gateway.db.$client
+  await sql`CREATE FUNCTION full_disk() RETURNS trigger AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$ LANGUAGE plpgsql`
+  await sql`CREATE TRIGGER full_disk BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION full_disk()`
+  try {
+    const answer = await account.post('/send-message', { sender, number, message: 'x' })
+    expect(answer).toMatchObject({ status: 503, body: { code: 'storage_full' } })
+    expect(answer.headers.get('retry-after')).toBe('60')
+    expect(await account.get('/messages')).toMatchObject({ status: 200, body: { messages: [] } })
+  } finally {
+    await sql`DROP TRIGGER full_disk ON messages`
+  }
+  expect((await account.post('/send-message', { sender, number, message: 'x' })).status).toBe(200)
+})
+
 describe('Postgres', () => {
   const paths = [
     '/send-message',

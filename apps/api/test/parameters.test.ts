@@ -96,7 +96,7 @@ describe('text', () => {
     expect(parse(text(3), 'abcd')).toBe(invalid)
   })
 
-  test.each(['', 1, true, 'a\0b', 'half \ud83d pair'])('is not %j', (value) => {
+  test.each(['', 1, true])('is not %j', (value) => {
     expect(parse(text(100), value)).toBe(invalid)
   })
 })

@@ -7,6 +7,7 @@ import { failureBody } from './failure-body.ts'
 /** One request, and what is learnt about it on the way to its answer. */
 export type Exchange = {
   readonly request: Request
+  readonly requestId: string
   readonly url: URL
   readonly headers: Record<string, string>
   accountId: number | undefined
@@ -14,7 +15,12 @@ export type Exchange = {
   readonly answered: Promise<void>
 }
 
-export type Answer = { status: number; body?: Record<string, unknown> }
+/** `content` is for people's browsers; programs are answered with a JSON object. */
+export type Answer = {
+  status: number
+  body?: Record<string, unknown>
+  content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> }
+}
 
 const acceptedRequestId = /^[\w.-]{1,128}$/
 
@@ -35,9 +41,9 @@ export function makeExchange(log: Logger) {
     const answered = new Promise<void>((resolve) => {
       markAnswered = resolve
     })
-    const exchange: Exchange = { request, url, headers, accountId: undefined, answered }
+    const exchange: Exchange = { request, requestId, url, headers, accountId: undefined, answered }
 
-    const answer = await handle(exchange).catch((error: unknown) => {
+    const answer = await handle(exchange).catch((error: unknown): Answer => {
       const failure = toAppError(error)
       if (failure.status >= 500) log.error({ err: error, requestId }, 'A request failed')
       if (failure.retryAfterSeconds !== undefined) headers['Retry-After'] = String(failure.retryAfterSeconds)
@@ -58,15 +64,19 @@ export function makeExchange(log: Logger) {
       },
       'Request answered',
     )
-    if (answer.body === undefined) return new Response(null, { status: answer.status, headers })
-    headers['Content-Type'] = 'application/json; charset=utf-8'
-    return new Response(JSON.stringify(answer.body), { status: answer.status, headers })
+    const content = answer.body ? jsonContent(answer.body) : answer.content
+    if (content) headers['Content-Type'] = content.type
+    return new Response(content?.bytes ?? null, { status: answer.status, headers })
   }
 }
 
 /** Some clients put a key where a path should be. */
 function withoutKeys(path: string): string {
   return path.replaceAll(/wag_\w+/g, 'wag_[redacted]')
+}
+
+function jsonContent(body: Record<string, unknown>) {
+  return { type: 'application/json; charset=utf-8', bytes: JSON.stringify(body) }
 }
 
 function toAppError(error: unknown): AppError {

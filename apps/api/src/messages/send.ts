@@ -1,5 +1,6 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { AppError } from '@wagate/shared/app-error'
+import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import { makeMessageId, makeWhatsAppMessageId } from '@wagate/shared/ids'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
@@ -21,13 +22,25 @@ export const sendParameters = {
 
 /** What both sends answer. */
 export const sendFields = {
-  message_id: z.uuid(),
-  status: z.enum(messageStatuses),
-  sender: z.string(),
-  number: z.string(),
+  message_id: z.uuid().describe('By which the history knows it'),
+  status: z.enum(messageStatuses).describe('`queued`, or `scheduled` with send_at; the newest with wait'),
+  sender: z.string().describe('Digits only'),
+  number: z.string().describe('Digits only'),
   device_id: z.int(),
   error: z.string().optional().describe('With wait: why the message failed'),
-  error_code: z.string().optional(),
+  error_code: z.string().optional().describe('The same for programs'),
+}
+
+/** What both sends refuse with. */
+export const sendErrors: RequestErrorCode[] = ['sender_not_found', 'sender_not_connected', 'queue_full']
+
+export const exampleAddress = { sender: '4915112345678', number: '4915187654321' }
+
+export const exampleSent = {
+  message_id: '019c13f5-6a3c-7bd2-9d2f-3f6a52b1c7e4',
+  status: 'queued' as const,
+  ...exampleAddress,
+  device_id: 7,
 }
 
 type Given = {

@@ -3,6 +3,7 @@ import { findMessage } from '@wagate/db/queries/message-history'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { messageRecord } from '../message-record.ts'
+import { exampleSent } from '../messages/send.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
@@ -16,6 +17,11 @@ export const cancelMessage = defineOperation({
     ...messageRecord.pick({ message_id: true, device_id: true, sender: true, number: true }).shape,
     status: z.literal('canceled').describe('It has not left and never will'),
   }),
+  errors: ['message_not_found', 'not_cancelable'],
+  example: {
+    given: { message_id: exampleSent.message_id },
+    answer: { ...exampleSent, status: 'canceled' },
+  },
   async handle({ message_id }, { context: { db, events }, account: { accountId } }) {
     const isNew = await cancel(db, accountId, message_id)
     const message = await findMessage(db, accountId, message_id)

@@ -1,6 +1,7 @@
 import { findSender } from '@wagate/db/queries/devices'
 import { z } from 'zod'
 import { awaitNumberCheck } from '../await-number-check.ts'
+import { exampleAddress } from '../messages/send.ts'
 import { senderNotConnected, senderNotFound } from '../messages/sender-errors.ts'
 import { defineOperation } from '../operation.ts'
 import { phone } from '../parameters/parameter-types.ts'
@@ -23,6 +24,11 @@ export const checkNumber = defineOperation({
       .optional()
       .describe('Address of the account at WhatsApp, which may carry another form of the number'),
   }),
+  errors: ['sender_not_found', 'sender_not_connected'],
+  example: {
+    given: exampleAddress,
+    answer: { number: exampleAddress.number, exists: true, jid: `${exampleAddress.number}@s.whatsapp.net` },
+  },
   async handle({ sender, number }, call) {
     const found = await findSender(call.context.db, call.account.accountId, sender)
     if (!found) throw senderNotFound()

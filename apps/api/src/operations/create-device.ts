@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { deviceFields, exampleDevice, toDeviceObject } from '../device-object.ts'
 import { defineOperation } from '../operation.ts'
 import { ensureDevice } from '../pairing/ensure-device.ts'
 import { phone, text } from '../parameters/parameter-types.ts'
@@ -12,13 +12,18 @@ export const createDevice = defineOperation({
   parameters: z.object({
     sender: phone.describe('Phone number of the WhatsApp account'),
     name: text(190).optional().describe('Label; the phone number by default'),
-    cms_id: text(190).optional(),
-    cms_ver: text(190).optional(),
+    cms_id: text(190).optional().describe('A text of yours, kept with the device'),
+    cms_ver: text(190).optional().describe('A text of yours, kept with the device'),
   }),
   fields: z.object({
     ...deviceFields,
     created: z.boolean().describe('false when the account has the sender already: nothing was changed'),
   }),
+  errors: ['device_limit_reached'],
+  example: {
+    given: { sender: '4915112345678', name: 'Shop', cms_id: 'shop-1', cms_ver: '2.0' },
+    answer: { ...exampleDevice, status: 'disconnected', last_seen_at: null, created: true },
+  },
   async handle({ sender, name = sender, cms_id = null, cms_ver = null }, call) {
     const { device, isNew } = await ensureDevice(call, { sender, name, cmsId: cms_id, cmsVer: cms_ver })
     return { ...toDeviceObject(device, call.context.config), created: isNew }

@@ -5,7 +5,7 @@ import { audit, changeOnce } from '../change.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../idempotency-key.ts'
-import { keyFields, toKeyObject } from '../key-object.ts'
+import { exampleKey, keyFields, toKeyObject } from '../key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { moment, text } from '../parameters/parameter-types.ts'
 
@@ -36,6 +36,18 @@ export const createKey = defineOperation({
     created_at,
     expires_at,
   }),
+  errors: ['admin_required', 'user_not_found', 'key_limit_reached'],
+  example: {
+    given: { name: 'Shop' },
+    answer: {
+      key_id: exampleKey.key_id,
+      api_key: 'wag_…',
+      name: exampleKey.name,
+      last_four: exampleKey.last_four,
+      created_at: exampleKey.created_at,
+      expires_at: null,
+    },
+  },
   async handle({ name = 'default', expiry = null, idempotency_key, ...whose }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
     const owner = await getKeyOwner(call, whose)

@@ -37,8 +37,20 @@ export const createUser = defineOperation({
     email: z.string(),
     role: z.enum(roles),
     devices_allowed: z.int(),
-    expiry: z.iso.datetime().nullable(),
+    expiry: z.iso.datetime().nullable().describe('null is never'),
   }),
+  errors: ['email_exists'],
+  example: {
+    given: { email: 'shop@example.com', password: 'correct horse battery', devices_allowed: 3 },
+    answer: {
+      user_id: 12,
+      api_key: 'wag_…',
+      email: 'shop@example.com',
+      role: 'USER',
+      devices_allowed: 3,
+      expiry: null,
+    },
+  },
   async handle({ email, password, role = 'USER', devices_allowed = 1, expiry, idempotency_key }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
     await call.charge('newUsers', String(call.account.accountId))

@@ -17,6 +17,8 @@ export const deleteDevice = defineOperation({
     sender: deviceFields.sender,
     deleted: z.literal(true),
   }),
+  errors: ['missing_parameter', 'device_not_found'],
+  example: { given: { device_id: 7 }, answer: { device_id: 7, sender: '4915112345678', deleted: true } },
   async handle(located, call) {
     const { db, events, command } = call.context
     const device = await getDevice(call, located)

@@ -1,6 +1,6 @@
 import { listDevices } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const devices = defineOperation({
@@ -9,7 +9,8 @@ export const devices = defineOperation({
   methods: ['GET'],
   changes: false,
   parameters: z.object({}),
-  fields: z.object({ devices: z.array(z.object(deviceFields)) }),
+  fields: z.object({ devices: z.array(deviceObject).describe('By device_id') }),
+  example: { given: {}, answer: { devices: [exampleDevice] } },
   async handle(_, { context: { db, config }, account }) {
     const devices = await listDevices(db, account.accountId, config.STATUS_GRACE_MS)
     return { devices: devices.map((device) => toDeviceObject(device, config)) }

@@ -26,6 +26,20 @@ export const generateQr = defineOperation({
     qr_text: z.string().describe('What the QR code encodes'),
     expires_in: z.int().describe('Seconds until the next QR code takes its place'),
   }),
+  errors: ['device_limit_reached', 'already_connected', 'qr_timeout'],
+  example: {
+    given: { sender: '4915112345678', name: 'Shop' },
+    answer: {
+      device_id: 7,
+      sender: '4915112345678',
+      name: 'Shop',
+      status: 'scanning',
+      qr: 'iVBORw0KGgo=',
+      qr_data_url: 'data:image/png;base64,iVBORw0KGgo=',
+      qr_text: '2@x8Qj…,…,…,…',
+      expires_in: 60,
+    },
+  },
   async handle({ sender, name = sender, force = false }, call) {
     await call.charge('qrCodes', `${call.account.accountId}:${sender}`)
     const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })

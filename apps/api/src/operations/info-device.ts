@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
 import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
 
@@ -9,6 +9,8 @@ export const infoDevice = defineOperation({
   methods: ['GET', 'POST'],
   changes: false,
   parameters: z.object(deviceLocator),
-  fields: z.object(deviceFields),
+  fields: deviceObject,
+  errors: ['missing_parameter', 'device_not_found'],
+  example: { given: { sender: '4915112345678' }, answer: exampleDevice },
   handle: async (located, call) => toDeviceObject(await getDevice(call, located), call.context.config),
 })

@@ -1,7 +1,7 @@
 import { listKeys } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
-import { keyFields, toKeyObject } from '../key-object.ts'
+import { exampleKey, keyObject, toKeyObject } from '../key-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const keys = defineOperation({
@@ -10,7 +10,9 @@ export const keys = defineOperation({
   methods: ['GET'],
   changes: false,
   parameters: z.object(keyOwner),
-  fields: z.object({ keys: z.array(z.object(keyFields)) }),
+  fields: z.object({ keys: z.array(keyObject) }),
+  errors: ['admin_required', 'user_not_found'],
+  example: { given: {}, answer: { keys: [exampleKey] } },
   async handle(whose, call) {
     const found = await listKeys(call.context.db, await getKeyOwner(call, whose))
     return { keys: found.map(toKeyObject) }

@@ -16,6 +16,11 @@ export const logoutDevice = defineOperation({
     sender: deviceFields.sender,
     status: z.literal('disconnected'),
   }),
+  errors: ['missing_parameter', 'device_not_found'],
+  example: {
+    given: { device_id: 7 },
+    answer: { device_id: 7, sender: '4915112345678', status: 'disconnected' },
+  },
   async handle(located, call) {
     const { db, events, command } = call.context
     const device = await getDevice(call, located)

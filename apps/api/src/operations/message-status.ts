@@ -1,7 +1,7 @@
 import { findMessage } from '@wagate/db/queries/message-history'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
-import { messageRecord, toMessageRecord } from '../message-record.ts'
+import { exampleMessage, messageRecord, toMessageRecord } from '../message-record.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
@@ -12,6 +12,8 @@ export const messageStatus = defineOperation({
   changes: false,
   parameters: z.object({ message_id: messageId.describe('What the send answered with') }),
   fields: messageRecord,
+  errors: ['message_not_found'],
+  example: { given: { message_id: exampleMessage.message_id }, answer: exampleMessage },
   async handle({ message_id }, { context: { db }, account: { accountId } }) {
     const message = await findMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')

@@ -2,7 +2,7 @@ import { findHistoryPosition, listMessages } from '@wagate/db/queries/message-hi
 import { AppError } from '@wagate/shared/app-error'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { messageRecord, toMessageRecord } from '../message-record.ts'
+import { exampleMessage, messageRecord, toMessageRecord } from '../message-record.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, messageId, phone } from '../parameters/parameter-types.ts'
 
@@ -27,6 +27,8 @@ export const messages = defineOperation({
     messages: z.array(messageRecord),
     has_more: z.boolean().describe('There are older ones: ask with before'),
   }),
+  errors: ['message_not_found'],
+  example: { given: { limit: 1 }, answer: { messages: [exampleMessage], has_more: false } },
   async handle({ limit = messagesMax, before, ...filter }, { context: { db }, account: { accountId } }) {
     const position = before === undefined ? undefined : await findHistoryPosition(db, accountId, before)
     if (before !== undefined && !position) {

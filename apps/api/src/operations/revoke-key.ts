@@ -3,7 +3,7 @@ import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { audit } from '../change.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
-import { keyFields, toKeyObject } from '../key-object.ts'
+import { exampleKey, keyObject, toKeyObject } from '../key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
 
@@ -16,7 +16,12 @@ export const revokeKey = defineOperation({
     ...keyOwner,
     key_id: integer(1, 2 ** 31 - 1).describe('As /keys lists it'),
   }),
-  fields: z.object(keyFields),
+  fields: keyObject,
+  errors: ['admin_required', 'user_not_found', 'key_not_found', 'last_key'],
+  example: {
+    given: { key_id: exampleKey.key_id },
+    answer: { ...exampleKey, revoked_at: '2026-01-31T12:01:00.000Z' },
+  },
   async handle({ key_id, ...whose }, call) {
     const { db, accountChanged } = call.context
     const owner = await getKeyOwner(call, whose)

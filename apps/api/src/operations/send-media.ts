@@ -1,7 +1,14 @@
 import { mediaTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { parseMediaUrl } from '../media/parse-media-url.ts'
-import { send, sendFields, sendParameters } from '../messages/send.ts'
+import {
+  exampleAddress,
+  exampleSent,
+  send,
+  sendErrors,
+  sendFields,
+  sendParameters,
+} from '../messages/send.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 
@@ -25,6 +32,17 @@ export const sendMedia = defineOperation({
     filename: text(255).optional().describe('The name that the recipient of a document sees'),
   }),
   fields: z.object({ ...sendFields, type }),
+  errors: [...sendErrors, 'invalid_media', 'payload_too_large'],
+  example: {
+    given: {
+      ...exampleAddress,
+      type: 'document',
+      url: 'https://example.com/invoice.pdf',
+      caption: 'Your invoice',
+      filename: 'invoice.pdf',
+    },
+    answer: { ...exampleSent, type: 'document' },
+  },
   async handle({ type, url, caption, filename, ...given }, call) {
     const { config } = call.context
     const media = await parseMediaUrl(url, type, {

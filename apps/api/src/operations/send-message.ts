@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { send, sendFields, sendParameters } from '../messages/send.ts'
+import {
+  exampleAddress,
+  exampleSent,
+  send,
+  sendErrors,
+  sendFields,
+  sendParameters,
+} from '../messages/send.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 
@@ -10,6 +17,8 @@ export const sendMessage = defineOperation({
   changes: true,
   parameters: z.object({ ...sendParameters, message: text(4096).describe('The text') }),
   fields: z.object(sendFields),
+  errors: sendErrors,
+  example: { given: { ...exampleAddress, message: 'Your order is on its way.' }, answer: exampleSent },
   handle: ({ message, ...given }, call) =>
     send(call, 'send-message', given, {
       content: { type: 'text', body: message, url: null, filename: null, media: null },

@@ -2,7 +2,7 @@ import { setDevice as set } from '@wagate/db/queries/devices'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { audit } from '../change.ts'
-import { deviceFields, toDeviceObject } from '../device-object.ts'
+import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
 import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
 import { orDefault, text } from '../parameters/parameter-types.ts'
@@ -26,7 +26,12 @@ export const setDevice = defineOperation({
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({ ...deviceLocator, ...settings }),
-  fields: z.object(deviceFields),
+  fields: deviceObject,
+  errors: ['missing_parameter', 'device_not_found'],
+  example: {
+    given: { device_id: 7, name: 'Shop', rate_per_minute: 30 },
+    answer: { ...exampleDevice, rate_per_minute: 30 },
+  },
   async handle({ name, rate_per_minute, burst, daily_cap, ...located }, call) {
     const given = { name, ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
     if (Object.values(given).every((value) => value === undefined)) throw nothingGiven()

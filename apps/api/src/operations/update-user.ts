@@ -5,7 +5,7 @@ import { audit } from '../change.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
-import { role, toUserObject, userFields, userId } from '../user-object.ts'
+import { exampleUser, role, toUserObject, userId, userObject } from '../user-object.ts'
 
 export const updateUser = defineOperation({
   name: 'update-user',
@@ -14,7 +14,7 @@ export const updateUser = defineOperation({
   changes: true,
   adminOnly: true,
   parameters: z.object({
-    user_id: userId,
+    user_id: userId.describe('As users lists it'),
     role: role.optional().describe('USER or ADMIN'),
     devices_allowed: integer(0, 100_000)
       .optional()
@@ -26,7 +26,12 @@ export const updateUser = defineOperation({
       .optional()
       .describe('From when on the account can only read; never lifts it'),
   }),
-  fields: z.object(userFields),
+  fields: userObject,
+  errors: ['missing_parameter', 'user_not_found', 'last_admin'],
+  example: {
+    given: { user_id: exampleUser.user_id, devices_allowed: 5 },
+    answer: { ...exampleUser, devices_allowed: 5 },
+  },
   async handle({ user_id, role, devices_allowed, expiry }, call) {
     if (role === undefined && devices_allowed === undefined && expiry === undefined) throw nothingGiven()
     const { db, accountChanged } = call.context

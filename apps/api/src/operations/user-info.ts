@@ -16,8 +16,19 @@ export const userInfo = defineOperation({
     level: z.enum(roles),
     devices_used: z.int(),
     devices_allowed: z.int(),
-    expiry: z.iso.datetime().nullable().describe('null is never'),
+    expiry: z.iso.datetime().nullable().describe('From when on the account can only read; null is never'),
   }),
+  example: {
+    given: {},
+    answer: {
+      id: 12,
+      email: 'shop@example.com',
+      level: 'USER',
+      devices_used: 1,
+      devices_allowed: 3,
+      expiry: null,
+    },
+  },
   async handle(_, { context, account }) {
     const info = await findAccountInfo(context.db, account.accountId)
     // Deleted since its key was read into the cache.

@@ -2,7 +2,7 @@ import { listAccounts } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
 import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
-import { toUserObject, userFields, userId } from '../user-object.ts'
+import { exampleUser, toUserObject, userId, userObject } from '../user-object.ts'
 
 const usersMax = 200
 
@@ -17,9 +17,10 @@ export const users = defineOperation({
     before: userId.optional().describe('Only accounts with a lower user_id'),
   }),
   fields: z.object({
-    users: z.array(z.object(userFields)),
+    users: z.array(userObject),
     has_more: z.boolean().describe('There are older ones: ask with before'),
   }),
+  example: { given: { limit: 1 }, answer: { users: [exampleUser], has_more: true } },
   async handle({ limit = usersMax, before }, { context: { db } }) {
     const found = await listAccounts(db, { before, limit: limit + 1 })
     return { users: found.slice(0, limit).map(toUserObject), has_more: found.length > limit }

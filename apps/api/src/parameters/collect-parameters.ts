@@ -11,7 +11,7 @@ export function collectParameters(query: Given, body: Given): Map<string, unknow
   const inBody = collect(body, 'The parameter is given twice in the body.')
   for (const [name, value] of inBody) {
     const other = inQuery.get(name)
-    if (inQuery.has(name) && String(other) !== String(value)) {
+    if (inQuery.has(name) && other !== textOf(value)) {
       throw duplicate(name, 'The parameter has different values in query and body.')
     }
     inQuery.set(name, value)
@@ -27,6 +27,11 @@ function collect(given: Given, sentence: string): Map<string, unknown> {
     values.set(name, value)
   }
   return values
+}
+
+/** As a query would spell it. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'object' ? undefined : String(value)
 }
 
 function duplicate(parameter: string, message: string): AppError {

@@ -13,13 +13,14 @@ export const phone = z
     issues.addIssue({ code: 'custom', message: phoneMessage })
     return z.NEVER
   })
+  .meta({ title: 'phone number' })
 
 export function integer(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`
   return z
-    .union([z.number(), z.string().regex(/^\d{1,15}$/)], { error: message })
+    .union([z.int().min(minimum).max(maximum), z.string().regex(/^\d{1,15}$/)], { error: message })
     .transform(Number)
-    .refine((value) => Number.isInteger(value) && value >= minimum && value <= maximum, message)
+    .refine((value) => value >= minimum && value <= maximum, message)
 }
 
 /** Ids are Postgres integers. */
@@ -37,14 +38,11 @@ export function orDefault(minimum: number, maximum: number) {
 /** Counted in code points, as a person counts. */
 export function text(charsMax: number) {
   const message = `must be a text of 1 to ${charsMax.toLocaleString('en')} characters`
-  return (
-    z
-      .string({ error: message })
-      .min(1, message)
-      .refine((value) => value.length <= charsMax || [...value].length <= charsMax, message)
-      // Postgres stores neither, and half a character pair is no text anywhere else.
-      .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'must not contain broken characters')
-  )
+  return z
+    .string({ error: message })
+    .min(1, message)
+    .refine((value) => value.length <= charsMax || [...value].length <= charsMax, message)
+    .meta({ maxLength: charsMax })
 }
 
 export const flag = z

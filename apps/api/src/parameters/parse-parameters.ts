@@ -12,17 +12,34 @@ export function parseParameters<Shape extends z.ZodRawShape>(
   if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
 
   const known = Object.keys(schema.shape).filter((name) => given.has(name))
+  const broken = known.filter((name) => !isStorable(given.get(name)))
   const result = schema.safeParse(Object.fromEntries(known.map((name) => [name, given.get(name)])))
-  if (result.success) return result.data
-  const invalid = result.error.issues.map(({ path, message }) => ({ parameter: String(path[0]), message }))
+  if (result.success && broken.length === 0) return result.data
+  const invalid = [
+    ...broken.map((parameter) => ({ parameter, message: 'must not contain broken characters' })),
+    ...(result.error?.issues ?? [])
+      .map(({ path, message }) => ({ parameter: String(path[0]), message }))
+      .filter(({ parameter }) => !broken.includes(parameter)),
+  ]
   throw new AppError('invalid_parameter', sentenceOf(invalid), { details: invalid })
 }
 
+/** Postgres takes no U+0000, and half a surrogate pair is no text anywhere else. */
+function isStorable(value: unknown): boolean {
+  return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
+}
+
+/** A body of 24 MiB may have a million of them. */
+const namedMax = 100
+
 /** Unknown parameters are no error, but a misspelt one should be seen. */
 export function warnOfUnknown(schema: z.ZodObject, given: Map<string, unknown>): string[] {
-  return [...given.keys()]
-    .filter((name) => !Object.hasOwn(schema.shape, name))
+  const unknown = [...given.keys()].filter((name) => !Object.hasOwn(schema.shape, name))
+  const named = unknown
+    .slice(0, namedMax)
     .map((name) => `Unknown parameter "${name.slice(0, 100)}" was ignored.`)
+  const more = unknown.length - named.length
+  return more > 0 ? [...named, `${more} more unknown parameters were ignored.`] : named
 }
 
 function sentenceOf(details: ErrorDetail[]): string {

@@ -47,6 +47,8 @@ export type Device = {
 
 type Current = {
   kind: 'pair' | 'login'
+  /** The wish that it fulfils. */
+  desiredRev: number
   session: Session
   isOpen: boolean
   /** Lets the next login begin. */
@@ -152,8 +154,13 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
 
   async function pair(state: DeviceState): Promise<void> {
     lookAfter(pairingLookMs)
-    if (current?.kind === 'login') endSession()
+    // What a logout has ended, seen or not, must not be scanned any more: another wish gets another QR code.
+    if (!isPairingFor(state)) endSession()
     if (!current && performance.now() >= notBeforeMs) open('pair', auth.make(), state, () => undefined)
+  }
+
+  function isPairingFor({ desiredRev }: DeviceState): boolean {
+    return current?.kind === 'pair' && current.desiredRev === desiredRev
   }
 
   async function rest(state: DeviceState | undefined): Promise<void> {
@@ -182,6 +189,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   function open(kind: Current['kind'], store: AuthStore, state: DeviceState, giveBack: () => void): void {
     const opened: Current = {
       kind,
+      desiredRev: state.desiredRev,
       isOpen: false,
       giveBack,
       session: openDeviceSession(
@@ -268,7 +276,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     isDoing(state) {
       const intent = intentOf(state)
       if (intent === 'rest') return current === undefined
-      if (intent === 'pair') return current?.kind === 'pair'
+      if (intent === 'pair') return isPairingFor(state)
       if (intent !== 'connect') return false
       return outbox ? pacing.isAt(state) : notBeforeMs > performance.now()
     },

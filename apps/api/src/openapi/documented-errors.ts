@@ -1,0 +1,41 @@
+import type { RequestErrorCode } from '@wagate/shared/error-codes'
+import type { Operation } from '../operation.ts'
+
+/** Whatever is asked for: the request never reaches it, or the process cannot go on. */
+export const errorsOfEveryPath: RequestErrorCode[] = [
+  'invalid_parameter',
+  'headers_too_large',
+  'internal_error',
+]
+
+export const always: RequestErrorCode[] = [
+  ...errorsOfEveryPath,
+  'duplicate_parameter',
+  'conflicting_api_keys',
+  'missing_api_key',
+  'invalid_api_key',
+  'expired_api_key',
+  'rate_limited',
+  'unavailable',
+  'storage_full',
+]
+export const ofBodies: RequestErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type']
+export const ofChanges: RequestErrorCode[] = ['account_expired', 'prefetch_refused']
+
+/** Every code that the operation can be refused with. */
+export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): RequestErrorCode[] {
+  const given: [boolean, RequestErrorCode[]][] = [
+    [true, always],
+    [!operation.parameters.safeParse({}).success, ['missing_parameter']],
+    [method === 'POST', ofBodies],
+    [operation.changes, ofChanges.filter((code) => code !== 'prefetch_refused' || method === 'GET')],
+    [operation.adminOnly === true, ['admin_required']],
+    [takesIdempotencyKey(operation), ['idempotency_key_reused']],
+    [true, operation.errors ?? []],
+  ]
+  return [...new Set(given.flatMap(([applies, codes]) => (applies ? codes : [])))]
+}
+
+export function takesIdempotencyKey({ parameters }: Operation): boolean {
+  return Object.hasOwn(parameters.shape, 'idempotency_key')
+}

@@ -1,0 +1,35 @@
+import type { JsonSchema } from './json-schemas.ts'
+
+/** The part of OpenAPI 3.1 that our document uses. */
+export type OpenApiDocument = {
+  openapi: string
+  servers: { url: string; description: string }[]
+  paths: Record<string, OpenApiPath>
+  components: { schemas: Record<string, JsonSchema>; headers: Record<string, OpenApiHeader> }
+}
+export type OpenApiPath = {
+  servers?: { url: string }[]
+  get?: OpenApiOperation
+  post?: OpenApiOperation
+}
+export type OpenApiOperation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  security: Record<string, string[]>[]
+  parameters: (OpenApiParameter | Reference)[]
+  requestBody?: { description: string; content: Content }
+  responses: Record<string, OpenApiResponse>
+}
+export type OpenApiParameter = {
+  name: string
+  in: string
+  required: boolean
+  description?: string
+  schema: JsonSchema
+  example?: unknown
+}
+export type OpenApiResponse = { description: string; headers?: Record<string, Reference>; content: Content }
+type OpenApiHeader = { description: string; required?: boolean; schema: JsonSchema }
+export type Reference = { $ref: string }
+type Content = Record<string, { schema: JsonSchema; example?: unknown }>

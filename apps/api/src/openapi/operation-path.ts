@@ -1,0 +1,99 @@
+import type { Operation } from '../operation.ts'
+import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
+import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'
+import type {
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiPath,
+  OpenApiResponse,
+  Reference,
+} from './openapi-types.ts'
+import { refer, refusals } from './refusals.ts'
+import { type RequestHeader, type ResponseHeader, securitySchemes } from './wire-parts.ts'
+
+const headersOfAll: ResponseHeader[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
+
+export function pathOf(operation: Operation): OpenApiPath {
+  const schema = parametersSchema(operation)
+  return {
+    ...(operation.methods.includes('GET') && {
+      get: {
+        ...describe(operation, 'GET'),
+        parameters: [...queryParameters(operation, schema), ...headerParameters(operation)],
+      },
+    }),
+    ...(operation.methods.includes('POST') && {
+      post: {
+        ...describe(operation, 'POST'),
+        parameters: headerParameters(operation),
+        requestBody: bodyOf(operation, schema),
+      },
+    }),
+  }
+}
+
+function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOperation, 'parameters'> {
+  const { name, summary, methods } = operation
+  const id = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return {
+    operationId: method === 'GET' && methods.includes('POST') ? `${id}ByGet` : id,
+    tags: [name],
+    summary,
+    security: [
+      ...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
+      // As api_key in the body, for which OpenAPI has no scheme.
+      ...(method === 'POST' ? [{}] : []),
+    ],
+    responses: { 200: success(operation), ...refusals(documentedErrors(operation, method), headersOfAll) },
+  }
+}
+
+function queryParameters(
+  { example }: Operation,
+  { properties = {}, required = [] }: JsonSchema,
+): OpenApiParameter[] {
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema,
+    ...(example.given[name] !== undefined && { example: example.given[name] }),
+  }))
+}
+
+function headerParameters(operation: Operation): Reference[] {
+  const names: RequestHeader[] = ['X-Request-Id']
+  if (takesIdempotencyKey(operation)) names.push('Idempotency-Key')
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+function bodyOf(
+  { example }: Operation,
+  parameters: JsonSchema,
+): NonNullable<OpenApiOperation['requestBody']> {
+  const schema = {
+    ...parameters,
+    properties: {
+      ...parameters.properties,
+      api_key: { type: 'string', description: 'The API key, if it is given nowhere else', writeOnly: true },
+    },
+  }
+  return {
+    description: 'Parameters may stand in the query as well. An empty body is an empty object.',
+    content: {
+      'application/json': { schema, example: example.given },
+      'application/x-www-form-urlencoded': { schema },
+    },
+  }
+}
+
+function success(operation: Operation): OpenApiResponse {
+  const replayed: ResponseHeader[] = takesIdempotencyKey(operation) ? ['Idempotent-Replayed'] : []
+  const example = { ok: true, ...operation.example.answer }
+  return {
+    description: 'Done',
+    headers: refer([...headersOfAll, ...replayed]),
+    content: { 'application/json': { schema: answerSchema(operation), example } },
+  }
+}

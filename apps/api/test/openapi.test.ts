@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { requestErrorStatus } from '@wagate/shared/error-codes'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { docsFiles } from '../src/docs/docs-page.ts'
+import { makeReference } from '../src/openapi/reference.ts'
+import { operations } from '../src/operations.ts'
+import { document, documentedStatus, exampleProblems, violations } from './contract.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+describe('the document', () => {
+  test('is served without a key, and is the one that answers are checked against', async () => {
+    const answer = await gateway.anonymous.get('/openapi.json')
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)))
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  })
+
+  test('is valid OpenAPI 3.1 for the official schema', async () => {
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
+  })
+
+  test('passes the strict rules of Redocly', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const source = JSON.stringify(document)
+    const problems = await lintFromString({ source, config, absoluteRef: 'openapi.json' })
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+      [],
+    )
+  })
+
+  test('gives every operation of the table its methods, a name of its own and both prefixes', () => {
+    const described = Object.entries(document.paths)
+      .filter(([, { servers }]) => !servers)
+      .map(([path, { get, post }]) => [path.slice(1), [...(get ? ['GET'] : []), ...(post ? ['POST'] : [])]])
+    expect(described).toEqual(operations.map(({ name, methods }) => [name, methods]))
+    expect(document.servers.map(({ url }) => url)).toEqual(['/', '/api'])
+    const ids = Object.values(document.paths).flatMap(({ get, post }) =>
+      [get, post].flatMap((o) => o?.operationId ?? []),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('says what every parameter means', () => {
+    for (const { name, parameters } of operations) {
+      const undescribed = Object.entries(parameters.shape).filter(
+        ([, type]) => !(type as { description?: string }).description,
+      )
+      expect(undescribed.map(([parameter]) => `${parameter} of ${name} has no description`)).toEqual([])
+    }
+  })
+
+  test('names only codes that exist, each under its status', () => {
+    for (const { get, post } of Object.values(document.paths)) {
+      for (const { responses } of [get, post].filter((operation) => operation !== undefined)) {
+        for (const [status, { description }] of Object.entries(responses)) {
+          if (Number(status) < 400 || description === 'It is not') continue
+          for (const code of description.split(', ')) {
+            expect(requestErrorStatus[code as keyof typeof requestErrorStatus], code).toBe(Number(status))
+          }
+        }
+      }
+    }
+  })
+
+  test.each(operations)('shows an example of $name that its own schemas accept', (operation) => {
+    expect(exampleProblems(operation)).toEqual([])
+  })
+})
+
+test('docs/api.md is up to date: "npm run api-docs" makes it', () => {
+  const written = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8')
+  expect(written).toBe(makeReference(operations))
+})
+
+describe('routes and document agree', () => {
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+  test.each(operations)('on $name, for every method, prefix and spelling', async ({ name }) => {
+    for (const path of [`/${name}`, `/${name}/`, `/api/${name}`, `/api/${name}/`]) {
+      for (const method of methods) {
+        const { status } = await gateway.admin.request(path, { method })
+        expect(documentedStatus(method, path)).toContain(status)
+      }
+    }
+  })
+
+  test('and nothing answers that is not described', async () => {
+    const described = new Set([
+      ...Object.entries(document.paths).flatMap(([path, { servers }]) =>
+        servers ? [path] : [path, `/api${path}`],
+      ),
+      ...Object.keys(docsFiles),
+    ])
+    const tried = [...described].flatMap((path) => [`/api${path}`, `${path}/x`, path.toUpperCase()])
+    for (const path of tried.filter((path) => !described.has(path.replace(/\/$/, '')))) {
+      for (const method of methods)
+        expect((await gateway.admin.request(path, { method })).status, path).toBe(404)
+    }
+  })
+
+  test('an answer that is not described is seen by every test', async () => {
+    const right = await fetch(`${gateway.url}/user-info`)
+    const text = await right.text()
+    const answer = { status: 401, headers: right.headers, text }
+    expect(violations('GET', '/user-info', answer)).toEqual([])
+    const changed = (change: Record<string, unknown>) => JSON.stringify({ ...JSON.parse(text), ...change })
+    const wrong = [
+      violations('GET', '/user-info', { ...answer, status: 404 }),
+      violations('GET', '/user-info', { ...answer, text: changed({ surprise: 1 }) }),
+      violations('GET', '/user-info', {
+        ...answer,
+        text: changed({ details: [{ parameter: 'x', message: 'y', z: 1 }] }),
+      }),
+      violations('GET', '/user-info', { ...answer, text: changed({ code: 'not_cancelable' }) }),
+      violations('GET', '/user-info', { ...answer, text: changed({ ok: true }) }),
+      violations('GET', '/user-info', { ...answer, headers: new Headers() }),
+      violations('PUT', '/user-info', answer),
+      violations('GET', '/nothing', answer),
+    ]
+    for (const found of wrong) expect(found).not.toEqual([])
+  })
+})

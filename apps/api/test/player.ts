@@ -1,0 +1,47 @@
+import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
+import type { Command } from '@wagate/shared/commands'
+import { type Gateway, ownShards, showQr } from './gateway.ts'
+
+/**
+ * Plays a worker to whom everything succeeds at once: QR codes are shown and messages are sent. From now on all new
+ * devices are in one shard, so that one consumer of commands is enough.
+ */
+export async function playWorker(
+  gateway: Gateway,
+  { sends = true } = {},
+): Promise<{ close(): Promise<void> }> {
+  const { db, events } = gateway
+  await ownShards(gateway)
+  const sql = db.$client
+  await sql`ALTER SEQUENCE devices_id_seq INCREMENT BY 256`
+  const [next] = await sql<{ shard: number }[]>`SELECT (nextval('devices_id_seq') % 256)::int AS shard`
+
+  async function sendAll(deviceId: number): Promise<void> {
+    const sent = await sql<{ id: string }[]>`
+      UPDATE messages SET status = 'sent', sent_at = now()
+      WHERE device_id = ${deviceId} AND status = 'queued' AND send_at IS NULL RETURNING id`
+    for (const { id } of sent)
+      await events.publish(deviceId, { kind: 'message', messageId: id, status: 'sent' })
+  }
+
+  const ignore = async (_: Command) => undefined
+  const connection = openConsumerConnection(gateway.redisUrl, () => undefined)
+  const consumer = await startCommandConsumer(connection, {
+    shard: next?.shard ?? 0,
+    handlers: {
+      send: sends ? ({ deviceId }) => sendAll(deviceId) : ignore,
+      'start-session': ({ deviceId }) => showQr(gateway, deviceId, { text: 'played' }),
+      'end-session': ignore,
+      'apply-settings': ignore,
+      'check-number': ({ deviceId, number }) =>
+        events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` }),
+    },
+    onError: () => undefined,
+  })
+  return {
+    async close() {
+      await consumer.close()
+      await connection.close()
+    },
+  }
+}

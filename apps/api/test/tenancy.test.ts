@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { makeMessageId } from '@wagate/shared/ids'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../src/operation.ts'
+import { operations } from '../src/operations.ts'
+import { makeComparison } from './answer-comparison.ts'
+import { type Gateway, randomPhone, startGateway, startReplica } from './gateway.ts'
+import { fillIn, formOf, type GeneratedRequest, requests } from './generated-requests.ts'
+import { type InProcessClient, makeInProcessClient } from './in-process.ts'
+import { playWorker } from './player.ts'
+import { createTenant, type Tenant } from './tenant.ts'
+
+let gateway: Gateway
+let api: Awaited<ReturnType<typeof startReplica>>
+let ask: InProcessClient
+let player: Awaited<ReturnType<typeof playWorker>>
+beforeAll(async () => {
+  gateway = await startGateway()
+  api = await startReplica(gateway)
+  ask = makeInProcessClient(api)
+  // Messages stay queued: when they would be sent is not the same in two runs.
+  player = await playWorker(gateway, { sends: false })
+})
+afterAll(async () => {
+  await player.close()
+  await api.close()
+  await gateway.close()
+})
+
+/** What names a thing of an account, and how something is named that no account has. */
+const unknownOf: Record<string, () => string> = {
+  sender: randomPhone,
+  number: randomPhone,
+  device_id: () => String(2 ** 31 - 2),
+  id: () => String(2 ** 31 - 2),
+  message_id: () => makeMessageId(),
+  before: () => makeMessageId(),
+  idempotency_key: randomUUID,
+  user_id: () => String(2 ** 31 - 2),
+  key_id: () => String(2 ** 31 - 2),
+}
+/** Texts that an account writes down for itself. */
+const namesNothing = ['cms_id']
+
+const identified = operations.flatMap((operation) =>
+  Object.keys(operation.parameters.shape)
+    .filter(
+      (parameter) =>
+        /(^|_)(id|key|sender|number|before)$/.test(parameter) && !namesNothing.includes(parameter),
+    )
+    .map((parameter) => ({ operation, parameter, name: operation.name })),
+)
+
+describe('what belongs to another account looks exactly like what nobody has', () => {
+  test.each(identified)('$parameter of $name, however it is asked', async ({ operation, parameter }) => {
+    const unknown = unknownOf[parameter]
+    if (!unknown) throw new Error(`Say in tenancy.test.ts what a ${parameter} is that no account has.`)
+    const sender = randomPhone()
+    const [owner, one, other] = await Promise.all([
+      createTenant(gateway, ask),
+      createTenant(gateway, ask, { sender }),
+      createTenant(gateway, ask, { sender }),
+    ])
+    const foreign = owner.values[parameter]
+    if (foreign === undefined) throw new Error(`Give every tenant a ${parameter} in tenant.ts.`)
+    const ofForeign = makeComparison({ ...one.values, [parameter]: foreign })
+    const ofUnknown = makeComparison({ ...other.values, [parameter]: unknown() })
+    const nobodys = ofUnknown.values[parameter] ?? ''
+    for (const way of waysOf(operation)) {
+      const seen = ofForeign.simplify(await ask(requestOf(operation, one, parameter, foreign, way)))
+      const expected = ofUnknown.simplify(await ask(requestOf(operation, other, parameter, nobodys, way)))
+      expect(seen, JSON.stringify(way)).toEqual(expected)
+    }
+  })
+})
+
+type Way = { method: 'GET' | 'POST'; prefix: string; credential: string }
+
+function waysOf({ methods }: Operation): Way[] {
+  return methods.flatMap((method) =>
+    ['', '/api'].flatMap((prefix) =>
+      ['header', 'bearer', 'query', ...(method === 'POST' ? ['body'] : [])].map((credential) => ({
+        method,
+        prefix,
+        credential,
+      })),
+    ),
+  )
+}
+
+/** The example of the operation, with the tenant's own things and the one in question. */
+function requestOf(
+  operation: Operation,
+  { key, values }: Tenant,
+  parameter: string,
+  value: string,
+  way: Way,
+): GeneratedRequest {
+  const missing = operation.parameters.safeParse({}).error?.issues.map(({ path }) => String(path[0])) ?? []
+  const given = new Map<string, unknown>(
+    Object.entries(operation.example.given).filter(([name]) => !(name in unknownOf)),
+  )
+  for (const name of missing) given.set(name, values[name] ?? operation.example.given[name])
+  given.set(parameter, value)
+  const { method, prefix, credential } = way
+  const headers: Record<string, string> = {
+    ...(credential === 'header' && { 'x-api-key': key }),
+    ...(credential === 'bearer' && { authorization: `Bearer ${key}` }),
+    ...(method === 'POST' && { 'content-type': 'application/json' }),
+  }
+  const inBody = Object.fromEntries([...given, ...(credential === 'body' ? [['api_key', key] as const] : [])])
+  return {
+    method,
+    path: `${prefix}/${operation.name}`,
+    query: [
+      ...(method === 'GET' ? given : []),
+      ...(credential === 'query' ? [['api_key', key] as [string, string]] : []),
+    ],
+    headers,
+    body: method === 'POST' ? JSON.stringify(inBody) : undefined,
+  }
+}
+
+test('whatever one tenant does, another is answered as if it were alone', async () => {
+  // Waiting for what is not sent only takes time.
+  const quick = requests.filter(({ query, body }) => !/\bwait\b/.test(`${formOf(query)} ${body}`))
+  const scripts = fc.record({
+    script: fc.array(quick, { minLength: 8, maxLength: 8 }),
+    meanwhile: fc.array(fc.tuple(quick, fc.boolean()), { minLength: 8, maxLength: 8 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(scripts, async ({ script, meanwhile }) => {
+      const [sender, number] = [randomPhone(), randomPhone()]
+      const [alone, watched, busy] = await Promise.all([
+        createTenant(gateway, ask, { sender, number }),
+        createTenant(gateway, ask, { sender, number }),
+        createTenant(gateway, ask),
+      ])
+      const [ofAlone, ofWatched] = [makeComparison(alone.values), makeComparison(watched.values)]
+      for (const [index, request] of script.entries()) {
+        const expected = ofAlone.simplify(await ask(fillIn(request, keysOf(alone))))
+        const [disturbance, isAimed] = meanwhile[index] ?? []
+        // Half of the time with what is the other's: its sender, its devices, its messages, its idempotency keys.
+        const aim = isAimed ? { ...watched.values, ...keysOf(busy), key: busy.key } : keysOf(busy)
+        if (disturbance) await ask(fillIn(disturbance, aim))
+        expect(ofWatched.simplify(await ask(fillIn(request, keysOf(watched))))).toEqual(expected)
+      }
+    }),
+    { numRuns: 40, seed: 20_260_131, endOnFailure: true },
+  )
+})
+
+function keysOf({ key, values }: Tenant): Record<string, string> {
+  return { ...values, key, admin_key: key, expired_key: key }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { insertAccount } from '@wagate/db/queries/accounts'
+import { makeNewKey } from '../src/credentials/new-key.ts'
+import { sendMessage } from '../src/operations/send-message.ts'
+import { type Gateway, linkDevice, randomPhone } from './gateway.ts'
+import type { InProcessClient } from './in-process.ts'
+
+/** An account, and a value of its own for every parameter that has one. */
+export type Tenant = { key: string; values: Record<string, string> }
+
+/** With a linked sender, a message that is sent later, a spare key and an idempotency key that was used. */
+export async function createTenant(
+  gateway: Gateway,
+  ask: InProcessClient,
+  { sender = randomPhone(), number = randomPhone() } = {},
+): Promise<Tenant> {
+  const { id, key } = await createKeyHolder(gateway, { role: 'USER', expiresAt: null })
+  const post = async (path: string, body: Record<string, unknown>) => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+    const { text } = await ask({ method: 'POST', path, query: [], headers, body: JSON.stringify(body) })
+    return JSON.parse(text) as Record<string, unknown>
+  }
+  const { device_id } = await post('/create-device', { sender })
+  await linkDevice(gateway, Number(device_id))
+  const idempotency_key = randomUUID()
+  const send_at = new Date(Date.now() + 86_400_000).toISOString()
+  const message = { ...sendMessage.example.given, sender, number }
+  // A request like the example is a repetition of this one.
+  await post('/send-message', { ...message, idempotency_key })
+  const { message_id } = await post('/send-message', { ...message, send_at })
+  const spare = makeNewKey('spare').key
+  const [spareKey] = await gateway.db.$client`
+    INSERT INTO api_keys (account_id, name, hash, last_four)
+    VALUES (${id}, ${spare.name}, ${spare.hash}, ${spare.lastFour}) RETURNING id`
+  return {
+    key,
+    values: {
+      key,
+      email: `${randomUUID()}@example.com`,
+      password: `password ${randomUUID()}`,
+      sender,
+      number,
+      device_id: String(device_id),
+      id: String(device_id),
+      message_id: String(message_id),
+      before: String(message_id),
+      idempotency_key,
+      user_id: String(id),
+      key_id: String(spareKey?.id),
+    },
+  }
+}
+
+export async function createKeyHolder(
+  { db }: Gateway,
+  { role, expiresAt }: { role: 'USER' | 'ADMIN'; expiresAt: Date | null },
+): Promise<{ id: number; key: string }> {
+  const { apiKey, key } = makeNewKey()
+  const email = `${randomUUID()}@example.com`
+  const account = await insertAccount(db, {
+    email,
+    passwordHash: '',
+    role,
+    devicesAllowed: 5,
+    expiresAt,
+    key,
+  })
+  if (!account) throw new Error('There is an account with this email already')
+  return { id: account.id, key: apiKey }
+}

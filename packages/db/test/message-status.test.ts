@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import { makeMessageId } from '@wagate/shared/ids'
+import type { MessageStatus } from '@wagate/shared/statuses'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { insertAccount } from '../src/queries/accounts.ts'
+import { cancelMessage } from '../src/queries/cancel-message.ts'
+import { createDevice, findDevice } from '../src/queries/devices.ts'
+import type { Fence } from '../src/queries/fence.ts'
+import { claimMessages, expireMessages, recordOutcomes } from '../src/queries/outbox.ts'
+import { claimShards } from '../src/queries/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers.ts'
+
+let db: Database
+let drop: () => Promise<void>
+let device: { id: number; accountId: number }
+let fence: Fence
+
+beforeAll(async () => {
+  const database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  drop = database.drop
+  const account = await insertAccount(db, {
+    email: 'a@example.com',
+    passwordHash: '',
+    role: 'USER',
+    devicesAllowed: 1,
+    expiresAt: null,
+    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
+  })
+  const accountId = account?.id ?? 0
+  await createDevice(db, accountId, { sender: '4915100000000', name: 'x', cmsId: null, cmsVer: null })
+  const created = await findDevice(db, accountId, { sender: '4915100000000' }, 0)
+  if (!created) throw new Error('The device was not created')
+  device = { id: created.id, accountId }
+  const workerId = randomUUID()
+  await registerWorker(db, { id: workerId, name: 'w', capacity: 1, leaseTtlMs: 3_600_000 })
+  await claimShards(db, workerId, [created.shard])
+  const [lease] = await db.$client<{ epoch: number }[]>`
+    SELECT epoch::int FROM shard_leases WHERE shard = ${created.shard}`
+  fence = { shard: created.shard, workerId, epoch: lease?.epoch ?? 0 }
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await drop()
+})
+
+type Outcome = 'sent' | 'delivered' | 'read' | 'failed'
+/** What may happen to a message, in any order: receipts come late, twice and several at a time. */
+type Step =
+  | { kind: 'claim' }
+  | { kind: 'outcomes'; outcomes: Outcome[]; isFormerOwner: boolean }
+  | { kind: 'expire' | 'cancel' }
+
+const outcome = fc.constantFrom<Outcome>('sent', 'delivered', 'read', 'failed')
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 2, arbitrary: fc.constant<Step>({ kind: 'claim' }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('outcomes' as const),
+        outcomes: fc.array(outcome, { minLength: 1, maxLength: 3 }),
+        isFormerOwner: fc.oneof(
+          { weight: 5, arbitrary: fc.constant(false) },
+          { weight: 1, arbitrary: fc.constant(true) },
+        ),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constant<Step>({ kind: 'expire' }) },
+    { weight: 1, arbitrary: fc.constant<Step>({ kind: 'cancel' }) },
+  ),
+  { minLength: 1, maxLength: 8 },
+)
+
+const receipts = ['sent', 'delivered', 'read'] as const
+const rankOf = (status: MessageStatus) => (receipts as readonly MessageStatus[]).indexOf(status)
+const isOpen = (status: MessageStatus) => status === 'queued' || status === 'sending'
+
+/** The status after a step, said in another way than SQL says it. */
+function next(status: MessageStatus, step: Step): MessageStatus {
+  switch (step.kind) {
+    case 'claim':
+      return isOpen(status) ? 'sending' : status
+    case 'expire':
+      return isOpen(status) ? 'failed' : status
+    case 'cancel':
+      return status === 'queued' ? 'canceled' : status
+    case 'outcomes': {
+      if (step.isFormerOwner || status === 'canceled') return status
+      const best = receipts.findLast((receipt) => step.outcomes.includes(receipt))
+      if (best === undefined) return isOpen(status) ? 'failed' : status
+      // That the server took it says nothing against a failure; that the recipient has it does.
+      if (status === 'failed') return best === 'sent' ? 'failed' : best
+      return rankOf(best) > rankOf(status) ? best : status
+    }
+  }
+}
+
+test('a message only moves forward, whatever comes late, twice, at once or from a former owner', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (given) => {
+      const message = await insertMessage()
+      let before = await read(message.id)
+      for (const step of given) {
+        await take(step, message)
+        const after = await read(message.id)
+        expect(after.status).toBe(next(before.status, step))
+        // What was written down once stays: moments, and no error where it was received.
+        for (const moment of ['sentAt', 'deliveredAt', 'readAt'] as const) {
+          if (before[moment] !== null) expect(after[moment]).toBe(before[moment])
+        }
+        expect(after.errorCode !== null).toBe(after.status === 'failed')
+        expect(after.sentAt !== null).toBe(rankOf(after.status) >= 0)
+        expect(after.readAt !== null).toBe(after.status === 'read')
+        before = after
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+type Message = { id: string; waId: string; createdAt: string }
+
+async function insertMessage(): Promise<Message> {
+  const [row] = await db.$client<Message[]>`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation)
+    VALUES (${makeMessageId()}, ${device.accountId}, ${device.id}, 'out', 'text', '1', '2', 'x', 'queued', ${randomUUID()}, 1)
+    RETURNING id, wa_id AS "waId", created_at::text AS "createdAt"`
+  if (!row) throw new Error('The message was not inserted')
+  return row
+}
+
+async function take(step: Step, { id, waId, createdAt }: Message): Promise<void> {
+  switch (step.kind) {
+    case 'claim':
+      return void (await claimMessages(db, [{ fence, id, createdAt, recipientJid: 'jid' }]))
+    case 'expire':
+      return expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
+    case 'cancel':
+      return void (await cancelMessage(db, device.accountId, id))
+    case 'outcomes': {
+      const writer = step.isFormerOwner ? { ...fence, epoch: fence.epoch - 1 } : fence
+      const at = new Date().toISOString()
+      return recordOutcomes(
+        db,
+        step.outcomes.map((status) => ({
+          fence: writer,
+          deviceId: device.id,
+          waId,
+          status,
+          at,
+          ...(status === 'failed' && { error: { code: 'rejected_by_whatsapp' as const, sentence: 'No.' } }),
+        })),
+      )
+    }
+  }
+}
+
+async function read(id: string) {
+  const [row] = await db.$client<
+    {
+      status: MessageStatus
+      errorCode: string | null
+      sentAt: string | null
+      deliveredAt: string | null
+      readAt: string | null
+    }[]
+  >`
+    SELECT status, error_code AS "errorCode", sent_at::text AS "sentAt", delivered_at::text AS "deliveredAt",
+      read_at::text AS "readAt"
+    FROM messages WHERE id = ${id}`
+  if (!row) throw new Error('The message is gone')
+  return row
+}

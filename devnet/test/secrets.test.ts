@@ -298,6 +298,8 @@ async function redisValues(): Promise<Place[]> {
     set: (key) => redis.smembersBuffer(key),
     zset: (key) => redis.zrangeBuffer(key, '0', '-1'),
     stream: (key) => redis.xrangeBuffer(key, '-', '+'),
+    // It has expired since it was listed.
+    none: async () => '',
   }
   try {
     const places: Place[] = []

@@ -106,6 +106,7 @@ describe('large bodies', () => {
 })
 
 const exchange = {
+  requestId: 'test',
   request: new Request('http://localhost/send-media'),
   url: new URL('http://localhost/send-media'),
   headers: {},

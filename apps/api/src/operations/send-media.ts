@@ -32,7 +32,7 @@ export const sendMedia = defineOperation({
     filename: text(255).optional().describe('The name that the recipient of a document sees'),
   }),
   fields: z.object({ ...sendFields, type }),
-  errors: [...sendErrors, 'invalid_media', 'payload_too_large'],
+  errors: [...sendErrors, 'invalid_media', 'media_url_forbidden', 'payload_too_large'],
   example: {
     given: {
       ...exampleAddress,

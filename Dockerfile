@@ -46,7 +46,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "scripts
 CMD ["node", "--import", "./apps/worker/dist/preload.js", "apps/worker/dist/main.js"]
 
 FROM runtime AS api
-ENV PORT=3000
+ENV PORT=3000 METRICS_PORT=9090
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "scripts/healthcheck.mjs", "3000"]
 CMD ["node", "apps/api/dist/main.js"]

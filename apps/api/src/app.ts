@@ -12,7 +12,7 @@ import { answerOperation } from './operation.ts'
 import { operations } from './operations.ts'
 
 export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
-  const exchange = makeExchange(context.log)
+  const exchange = makeExchange(context.log, context.metrics)
   const app = new Hono<{ Bindings: HttpBindings }>()
 
   for (const operation of operations) {

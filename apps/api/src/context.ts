@@ -7,11 +7,13 @@ import type { KeyRing } from './credentials/key-ring.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Inbox } from './messages/inbox.ts'
+import type { Metrics } from './metrics.ts'
 
 /** What the operations work with. */
 export type ApiContext = {
   config: Config
   log: Logger
+  metrics: Metrics
   db: Database
   events: DeviceEvents
   keys: KeyRing

@@ -74,6 +74,7 @@ export async function answerOperation(
   exchange: Exchange,
   clientAddress: string,
 ): Promise<Answer> {
+  exchange.operation = operation.name
   const method = allowMethods(exchange, methodsOf(operation))
   if (method === 'options') return { status: 204 }
   if (operation.changes && method === 'GET') refusePrefetch(exchange.request)

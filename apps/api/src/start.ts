@@ -8,6 +8,7 @@ import { openCommandProducer } from '@wagate/queue/command-producer'
 import { openDeviceEvents } from '@wagate/queue/device-events'
 import { openRateLimits } from '@wagate/queue/rate-limits'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
+import { startInternalServer } from '@wagate/shared/internal-server'
 import { makeLogger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
@@ -21,6 +22,7 @@ import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
+import { describeMetrics, makeMetrics } from './metrics.ts'
 
 const drainMs = 8000
 
@@ -39,6 +41,7 @@ export async function startApi(
   const events = openDeviceEvents(config.REDIS_URL, { onError })
   const accountEvents = openAccountEvents(config.REDIS_URL, { onError })
   const rateLimits = openRateLimits(config.REDIS_URL, { onError })
+  const metrics = makeMetrics()
   const closing = new AbortController()
 
   async function release(): Promise<void> {
@@ -57,6 +60,7 @@ export async function startApi(
     const app = makeApp({
       config,
       log,
+      metrics,
       db,
       events,
       inbox: makeInbox(db, backlogs, commander),
@@ -70,16 +74,21 @@ export async function startApi(
       command: commander,
       closing: closing.signal,
     })
+    const internal = await startInternalServer(
+      { host: config.HOST, port: config.METRICS_PORT },
+      { '/metrics': () => describeMetrics(metrics) },
+    )
     const server = makeServer(app.fetch)
     server.listen(config.PORT, config.HOST)
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    log.info({ port }, 'The API listens')
+    log.info({ port, metricsPort: internal.port }, 'The API listens')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       closing.abort()
       await drain(server)
+      await internal.close()
       await release()
       log.info('The API has stopped')
     }

@@ -111,4 +111,5 @@ const exchange = {
   url: new URL('http://localhost/send-media'),
   headers: {},
   accountId: undefined,
+  operation: undefined,
 }

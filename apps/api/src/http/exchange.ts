@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { databaseFailure } from '@wagate/db/failures'
 import { AppError } from '@wagate/shared/app-error'
 import type { Logger } from '@wagate/shared/logger'
+import type { Metrics } from '../metrics.ts'
 import { failureBody } from './failure-body.ts'
 
 /** One request, and what is learnt about it on the way to its answer. */
@@ -11,6 +12,8 @@ export type Exchange = {
   readonly url: URL
   readonly headers: Record<string, string>
   accountId: number | undefined
+  /** What is asked for, once it is known to exist. */
+  operation: string | undefined
   /** Resolves, never rejects, when the answer is known. */
   readonly answered: Promise<void>
 }
@@ -25,7 +28,7 @@ export type Answer = {
 const acceptedRequestId = /^[\w.-]{1,128}$/
 
 /** Runs a handler and answers in JSON whatever happens, with the headers that every answer has, and logs one line. */
-export function makeExchange(log: Logger) {
+export function makeExchange(log: Logger, metrics: Metrics) {
   return async (request: Request, handle: (exchange: Exchange) => Promise<Answer>): Promise<Response> => {
     const startedAt = performance.now()
     const given = request.headers.get('x-request-id') ?? ''
@@ -41,7 +44,15 @@ export function makeExchange(log: Logger) {
     const answered = new Promise<void>((resolve) => {
       markAnswered = resolve
     })
-    const exchange: Exchange = { request, requestId, url, headers, accountId: undefined, answered }
+    const exchange: Exchange = {
+      request,
+      requestId,
+      url,
+      headers,
+      accountId: undefined,
+      operation: undefined,
+      answered,
+    }
 
     const answer = await handle(exchange).catch((error: unknown): Answer => {
       const failure = toAppError(error)
@@ -51,6 +62,10 @@ export function makeExchange(log: Logger) {
       return { status: failure.status, body: failureBody(failure, requestId) }
     })
     markAnswered()
+    const tookMs = performance.now() - startedAt
+    const { operation = 'none' } = exchange
+    metrics.requests.inc({ operation, status: answer.status })
+    metrics.requestSeconds.observe({ operation }, tookMs / 1000)
 
     log.info(
       {
@@ -59,7 +74,7 @@ export function makeExchange(log: Logger) {
         // Never the query: it may carry the API key and the text of a message.
         path: withoutKeys(url.pathname).slice(0, 200),
         status: answer.status,
-        durationMs: Math.round(performance.now() - startedAt),
+        durationMs: Math.round(tookMs),
         accountId: exchange.accountId,
       },
       'Request answered',

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Devnet, startDevnet } from '../src/devnet.ts'
+import { freePort } from '../src/servers/free-port.ts'
+import { makeGatewayClient } from './gateway-client.ts'
+
+const sender = '15550950001'
+const recipient = '15550950002'
+const text = 'what the metrics must not say'
+let devnet: Devnet
+let ports: Record<string, number>
+
+beforeAll(async () => {
+  ports = { api: await freePort(), 'worker-1': await freePort() }
+  devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    environment: (name) => (ports[name] ? { METRICS_PORT: String(ports[name]) } : {}),
+  })
+}, 60_000)
+afterAll(() => devnet.close())
+
+async function metricsOf(name: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${ports[name]}/metrics`)
+  expect(response.headers.get('content-type')).toContain('text/plain')
+  return response.text()
+}
+
+it('counts requests, sends, receipts and logins, and names nobody', async () => {
+  const gateway = makeGatewayClient(devnet)
+  await gateway.link(sender)
+  const sent = await gateway.call('send-message', { sender, number: recipient, message: text })
+  await gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
+  await gateway.call('send-message', { sender: '15550950009', number: recipient, message: text })
+  await gateway.get('no-such-path')
+
+  const api = await metricsOf('api')
+  expect(api).toMatch(/^wagate_requests_total\{operation="send-message",status="200"\} 1$/m)
+  expect(api).toMatch(/^wagate_requests_total\{operation="send-message",status="404"\} 1$/m)
+  expect(api).toMatch(/^wagate_requests_total\{operation="none",status="404"\} 1$/m)
+  expect(api).toMatch(/^wagate_request_seconds_count\{operation="send-message"\} 2$/m)
+
+  const worker = await metricsOf('worker-1')
+  expect(worker).toMatch(/^wagate_sends_total\{result="acknowledged"\} 1$/m)
+  expect(worker).toMatch(/^wagate_receipts_total\{kind="delivered"\} 1$/m)
+  expect(worker).toMatch(/^wagate_logins_total \d+$/m)
+  expect(worker).toMatch(/^wagate_online_devices 1$/m)
+  expect(worker).toMatch(/^wagate_owned_shards 4$/m)
+  for (const secret of [sender, recipient, text, devnet.adminKey.apiKey ?? '-']) {
+    expect(api + worker).not.toContain(secret)
+  }
+}, 60_000)

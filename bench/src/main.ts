@@ -5,6 +5,7 @@ import { describeMachine, formatMachine } from './machine.ts'
 import { formatTable } from './table.ts'
 
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
+  accept: async () => (await import('./accept.ts')).measureAccept,
   throughput: async () => (await import('./throughput.ts')).measureThroughput,
   memory: async () => (await import('./memory.ts')).measureMemory,
   restart: async () => (await import('./restart.ts')).measureRestart,

@@ -1,0 +1,116 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { typescript } from '@wagate/devnet/app-process'
+import { linkSenders } from '@wagate/devnet/harness/link-senders'
+import { recipientOf, senderNumbers } from '@wagate/devnet/harness/numbers'
+import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
+import autocannon from 'autocannon'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { readCpuMs } from './process-usage.ts'
+import { median, significant } from './statistics.ts'
+
+const sizes = { full: { seconds: 8, rounds: 5 }, short: { seconds: 3, rounds: 1 } }
+const connections = 64
+const sendersMax = 20
+
+type Round = { way: string; perSecond: number; p99Ms: number; failures: number; cpuMs: number }
+type Target = { way: string; url: string; pid: number; apiKey: string }
+
+/** Accepted texts a second of one API process, against a server that does nothing and one that only asks Redis. */
+export async function measureAccept({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+  const size = short ? sizes.short : sizes.full
+  return withSystem({ workers: 1, ...keptIn(data), signal }, async (system) => {
+    const senders = senderNumbers(short ? 2 : sendersMax)
+    await linkSenders(system, senders)
+    // Accepting is measured, not sending.
+    await system.devnet.stop('worker-1')
+    const yardsticks = [await startYardstick('hello', system), await startYardstick('redis', system)]
+    try {
+      const rounds: Round[] = []
+      const targets = [gatewayOf(system), ...yardsticks.map(({ target }) => target)]
+      for (const target of targets) await accept(target, senders, 2)
+      for (let round = 0; round < size.rounds; round++) {
+        for (const target of targets) {
+          signal.throwIfAborted()
+          rounds.push(await accept(target, senders, size.seconds))
+        }
+      }
+      return makeReport(rounds)
+    } finally {
+      for (const { child } of yardsticks) child.disconnect()
+    }
+  })
+}
+
+function gatewayOf({ devnet }: System): Target {
+  return {
+    way: 'gateway',
+    url: devnet.apiUrl,
+    pid: devnet.pid('api') ?? 0,
+    apiKey: devnet.adminKey.apiKey ?? '',
+  }
+}
+
+async function startYardstick(
+  kind: 'hello' | 'redis',
+  { devnet }: System,
+): Promise<{ child: ChildProcess; target: Target }> {
+  const program = fileURLToPath(new URL('./accept/yardstick.ts', import.meta.url))
+  const child = fork(program, [kind, devnet.redisUrl], {
+    execArgv: ['--import', typescript, '--conditions=source'],
+  })
+  const [port] = await once(child, 'message')
+  const way = kind === 'hello' ? 'Hono hello' : 'Redis only'
+  return { child, target: { way, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, apiKey: '' } }
+}
+
+async function accept({ way, url, pid, apiKey }: Target, senders: string[], seconds: number): Promise<Round> {
+  const before = readCpuMs(pid)
+  const result = await autocannon({
+    url: `${url}/send-message`,
+    method: 'POST',
+    connections,
+    duration: seconds,
+    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+    requests: senders.map((sender, index) => ({
+      body: JSON.stringify({ sender, number: recipientOf(sender, index), message: 'A text to be accepted' }),
+    })),
+  })
+  return {
+    way,
+    perSecond: result.requests.total / result.duration,
+    p99Ms: result.latency.p99,
+    failures: result.non2xx + result.errors,
+    cpuMs: (readCpuMs(pid) - before) / result.requests.total,
+  }
+}
+
+function makeReport(rounds: Round[]): Report {
+  const ways = [...new Set(rounds.map(({ way }) => way))]
+  const of = (way: string, figure: keyof Omit<Round, 'way'>) =>
+    median(rounds.filter((round) => round.way === way).map((round) => round[figure]))
+  const rows = ways.map((way) => ({
+    way,
+    'requests/s': significant(of(way, 'perSecond')),
+    'p99 ms': significant(of(way, 'p99Ms')),
+    'CPU ms a request': significant(of(way, 'cpuMs')),
+    failures: rounds
+      .filter((round) => round.way === way)
+      .reduce((total, { failures }) => total + failures, 0),
+  }))
+  const ratios = ways.slice(1).map((way) => ({
+    'gateway against': way,
+    'requests/s': significant(of('gateway', 'perSecond') / of(way, 'perSecond')),
+  }))
+  return {
+    tables: [
+      { title: `Medians, ${connections} connections, a text each`, rows },
+      { title: 'Ratios of the medians', rows: ratios },
+    ],
+    notes: [
+      'The gateway answers when the message is committed in Postgres, the others keep nothing that lasts.',
+    ],
+    samples: rounds,
+  }
+}

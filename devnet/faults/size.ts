@@ -1,4 +1,4 @@
-/** How much is put on the system, and for how long. `npm run test:faults -- short` takes the short form. */
+/** How much is put on the system, and for how long. FAULTS=short takes the short form. */
 export type Size = {
   workers: number
   senders: number

@@ -9,21 +9,25 @@ const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate',
  * come, so that only which are the same counts. `values` are told apart by name wherever they stand.
  */
 export function makeComparison(values: Record<string, string>) {
-  const numbers = new Map<unknown, string>()
-  const numberOf = (value: unknown) => {
-    const number = numbers.get(value) ?? `#${numbers.size + 1}`
-    numbers.set(value, number)
+  const numbers = new Map<string, string>()
+  // An account and a key may happen to have the same id: that says nothing.
+  const numberOf = (name: string, value: string | number) => {
+    const number = numbers.get(`${name} ${value}`) ?? `#${numbers.size + 1}`
+    numbers.set(`${name} ${value}`, number)
     return number
   }
-  const named = Object.entries(values).sort(([, one], [, other]) => other.length - one.length)
+  // A short id may stand in any phone number by chance.
+  const named = Object.entries(values).filter(([, value]) => value.length >= 8)
   const nameIn = (text: string) =>
     named.reduce((rest, [name, value]) => rest.replaceAll(value, `{{${name}}}`), text)
 
   const simplifyBody = (text: string): unknown =>
     JSON.parse(text, (name, value) => {
+      // Written in the background: it may be there already or not.
+      if (name === 'last_used_at') return 'a time'
       if (typeof value !== 'string' && typeof value !== 'number') return value
       if (times.test(name)) return 'a time'
-      if (ids.test(name)) return numberOf(value)
+      if (ids.test(name)) return numberOf(name, value)
       return typeof value === 'string' ? nameIn(value) : value
     })
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { document } from './contract.ts'
 import { type Gateway, startGateway, startReplica } from './gateway.ts'
 import { fillIn, type GeneratedRequest, requests } from './generated-requests.ts'
+import { holdProperty } from './hold-property.ts'
 import { type InProcessClient, makeInProcessClient } from './in-process.ts'
 import { playWorker } from './player.ts'
 import { createKeyHolder, createTenant } from './tenant.ts'
@@ -41,10 +42,7 @@ test(
       await Promise.all(accounts.map(askInTurn))
     })
     const numRuns = Math.ceil(requestsTotal / (accountsAtATime * requestsOfAccount))
-    // Not fc.assert, which would print all the requests of the batch instead of the one.
-    const { failed, errorInstance } = await fc.check(property, { seed, numRuns, endOnFailure: true })
-    if (failed)
-      throw new Error(`With FUZZ_SEED=${seed}: ${(errorInstance as Error).message}`, { cause: errorInstance })
+    await holdProperty(property, { seed, numRuns })
   },
   Math.max(120_000, requestsTotal * 10),
 )

@@ -38,8 +38,12 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
       ),
     )
   for (const check of [live, ready]) publish(check.path, (request) => check.answer(context, request))
-  const document = makeDocument(operations, [live, ready])
-  publish('/openapi.json', async () => ({ status: 200, body: document }))
+  // Made when it is first asked for: a start need not wait for it.
+  let document: ReturnType<typeof makeDocument> | undefined
+  publish('/openapi.json', async () => {
+    document ??= makeDocument(operations, [live, ready])
+    return { status: 200, body: document }
+  })
   for (const [path, file] of Object.entries(docsFiles)) publish(path, (request) => answerFile(file, request))
 
   app.notFound((c) =>

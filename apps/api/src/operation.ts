@@ -11,7 +11,7 @@ import { readBody } from './http/read-body.ts'
 import { charge } from './limits/charge.ts'
 import type { Limits } from './limits/limits.ts'
 import { collectParameters } from './parameters/collect-parameters.ts'
-import { parseParameters, warnOfUnknown } from './parameters/parse-parameters.ts'
+import { makeParameterParser, warnOfUnknown } from './parameters/parse-parameters.ts'
 
 /** What a handler may use beside its parameters. */
 export type Call = {
@@ -61,7 +61,8 @@ export function defineOperation<Parameters extends z.ZodRawShape, Fields extends
   definition: Definition<Parameters, Fields>,
 ): Operation {
   const { handle, ...rest } = definition
-  return { ...rest, run: (given, call) => handle(parseParameters(definition.parameters, given), call) }
+  const parse = makeParameterParser(definition.parameters)
+  return { ...rest, run: (given, call) => handle(parse(given), call) }
 }
 
 const bodyBytesMax = 64 * 1024
@@ -86,7 +87,9 @@ export async function answerOperation(
     clientAddress,
   })
   const { limits } = context
-  await deadline.run(() => charge(limits.requests, String(account.keyId), exchange.headers))
+  if (limits.requests) {
+    await deadline.run(() => charge(limits.requests, String(account.keyId), exchange.headers))
+  }
   if (operation.adminOnly && account.role !== 'ADMIN') {
     throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
   }

@@ -66,9 +66,11 @@ async function readBytes(
   return Buffer.concat(chunks)
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch (cause) {
     throw new AppError('malformed_json', 'The body is not valid UTF-8.', { cause })
   }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandProducer } from '@wagate/queue/command-producer'
 import type { Command } from '@wagate/shared/commands'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
@@ -15,12 +14,21 @@ export function makeCommander(
 ): (command: Command) => Promise<void> {
   const batch = makeNaturalBatch<Command, void>(
     async (commands) => {
-      await producer.add(commands).catch(onError)
+      await withPatience(producer.add(commands).catch(onError))
       return commands.map(() => undefined)
     },
     { itemsMax: 1000 },
   )
-  return async (command) => {
-    await Promise.race([batch.add(command), delay(patienceMs, undefined, { ref: false })])
-  }
+  return batch.add
+}
+
+/** What takes longer goes on by itself. */
+function withPatience(work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, patienceMs)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -1,17 +1,27 @@
 import { AppError, type ErrorDetail } from '@wagate/shared/app-error'
 import type { z } from 'zod'
 
-/** Throws `missing_parameter` or `invalid_parameter`, naming every parameter that is wrong. */
-export function parseParameters<Shape extends z.ZodRawShape>(
+/** The parser throws `missing_parameter` or `invalid_parameter`, naming every parameter that is wrong. */
+export function makeParameterParser<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
+): (given: Map<string, unknown>) => z.infer<z.ZodObject<Shape>> {
+  const names = Object.keys(schema.shape)
+  const required = names.filter((name) => !(schema.shape[name] as z.ZodType).safeParse(undefined).success)
+  return (given) => {
+    const missing = required
+      .filter((name) => !given.has(name))
+      .map((parameter) => ({ parameter, message: 'is missing' }))
+    if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
+    return parse(schema, names, given)
+  }
+}
+
+function parse<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  names: string[],
   given: Map<string, unknown>,
 ): z.infer<z.ZodObject<Shape>> {
-  const missing = Object.entries(schema.shape)
-    .filter(([name, type]) => !given.has(name) && !(type as z.ZodType).safeParse(undefined).success)
-    .map(([parameter]) => ({ parameter, message: 'is missing' }))
-  if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
-
-  const known = Object.keys(schema.shape).filter((name) => given.has(name))
+  const known = names.filter((name) => given.has(name))
   const broken = known.filter((name) => !isStorable(given.get(name)))
   const result = schema.safeParse(Object.fromEntries(known.map((name) => [name, given.get(name)])))
   if (result.success && broken.length === 0) return result.data

@@ -43,6 +43,8 @@ export type Placement = {
 const releaseLimits: ReleaseLimits = { shards: 64, devices: 20 }
 /** After a look at everybody's devices that found nothing to move, for so many ticks. */
 const idleTicks = 10
+/** What was claimed has opened its sessions by then: a sender that has just moved should not move again at once. */
+const settleTicks = 6
 /** After a claim from those who have room but do not claim, or the shards would go to and fro. */
 const restTicks = 60
 
@@ -75,6 +77,7 @@ export function makePlacement(options: PlacementOptions): Placement {
     const claimed = await claimShards(db, registration.workerId, chosen)
     if (claimed.length > 0) {
       logger.info({ shards: claimed.length }, 'Claims shards')
+      nextReleaseAtMs = Math.max(nextReleaseAtMs, performance.now() + settleTicks * tickMs)
       // Not awaited: it takes seconds on a busy machine, and others may die in the meantime.
       void held.take(
         claimed.map((owned) => ({ ...owned, linked: linkedOf.get(owned.shard) ?? 0 })),

@@ -2,7 +2,7 @@ import { auditHistory, type History } from '@wagate/devnet/harness/history'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { type Load, startLoad } from '@wagate/devnet/harness/load'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
-import type { MessageFacts } from '@wagate/devnet/harness/records'
+import { isFinished, type MessageFacts } from '@wagate/devnet/harness/records'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
@@ -56,10 +56,8 @@ export async function measureFailover({ short, data, signal }: BenchmarkOptions)
 
 /** The messages, once none of them waits any more, or as they are after a minute. */
 async function untilFinished({ records }: System, startedAtMs: number): Promise<MessageFacts[]> {
-  const unfinished = ['queued', 'sending']
   await until('every message is finished', { withinMs: finishMs, everyMs: 500 }, async () => {
-    const messages = await records.listMessagesSince(startedAtMs)
-    return messages.every(({ status }) => !unfinished.includes(status))
+    return (await records.listMessagesSince(startedAtMs)).every(isFinished)
   }).catch(() => undefined)
   return records.listMessagesSince(startedAtMs)
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { auditHistory, type History } from '../src/harness/history.ts'
 import { type Load, startLoad } from '../src/harness/load.ts'
-import type { MessageFacts } from '../src/harness/records.ts'
+import { isFinished, type MessageFacts } from '../src/harness/records.ts'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { size } from './size.ts'
@@ -41,7 +41,6 @@ export async function trial(world: World, name: string, fault: () => Promise<voi
   await delay(size.afterMs)
   await load.stop()
   const stoppedAtMs = Date.now()
-  const isFinished = ({ status }: MessageFacts) => status !== 'queued' && status !== 'sending'
   await until('every message is finished', { withinMs: finishMs, everyMs: 200 }, async () =>
     (await world.records.listMessagesSince(startedAtMs)).every(isFinished),
   )

@@ -27,6 +27,7 @@ export type MessageRecord = {
   status: string
   error_code: string | null
   wa_message_id: string
+  sent_at: string | null
 }
 
 const factMs = 20_000
@@ -97,6 +98,10 @@ export function makeGatewayClient({
     return (await get(`messages${query}`)).body.messages as MessageRecord[]
   }
 
+  async function messageStatus(messageId: string): Promise<MessageRecord> {
+    return (await call('message-status', { message_id: messageId })).body as MessageRecord
+  }
+
   const phone = (number: string, from?: string) =>
     control<ReceivedOnPhone[]>(`/chats/${number}/messages${from ? `?from=${from}` : ''}`)
 
@@ -107,6 +112,7 @@ export function makeGatewayClient({
     phone,
     history,
     statusOf,
+    messageStatus,
 
     /** Links a sender by letting its phone scan the QR code; resolves when the device is connected. */
     async link(sender: string): Promise<void> {
@@ -116,6 +122,12 @@ export function makeGatewayClient({
       if (!scanned.ok) throw new Error(`The phone could not scan: ${scanned.error}`)
       await until(`${sender} is connected`, async () => (await statusOf(sender)).status === 'connected')
     },
+
+    untilStatus: (messageId: string, wanted: string) =>
+      until(`the message is ${wanted}`, async () => {
+        const message = await messageStatus(messageId)
+        return message.status === wanted && message
+      }),
 
     /** The record of a message, once `is` holds of it. */
     untilMessage: (messageId: unknown, what: string, is: (message: MessageRecord) => boolean) =>

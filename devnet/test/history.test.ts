@@ -20,6 +20,7 @@ const sent = (id: string | undefined, number = '9') => ({
   attempts: [],
 })
 const line = (id: string, connection = 1, ack: string | null = 'ok') => ({
+  t: '',
   connection,
   sender: '1',
   recipient: '9',

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
-import { makeGatewayClient, until } from './gateway-client.ts'
+import { makePhones } from '../src/harness/phones.ts'
+import { type MessageRecord, makeGatewayClient, until } from './gateway-client.ts'
 
 const sender = '15550300001'
 const contact = '15550300002'
@@ -39,14 +40,8 @@ afterAll(async () => {
   await devnet?.close()
 }, 30_000)
 
-type LogEntry = { wa_message_id: string; ack: string | null }
-
 /** What the servers of WhatsApp saw, in their order. */
-async function seenByNetwork(): Promise<LogEntry[]> {
-  const response = await fetch(`${devnet.simulator?.controlUrl}/log`)
-  const lines = (await response.text()).split('\n').filter((line) => line !== '')
-  return lines.map((line) => JSON.parse(line) as LogEntry)
-}
+const seenByNetwork = () => makePhones(devnet.simulator?.controlUrl ?? '').log()
 
 async function send(number: string, message: string): Promise<string> {
   const sent = await gateway.call('send-message', { sender, number, message })
@@ -54,19 +49,10 @@ async function send(number: string, message: string): Promise<string> {
   return String(sent.body.message_id)
 }
 
-type Status = { status: string; error_code: string | null; wa_message_id: string; sent_at: string | null }
+const statusOf = (messageId: string) => gateway.messageStatus(messageId)
+const untilStatus = (messageId: string, wanted: string) => gateway.untilStatus(messageId, wanted)
 
-async function statusOf(messageId: string): Promise<Status> {
-  return (await gateway.call('message-status', { message_id: messageId })).body as Status
-}
-
-const untilStatus = (messageId: string, wanted: string) =>
-  until(`the message is ${wanted}`, async () => {
-    const message = await statusOf(messageId)
-    return message.status === wanted && message
-  })
-
-async function deliver(number: string, message: string): Promise<Status> {
+async function deliver(number: string, message: string): Promise<MessageRecord> {
   return untilStatus(await send(number, message), 'delivered')
 }
 

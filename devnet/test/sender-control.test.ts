@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
+import { makePhones } from '../src/harness/phones.ts'
 import { makeGatewayClient, until } from './gateway-client.ts'
 
 const recipient = '15550400002'
@@ -47,17 +48,8 @@ async function send(sender: string, message: string, number = recipient): Promis
   return String(sent.body.message_id)
 }
 
-type Status = { status: string; error_code: string | null; wa_message_id: string; message: string }
-
-async function statusOf(messageId: string): Promise<Status> {
-  return (await gateway.call('message-status', { message_id: messageId })).body as Status
-}
-
-const untilStatus = (messageId: string, wanted: string) =>
-  until(`the message is ${wanted}`, async () => {
-    const message = await statusOf(messageId)
-    return message.status === wanted && message
-  })
+const statusOf = (messageId: string) => gateway.messageStatus(messageId)
+const untilStatus = (messageId: string, wanted: string) => gateway.untilStatus(messageId, wanted)
 
 const statusesOf = async (ids: string[]) => (await Promise.all(ids.map(statusOf))).map(({ status }) => status)
 
@@ -69,10 +61,7 @@ describe('pacing', () => {
     await setPace(sender, { rate_per_minute: 600, burst: 1 })
     const ids = await Promise.all(Array.from({ length: 31 }, (_, index) => send(sender, `paced ${index}`)))
     await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
-    const response = await fetch(`${devnet.simulator?.controlUrl}/log`)
-    const seen = (await response.text())
-      .split('\n')
-      .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as { t: string; sender: string }]))
+    const seen = (await makePhones(devnet.simulator?.controlUrl ?? '').log())
       .filter((entry) => entry.sender === sender)
       .slice(1)
       .map(({ t }) => Date.parse(t))

@@ -30,6 +30,10 @@ export async function getDevice({ context, account }: Call, located: Located): P
           context.config.STATUS_GRACE_MS,
         )
       : undefined
-  if (!device) throw new AppError('device_not_found', 'The account has no such device.')
+  if (!device) throw deviceNotFound()
   return device
+}
+
+export function deviceNotFound(): AppError {
+  return new AppError('device_not_found', 'The account has no such device.')
 }

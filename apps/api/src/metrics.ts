@@ -1,4 +1,3 @@
-import type { InternalAnswer } from '@wagate/shared/internal-server'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
 /** What this process counts. Never a phone number, a message or a key: label values are few and known. */
@@ -24,8 +23,4 @@ export function makeMetrics() {
       registers,
     }),
   }
-}
-
-export async function describeMetrics({ registry }: Metrics): Promise<InternalAnswer> {
-  return { status: 200, body: await registry.metrics(), type: registry.contentType }
 }

@@ -8,7 +8,7 @@ import { openCommandProducer } from '@wagate/queue/command-producer'
 import { openDeviceEvents } from '@wagate/queue/device-events'
 import { openRateLimits } from '@wagate/queue/rate-limits'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
-import { startInternalServer } from '@wagate/shared/internal-server'
+import { answerMetrics, startInternalServer } from '@wagate/shared/internal-server'
 import { makeLogger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
@@ -22,7 +22,7 @@ import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
-import { describeMetrics, makeMetrics } from './metrics.ts'
+import { makeMetrics } from './metrics.ts'
 
 const drainMs = 8000
 
@@ -76,7 +76,7 @@ export async function startApi(
     })
     const internal = await startInternalServer(
       { host: config.HOST, port: config.METRICS_PORT },
-      { '/metrics': () => describeMetrics(metrics) },
+      { '/metrics': () => answerMetrics(metrics.registry) },
     )
     const server = makeServer(app.fetch)
     server.listen(config.PORT, config.HOST)

@@ -11,7 +11,6 @@ import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import { makeRecipients, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
-
 import { type MasterKeys, readMasterKeys } from './session/master-keys.ts'
 import { chooseNetwork } from './session/network.ts'
 

@@ -1,7 +1,7 @@
-import { type InternalAnswer, startInternalServer } from '@wagate/shared/internal-server'
+import { answerMetrics, type InternalAnswer, startInternalServer } from '@wagate/shared/internal-server'
 import type { Running } from '@wagate/shared/running'
 import type { Config } from './config.ts'
-import { describeMetrics, type Metrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import type { OwnershipState } from './ownership/ownership.ts'
 
 /** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */
@@ -15,7 +15,7 @@ export function startHealth(
     {
       '/health/live': () => ({ status: 200, body: { ok: true } }),
       '/health/ready': () => readiness(read()),
-      '/metrics': () => describeMetrics(metrics),
+      '/metrics': () => answerMetrics(metrics.registry),
     },
   )
 }

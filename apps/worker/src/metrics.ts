@@ -1,4 +1,3 @@
-import type { InternalAnswer } from '@wagate/shared/internal-server'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** What this process counts. Never a phone number, a message or a key: label values are few and known. */
@@ -66,8 +65,4 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     'Devices of this worker with messages to send, at the last look',
     ({ waitingDevices }) => waitingDevices,
   )
-}
-
-export async function describeMetrics({ registry }: Metrics): Promise<InternalAnswer> {
-  return { status: 200, body: await registry.metrics(), type: registry.contentType }
 }

@@ -12,6 +12,8 @@ export type Phones = {
 }
 
 export type LogLine = {
+  /** When it arrived, ISO 8601. */
+  t: string
   /** Rises with every connection that the network took. */
   connection: number
   sender: string

@@ -28,6 +28,10 @@ export type MessageFacts = {
   sentAtMs: number | null
 }
 
+export function isFinished({ status }: MessageFacts): boolean {
+  return status !== 'queued' && status !== 'sending'
+}
+
 export function openRecords(databaseUrl: string): Records {
   const db = openDatabase(databaseUrl, {
     poolSize: 1,

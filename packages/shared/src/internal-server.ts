@@ -5,6 +5,13 @@ import type { Running } from './running.ts'
 
 export type InternalAnswer = { status: number; body: object | string; type?: string }
 
+/** A registry of metrics, such as prom-client's. */
+type MetricsRegistry = { metrics(): Promise<string>; readonly contentType: string }
+
+export async function answerMetrics(registry: MetricsRegistry): Promise<InternalAnswer> {
+  return { status: 200, body: await registry.metrics(), type: registry.contentType }
+}
+
 /** GET by path: health and metrics for whoever operates the process, on a port that clients do not reach. */
 export async function startInternalServer(
   { host, port }: { host: string; port: number },

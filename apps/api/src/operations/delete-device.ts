@@ -1,9 +1,8 @@
 import { requestRemoval } from '@wagate/db/queries/device-wishes'
-import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { audit } from '../change.ts'
 import { deviceFields } from '../device-object.ts'
-import { deviceLocator, getDevice } from '../locate-device.ts'
+import { deviceLocator, deviceNotFound, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
 
 export const deleteDevice = defineOperation({
@@ -23,9 +22,7 @@ export const deleteDevice = defineOperation({
     const { db, events, command } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
-      if (!(await requestRemoval(tx, call.account.accountId, device.id))) {
-        throw new AppError('device_not_found', 'The account has no such device.')
-      }
+      if (!(await requestRemoval(tx, call.account.accountId, device.id))) throw deviceNotFound()
       await audit(tx, call, { target: `device:${device.id}`, result: 'deleted' })
     })
     await Promise.all([command({ kind: 'end-session', deviceId: device.id }), events.clearQr(device.id)])

@@ -1,6 +1,7 @@
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
 import { AppError } from '@wagate/shared/app-error'
 import { audit } from '../change.ts'
+import { deviceNotFound } from '../locate-device.ts'
 import type { Call } from '../operation.ts'
 
 /** The account's device of this sender, made if it has none. Throws `device_limit_reached`. */
@@ -21,7 +22,7 @@ export async function ensureDevice(
     }
     const device = await find(tx)
     // Deleted in between.
-    if (!device) throw new AppError('device_not_found', 'The account has no such device.')
+    if (!device) throw deviceNotFound()
     const isNew = outcome === 'created'
     if (isNew) await audit(tx, call, { target: `device:${device.id}`, result: 'created' })
     return { device, isNew }

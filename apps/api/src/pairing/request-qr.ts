@@ -2,6 +2,7 @@ import { findPairing, requestPairing } from '@wagate/db/queries/device-wishes'
 import { AppError } from '@wagate/shared/app-error'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../change.ts'
+import { deviceNotFound } from '../locate-device.ts'
 import type { Call } from '../operation.ts'
 import { lookUntilFound, makeNudge } from '../waiting.ts'
 
@@ -42,7 +43,7 @@ export async function requestQr(
     await db.transaction(async (tx) => {
       const isWanted = await requestPairing(tx, accountId, deviceId, { pairingMs: config.PAIRING_MS, force })
       if (!isWanted) {
-        throw (await findPairing(tx, accountId, deviceId)) ? alreadyConnected() : deletedMeanwhile()
+        throw (await findPairing(tx, accountId, deviceId)) ? alreadyConnected() : deviceNotFound()
       }
       if (force) await audit(tx, call, { target: `device:${deviceId}`, result: 'forced' })
     })
@@ -68,10 +69,6 @@ function alreadyConnected(): AppError {
     'already_connected',
     'The sender is linked already. With force=true it is logged out first.',
   )
-}
-
-function deletedMeanwhile(): AppError {
-  return new AppError('device_not_found', 'The account has no such device.')
 }
 
 function unavailable(cause?: unknown): AppError {

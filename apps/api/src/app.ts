@@ -1,10 +1,9 @@
 import type { HttpBindings } from '@hono/node-server'
 import { AppError } from '@wagate/shared/app-error'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { ApiContext } from './context.ts'
 import { answerFile, docsFiles } from './docs/docs-page.ts'
 import { live, ready } from './health.ts'
-import { findClientAddress } from './http/client-address.ts'
 import { type Answer, type Exchange, makeExchange } from './http/exchange.ts'
 import { allowMethods } from './http/methods.ts'
 import { makeDocument } from './openapi/document.ts'
@@ -12,28 +11,21 @@ import { answerOperation } from './operation.ts'
 import { operations } from './operations.ts'
 
 export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
-  const exchange = makeExchange(context.log, context.metrics)
+  const exchange = makeExchange(context)
   const app = new Hono<{ Bindings: HttpBindings }>()
 
   for (const operation of operations) {
     for (const path of [`/${operation.name}`, `/api/${operation.name}`]) {
       for (const spelling of [path, `${path}/`]) {
-        app.all(spelling, (c) => {
-          const clientAddress = findClientAddress(
-            c.env.incoming.socket.remoteAddress,
-            c.req.header('x-forwarded-for'),
-            context.config.TRUST_PROXY,
-          )
-          return exchange(c.req.raw, (request) => answerOperation(context, operation, request, clientAddress))
-        })
+        app.all(spelling, (c) => exchange(c, (request) => answerOperation(context, operation, request)))
       }
     }
   }
 
   /** For everybody, and only to be read. */
   const publish = (path: string, answer: (request: Exchange) => Promise<Answer>) =>
-    app.all(path, (c: Context) =>
-      exchange(c.req.raw, async (request) =>
+    app.all(path, (c) =>
+      exchange(c, async (request) =>
         allowMethods(request, ['GET', 'HEAD']) === 'options' ? { status: 204 } : answer(request),
       ),
     )
@@ -47,7 +39,7 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
   for (const [path, file] of Object.entries(docsFiles)) publish(path, (request) => answerFile(file, request))
 
   app.notFound((c) =>
-    exchange(c.req.raw, async () => {
+    exchange(c, async () => {
       throw new AppError('not_found', 'There is no such path.')
     }),
   )

@@ -9,7 +9,7 @@ const answerMsMax = 4000
  * Throws `unavailable`. `jid` is null for a number without an account.
  */
 export async function awaitNumberCheck(
-  { context: { events, command, closing }, signal }: Call,
+  { context: { events, command, closing }, deadline }: Call,
   deviceId: number,
   number: string,
 ): Promise<{ jid: string | null }> {
@@ -28,10 +28,10 @@ export async function awaitNumberCheck(
   try {
     const found = await lookUntilFound(
       async () => {
-        if (!answer) await command({ kind: 'check-number', deviceId, number })
+        if (!answer) command({ kind: 'check-number', deviceId, number })
         return answer
       },
-      { nudge, forMs: answerMsMax, signal: AbortSignal.any([closing, signal]) },
+      { nudge, forMs: answerMsMax, signal: AbortSignal.any([closing, deadline.signal]) },
     )
     if (!found) throw unavailable()
     return found

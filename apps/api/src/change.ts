@@ -9,9 +9,9 @@ type Audited = { target: string; result: string }
 
 /** Writes down who did it, in the transaction that does it. */
 export async function audit(tx: Transaction, call: Call, audited: Audited): Promise<void> {
-  const { operation, account, clientAddress, requestId } = call
+  const { operation, account, findClientAddress, requestId } = call
   const { accountId, keyId } = account
-  await insertAuditEntry(tx, { ...audited, operation, accountId, keyId, ip: clientAddress, requestId })
+  await insertAuditEntry(tx, { ...audited, operation, accountId, keyId, ip: findClientAddress(), requestId })
 }
 
 type Kept = Record<string, string | number | null>
@@ -25,13 +25,13 @@ export async function changeOnce<Response extends Kept>(
   { key, payload }: { key: string | undefined; payload: unknown },
   effect: (tx: Transaction) => Promise<Response>,
 ): Promise<{ response: Response; isReplay: boolean }> {
-  const { context, account, operation, signal } = call
+  const { context, account, operation, deadline } = call
   const payloadHash = hashPayload(payload)
   const use = key === undefined ? undefined : { accountId: account.accountId, operation, key, payloadHash }
   const done = await once(context.db, use, async (tx) => {
     const response = await effect(tx)
     // Its caller has been answered that it did not work.
-    signal.throwIfAborted()
+    deadline.signal.throwIfAborted()
     return response
   })
   if (done.isReplay && done.payloadHash !== payloadHash) throw idempotencyKeyReused()

@@ -1,11 +1,11 @@
 import type { Database } from '@wagate/db/client'
 import type { DeviceEvents } from '@wagate/queue/device-events'
-import type { Command } from '@wagate/shared/commands'
 import type { Logger } from '@wagate/shared/logger'
 import type { Config } from './config.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
+import type { Commander } from './messages/commander.ts'
 import type { Inbox } from './messages/inbox.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -23,7 +23,7 @@ export type ApiContext = {
   inbox: Inbox
   largeBodies: LargeBodies
   /** Tells the device's owner. Never fails: the database says the same, only later. */
-  command(command: Command): Promise<void>
+  command: Commander['place']
   /** Aborted when the process stops: whoever waits for an event gives up. */
   closing: AbortSignal
 }

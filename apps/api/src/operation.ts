@@ -4,7 +4,7 @@ import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import type { z } from 'zod'
 import type { ApiContext } from './context.ts'
 import { findKeyOutsideBody, getKey } from './credentials/find-key.ts'
-import { type Deadline, makeDeadline } from './http/deadline.ts'
+import type { Deadline } from './http/deadline.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { allowMethods, type Method } from './http/methods.ts'
 import { readBody } from './http/read-body.ts'
@@ -19,19 +19,17 @@ export type Call = {
   operation: string
   context: ApiContext
   account: KeyHolder
-  clientAddress: string
+  findClientAddress(): string
   requestId: string
   /** The header; the parameter of the same meaning is the operation's own. */
   idempotencyKeyHeader: string | undefined
-  /** Aborted when the caller has been answered without this handler. */
-  signal: AbortSignal
+  /** Over when the caller has been answered without this handler. Who waits for a phone or a person extends it. */
+  deadline: Deadline
   setHeader(name: string, value: string): void
   /** Adds a sentence to the `warnings` of the answer. */
   warn(sentence: string): void
   /** Counts against a limit of the operation's own. Throws `rate_limited`. */
   charge(limit: keyof Limits, key: string): Promise<void>
-  /** For who waits for a phone or a person: lets the answer come that much later. */
-  allowMs(moreMs: number): void
 }
 
 type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = {
@@ -54,6 +52,8 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
 }
 
 export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle'> & {
+  /** `methods`, and HEAD where nothing changes. */
+  accepts: Method[]
   run(given: Map<string, unknown>, call: Call): Promise<Record<string, unknown>>
 }
 
@@ -62,33 +62,26 @@ export function defineOperation<Parameters extends z.ZodRawShape, Fields extends
 ): Operation {
   const { handle, ...rest } = definition
   const parse = makeParameterParser(definition.parameters)
-  return { ...rest, run: (given, call) => handle(parse(given), call) }
+  return { ...rest, accepts: methodsOf(rest), run: (given, call) => handle(parse(given), call) }
 }
 
 const bodyBytesMax = 64 * 1024
-/** Every request is answered within 5 s; the rest is for the way. */
-const answerMsMax = 4500
 
 export async function answerOperation(
   context: ApiContext,
   operation: Operation,
   exchange: Exchange,
-  clientAddress: string,
 ): Promise<Answer> {
+  const { deadline, headers, findClientAddress } = exchange
   exchange.operation = operation.name
-  const method = allowMethods(exchange, methodsOf(operation))
+  const method = allowMethods(exchange, operation.accepts)
   if (method === 'options') return { status: 204 }
   if (operation.changes && method === 'GET') refusePrefetch(exchange.request)
 
-  const deadline = makeDeadline(answerMsMax)
-  const { account, body } = await authenticate(context, operation, exchange, {
-    method,
-    deadline,
-    clientAddress,
-  })
+  const { account, body } = await authenticate(context, operation, exchange, method)
   const { limits } = context
   if (limits.requests) {
-    await deadline.run(() => charge(limits.requests, String(account.keyId), exchange.headers))
+    await deadline.run(() => charge(limits.requests, String(account.keyId), headers))
   }
   if (operation.adminOnly && account.role !== 'ADMIN') {
     throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
@@ -104,16 +97,15 @@ export async function answerOperation(
       operation: operation.name,
       context,
       account,
-      clientAddress,
-      requestId: exchange.headers['X-Request-Id'] ?? '',
+      findClientAddress,
+      requestId: exchange.requestId,
       idempotencyKeyHeader: exchange.request.headers.get('idempotency-key') ?? undefined,
-      signal: deadline.signal,
+      deadline,
       setHeader: (name, value) => {
-        exchange.headers[name] = value
+        headers[name] = value
       },
       warn: (sentence) => void warnings.push(sentence),
-      charge: (limit, key) => charge(limits[limit], key, exchange.headers),
-      allowMs: deadline.extend,
+      charge: (limit, key) => charge(limits[limit], key, headers),
     }),
   )
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
@@ -124,14 +116,15 @@ async function authenticate(
   { config, keys, largeBodies }: ApiContext,
   operation: Operation,
   exchange: Exchange,
-  { method, deadline, clientAddress }: { method: Method; deadline: Deadline; clientAddress: string },
+  method: Method,
 ): Promise<{ account: KeyHolder; body: [name: string, value: unknown][] }> {
-  const { request, url } = exchange
-  const getAccount = (key: string) => deadline.run(() => keys.getHolder(key, clientAddress))
+  const { request, url, deadline, findClientAddress } = exchange
+  const getAccount = async (key: string) =>
+    keys.recall(key) ?? (await deadline.run(() => keys.getHolder(key, findClientAddress())))
   const outside = findKeyOutsideBody(request, url, { allowQuery: config.ALLOW_QUERY_API_KEY })
   const early = outside === undefined ? undefined : await getAccount(outside)
   const admission = operation.bodyBytesMax
-    ? largeBodies.admit(exchange, deadline, early ? 'account' : 'stranger')
+    ? largeBodies.admit(exchange, early ? 'account' : 'stranger')
     : undefined
   const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
   const body = method === 'POST' ? await readBody(request, bytesMax, admission) : []
@@ -141,7 +134,7 @@ async function authenticate(
   return { account, body }
 }
 
-function methodsOf({ methods, changes }: Operation): Method[] {
+function methodsOf({ methods, changes }: Pick<Operation, 'methods' | 'changes'>): Method[] {
   return methods.flatMap((method): Method[] => (method === 'GET' && !changes ? ['GET', 'HEAD'] : [method]))
 }
 

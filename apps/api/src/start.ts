@@ -63,7 +63,7 @@ export async function startApi(
       metrics,
       db,
       events,
-      inbox: makeInbox(db, backlogs, commander),
+      inbox: makeInbox(db, backlogs, commander.place),
       keys,
       limits,
       async accountChanged(accountId) {
@@ -71,7 +71,7 @@ export async function startApi(
         await accountEvents.publishChanged(accountId)
       },
       largeBodies: makeLargeBodies(config.BODY_MEMORY_BYTES),
-      command: commander,
+      command: commander.place,
       closing: closing.signal,
     })
     const internal = await startInternalServer(
@@ -88,7 +88,7 @@ export async function startApi(
     async function close(): Promise<void> {
       closing.abort()
       await drain(server)
-      await internal.close()
+      await Promise.all([internal.close(), commander.idle()])
       await release()
       log.info('The API has stopped')
     }

@@ -90,7 +90,7 @@ describe('large bodies', () => {
   test('of which the handler has not let go count after their callers were answered', async () => {
     const bodies = makeLargeBodies(mebibyte)
     const enter = (deadline: Deadline, answered = Promise.resolve()) =>
-      bodies.admit({ ...exchange, answered }, deadline, 'account').toRead(mebibyte)
+      bodies.admit({ deadline, answered }, 'account').toRead(mebibyte)
     const first = makeDeadline(1000)
     let letGo: () => void = () => undefined
     const handler = new Promise<void>((resolve) => {
@@ -104,12 +104,3 @@ describe('large bodies', () => {
     await third
   })
 })
-
-const exchange = {
-  requestId: 'test',
-  request: new Request('http://localhost/send-media'),
-  url: new URL('http://localhost/send-media'),
-  headers: {},
-  accountId: undefined,
-  operation: undefined,
-}

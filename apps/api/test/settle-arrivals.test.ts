@@ -36,7 +36,7 @@ test('who was answered meanwhile is not stored, its twin is', async () => {
     key: 'k',
     payloadHash: Buffer.from('x').toString('base64'),
   }
-  const gone = { ...arrival({ idempotency }), signal: AbortSignal.abort() }
+  const gone = { ...arrival({ idempotency }), deadline: { isOver: true } }
   const outcomes = await settleArrivals(gateway.db, [
     gone,
     arrival({ idempotency }),
@@ -46,7 +46,7 @@ test('who was answered meanwhile is not stored, its twin is', async () => {
 })
 
 test('nothing to store needs no statement', async () => {
-  const gone = { ...arrival({}), signal: AbortSignal.abort() }
+  const gone = { ...arrival({}), deadline: { isOver: true } }
   expect(await settleArrivals(gateway.db, [gone])).toMatchObject([{ outcome: 'failed' }])
 })
 
@@ -66,5 +66,5 @@ function arrival(given: Partial<NewMessage>) {
     idempotency: null,
     ...given,
   }
-  return { message, signal: new AbortController().signal }
+  return { message, deadline: { isOver: false } }
 }

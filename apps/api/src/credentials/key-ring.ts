@@ -6,6 +6,8 @@ import { LRUCache } from 'lru-cache'
 import type { GuessGuard } from './guess-guard.ts'
 
 export type KeyRing = {
+  /** Who holds a key that was looked up a moment ago, without asking anybody. Throws `expired_api_key`. */
+  recall(key: string): KeyHolder | undefined
   /** Throws `invalid_api_key`, `expired_api_key` or `rate_limited`. */
   getHolder(key: string, clientAddress: string): Promise<KeyHolder>
   /** Something about the account or its keys has changed: what is cached of it does not count any more. */
@@ -44,7 +46,7 @@ export function makeKeyRing(db: Database, guard: GuessGuard): KeyRing {
   async function find(key: string, clientAddress: string): Promise<KeyHolder | undefined> {
     if (!isWellFormedApiKey(key)) return guard(clientAddress, async () => undefined)
     const hash = hashApiKey(key).toString('base64')
-    const known = holders.get(hash) ?? (seenValid.has(hash) ? await lookUp(hash) : undefined)
+    const known = seenValid.has(hash) ? await lookUp(hash) : undefined
     if (known) return known
     seenValid.delete(hash)
     return guard(clientAddress, () => lookUp(hash))
@@ -57,15 +59,23 @@ export function makeKeyRing(db: Database, guard: GuessGuard): KeyRing {
     setKeyUsed(db, keyId).catch(() => noted.delete(keyId))
   }
 
+  function use(holder: KeyHolder): KeyHolder {
+    if (holder.keyExpiresAt && holder.keyExpiresAt.getTime() <= Date.now()) {
+      throw new AppError('expired_api_key', 'The API key has expired.')
+    }
+    noteUse(holder.keyId)
+    return holder
+  }
+
   return {
+    recall(key) {
+      const holder = holders.get(hashApiKey(key).toString('base64'))
+      return holder && use(holder)
+    },
     async getHolder(key, clientAddress) {
       const holder = await find(key, clientAddress)
       if (!holder) throw new AppError('invalid_api_key', 'The API key is not valid.')
-      if (holder.keyExpiresAt && holder.keyExpiresAt.getTime() <= Date.now()) {
-        throw new AppError('expired_api_key', 'The API key has expired.')
-      }
-      noteUse(holder.keyId)
-      return holder
+      return use(holder)
     },
     forget(accountId) {
       for (const [hash, holder] of holders.entries()) {

@@ -1,67 +1,99 @@
 import { AppError } from '@wagate/shared/app-error'
 
 export type Deadline = {
-  /** Aborted when the time is up: what has not begun by then must not begin. */
+  /** The caller has been answered that it took too long: what has not begun must not begin. */
+  readonly isOver: boolean
+  /** Aborted when it is over. */
   readonly signal: AbortSignal
   /** Rejects with `unavailable` when the time is up. Only time spent in here counts. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
   extend(moreMs: number): void
   /** Resolves when nothing of what was run still goes on, also of what had no time left. */
   idle(): Promise<void>
+  /** The caller has been answered. */
+  end(): void
 }
 
-/** A client is answered in time whatever is down; its own slowness (an upload) is not counted. */
+/**
+ * A client is answered in time whatever is down; its own slowness (an upload) is not counted. Every request has
+ * one, and hardly any needs it: one timer serves all its runs, and the signal is made when it is asked for.
+ */
 export function makeDeadline(budgetMs: number): Deadline {
-  const controller = new AbortController()
   let leftMs = budgetMs
-  let rearm: (() => void) | undefined
-  const working = new Set<Promise<unknown>>()
+  let runningSince: number | undefined
+  let giveUp: ((reason: AppError) => void) | undefined
+  let timer: NodeJS.Timeout | undefined
+  let reason: AppError | undefined
+  let controller: AbortController | undefined
+  let unfinished = 0
+  let onIdle: (() => void)[] = []
 
-  function note<Result>(work: Promise<Result>): Promise<Result> {
-    working.add(work)
-    const forget = () => working.delete(work)
-    work.then(forget, forget)
-    return work
+  /** The timer counts what runs and what does not: it may come too early, never too late. */
+  function look(): void {
+    timer = undefined
+    if (runningSince === undefined) return
+    const restMs = leftMs - (performance.now() - runningSince)
+    if (restMs > 0) {
+      timer = setTimeout(look, restMs)
+      return
+    }
+    reason = tooLate()
+    controller?.abort(reason)
+    giveUp?.(reason)
+  }
+
+  function finish(startedAt: number): void {
+    leftMs -= performance.now() - startedAt
+    runningSince = undefined
+    unfinished -= 1
+    if (unfinished > 0) return
+    for (const resolve of onIdle) resolve()
+    onIdle = []
   }
 
   return {
-    signal: controller.signal,
-    async run(work) {
-      const startedAt = performance.now()
-      let timer: NodeJS.Timeout | undefined
-      const timeUp = new Promise<never>((_, reject) => {
-        rearm = () => {
-          clearTimeout(timer)
-          timer = setTimeout(
-            () => {
-              const error = tooLate()
-              controller.abort(error)
-              reject(error)
-            },
-            leftMs - (performance.now() - startedAt),
-          )
-        }
-        rearm()
+    get isOver() {
+      return reason !== undefined
+    },
+    get signal() {
+      controller ??= new AbortController()
+      if (reason) controller.abort(reason)
+      return controller.signal
+    },
+    run(work) {
+      if (reason) return Promise.reject(reason)
+      return new Promise((resolve, reject) => {
+        const startedAt = performance.now()
+        const working = work()
+        runningSince = startedAt
+        unfinished += 1
+        giveUp = reject
+        timer ??= setTimeout(look, leftMs)
+        working.then(
+          (result) => {
+            finish(startedAt)
+            resolve(result)
+          },
+          (error) => {
+            finish(startedAt)
+            reject(error)
+          },
+        )
       })
-      try {
-        return await Promise.race([note(work()), timeUp])
-      } finally {
-        clearTimeout(timer)
-        rearm = undefined
-        leftMs -= performance.now() - startedAt
-      }
     },
     extend(moreMs) {
       leftMs += moreMs
-      rearm?.()
     },
-    async idle() {
-      await Promise.allSettled(working)
-    },
+    idle: () =>
+      new Promise((resolve) => {
+        if (unfinished === 0) resolve()
+        else onIdle.push(resolve)
+      }),
+    end: () => clearTimeout(timer),
   }
 }
 
-function tooLate(): AppError {
+export function tooLate(): AppError {
   return new AppError('unavailable', 'The gateway could not answer in time. Try again.', {
     retryAfterSeconds: 1,
   })

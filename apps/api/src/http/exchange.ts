@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { HttpBindings } from '@hono/node-server'
 import { databaseFailure } from '@wagate/db/failures'
 import { AppError } from '@wagate/shared/app-error'
-import type { Logger } from '@wagate/shared/logger'
-import type { Metrics } from '../metrics.ts'
+import type { Context } from 'hono'
+import type { ApiContext } from '../context.ts'
+import { findClientAddress } from './client-address.ts'
+import { type Deadline, makeDeadline } from './deadline.ts'
 import { failureBody } from './failure-body.ts'
 
 /** One request, and what is learnt about it on the way to its answer. */
@@ -11,11 +14,13 @@ export type Exchange = {
   readonly requestId: string
   readonly url: URL
   readonly headers: Record<string, string>
+  readonly deadline: Deadline
+  findClientAddress(): string
   accountId: number | undefined
   /** What is asked for, once it is known to exist. */
   operation: string | undefined
   /** Resolves, never rejects, when the answer is known. */
-  readonly answered: Promise<void>
+  readonly answered: Promise<unknown>
 }
 
 /** `content` is for people's browsers; programs are answered with a JSON object. */
@@ -25,11 +30,18 @@ export type Answer = {
   content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> }
 }
 
+/** Every request is answered within 5 s; the rest is for the way. */
+const answerMsMax = 4500
+
 const acceptedRequestId = /^[\w.-]{1,128}$/
 
 /** Runs a handler and answers in JSON whatever happens, with the headers that every answer has, and logs one line. */
-export function makeExchange(log: Logger, metrics: Metrics) {
-  return async (request: Request, handle: (exchange: Exchange) => Promise<Answer>): Promise<Response> => {
+export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config' | 'log' | 'metrics'>) {
+  return async (
+    c: Context<{ Bindings: HttpBindings }>,
+    handle: (exchange: Exchange) => Promise<Answer>,
+  ): Promise<Response> => {
+    const request = c.req.raw
     const startedAt = performance.now()
     const given = request.headers.get('x-request-id') ?? ''
     const requestId = acceptedRequestId.test(given) ? given : randomUUID()
@@ -40,28 +52,34 @@ export function makeExchange(log: Logger, metrics: Metrics) {
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
     }
-    let markAnswered: () => void = () => undefined
-    const answered = new Promise<void>((resolve) => {
-      markAnswered = resolve
-    })
     const exchange: Exchange = {
       request,
       requestId,
       url,
       headers,
+      deadline: makeDeadline(answerMsMax),
+      findClientAddress: () =>
+        findClientAddress(
+          c.env.incoming.socket.remoteAddress,
+          request.headers.get('x-forwarded-for') ?? undefined,
+          config.TRUST_PROXY,
+        ),
       accountId: undefined,
       operation: undefined,
-      answered,
+      get answered() {
+        return answered
+      },
     }
 
-    const answer = await handle(exchange).catch((error: unknown): Answer => {
+    const answered = handle(exchange).catch((error: unknown): Answer => {
       const failure = toAppError(error)
       if (failure.status >= 500) log.error({ err: error, requestId }, 'A request failed')
       if (failure.retryAfterSeconds !== undefined) headers['Retry-After'] = String(failure.retryAfterSeconds)
       if (failure.status === 401) headers['WWW-Authenticate'] = 'Bearer realm="wagate"'
       return { status: failure.status, body: failureBody(failure, requestId) }
     })
-    markAnswered()
+    const answer = await answered
+    exchange.deadline.end()
     const tookMs = performance.now() - startedAt
     const { operation = 'none' } = exchange
     metrics.requests.inc({ operation, status: answer.status })

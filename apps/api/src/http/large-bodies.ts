@@ -1,11 +1,10 @@
 import { makeSemaphore, type Semaphore } from '@wagate/shared/semaphore'
-import type { Deadline } from './deadline.ts'
 import type { Exchange } from './exchange.ts'
 import type { Admission } from './read-body.ts'
 
 export type LargeBodies = {
   /** Who waits for longer than the deadline is refused with `unavailable`. */
-  admit(exchange: Exchange, deadline: Deadline, caller: 'account' | 'stranger'): Admission
+  admit(exchange: Pick<Exchange, 'deadline' | 'answered'>, caller: 'account' | 'stranger'): Admission
 }
 
 /** Bodies up to this size are everybody's usual ones, and wait for nothing. */
@@ -21,11 +20,12 @@ export function makeLargeBodies(memoryBytes: number): LargeBodies {
   const handling = makeSemaphore(handledAtOnceMax)
 
   return {
-    admit({ answered }, deadline, caller) {
+    admit(exchange, caller) {
+      const { deadline } = exchange
       async function take(semaphore: Semaphore, units: number): Promise<void> {
         const taken = semaphore.acquire(units, deadline.signal)
         // Postgres may still hold a statement long after its caller was told to come again.
-        taken.then((giveBack) => answered.then(deadline.idle).then(giveBack)).catch(() => undefined)
+        taken.then((giveBack) => exchange.answered.then(deadline.idle).then(giveBack)).catch(() => undefined)
         await deadline.run(() => taken)
       }
       let isLarge = false

@@ -7,11 +7,11 @@ const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', '
 
 /** The newest state of an accepted message once it is sent or failed, or when the time is up. */
 export async function awaitOutcome(
-  { context: { db, events, closing }, account, signal, allowMs }: Call,
+  { context: { db, events, closing }, account, deadline }: Call,
   { messageId, deviceId }: { messageId: string; deviceId: number },
   waitMs: number,
 ): Promise<MessageProgress | undefined> {
-  allowMs(waitMs)
+  deadline.extend(waitMs)
   const nudge = makeNudge()
   let newest: MessageProgress | undefined
   const leave = await events
@@ -26,7 +26,7 @@ export async function awaitOutcome(
         newest = await findMessageProgress(db, account.accountId, messageId)
         return newest && finalStatuses.includes(newest.status) ? newest : undefined
       },
-      { nudge, forMs: waitMs, signal: AbortSignal.any([closing, signal]) },
+      { nudge, forMs: waitMs, signal: AbortSignal.any([closing, deadline.signal]) },
     )
     return newest
   } finally {

@@ -1,34 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandProducer } from '@wagate/queue/command-producer'
 import type { Command } from '@wagate/shared/commands'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 
-const patienceMs = 250
-
-/**
- * Places commands, those of concurrent requests together. Never fails, and a frozen Redis holds nobody up:
- * what is not placed, owners see in the database within seconds.
- */
-export function makeCommander(
-  producer: CommandProducer,
-  onError: (error: unknown) => void,
-): (command: Command) => Promise<void> {
-  const batch = makeNaturalBatch<Command, void>(
-    async (commands) => {
-      await withPatience(producer.add(commands).catch(onError))
-      return commands.map(() => undefined)
-    },
-    { itemsMax: 1000 },
-  )
-  return batch.add
+export type Commander = {
+  /** Nobody waits for it: what is not placed, owners see in the database within seconds. */
+  place(command: Command): void
+  /** Resolves when everything is placed, or has failed. */
+  idle(): Promise<void>
 }
 
-/** What takes longer goes on by itself. */
-function withPatience(work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, patienceMs)
-    void work.then(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+/** While commands come without a pause, those of so long go together: one tells an owner of many messages. */
+const gatherMs = 10
+
+/** One placing at a time. A frozen Redis holds nobody up, and fails it within seconds. */
+export function makeCommander(producer: CommandProducer, onError: (error: unknown) => void): Commander {
+  let waiting: Command[] = []
+  let placing: Promise<void> | undefined
+
+  async function placeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const commands = waiting
+      waiting = []
+      await Promise.all([producer.add(commands).catch(onError), delay(gatherMs)])
+    }
+    placing = undefined
+  }
+
+  return {
+    place(command) {
+      waiting.push(command)
+      placing ??= placeAll()
+    },
+    idle: async () => placing,
+  }
 }

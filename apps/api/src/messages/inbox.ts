@@ -2,11 +2,12 @@ import type { Database } from '@wagate/db/client'
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses } from '@wagate/db/queries/idempotency'
 import { AppError } from '@wagate/shared/app-error'
-import type { Command } from '@wagate/shared/commands'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import type { Deadline } from '../http/deadline.ts'
 import { idempotencyKeyReused } from '../idempotency-key.ts'
 import type { Backlogs } from './backlogs.ts'
+import type { Commander } from './commander.ts'
 import { senderNotConnected, senderNotFound } from './sender-errors.ts'
 import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
 
@@ -14,14 +15,10 @@ type Accepted = { messageId: string; deviceId: number; status: MessageStatus; is
 
 export type Inbox = {
   /** Stores the message and tells its owner. Throws AppErrors of the sender, its queue and the idempotency key. */
-  accept(message: NewMessage, signal: AbortSignal): Promise<Accepted>
+  accept(message: NewMessage, deadline: Deadline): Promise<Accepted>
 }
 
-export function makeInbox(
-  db: Database,
-  backlogs: Backlogs,
-  command: (command: Command) => Promise<void>,
-): Inbox {
+export function makeInbox(db: Database, backlogs: Backlogs, command: Commander['place']): Inbox {
   const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), { itemsMax: 500 })
 
   /** A repetition adds nothing to the queue. */
@@ -33,15 +30,15 @@ export function makeInbox(
   }
 
   return {
-    async accept(message, signal) {
+    async accept(message, deadline) {
       if (backlogs.isFull(message.accountId, message.sender)) await refuseUnlessRepeated(message)
-      const arrival = { message, signal }
+      const arrival = { message, deadline }
       // Megabytes in one row would hold the others of a batch up.
       const outcome = message.media ? (await settleArrivals(db, [arrival]))[0] : await batch.add(arrival)
       const accepted = toAccepted(message, outcome)
       if (!accepted.isReplay) {
         backlogs.note(message.accountId, message.sender, accepted.deviceId)
-        await command({ kind: 'send', deviceId: accepted.deviceId })
+        command({ kind: 'send', deviceId: accepted.deviceId })
       }
       return accepted
     },

@@ -76,7 +76,7 @@ export async function send(
           ? null
           : { operation, key, payloadHash: hashPayload([sender, number, sendAt ?? null, payload]) },
     },
-    call.signal,
+    call.deadline,
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
   const { messageId, deviceId } = accepted

@@ -2,9 +2,10 @@ import type { Database } from '@wagate/db/client'
 import { databaseFailure } from '@wagate/db/failures'
 import { type Acceptance, acceptMessages, type NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses, type KeyUse } from '@wagate/db/queries/idempotency'
+import { type Deadline, tooLate } from '../http/deadline.ts'
 
-/** A message at the door; once `signal` is aborted its caller has been answered, and it must not be stored. */
-export type Arrival = { message: NewMessage; signal: AbortSignal }
+/** A message at the door; once the deadline is over its caller has been answered, and it must not be stored. */
+export type Arrival = { message: NewMessage; deadline: Pick<Deadline, 'isOver'> }
 
 export type Outcome =
   | Acceptance
@@ -17,13 +18,13 @@ type Twins = { first: Arrival; outcome: Outcome; use: KeyUse | undefined }
 
 /** One outcome for each arrival, in their order. Never rejects: what goes wrong goes wrong for each alone. */
 export async function settleArrivals(db: Database, arrivals: Arrival[]): Promise<Outcome[]> {
-  const twinsOf = groupTwins(arrivals.filter(({ signal }) => !signal.aborted))
+  const twinsOf = groupTwins(arrivals.filter(({ deadline }) => !deadline.isOver))
   const groups = [...new Set(twinsOf.values())]
   await storeFirsts(db, groups)
   await findEarlierUses(db, groups)
   return arrivals.map((arrival) => {
     const twins = twinsOf.get(arrival)
-    if (!twins) return { outcome: 'failed', error: arrival.signal.reason }
+    if (!twins) return { outcome: 'failed', error: tooLate() }
     if (twins.first === arrival && twins.outcome.outcome === 'accepted') return twins.outcome
     return twins.use ? { outcome: 'replayed', use: twins.use } : twins.outcome
   })

@@ -25,7 +25,8 @@ export const deleteDevice = defineOperation({
       if (!(await requestRemoval(tx, call.account.accountId, device.id))) throw deviceNotFound()
       await audit(tx, call, { target: `device:${device.id}`, result: 'deleted' })
     })
-    await Promise.all([command({ kind: 'end-session', deviceId: device.id }), events.clearQr(device.id)])
+    command({ kind: 'end-session', deviceId: device.id })
+    await events.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, deleted: true as const }
   },
 })

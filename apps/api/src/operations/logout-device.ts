@@ -28,11 +28,9 @@ export const logoutDevice = defineOperation({
       await requestUnlink(tx, call.account.accountId, device.id)
       await audit(tx, call, { target: `device:${device.id}`, result: 'unlinked' })
     })
-    await Promise.all([
-      command({ kind: 'end-session', deviceId: device.id }),
-      // A new pairing must not be answered with the QR of this one.
-      events.clearQr(device.id),
-    ])
+    command({ kind: 'end-session', deviceId: device.id })
+    // A new pairing must not be answered with the QR of this one.
+    await events.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, status: 'disconnected' as const }
   },
 })

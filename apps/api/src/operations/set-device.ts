@@ -41,7 +41,7 @@ export const setDevice = defineOperation({
       await set(tx, call.account.accountId, id, given)
       await audit(tx, call, { target: `device:${id}`, result: 'changed' })
     })
-    await command({ kind: 'apply-settings', deviceId: id })
+    command({ kind: 'apply-settings', deviceId: id })
     return toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
   },
 })

@@ -47,9 +47,9 @@ export async function requestQr(
       }
       if (force) await audit(tx, call, { target: `device:${deviceId}`, result: 'forced' })
     })
-    await command({ kind: 'start-session', deviceId })
-    call.allowMs(qrWaitMs)
-    const signal = AbortSignal.any([closing, call.signal])
+    command({ kind: 'start-session', deviceId })
+    call.deadline.extend(qrWaitMs)
+    const signal = AbortSignal.any([closing, call.deadline.signal])
     const qr = await lookUntilFound(look, { nudge, forMs: qrWaitMs, signal })
     if (qr) return qr
     if (closing.aborted) throw unavailable()

@@ -54,7 +54,6 @@ export const createUser = defineOperation({
   async handle({ email, password, role = 'USER', devices_allowed = 1, expiry, idempotency_key }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
     await call.charge('newUsers', String(call.account.accountId))
-    const passwordHash = await hashPassword(password)
     const { apiKey, key } = makeNewKey()
     const expiresAt = expiry ?? null
     const fields = { email, role, devices_allowed, expiry: expiresAt?.toISOString() ?? null }
@@ -63,6 +62,8 @@ export const createUser = defineOperation({
       // Without the password, which a stored SHA-256 would let somebody guess: see below.
       { key: idempotencyKey, payload: fields },
       async (tx) => {
+        // In here, so that of many equal requests one has the work.
+        const passwordHash = await hashPassword(password)
         const account = { email, passwordHash, role, devicesAllowed: devices_allowed, expiresAt, key }
         const created = await insertAccount(tx, account)
         if (!created) throw new AppError('email_exists', 'There is an account with this email already.')

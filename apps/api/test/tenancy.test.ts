@@ -143,7 +143,7 @@ test('whatever one tenant does, another is answered as if it were alone', async 
         const expected = ofAlone.simplify(await ask(fillIn(request, keysOf(alone))))
         const [disturbance, isAimed] = meanwhile[index] ?? []
         // Half of the time with what is the other's: its sender, its devices, its messages, its idempotency keys.
-        const aim = isAimed ? { ...watched.values, ...keysOf(busy), key: busy.key } : keysOf(busy)
+        const aim = keysOf(isAimed ? { ...watched, key: busy.key } : busy)
         if (disturbance) await ask(fillIn(disturbance, aim))
         const seen = ofWatched.simplify(await ask(fillIn(request, keysOf(watched))))
         expect(seen, JSON.stringify({ request, disturbance }).slice(0, 2000)).toEqual(expected)

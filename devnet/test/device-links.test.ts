@@ -144,6 +144,8 @@ describe('a message is sent', () => {
     const number = '15550700101'
     await phones.fault({ kind: 'ack_delay', sender, number, ms: 600_000, count: 1 })
     const id = await sendAndArrive(number)
+    // In the time of another one it would be written down.
+    await gateway.untilStatus(await sendAndArrive(contact), 'delivered')
     expect(await gateway.messageStatus(id)).toMatchObject({ status: 'sending', sent_at: null })
   })
 

@@ -1,14 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
+import { summarize } from '../src/summary.ts'
 import { makeGatewayClient, until } from './gateway-client.ts'
 
 const sender = '15550300001'
 const recipient = '15550300002'
 const dataFolder = mkdtempSync(join(tmpdir(), 'wagate-restart-'))
 let devnet: Devnet | undefined
+/** What the person at the terminal saw, start by start. */
+const printed: string[] = []
 
 afterAll(async () => {
   await devnet?.close()
@@ -23,12 +26,14 @@ async function send(gateway: ReturnType<typeof makeGatewayClient>, message: stri
 
 it('keeps its devices linked and its history over a restart of everything', async () => {
   devnet = await startDevnet({ dataFolder, workers: 1, shards: 4 })
+  printed.push(summarize(devnet, true))
   const before = makeGatewayClient(devnet)
   await before.link(sender)
   const first = await send(before, 'before the restart')
   await devnet.close()
 
   devnet = await startDevnet({ dataFolder, workers: 1, shards: 4 })
+  printed.push(summarize(devnet, true))
   const after = makeGatewayClient(devnet)
   await until('the device is back', async () => (await after.statusOf(sender)).status === 'connected')
   const second = await send(after, 'after the restart')
@@ -40,6 +45,15 @@ it('keeps its devices linked and its history over a restart of everything', asyn
   // Nobody's devices were asked for again, which would have made new sessions with all of them.
   expect(await after.control('/stats')).toMatchObject({ messages: 1, prekey_fetches: 0 })
 }, 120_000)
+
+it('prints the key of the first ADMIN once, and keeps it where only its owner can read it', async () => {
+  const file = join(dataFolder, 'admin-key')
+  const key = readFileSync(file, 'utf8').trim()
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(printed.map((text) => text.includes(key))).toEqual([true, false])
+  const response = await fetch(`${devnet?.apiUrl}/user-info`, { headers: { 'x-api-key': key } })
+  expect(await response.json()).toMatchObject({ ok: true, level: 'ADMIN' })
+})
 
 it('refuses another number of shards than the database was installed with, and says which to set', async () => {
   await devnet?.close()

@@ -45,6 +45,14 @@ describe('create-device', () => {
     })
   })
 
+  test('does not start the session: nothing is wanted of the owner', async () => {
+    const account = await gateway.createAccount()
+    const { body } = await account.post('/create-device', { sender: randomPhone() })
+    const wished = await gateway.db.$client`
+      SELECT desired, desired_rev, pairing_until FROM devices WHERE id = ${Number(body.device_id)}`
+    expect(wished).toEqual([{ desired: 'unlinked', desired_rev: 0, pairing_until: null }])
+  })
+
   test('takes the sender as name by default, and GET', async () => {
     const account = await gateway.createAccount()
     const { body } = await account.get('/create-device', { sender: '4915112345679' })
@@ -174,6 +182,8 @@ test('devices lists those of the account by id', async () => {
   expect((await account.get('/devices')).body).toEqual({ ok: true, devices: [] })
   const senders = [randomPhone(), randomPhone(), randomPhone()]
   for (const sender of senders) await account.post('/create-device', { sender })
+  // Written anew, it stands last in the table.
+  await account.post('/set-device', { sender: senders[0], name: 'Shop' })
   const { body } = await account.get('/api/devices')
   const devices = body.devices as { device_id: number; sender: string }[]
   expect(devices.map(({ sender }) => sender)).toEqual(senders)
@@ -253,6 +263,21 @@ test('devices of another account look like unknown ones everywhere', async () =>
     device_id: deviceId,
     status: 'connected',
   })
+})
+
+test('a device whose socket is away stays connected for 60 s, and is connected again when it is back', async () => {
+  const { account, sender, deviceId } = await createSender(gateway)
+  const status = async () => (await account.get('/info-device', { sender })).body.status
+  const loseSocket = (seconds: number) => gateway.db.$client`
+    UPDATE devices SET connection = 'offline', offline_since = now() - ${seconds} * interval '1 s'
+    WHERE id = ${deviceId}`
+  await loseSocket(50)
+  expect(await status()).toBe('connected')
+  await loseSocket(61)
+  expect(await status()).toBe('disconnected')
+  await gateway.db
+    .$client`UPDATE devices SET connection = 'online', offline_since = NULL WHERE id = ${deviceId}`
+  expect(await status()).toBe('connected')
 })
 
 test('a device is not connected once its worker’s lease has lapsed', async () => {

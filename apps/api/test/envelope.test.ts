@@ -27,6 +27,7 @@ test.each([
   '/User-Info',
   '/user-info/x',
   '/user-info//',
+  '/metrics',
 ])('answers 404 in JSON on %s', async (path) => {
   for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {
     const answer = await gateway.admin.request(path, { method })
@@ -61,7 +62,7 @@ describe('every answer', () => {
     })
   })
 
-  test('is not cached, sends no referrer and is not sniffed, whatever its status', async () => {
+  test('has an id of its own, is not cached, sends no referrer and is not sniffed, whatever its status', async () => {
     const large = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -79,7 +80,9 @@ describe('every answer', () => {
       gateway.admin.request('/user-info', { method: 'HEAD' }),
     ])
     expect(answers.map(({ status }) => status)).toEqual([200, 204, 400, 401, 404, 405, 413, 415, 200])
+    expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(answers.length)
     for (const { headers } of answers) {
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('referrer-policy')).toBe('no-referrer')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -174,10 +177,13 @@ test.each(['Sec-Purpose', 'Purpose'])(
 )
 
 describe('request id', () => {
-  test('is the caller’s where it is harmless', async () => {
-    const { headers } = await gateway.admin.get('/user-info', {}, { 'x-request-id': 'my-trace_1.2' })
-    expect(headers.get('x-request-id')).toBe('my-trace_1.2')
-  })
+  test.each(['my-trace_1.2', 'x', 'a'.repeat(128)])(
+    'is the caller’s where it is harmless: %s',
+    async (given) => {
+      const { headers } = await gateway.admin.get('/user-info', {}, { 'x-request-id': given })
+      expect(headers.get('x-request-id')).toBe(given)
+    },
+  )
 
   test.each(['with space', 'a'.repeat(129), 'x"y', ''])('is a new one instead of %j', async (given) => {
     const { headers } = await gateway.admin.get('/user-info', {}, { 'x-request-id': given })

@@ -127,45 +127,6 @@ test('a full disk is 503 storage_full with Retry-After, and reads go on', async 
 })
 
 describe('Postgres', () => {
-  const paths = [
-    '/send-message',
-    '/send-media',
-    '/generate-qr',
-    '/create-device',
-    '/logout-device',
-    '/info-device',
-  ]
-  const given = (sender: string) => ({
-    sender,
-    number,
-    message: 'x',
-    type: 'image',
-    url: 'https://example.com/x.png',
-  })
-
-  test.each(['cut', 'freeze'] as const)(
-    '%s: every request is 503 with Retry-After within 5 s',
-    async (mode) => {
-      const { account, sender } = await createSender(gateway)
-      await account.get('/user-info')
-      gateway.postgres[mode]()
-      const answers = await Promise.all(
-        [
-          ...paths.map((path) => () => account.post(path, given(sender))),
-          () => account.get('/devices'),
-          () => account.get('/messages'),
-          () => account.get('/user-info'),
-          () => gateway.admin.post('/create-user', { email: 'x@example.com', password: 'correct horse' }),
-        ].map(timed),
-      )
-      for (const { result, ms } of answers) {
-        expect(result).toMatchObject(unavailable)
-        expect(result.headers.get('retry-after')).toBe('1')
-        expect(ms).toBeLessThan(5000)
-      }
-    },
-  )
-
   test('what was answered with 503 is not sent afterwards, and a repetition with its key is sent once', async () => {
     const { account, sender } = await createSender(gateway)
     const send = (message: string) =>

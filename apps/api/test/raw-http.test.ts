@@ -48,7 +48,15 @@ describe('what never reaches the app', () => {
   ])('%s is answered in JSON', async (_, request, status, code) => {
     const { head, body } = await rawRequest(request)
     expect(head.split(' ')[1]).toBe(String(status))
-    expect(head.toLowerCase()).toContain('x-request-id: ')
+    for (const header of [
+      'content-type: application/json; charset=utf-8',
+      'x-request-id: ',
+      'cache-control: no-store',
+      'referrer-policy: no-referrer',
+      'x-content-type-options: nosniff',
+    ]) {
+      expect(head.toLowerCase()).toContain(`\r\n${header}`)
+    }
     expect(body).toMatchObject({ ok: false, code, request_id: expect.any(String) })
   })
 })

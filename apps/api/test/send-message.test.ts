@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { askRedis } from '../../../devnet/src/servers/ask-redis.ts'
 import {
   createSender,
   type Gateway,
@@ -134,13 +135,7 @@ describe('send-message', () => {
   test('with send_at is scheduled', async () => {
     const { account, sender } = await createSender(gateway)
     const send_at = new Date(Date.now() + 86_400_000).toISOString()
-    const { body } = await account.post('/send-message', {
-      sender,
-      number,
-      message: 'later',
-      send_at,
-      wait: 5,
-    })
+    const { body } = await account.post('/send-message', { sender, number, message: 'later', send_at })
     expect(body).toMatchObject({ ok: true, status: 'scheduled' })
     expect(await storedOf(account)).toMatchObject([{ status: 'scheduled', message: 'later' }])
   })
@@ -209,6 +204,35 @@ describe('wait', () => {
     const answer = await account.post('/send-message', { sender, number, message: 'x', wait: 1 })
     expect(answer).toMatchObject({ status: 200, body: { status: 'queued' } })
   })
+
+  test('is honoured by a repetition, which sees what became of the first', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const given = { sender, number, message: 'x', idempotency_key: 'k' }
+    const first = await account.post('/send-message', given)
+    expect(first.body.status).toBe('queued')
+    const repeating = account.post('/send-message', { ...given, wait: 20 })
+    await someoneListens(deviceId)
+    const messageId = await settle(deviceId, { status: 'sent' })
+    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
+    const repeated = await repeating
+    expect(repeated.body).toEqual({ ...first.body, status: 'sent' })
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true')
+  })
+
+  test('is ignored with send_at: the answer does not see what becomes of the message', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const send_at = new Date(Date.now() + 86_400_000).toISOString()
+    const answering = account.post('/send-message', { sender, number, message: 'x', send_at, wait: 20 })
+    const messageId = await settle(deviceId, { status: 'sent' })
+    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
+    expect((await answering).body).toMatchObject({ message_id: messageId, status: 'scheduled' })
+  })
+
+  /** Redis answers a PUBLISH with the number of those who heard it. */
+  async function someoneListens(deviceId: number) {
+    const publish = ['PUBLISH', `wa:device:${deviceId}`, '{}']
+    await vi.waitFor(async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']))
+  }
 
   async function settle(deviceId: number, given: { status: string; code?: string; error?: string }) {
     return vi.waitFor(async () => {

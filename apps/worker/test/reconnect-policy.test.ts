@@ -39,4 +39,12 @@ describe('after WhatsApp closed a socket', () => {
     expect(next).toMatchObject({ kind: 'reconnect', reason })
     expect(next.kind === 'reconnect' && next.delayMs).toBeGreaterThanOrEqual(600_000)
   })
+
+  it('has the device disconnected at once only when it is blocked (403)', () => {
+    const withoutGrace = [403, 405, 408, 411, 428, 440, 500, 503, 515, undefined].filter((code) => {
+      const next = afterClose(code, 0)
+      return next.kind === 'reconnect' && next.hasGrace === false
+    })
+    expect(withoutGrace).toEqual([403])
+  })
 })

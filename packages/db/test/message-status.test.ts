@@ -122,6 +122,14 @@ test('a message only moves forward, whatever comes late, twice, at once or from 
   )
 })
 
+test('a message that could not be sent in its time fails with message_expired', async () => {
+  const message = await insertMessage()
+  await expireMessages(db, [fence], { ttlMs: 3_600_000, sentence: 'Too late.' })
+  expect(await read(message.id)).toMatchObject({ status: 'queued', errorCode: null })
+  await expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
+  expect(await read(message.id)).toMatchObject({ status: 'failed', errorCode: 'message_expired' })
+})
+
 type Message = { id: string; waId: string; createdAt: string }
 
 async function insertMessage(): Promise<Message> {

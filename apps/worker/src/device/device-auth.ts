@@ -8,18 +8,36 @@ type DeviceAuth = {
   load(): Promise<AuthStore | undefined>
   /** With fresh credentials, for a pairing. */
   make(): AuthStore
+  /**
+   * The credentials are about to be forgotten: from now on nothing is written for the stores handed out so far.
+   * Resolves when nothing of theirs is on its way.
+   */
+  retire(): Promise<void>
 }
+
+/** Of the stores that were handed out between two retirements. */
+type Writing = { isRetired: boolean; underway: Set<Promise<unknown>> }
 
 /** The credentials and keys of a device, written only while this worker owns it. */
 export function makeDeviceAuth(
   context: Pick<DeviceContext, 'db' | 'caches' | 'authWrites' | 'onLost'>,
   { id, lease, vault }: { id: number; lease: Lease; vault: Vault },
 ): DeviceAuth {
-  const source = () => ({ db: context.db, deviceId: id, vault, cache: context.caches.auth(), write })
+  let writing = startWriting()
+
+  function source() {
+    const own = writing
+    const cache = context.caches.auth()
+    return { db: context.db, deviceId: id, vault, cache, write: (rows: AuthRows) => write(rows, own) }
+  }
 
   /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
-  async function write(rows: AuthRows): Promise<void> {
-    const lost = await context.authWrites.add({ fence: lease, deviceId: id, rows })
+  async function write(rows: AuthRows, { isRetired, underway }: Writing): Promise<void> {
+    // Baileys goes on for a while after its socket has ended. Nobody can use what it makes then.
+    if (isRetired) return
+    const storing = context.authWrites.add({ fence: lease, deviceId: id, rows })
+    underway.add(storing)
+    const lost = await storing.finally(() => underway.delete(storing))
     if (lost) {
       // Said here as well as thrown: Baileys swallows what goes wrong in an encryption.
       context.onLost(lease.shard)
@@ -35,5 +53,15 @@ export function makeDeviceAuth(
       return creds && makeAuthStore(source(), creds)
     },
     make: () => makeAuthStore(source()),
+    async retire() {
+      const { underway } = writing
+      writing.isRetired = true
+      writing = startWriting()
+      await Promise.allSettled(underway)
+    },
   }
+}
+
+function startWriting(): Writing {
+  return { isRetired: false, underway: new Set() }
 }

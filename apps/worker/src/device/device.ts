@@ -241,10 +241,13 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const delayMs = next.kind === 'reconnect' ? next.delayMs : retryMs
     notBeforeMs = performance.now() + delayMs
     lookAfter(delayMs)
-    if (kind === 'login') await setConnection(db, lease, id, { connection: 'offline', reason: next.reason })
+    if (kind !== 'login') return
+    const hasGrace = next.kind === 'wipe' || next.hasGrace !== false
+    await setConnection(db, lease, id, { connection: 'offline', reason: next.reason, hasGrace })
   }
 
   async function forgetCredentials(reason: string | null): Promise<void> {
+    await auth.retire()
     await wipeCredentials(db, lease, id, reason)
     refusedBecause = undefined
     notBeforeMs = 0

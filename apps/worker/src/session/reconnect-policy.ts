@@ -1,6 +1,9 @@
-/** What follows when WhatsApp closed a socket. `reason` is what the device's status says meanwhile. */
+/**
+ * What follows when WhatsApp closed a socket. `reason` is what the device's status says meanwhile; without a grace
+ * the device is reported as disconnected at once.
+ */
 export type AfterClose =
-  | { kind: 'reconnect'; delayMs: number; reason: string | null }
+  | { kind: 'reconnect'; delayMs: number; reason: string | null; hasGrace?: false }
   /** The link is gone: the credentials are worthless. */
   | { kind: 'wipe'; reason: string }
 
@@ -20,7 +23,7 @@ export function afterClose(code: number | undefined, attempt: number, random = M
       // Somebody else logged in with these credentials. Fighting back would go on for ever.
       return { kind: 'reconnect', delayMs: minuteMs, reason: 'connection_replaced' }
     case 403:
-      return { kind: 'reconnect', delayMs: 30 * minuteMs, reason: 'blocked_by_whatsapp' }
+      return { kind: 'reconnect', delayMs: 30 * minuteMs, reason: 'blocked_by_whatsapp', hasGrace: false }
     case 405:
       return { kind: 'reconnect', delayMs: 10 * minuteMs, reason: 'client_outdated' }
     case 411:

@@ -92,11 +92,16 @@ export async function countLinkedDevices(db: Database, shards: number[]): Promis
 
 type Connection = 'offline' | 'connecting' | 'scanning' | 'online'
 
+/** Without a grace the device counts as away for longer than any, until it is online again. */
 export async function setConnection(
   db: Database,
   fence: Fence,
   deviceId: number,
-  { connection, reason }: { connection: Connection; reason: string | null },
+  {
+    connection,
+    reason,
+    hasGrace = true,
+  }: { connection: Connection; reason: string | null; hasGrace?: boolean },
 ): Promise<void> {
   const isOnline = connection === 'online'
   await fenced(
@@ -104,7 +109,8 @@ export async function setConnection(
     db.$client`
     WITH fence AS (${fenceOf(db.$client, fence)})
     UPDATE devices SET connection = ${connection}, status_reason = ${reason},
-      offline_since = CASE WHEN ${isOnline} OR NOT has_credentials THEN NULL ELSE coalesce(offline_since, now()) END,
+      offline_since = CASE WHEN ${isOnline} OR NOT has_credentials THEN NULL
+        WHEN ${hasGrace} THEN coalesce(offline_since, now()) ELSE 'epoch' END,
       last_seen_at = CASE WHEN ${isOnline} THEN now() ELSE last_seen_at END
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Operation } from '../src/operation.ts'
+import { operations } from '../src/operations.ts'
+import type { Client } from './client.ts'
+import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeEach(async () => {
+  gateway = await startGateway()
+  await ownShards(gateway)
+})
+afterEach(() => gateway.close())
+
+const unavailable = { status: 503, body: { code: 'unavailable' } }
+
+/** As its example does, from a sender of the account. */
+async function ask(account: Client, { name, methods, example }: Operation, sender: string) {
+  const given = { ...example.given, ...('sender' in example.given && { sender }) }
+  const startedAt = performance.now()
+  const answer = methods.includes('POST')
+    ? await account.post(`/${name}`, given)
+    : await account.get(`/${name}`, given as Record<string, string>)
+  return { name, answer, ms: performance.now() - startedAt }
+}
+
+describe('every request is answered within 5 s', () => {
+  test.each(['cut', 'freeze'] as const)('without Postgres (%s): 503 with Retry-After', async (fail) => {
+    const { account, sender } = await createSender(gateway, { role: 'ADMIN' })
+    await account.get('/user-info')
+    gateway.postgres[fail]()
+    const answers = await Promise.all(operations.map((operation) => ask(account, operation, sender)))
+    for (const { name, answer, ms } of answers) {
+      expect(answer, name).toMatchObject(unavailable)
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect(ms, name).toBeLessThan(5000)
+    }
+  })
+
+  test('with Redis frozen: as usual, or 503 with Retry-After for what needs it', async () => {
+    const { account, sender } = await createSender(gateway, { role: 'ADMIN' })
+    gateway.redis.freeze()
+    // generate-qr waits for a person: it has 15 s more.
+    const quick = operations.filter(({ name }) => name !== 'generate-qr')
+    const answers = await Promise.all(quick.map((operation) => ask(account, operation, sender)))
+    for (const { name, answer, ms } of answers) {
+      if (name === 'check-number') expect(answer).toMatchObject(unavailable)
+      else expect(answer.status, name).toBeLessThan(500)
+      expect(answer.headers.has('retry-after'), name).toBe(answer.status === 503)
+      expect(ms, name).toBeLessThan(5000)
+    }
+  })
+})

@@ -1,0 +1,168 @@
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Devnet, startDevnet } from '../src/devnet.ts'
+import { makePhones, type Phones } from '../src/harness/phones.ts'
+import { type Answer, makeGatewayClient, until } from './gateway-client.ts'
+
+const contact = '15550700099'
+
+let devnet: Devnet
+let database: Database
+let gateway: ReturnType<typeof makeGatewayClient>
+let phones: Phones
+/** Its time runs while other tests do. */
+let neverScanned: Answer
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    // The shortest that can be set.
+    environment: () => ({ SEND_RATE_PER_MINUTE: '0', PAIRING_MS: '10000' }),
+  })
+  gateway = makeGatewayClient(devnet)
+  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  neverScanned = await gateway.call('generate-qr', { sender: '15550700005' })
+}, 60_000)
+
+afterAll(async () => {
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+}, 30_000)
+
+type Client = Pick<ReturnType<typeof makeGatewayClient>, 'call' | 'statusOf'>
+
+async function scan(client: Client, sender: string, number: string): Promise<void> {
+  const { body } = await client.call('generate-qr', { sender })
+  await phones.scan(String(body.qr_text), number)
+}
+
+const untilStatus = (client: Client, sender: string, status: string) =>
+  until(`${sender} is ${status}`, async () => {
+    const device = await client.statusOf(sender)
+    return device.status === status && device
+  })
+
+describe('a scanned device', () => {
+  it.each([
+    ['Brazil', '5511987650001', '551187650001'],
+    ['Mexico', '5215512340001', '525512340001'],
+    ['Argentina', '541112340001', '5491112340001'],
+  ])('is linked when WhatsApp knows its number in the other form (%s)', async (_, sender, number) => {
+    await scan(gateway, sender, number)
+    expect(await untilStatus(gateway, sender, 'connected')).toMatchObject({ sender })
+  })
+
+  it('may be linked by two accounts, each with a companion of its own', async () => {
+    const sender = '15550700001'
+    const { body } = await gateway.call('create-user', {
+      email: 'second@example.com',
+      password: 'correct horse',
+    })
+    const second = makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
+    for (const account of [gateway, second]) await scan(account, sender, sender)
+    for (const account of [gateway, second]) {
+      await untilStatus(account, sender, 'connected')
+      const sent = await account.call('send-message', { sender, number: contact, message: 'x', wait: 20 })
+      expect(['sent', 'delivered']).toContain(sent.body.status)
+    }
+    expect(await companionsOf(sender)).toHaveLength(2)
+
+    await second.call('logout-device', { sender })
+    await until('one companion is left', async () => (await companionsOf(sender)).length === 1)
+    expect(await gateway.statusOf(sender)).toMatchObject({ status: 'connected' })
+  })
+
+  it('leaves no credentials behind when it is logged out', async () => {
+    const sender = '15550700002'
+    await gateway.link(sender)
+    const { device_id } = await gateway.statusOf(sender)
+    const stored = () => database.$client`SELECT 1 FROM device_auth WHERE device_id = ${Number(device_id)}`
+    expect((await stored()).length).toBeGreaterThan(0)
+    await gateway.call('logout-device', { device_id })
+    await until('the credentials are wiped', async () => (await stored()).length === 0)
+  })
+})
+
+async function companionsOf(number: string): Promise<unknown[]> {
+  const all = await gateway.control<{ number: string; companions: unknown[] }[]>('/phones')
+  return all.find((phone) => phone.number === number)?.companions ?? []
+}
+
+describe('a connected device', () => {
+  it('is disconnected at once when WhatsApp blocks it (403), and says so', async () => {
+    const sender = '15550700003'
+    await gateway.link(sender)
+    await phones.fault({ kind: 'stream_error', code: '403', sender })
+    expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({
+      status_reason: 'blocked_by_whatsapp',
+    })
+  })
+
+  it('is disconnected when its socket has been away for longer than the grace, and comes back by itself', async () => {
+    const sender = '15550700004'
+    await gateway.link(sender)
+    await phones.fault({ kind: 'drop', sender, ms: 600_000 })
+    // As if it had been away for so long.
+    await until('the socket has been away', async () => {
+      const rows = await database.$client`
+        UPDATE devices SET offline_since = now() - interval '61 s'
+        WHERE sender = ${sender} AND connection = 'offline' RETURNING id`
+      return rows.length > 0
+    })
+    expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({
+      status_reason: 'connection_lost',
+    })
+    const kept = await gateway.call('send-message', { sender, number: contact, message: 'for later' })
+    expect(kept).toMatchObject({ status: 200, body: { status: 'queued' } })
+    await phones.clearFaults()
+    await untilStatus(gateway, sender, 'connected')
+    await gateway.untilStatus(String(kept.body.message_id), 'delivered')
+  })
+})
+
+describe('a message is sent', () => {
+  const sender = '15550700006'
+  beforeAll(() => gateway.link(sender))
+
+  /** Resolves when its bytes have arrived at WhatsApp. */
+  async function sendAndArrive(number: string): Promise<string> {
+    const { body } = await gateway.call('send-message', { sender, number, message: 'x' })
+    const { wa_message_id } = await gateway.messageStatus(String(body.message_id))
+    await until('WhatsApp has it', async () =>
+      (await phones.log()).some((line) => line.wa_message_id === wa_message_id),
+    )
+    return String(body.message_id)
+  }
+
+  it('not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent', async () => {
+    const number = '15550700101'
+    await phones.fault({ kind: 'ack_delay', sender, number, ms: 600_000, count: 1 })
+    const id = await sendAndArrive(number)
+    // In the time of another one it would be written down.
+    await gateway.untilStatus(await sendAndArrive(contact), 'delivered')
+    expect(await gateway.messageStatus(id)).toMatchObject({ status: 'sending', sent_at: null })
+  })
+
+  it('when the recipient’s receipt comes, even if the acknowledgement was lost', async () => {
+    const number = '15550700102'
+    await phones.fault({ kind: 'ack_drop', sender, number, count: 1 })
+    const id = await sendAndArrive(number)
+    expect(await gateway.untilStatus(id, 'delivered')).toMatchObject({
+      sent_at: expect.stringMatching(/Z$/),
+    })
+  })
+})
+
+it('a device that nobody scans is disconnected again when its time is up', async () => {
+  expect(neverScanned).toMatchObject({ status: 200, body: { status: 'scanning' } })
+  await until('the reason is known', async () => {
+    const { status, status_reason } = await gateway.statusOf(String(neverScanned.body.sender))
+    return status === 'disconnected' && status_reason === 'qr_expired'
+  })
+})

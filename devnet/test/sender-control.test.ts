@@ -125,6 +125,30 @@ describe('pacing', () => {
     await gateway.call('set-device', { sender, daily_cap: 'default' })
     await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
   })
+
+  it('counts what is on the wire when the daily cap is set, once however often it is sent', async () => {
+    const [sender, other] = ['15550400131', '15550400132'] as const
+    await Promise.all([sender, other].map(gateway.link))
+    // In the time of it, what may be sent would be on its way.
+    const roundTrip = async () => untilStatus(await send(other, 'round trip'), 'delivered')
+    const sendTo = (n: number) => send(sender, `capped ${n}`, `1555040030${n}`)
+    const arrived = async () =>
+      (await makePhones(devnet.simulator?.controlUrl ?? '').log()).filter((entry) => entry.sender === sender)
+    for (const kind of ['ack_drop', 'no_receipts']) {
+      await gateway.control('/faults', { kind, sender, count: 3 })
+    }
+    const onWire = await Promise.all([1, 2, 3].map(sendTo))
+    await until('they have left', async () => (await arrived()).length === 3)
+    await setPace(sender, { daily_cap: 3 })
+    const over = await sendTo(4)
+    await roundTrip()
+    expect(await arrived()).toHaveLength(3)
+    await gateway.control('/faults', { kind: 'drop', sender })
+    await Promise.all(onWire.map((messageId) => untilStatus(messageId, 'delivered')))
+    await roundTrip()
+    expect(new Set((await arrived()).map((entry) => entry.wa_message_id)).size).toBe(3)
+    expect(await statusesOf([over])).toEqual(['queued'])
+  })
 })
 
 describe('delete-device', () => {

@@ -1,4 +1,5 @@
 import type { Pacing } from '@wagate/shared/pacing'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makePacer, type Pacer } from '../src/outbox/pacer.ts'
 
@@ -24,13 +25,25 @@ function makeClock(startMs = noon) {
 }
 
 const pacing = (given: Partial<Pacing>): Pacing => ({ ratePerMinute: 0, burst: 1, dailyCap: 0, ...given })
+const nothingSent = { sent: 0, unanswered: [] }
+
+let messages = 0
+const newMessage = () => `3EB0${++messages}`
+
+/** Sends a message that is answered at once, if it may go. */
+function takeNext(pacer: Pacer): number {
+  const waId = newMessage()
+  const waitMs = pacer.take(waId)
+  if (waitMs === 0) pacer.settle(waId)
+  return waitMs
+}
 
 /** When messages leave within this time, from now on, while there is always one waiting. */
 function sendFor(pacer: Pacer, clock: ReturnType<typeof makeClock>, forMs: number): number[] {
   const untilMs = clock.steadyMs() + forMs
   const times: number[] = []
   while (clock.steadyMs() < untilMs) {
-    const waitMs = pacer.take()
+    const waitMs = takeNext(pacer)
     if (waitMs === 0) times.push(clock.steadyMs())
     else clock.pass(Math.min(waitMs, untilMs - clock.steadyMs()))
   }
@@ -46,7 +59,7 @@ describe('a pacer', () => {
     { ratePerMinute: 6000, burst: 50 },
   ])('keeps $ratePerMinute a minute after a burst of $burst, to 5 % in each of ten minutes', (given) => {
     const clock = makeClock()
-    const pacer = makePacer(pacing(given), 0, clock)
+    const pacer = makePacer(pacing(given), nothingSent, clock)
     const times = sendFor(pacer, clock, 10 * minuteMs)
     expect(times.filter((ms) => ms === 0)).toHaveLength(given.burst)
     const later = times.slice(given.burst)
@@ -58,14 +71,14 @@ describe('a pacer', () => {
 
   it('keeps a slow rate over an hour', () => {
     const clock = makeClock()
-    const pacer = makePacer(pacing({ ratePerMinute: 2 }), 0, clock)
+    const pacer = makePacer(pacing({ ratePerMinute: 2 }), nothingSent, clock)
     expect(sendFor(pacer, clock, hourMs).length).toBeGreaterThanOrEqual(119)
     expect(sendFor(pacer, clock, hourMs).length).toBeLessThanOrEqual(121)
   })
 
   it('does not keep the beat', () => {
     const clock = makeClock()
-    const times = sendFor(makePacer(pacing({ ratePerMinute: 60 }), 0, clock), clock, 10 * minuteMs)
+    const times = sendFor(makePacer(pacing({ ratePerMinute: 60 }), nothingSent, clock), clock, 10 * minuteMs)
     const gaps = times.slice(1).map((ms, index) => ms - (times[index] ?? 0))
     expect(Math.min(...gaps)).toBeLessThan(700)
     expect(Math.max(...gaps)).toBeGreaterThan(1300)
@@ -73,46 +86,47 @@ describe('a pacer', () => {
 
   it('cannot be hurried by asking often', () => {
     const clock = makeClock()
-    const pacer = makePacer(pacing({ ratePerMinute: 60 }), 0, clock)
+    const pacer = makePacer(pacing({ ratePerMinute: 60 }), nothingSent, clock)
     let sent = 0
-    for (; clock.steadyMs() < 10 * minuteMs; clock.pass(7)) if (pacer.take() === 0) sent += 1
+    for (; clock.steadyMs() < 10 * minuteMs; clock.pass(7)) if (takeNext(pacer) === 0) sent += 1
     expect(sent).toBeGreaterThanOrEqual(599)
     expect(sent).toBeLessThanOrEqual(602)
   })
 
   it('saves no more than the burst while nothing is sent', () => {
     const clock = makeClock()
-    const pacer = makePacer(pacing({ ratePerMinute: 60, burst: 2 }), 0, clock)
+    const pacer = makePacer(pacing({ ratePerMinute: 60, burst: 2 }), nothingSent, clock)
     clock.pass(hourMs)
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
   })
 
   it('does not limit at rate 0', () => {
-    const pacer = makePacer(pacing({ ratePerMinute: 0 }), 0, makeClock())
-    expect(Array.from({ length: 100 }, () => pacer.take()).every((waitMs) => waitMs === 0)).toBe(true)
+    const pacer = makePacer(pacing({ ratePerMinute: 0 }), nothingSent, makeClock())
+    expect(Array.from({ length: 100 }, () => takeNext(pacer)).every((waitMs) => waitMs === 0)).toBe(true)
   })
 
   it('loses nothing to messages that are canceled', () => {
     const clock = makeClock()
-    const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1, dailyCap: 1 }), 0, clock)
+    const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1, dailyCap: 1 }), nothingSent, clock)
     for (let n = 0; n < 100; n++) {
-      expect(pacer.take()).toBe(0)
-      pacer.giveBack()
+      const canceled = newMessage()
+      expect(pacer.take(canceled)).toBe(0)
+      pacer.giveBack(canceled)
     }
-    expect(pacer.take()).toBe(0)
-    expect(pacer.take()).toBeGreaterThan(0)
+    expect(takeNext(pacer)).toBe(0)
+    expect(takeNext(pacer)).toBeGreaterThan(0)
   })
 
   it('takes new settings from now on', () => {
     const clock = makeClock()
-    const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1 }), 0, clock)
+    const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1 }), nothingSent, clock)
     expect(sendFor(pacer, clock, minuteMs / 2)).toHaveLength(1)
-    pacer.set(pacing({ ratePerMinute: 600 }), 0)
+    pacer.set(pacing({ ratePerMinute: 600 }))
     const sent = sendFor(pacer, clock, minuteMs).length
     expect(Math.abs(sent - 600)).toBeLessThanOrEqual(30)
-    pacer.set(pacing({ ratePerMinute: 0 }), 0)
-    for (let n = 0; n < 10_000; n++) expect(pacer.take()).toBe(0)
-    pacer.set(pacing({ ratePerMinute: 60 }), 0)
+    pacer.set(pacing({ ratePerMinute: 0 }))
+    for (let n = 0; n < 10_000; n++) expect(takeNext(pacer)).toBe(0)
+    pacer.set(pacing({ ratePerMinute: 60 }))
     expect(sendFor(pacer, clock, 10_000).length).toBeGreaterThanOrEqual(9)
   })
 })
@@ -120,24 +134,81 @@ describe('a pacer', () => {
 describe('a daily cap', () => {
   it('counts what the day has seen before, and waits for the next day of UTC', () => {
     const clock = makeClock(noon)
-    const pacer = makePacer(pacing({ dailyCap: 10 }), 7, clock)
+    const pacer = makePacer(pacing({ dailyCap: 10 }), { sent: 7, unanswered: [] }, clock)
     expect(sendFor(pacer, clock, hourMs)).toHaveLength(3)
-    expect(pacer.take()).toBe(11 * hourMs)
+    expect(takeNext(pacer)).toBe(11 * hourMs)
     clock.pass(11 * hourMs - 1)
-    expect(pacer.take()).toBe(1)
+    expect(takeNext(pacer)).toBe(1)
     clock.pass(1)
     expect(sendFor(pacer, clock, 24 * hourMs)).toHaveLength(10)
   })
 
   it('that is raised, lowered or taken away counts what was sent already', () => {
     const clock = makeClock(noon)
-    const pacer = makePacer(pacing({ dailyCap: 2 }), 0, clock)
+    const pacer = makePacer(pacing({ dailyCap: 2 }), nothingSent, clock)
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
-    pacer.set(pacing({ dailyCap: 5 }), 2)
+    pacer.set(pacing({ dailyCap: 5 }))
     expect(sendFor(pacer, clock, 1)).toHaveLength(3)
-    pacer.set(pacing({ dailyCap: 1 }), 5)
-    expect(pacer.take()).toBeGreaterThan(0)
-    pacer.set(pacing({ dailyCap: 0 }), 0)
-    expect(pacer.take()).toBe(0)
+    pacer.set(pacing({ dailyCap: 1 }))
+    expect(takeNext(pacer)).toBeGreaterThan(0)
+    pacer.set(pacing({ dailyCap: 0 }))
+    expect(takeNext(pacer)).toBe(0)
+  })
+  it('counts a message once, however often it is sent until WhatsApp answers', () => {
+    const pacer = makePacer(pacing({ dailyCap: 2 }), nothingSent, makeClock())
+    const [first, second] = [newMessage(), newMessage()]
+    for (const waId of [first, second, first, second, first]) expect(pacer.take(waId)).toBe(0)
+    expect(takeNext(pacer)).toBeGreaterThan(0)
+    // Somebody else has recorded it meanwhile: this attempt did not leave, the earlier ones did.
+    pacer.giveBack(first)
+    pacer.settle(second)
+    pacer.settle(second)
+    expect(takeNext(pacer)).toBeGreaterThan(0)
+  })
+
+  it('counts what a former owner has sent without an answer', () => {
+    const pacer = makePacer(pacing({ dailyCap: 3 }), { sent: 1, unanswered: ['3EB0A', '3EB0B'] }, makeClock())
+    expect(takeNext(pacer)).toBeGreaterThan(0)
+    expect(pacer.take('3EB0B')).toBe(0)
+    pacer.settle('3EB0A')
+    expect(takeNext(pacer)).toBeGreaterThan(0)
+  })
+
+  it('counts what has no answer at midnight in the day that follows', () => {
+    const clock = makeClock(noon)
+    const pacer = makePacer(pacing({ dailyCap: 3 }), nothingSent, clock)
+    const [answered, unanswered] = [newMessage(), newMessage()]
+    for (const waId of [answered, unanswered]) pacer.take(waId)
+    pacer.settle(answered)
+    clock.pass(12 * hourMs)
+    pacer.settle(unanswered)
+    expect(sendFor(pacer, clock, 1)).toHaveLength(2)
+  })
+
+  it('is never exceeded, whatever is sent again, canceled, answered or set meanwhile', () => {
+    const action = fc.oneof(
+      fc.record({ kind: fc.constantFrom('take', 'cancel', 'answer'), message: fc.nat(9) }),
+      fc.record({ kind: fc.constant('cap'), message: fc.integer({ min: 1, max: 6 }) }),
+    )
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+        const pacer = makePacer(pacing({ dailyCap: 3 }), nothingSent, makeClock())
+        const left = new Set<number>()
+        const answered = new Set<number>()
+        let cap = 3
+        for (const { kind, message } of actions) {
+          if (kind === 'cap') {
+            cap = message
+            pacer.set(pacing({ dailyCap: cap }))
+          } else if (kind === 'answer') {
+            pacer.settle(String(message))
+            if (left.has(message)) answered.add(message)
+          } else if (!answered.has(message) && pacer.take(String(message)) === 0) {
+            if (kind === 'cancel') pacer.giveBack(String(message))
+            else if (!left.has(message)) expect(left.add(message).size).toBeLessThanOrEqual(cap)
+          }
+        }
+      }),
+    )
   })
 })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DeviceState } from '@wagate/db/queries/device-state'
-import { countSentToday } from '@wagate/db/queries/outbox'
+import { findSentToday } from '@wagate/db/queries/outbox'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import type { DeviceContext } from '../context.ts'
 import { makePacer, type Pacer } from '../outbox/pacer.ts'
@@ -10,6 +10,8 @@ type DevicePacing = {
   isAt(state: DeviceState): boolean
   /** Answers with the device's one pacer: it outlives a connection, or each reconnect would allow a new burst. */
   apply(state: DeviceState): Promise<Pacer>
+  /** WhatsApp has taken a message of the device. */
+  settle(waId: string): void
 }
 
 export function makeDevicePacing(
@@ -23,11 +25,12 @@ export function makeDevicePacing(
     isAt: (state) => isDeepStrictEqual(applied, pacingOf(state, config)),
     async apply(state) {
       const pacing = pacingOf(state, config)
-      const sentToday = pacing.dailyCap > 0 ? await countSentToday(db, deviceId) : 0
-      if (pacer) pacer.set(pacing, sentToday)
-      else pacer = makePacer(pacing, sentToday)
+      if (pacer) pacer.set(pacing)
+      // Also without a cap: one that is set while messages are on the wire finds them counted.
+      else pacer = makePacer(pacing, await findSentToday(db, deviceId))
       applied = pacing
       return pacer
     },
+    settle: (waId) => pacer?.settle(waId),
   }
 }

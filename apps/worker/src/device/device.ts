@@ -220,6 +220,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function onOutcome(waId: string, outcome: Outcome): void {
+    if (outcome.kind !== 'refused') pacing.settle(waId)
     outbox?.settle(waId, outcome)
     if (outcome.kind === 'delivered' || outcome.kind === 'read') {
       context.metrics.receipts.inc({ kind: outcome.kind })

@@ -102,7 +102,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
       } else if (!isReadyToSend(message)) {
         if (uploads < uploadsMax) void upload(message, recipient)
       } else {
-        const waitMs = device.pacer.take()
+        const waitMs = device.pacer.take(message.waId)
         if (waitMs > 0) return pumpAfter(waitMs)
         void send(message, recipient)
       }
@@ -152,13 +152,13 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     await occupy(message, recipient, async () => {
       const result = await sending.finally(() => sends.delete(sending))
       if (result === 'acknowledged') record(message)
-      else if (result === 'failed') waiting.remove(message)
       else if (result === 'unclaimed') {
         waiting.skip(message)
-        device.pacer.giveBack()
-      } else if (result === 'restricted') {
+        device.pacer.giveBack(message.waId)
+      } else if (result !== 'unanswered') {
         waiting.remove(message)
-        restrict()
+        device.pacer.settle(message.waId)
+        if (result === 'restricted') restrict()
       }
     })
   }

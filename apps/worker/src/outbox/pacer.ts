@@ -1,13 +1,16 @@
 import type { Pacing } from '@wagate/shared/pacing'
+import { dayMs, makeDayCount, type SentToday } from './day-count.ts'
 
-/** Says when the next message of a sender may go. */
+/** Says when the next message of a sender may go. Messages are known by their WhatsApp ids. */
 export type Pacer = {
-  /** How long to wait, 0 when a message may go now (and then counts it). */
-  take(): number
+  /** How long to wait, 0 when this message may go now (and then counts it). */
+  take(waId: string): number
   /** What was taken was not sent after all. */
-  giveBack(): void
-  /** New settings count from now on; `sentToday` is what the day has seen so far. */
-  set(pacing: Pacing, sentToday: number): void
+  giveBack(waId: string): void
+  /** WhatsApp has answered for it: if it goes once more, it counts once more. */
+  settle(waId: string): void
+  /** New settings count from now on. */
+  set(pacing: Pacing): void
 }
 
 /** `steadyMs` only moves forward, `dateMs` is the time of day; `random` is from 0 to 1. */
@@ -24,20 +27,14 @@ const systemClock: Clock = {
  * what it is. What it is late is made up by the next, so the rate is kept.
  */
 const jitter = 0.5
-const dayMs = 86_400_000
 
 /** A token bucket with some slack for messages that are late, and a budget for each day of UTC. */
-export function makePacer(pacing: Pacing, sentToday: number, clock: Clock = systemClock): Pacer {
+export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = systemClock): Pacer {
   let { ratePerMinute, burst, dailyCap } = pacing
   let tokens = burst
   let countedAtMs = clock.steadyMs()
   let notBeforeMs = 0
-  let day = today()
-  let sent = sentToday
-
-  function today(): number {
-    return Math.floor(clock.dateMs() / dayMs)
-  }
+  const count = makeDayCount(sentToday, clock.dateMs)
 
   function refill(nowMs: number): void {
     const earned = ((nowMs - countedAtMs) / 60_000) * ratePerMinute
@@ -45,12 +42,9 @@ export function makePacer(pacing: Pacing, sentToday: number, clock: Clock = syst
     countedAtMs = nowMs
   }
 
-  function untilNextDay(): number {
-    if (today() !== day) {
-      day = today()
-      sent = 0
-    }
-    return dailyCap > 0 && sent >= dailyCap ? (day + 1) * dayMs - clock.dateMs() : 0
+  function untilPlaceInDay(waId: string): number {
+    if (dailyCap === 0 || count.has(waId) || count.total() < dailyCap) return 0
+    return dayMs - (clock.dateMs() % dayMs)
   }
 
   function untilNextToken(): number {
@@ -64,24 +58,23 @@ export function makePacer(pacing: Pacing, sentToday: number, clock: Clock = syst
   }
 
   return {
-    take() {
-      const waitMs = Math.ceil(Math.max(untilNextDay(), untilNextToken()))
+    take(waId) {
+      const waitMs = Math.ceil(Math.max(untilPlaceInDay(waId), untilNextToken()))
       if (waitMs > 0) return waitMs
       if (ratePerMinute > 0) tokens -= 1
-      sent += 1
+      count.add(waId)
       return 0
     },
-    giveBack() {
+    giveBack(waId) {
       tokens = Math.min(burst + jitter, tokens + 1)
-      sent = Math.max(0, sent - 1)
+      count.remove(waId)
     },
-    set(next, nextSentToday) {
+    settle: count.settle,
+    set(next) {
       refill(clock.steadyMs())
       ;({ ratePerMinute, burst, dailyCap } = next)
       tokens = Math.min(tokens, burst)
       notBeforeMs = 0
-      day = today()
-      sent = nextSentToday
     },
   }
 }

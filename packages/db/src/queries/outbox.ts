@@ -67,12 +67,18 @@ const isContact = (db: Database, deviceId: number) => db.$client`
   )) IS TRUE`
 
 /** What left the device since the day of UTC began. A message may have been accepted long before. */
-export async function countSentToday(db: Database, deviceId: number): Promise<number> {
-  const [row] = await db.$client<{ sent: number }[]>`
-    SELECT count(*)::int AS sent FROM messages
-    WHERE device_id = ${deviceId} AND sent_at >= date_trunc('day', now(), 'UTC')
-      AND created_at BETWEEN now() - interval '60 days' AND now()`
-  return row?.sent ?? 0
+export async function findSentToday(
+  db: Database,
+  deviceId: number,
+): Promise<{ sent: number; unanswered: string[] }> {
+  const [row] = await db.$client<{ sent: number; unanswered: string[] }[]>`
+    SELECT
+      (SELECT count(*)::int FROM messages
+        WHERE device_id = ${deviceId} AND sent_at >= date_trunc('day', now(), 'UTC')
+          AND created_at BETWEEN now() - interval '60 days' AND now()) AS sent,
+      ARRAY(SELECT wa_id FROM messages
+        WHERE device_id = ${deviceId} AND is_waiting AND status = 'sending' AND created_at <= now()) AS unanswered`
+  return row ?? { sent: 0, unanswered: [] }
 }
 
 export type Claim = { fence: Fence; id: string; createdAt: string; recipientJid: string }

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { migrate } from '@wagate/db/migrate'
+import {
+  countLinkedDevices,
+  findDeviceState,
+  listDevicesWithWork,
+  takeDevices,
+} from '@wagate/db/queries/device-state'
+import { expireMessages, failUnlinkedMessages, findSentToday } from '@wagate/db/queries/outbox'
+import {
+  countLinkedDevicesByOwner,
+  freeShardsOfDeadWorkers,
+  listShardsOwnedBy,
+  listUnownedShards,
+} from '@wagate/db/queries/shard-leases'
+import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers'
+import { startKeeper } from '@wagate/devnet/servers/keeper'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { readCpuMs } from './process-usage.ts'
+import { fillInstallation, type Size } from './statements/fill.ts'
+import { significant } from './statistics.ts'
+
+const sizes: Record<'full' | 'short', Size> = {
+  full: { workers: 500, shards: 4096, devices: 100_000, messages: 2_000_000, weeks: 52 },
+  short: { workers: 50, shards: 256, devices: 10_000, messages: 100_000, weeks: 52 },
+}
+const patience = { leaseTtlMs: 6000, silentMs: 1500 }
+const measureMs = { full: 3000, short: 700 }
+
+/** What each statement that workers repeat costs Postgres in an installation of the largest size. */
+export async function measureStatements({ short, signal }: BenchmarkOptions): Promise<Report> {
+  const kind = short ? 'short' : 'full'
+  const size = sizes[kind]
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
+  const keeper = await startKeeper(
+    {
+      folder,
+      logFolder: join(folder, 'logs'),
+      vendorFolder: folder,
+      postgres: true,
+      redis: false,
+      durable: false,
+    },
+    {},
+    signal,
+  )
+  const url = keeper.postgres?.url ?? ''
+  await migrate(url, { shards: size.shards })
+  const db = openDatabase(url, { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 })
+  try {
+    await fillInstallation(db.$client, size)
+    const rows = []
+    for (const [statement, run] of Object.entries(await statementsOf(db))) {
+      signal.throwIfAborted()
+      rows.push({ statement, ...(await measure(run, measureMs[kind], keeper.pid)) })
+    }
+    return {
+      tables: [{ title: 'One worker of them, one statement after the other', rows }],
+      notes: [
+        `${size.workers} workers, ${size.shards} shards, ${size.devices} linked senders, ${size.messages} messages, ${size.weeks} weeks of partitions.`,
+      ],
+      samples: rows,
+    }
+  } finally {
+    await closeDatabase(db)
+    await keeper.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function statementsOf(db: Database): Promise<Record<string, () => Promise<unknown>>> {
+  const [worker] = await db.$client<{ id: string }[]>`SELECT id FROM workers WHERE name = 'worker-7'`
+  const id = worker?.id ?? ''
+  const fences = (await listShardsOwnedBy(db, id)).map((owned) => ({ ...owned, workerId: id }))
+  const shards = fences.map(({ shard }) => shard)
+  const [device] = await db.$client<
+    { id: number }[]
+  >`SELECT id FROM devices WHERE shard = ${shards[0] ?? 0} LIMIT 1`
+  const deviceId = device?.id ?? 0
+  const [fence] = fences
+  if (!fence) throw new Error('The worker owns no shard')
+  return {
+    'heartbeat: renewWorker': () => renewWorker(db, id, 3_600_000),
+    'tick: listShardsOwnedBy': () => listShardsOwnedBy(db, id),
+    'tick: markGoneWorkersDead': () => markGoneWorkersDead(db, { id, ...patience, silentMs: 3_600_000 }),
+    'tick: freeShardsOfDeadWorkers': () => freeShardsOfDeadWorkers(db),
+    'tick: listLiveWorkers': () => listLiveWorkers(db, patience),
+    'tick: listUnownedShards': () => listUnownedShards(db),
+    'move: countLinkedDevicesByOwner': () => countLinkedDevicesByOwner(db),
+    'poll: expireMessages': () => expireMessages(db, fences, { ttlMs: 259_200_000, sentence: 'x' }),
+    'poll: listDevicesWithWork': () => listDevicesWithWork(db, shards),
+    'poll: countLinkedDevices': () => countLinkedDevices(db, shards),
+    'take: takeDevices': () => takeDevices(db, fences),
+    'login: findDeviceState': () => findDeviceState(db, deviceId),
+    'login: failUnlinkedMessages': () => failUnlinkedMessages(db, fence, deviceId, 'x'),
+    'login: findSentToday': () => findSentToday(db, deviceId),
+  }
+}
+
+async function measure(run: () => Promise<unknown>, forMs: number, postgresPid: number) {
+  // The first runs plan the statement anew each time.
+  for (let n = 0; n < 10; n++) await run()
+  const [cpuBefore, startedAt] = [readCpuMs(postgresPid), performance.now()]
+  let runs = 0
+  while (performance.now() - startedAt < forMs) {
+    await run()
+    runs += 1
+  }
+  return {
+    'Postgres CPU ms': significant((readCpuMs(postgresPid) - cpuBefore) / runs),
+    'wall ms': significant((performance.now() - startedAt) / runs),
+    runs,
+  }
+}

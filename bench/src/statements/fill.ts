@@ -1,0 +1,53 @@
+import type { Database } from '@wagate/db/client'
+
+export type Size = { workers: number; shards: number; devices: number; messages: number; weeks: number }
+
+const messagesAtOnce = 50_000
+const weekMs = 7 * 86_400_000
+
+/** An installation of this size as Postgres sees it: every sender linked and online, every worker alive, nothing waiting. */
+export async function fillInstallation(sql: Database['$client'], size: Size): Promise<void> {
+  const { workers, shards, devices, messages, weeks } = size
+  await sql`
+    INSERT INTO workers (id, name, state, capacity, lease_until, session_pid, session_since, session_name,
+      renewed_since, started_at)
+    SELECT gen_random_uuid(), 'worker-' || n, 'live', 500, now() + interval '1 hour', pg_backend_pid(), now(),
+      'bench', now() - interval '1 hour', now() - interval '1 hour' + n * interval '1 ms'
+    FROM generate_series(1, ${workers}::int) AS n`
+  await sql`
+    UPDATE shard_leases SET epoch = 1, owner = (
+      SELECT id FROM workers WHERE name = 'worker-' || shard % ${workers}::int + 1)`
+  await sql`
+    INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('bench@example.com', '', 'USER', 0)`
+  await sql`
+    INSERT INTO devices (id, shard, account_id, sender, name, desired, link_generation, has_credentials, connection)
+    SELECT n, n % ${shards}::int, 1, (15550000000 + n)::text, '', 'linked', 1, true, 'online'
+    FROM generate_series(1, ${devices}::int) AS n`
+  await sql`
+    INSERT INTO device_auth (device_id, type, id, value)
+    SELECT n, 'creds', '', decode(repeat('ab', 2000), 'hex') FROM generate_series(1, ${devices}::int) AS n`
+  await makeOldPartitions(sql, weeks)
+  for (let first = 0; first < messages; first += messagesAtOnce) {
+    await sql`
+      INSERT INTO messages (id, account_id, device_id, created_at, direction, type, sender, number, body, status,
+        wa_id, link_generation, sent_at, delivered_at)
+      SELECT gen_random_uuid(), 1, n % ${devices}::int + 1, at, 'out', 'text', '15550000000', '15550000001',
+        'A text as people write it', 'delivered', '3EB0' || n, 1, at, at
+      FROM generate_series(${first}::int, ${first + messagesAtOnce - 1}::int) AS n,
+        LATERAL (SELECT now() - n::float8 / ${messages}::float8 * interval '28 days' AS at) AS sent`
+  }
+  // One after the other: a connection that is silent for long is taken for dead.
+  const tables = await sql<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`
+  for (const { name } of tables) await sql.unsafe(`VACUUM ANALYZE ${name}`)
+}
+
+/** As they are after so many weeks: those to come are there already. */
+async function makeOldPartitions(sql: Database['$client'], weeks: number): Promise<void> {
+  const thisWeek = Math.floor(Date.now() / weekMs)
+  for (let week = thisWeek - weeks; week < thisWeek - 1; week++) {
+    const [from, to] = [week, week + 1].map((n) => new Date(n * weekMs).toISOString()) as [string, string]
+    const name = `messages_${from.slice(0, 10).replaceAll('-', '')}`
+    await sql.unsafe(`CREATE TABLE ${name} PARTITION OF messages FOR VALUES FROM ('${from}') TO ('${to}')`)
+  }
+}

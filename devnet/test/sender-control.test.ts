@@ -70,6 +70,24 @@ describe('pacing', () => {
     expect((seen.at(-1) ?? 0) - (seen[0] ?? 0)).toBeGreaterThan(30 * 100 * 0.9)
   })
 
+  it('keeps the rate of the account where the sender has none of its own', async () => {
+    const sender = '15550400105'
+    await gateway.link(sender)
+    await untilStatus(await send(sender, 'unpaced'), 'delivered')
+    const account = await gateway.call('user-info', {})
+    const setAccountPace = (pace: Record<string, unknown>) =>
+      gateway.call('update-user', { user_id: account.body.id, ...pace })
+    await setAccountPace({ rate_per_minute: 1, burst: 1 })
+    await untilRepaced(Number((await gateway.statusOf(sender)).device_id))
+    const ids = []
+    for (const n of [1, 2, 3]) ids.push(await send(sender, `paced ${n}`, `1555040021${n}`))
+    await untilStatus(ids[0] ?? '', 'delivered')
+    expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
+    await gateway.call('set-device', { sender, rate_per_minute: 0 })
+    await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
+    await setAccountPace({ rate_per_minute: 'default', burst: 'default' })
+  })
+
   it('of one sender does not delay another, nor do media that never come or a lost connection', async () => {
     const [paced, media, offline, free] = [
       '15550400111',
@@ -198,11 +216,15 @@ describe('delete-device', () => {
 /** Changes the pace of a connected sender; resolves when its owner has taken the change up. */
 async function setPace(sender: string, pace: Record<string, unknown>): Promise<void> {
   const { body } = await gateway.call('set-device', { sender, ...pace })
+  await untilRepaced(Number(body.device_id))
+}
+
+async function untilRepaced(deviceId: number): Promise<void> {
   const folder = join(devnet.dataFolder, 'logs')
   await until('the owner sends at the new pace', async () =>
     readdirSync(folder)
       .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
-      .some((line) => line.includes(`"deviceId":${body.device_id},"msg":"The device sends at its new pace"`)),
+      .some((line) => line.includes(`"deviceId":${deviceId},"msg":"The device sends at its new pace"`)),
   )
 }
 

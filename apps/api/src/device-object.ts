@@ -1,8 +1,8 @@
 import type { Device } from '@wagate/db/queries/devices'
-import { pacingOf } from '@wagate/shared/pacing'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { paceFields, toPaceFields } from './pace.ts'
 
 export const deviceFields = {
   device_id: z.int(),
@@ -16,9 +16,7 @@ export const deviceFields = {
     .datetime()
     .optional()
     .describe('WhatsApp lets it write to no new contacts until then: their messages wait'),
-  rate_per_minute: z.int().describe('Messages a minute; 0 is unlimited'),
-  burst: z.int().describe('Messages that may go at once after a pause'),
-  daily_cap: z.int().describe('Messages a day of UTC, further ones wait for the next; 0 is unlimited'),
+  ...paceFields,
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable().describe('When WhatsApp accepted its last login'),
 }
@@ -42,7 +40,6 @@ export const exampleDevice: DeviceObject = {
 }
 
 export function toDeviceObject(device: Device, config: Config): DeviceObject {
-  const pacing = pacingOf(device, config)
   const { status, statusReason, restrictedUntil } = device
   return {
     device_id: device.id,
@@ -54,9 +51,7 @@ export function toDeviceObject(device: Device, config: Config): DeviceObject {
     ...(status === 'disconnected' && statusReason !== null && { status_reason: statusReason }),
     ...(restrictedUntil &&
       restrictedUntil.getTime() > Date.now() && { restricted_until: restrictedUntil.toISOString() }),
-    rate_per_minute: pacing.ratePerMinute,
-    burst: pacing.burst,
-    daily_cap: pacing.dailyCap,
+    ...toPaceFields(device, config),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,
   }

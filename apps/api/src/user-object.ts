@@ -1,6 +1,8 @@
 import type { AccountInfo } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import type { Config } from './config.ts'
+import { paceFields, toPaceFields } from './pace.ts'
 import { integer } from './parameters/parameter-types.ts'
 
 /** Ids are Postgres integers. */
@@ -18,6 +20,7 @@ const userFields = {
   devices_used: z.int(),
   devices_allowed: z.int(),
   expiry: z.iso.datetime().nullable().describe('From when on the account can only read; null is never'),
+  ...paceFields,
   created_at: z.iso.datetime(),
 }
 
@@ -32,10 +35,13 @@ export const exampleUser: UserObject = {
   devices_used: 1,
   devices_allowed: 3,
   expiry: null,
+  rate_per_minute: 60,
+  burst: 20,
+  daily_cap: 0,
   created_at: '2026-01-31T11:50:00.000Z',
 }
 
-export function toUserObject(account: AccountInfo): UserObject {
+export function toUserObject(account: AccountInfo, config: Config): UserObject {
   return {
     user_id: account.id,
     email: account.email,
@@ -43,6 +49,7 @@ export function toUserObject(account: AccountInfo): UserObject {
     devices_used: account.devicesUsed,
     devices_allowed: account.devicesAllowed,
     expiry: account.expiresAt?.toISOString() ?? null,
+    ...toPaceFields(account, config),
     created_at: account.createdAt.toISOString(),
   }
 }

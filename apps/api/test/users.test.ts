@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeClient } from './client.ts'
-import { atOnce, type Gateway, randomPhone, startGateway, startReplica } from './gateway.ts'
+import {
+  atOnce,
+  createSender,
+  type Gateway,
+  randomPhone,
+  recordCommands,
+  startGateway,
+  startReplica,
+} from './gateway.ts'
 
 let gateway: Gateway
 let replica: Awaited<ReturnType<typeof startReplica>>
@@ -42,6 +50,9 @@ describe('users', () => {
       devices_used: 1,
       devices_allowed: 3,
       expiry: '2099-01-01T00:00:00.000Z',
+      rate_per_minute: 60,
+      burst: 20,
+      daily_cap: 0,
       created_at: expect.any(String),
     })
     expect(all.find(({ user_id }) => user_id === made[1]?.userId)).toMatchObject({
@@ -103,16 +114,73 @@ describe('update-user', () => {
     await felt(`/create-device?sender=${randomPhone()}`, 403, { devices_allowed: 1 })
   })
 
-  test.each([{ user_id: 0 }, { role: 'OWNER' }, { devices_allowed: -1 }, { expiry: 'soon' }, { expiry: '' }])(
-    'refuses %j',
-    async (wrong) => {
-      const { userId } = await gateway.createAccount()
-      expect(await gateway.admin.post('/update-user', { user_id: userId, ...wrong })).toMatchObject({
-        status: 400,
-        body: { code: 'invalid_parameter', details: [{ parameter: Object.keys(wrong)[0] }] },
-      })
-    },
-  )
+  test('sets the pace of senders that have none of their own', async () => {
+    const { account, sender: paced } = await createSender(gateway)
+    const sender = randomPhone()
+    await account.post('/create-device', { sender })
+    await account.post('/set-device', { sender: paced, rate_per_minute: 7, burst: 3 })
+    const update = async (fields: Record<string, unknown>) =>
+      (await gateway.admin.post('/update-user', { user_id: account.userId, ...fields })).body
+    const paceOf = async (number: string) => (await account.get('/info-device', { sender: number })).body
+
+    const pace = { rate_per_minute: 12, burst: 4, daily_cap: 100 }
+    expect(await update(pace)).toMatchObject({ ok: true, ...pace, role: 'USER' })
+    const [shown] = (await gateway.admin.get('/users', { before: String(account.userId + 1), limit: '1' }))
+      .body.users as User[]
+    expect(shown).toMatchObject({ user_id: account.userId, ...pace })
+    expect(await paceOf(sender)).toMatchObject(pace)
+    expect(await paceOf(paced)).toMatchObject({ rate_per_minute: 7, burst: 3, daily_cap: 100 })
+    expect((await account.get('/devices')).body.devices).toMatchObject([
+      { sender: paced, rate_per_minute: 7, daily_cap: 100 },
+      { sender, ...pace },
+    ])
+
+    await account.post('/set-device', { sender: paced, rate_per_minute: 'default' })
+    expect(await paceOf(paced)).toMatchObject({ rate_per_minute: 12, burst: 3 })
+    expect(await update({ rate_per_minute: 0, burst: 'default' })).toMatchObject({
+      rate_per_minute: 0,
+      burst: 20,
+      daily_cap: 100,
+    })
+    expect(await paceOf(sender)).toMatchObject({ rate_per_minute: 0, burst: 20, daily_cap: 100 })
+    const stranger = await createSender(gateway)
+    expect((await stranger.account.get('/info-device', { sender: stranger.sender })).body).toMatchObject({
+      rate_per_minute: 60,
+      burst: 20,
+      daily_cap: 0,
+    })
+  })
+
+  test('tells the owners of the senders when their pace changes, and only then', async () => {
+    const { account, deviceId } = await createSender(gateway)
+    const commands = await recordCommands(gateway, deviceId)
+    try {
+      const update = (fields: Record<string, unknown>) =>
+        gateway.admin.post('/update-user', { user_id: account.userId, ...fields })
+      await update({ devices_allowed: 9 })
+      await update({ daily_cap: 5 })
+      await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']))
+    } finally {
+      await commands.close()
+    }
+  })
+
+  test.each([
+    { user_id: 0 },
+    { role: 'OWNER' },
+    { devices_allowed: -1 },
+    { expiry: 'soon' },
+    { expiry: '' },
+    { rate_per_minute: -1 },
+    { burst: 0 },
+    { daily_cap: 'many' },
+  ])('refuses %j', async (wrong) => {
+    const { userId } = await gateway.createAccount()
+    expect(await gateway.admin.post('/update-user', { user_id: userId, ...wrong })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', details: [{ parameter: Object.keys(wrong)[0] }] },
+    })
+  })
 
   test('refuses to change nothing', async () => {
     const { userId } = await gateway.createAccount()

@@ -5,6 +5,9 @@ CREATE TABLE "accounts" (
 	"role" text NOT NULL,
 	"devices_allowed" integer NOT NULL,
 	"expires_at" timestamp with time zone,
+	"rate_per_minute" integer,
+	"burst" integer,
+	"daily_cap" integer,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "accounts_email" UNIQUE("email")
 );

@@ -20,6 +20,13 @@ import {
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 const moment = (name: string) => timestamp(name, { withTimezone: true })
 
+/** Pacing; null takes the next default: the account's of its devices, then that of the environment. 0 is unlimited. */
+const pacing = {
+  ratePerMinute: integer('rate_per_minute'),
+  burst: integer(),
+  dailyCap: integer('daily_cap'),
+}
+
 /** One row: what is fixed when the gateway is installed and checked by every process at start. */
 export const installation = pgTable(
   'installation',
@@ -40,6 +47,7 @@ export const accounts = pgTable(
     role: text().$type<Role>().notNull(),
     devicesAllowed: integer('devices_allowed').notNull(),
     expiresAt: moment('expires_at'),
+    ...pacing,
     createdAt: moment('created_at').notNull().defaultNow(),
   },
   (table) => [unique('accounts_email').on(table.email)],
@@ -128,10 +136,7 @@ export const devices = pgTable(
     restrictedUntil: moment('restricted_until'),
     lastSeenAt: moment('last_seen_at'),
 
-    /** Pacing; null takes the default of the environment, 0 is unlimited. */
-    ratePerMinute: integer('rate_per_minute'),
-    burst: integer(),
-    dailyCap: integer('daily_cap'),
+    ...pacing,
   },
   (table) => [
     uniqueIndex('devices_account_sender')

@@ -7,14 +7,15 @@ export type Pacing = {
   dailyCap: number
 }
 
-type Given = { [Setting in keyof Pacing]: number | null }
+/** null where the next default counts. */
+export type GivenPacing = { [Setting in keyof Pacing]: number | null }
 type Defaults = { SEND_RATE_PER_MINUTE: number; SEND_BURST: number; SEND_DAILY_CAP: number }
 
-/** The device's own settings, else those of the environment. */
-export function pacingOf(device: Given, defaults: Defaults): Pacing {
+/** The given settings (a device's, else its account's), else those of the environment. */
+export function pacingOf(given: GivenPacing, defaults: Defaults): Pacing {
   return {
-    ratePerMinute: device.ratePerMinute ?? defaults.SEND_RATE_PER_MINUTE,
-    burst: device.burst ?? defaults.SEND_BURST,
-    dailyCap: device.dailyCap ?? defaults.SEND_DAILY_CAP,
+    ratePerMinute: given.ratePerMinute ?? defaults.SEND_RATE_PER_MINUTE,
+    burst: given.burst ?? defaults.SEND_BURST,
+    dailyCap: given.dailyCap ?? defaults.SEND_DAILY_CAP,
   }
 }

@@ -5,19 +5,12 @@ import { audit } from '../change.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
 import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
-import { orDefault, text } from '../parameters/parameter-types.ts'
+import { paceParameters } from '../pace.ts'
+import { text } from '../parameters/parameter-types.ts'
 
 const settings = {
   name: text(190).optional().describe('Label'),
-  rate_per_minute: orDefault(0, 1_000_000)
-    .optional()
-    .describe('Messages a minute; 0 is unlimited, "default" goes back to the setting of the gateway'),
-  burst: orDefault(1, 1_000_000)
-    .optional()
-    .describe('Messages that may go at once after a pause; or "default"'),
-  daily_cap: orDefault(0, 1_000_000_000)
-    .optional()
-    .describe('Messages a day of UTC, further ones wait for the next; 0 is unlimited, or "default"'),
+  ...paceParameters('the account'),
 }
 
 export const setDevice = defineOperation({

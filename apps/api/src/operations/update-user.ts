@@ -1,15 +1,21 @@
 import { updateAccount } from '@wagate/db/queries/accounts'
+import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { audit } from '../change.ts'
+import type { ApiContext } from '../context.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
 import { defineOperation } from '../operation.ts'
+import { paceParameters } from '../pace.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
 import { exampleUser, role, toUserObject, userId, userObject } from '../user-object.ts'
 
+/** Commands of one request: more would not be placed in its time. */
+const toldMax = 1000
+
 export const updateUser = defineOperation({
   name: 'update-user',
-  summary: 'Change role, devices or expiry of an account',
+  summary: 'Change role, devices or expiry of an account, or how fast its senders send',
   methods: ['GET', 'POST'],
   changes: true,
   adminOnly: true,
@@ -25,6 +31,7 @@ export const updateUser = defineOperation({
       })
       .optional()
       .describe('From when on the account can only read; never lifts it'),
+    ...paceParameters('the gateway'),
   }),
   fields: userObject,
   errors: ['missing_parameter', 'user_not_found', 'last_admin'],
@@ -32,15 +39,13 @@ export const updateUser = defineOperation({
     given: { user_id: exampleUser.user_id, devices_allowed: 5 },
     answer: { ...exampleUser, devices_allowed: 5 },
   },
-  async handle({ user_id, role, devices_allowed, expiry }, call) {
-    if (role === undefined && devices_allowed === undefined && expiry === undefined) throw nothingGiven()
-    const { db, accountChanged } = call.context
+  async handle({ user_id, role, devices_allowed, expiry, rate_per_minute, burst, daily_cap }, call) {
+    const pace = { ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
+    const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pace }
+    if (!isAnyGiven(changes)) throw nothingGiven()
+    const { db, config, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {
-      const updated = await updateAccount(tx, user_id, {
-        ...(role !== undefined && { role }),
-        ...(devices_allowed !== undefined && { devicesAllowed: devices_allowed }),
-        ...(expiry !== undefined && { expiresAt: expiry }),
-      })
+      const updated = await updateAccount(tx, user_id, changes)
       if (!updated) throw userNotFound()
       if (updated === 'last_admin') {
         throw new AppError('last_admin', 'Nobody would be left who is an ADMIN.')
@@ -49,12 +54,23 @@ export const updateUser = defineOperation({
       return updated
     })
     await accountChanged(user_id)
-    return toUserObject(account)
+    if (isAnyGiven(pace)) await applyPace(call.context, user_id)
+    return toUserObject(account, config)
   },
 })
 
+function isAnyGiven(fields: Record<string, unknown>): boolean {
+  return Object.values(fields).some((value) => value !== undefined)
+}
+
+/** Owners of the senders that are not told see it at their next look, some seconds later. */
+async function applyPace({ db, command }: ApiContext, accountId: number): Promise<void> {
+  const ids = await listLinkedDeviceIds(db, accountId, toldMax)
+  await Promise.all(ids.map((deviceId) => command({ kind: 'apply-settings', deviceId })))
+}
+
 function nothingGiven(): AppError {
-  const names = ['role', 'devices_allowed', 'expiry']
+  const names = ['role', 'devices_allowed', 'expiry', 'rate_per_minute', 'burst', 'daily_cap']
   return new AppError('missing_parameter', `Give at least one of ${names.join(', ')}.`, {
     details: names.map((parameter) => ({ parameter, message: 'or another one is missing' })),
   })

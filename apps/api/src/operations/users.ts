@@ -21,8 +21,11 @@ export const users = defineOperation({
     has_more: z.boolean().describe('There are older ones: ask with before'),
   }),
   example: { given: { limit: 1 }, answer: { users: [exampleUser], has_more: true } },
-  async handle({ limit = usersMax, before }, { context: { db } }) {
+  async handle({ limit = usersMax, before }, { context: { db, config } }) {
     const found = await listAccounts(db, { before, limit: limit + 1 })
-    return { users: found.slice(0, limit).map(toUserObject), has_more: found.length > limit }
+    return {
+      users: found.slice(0, limit).map((account) => toUserObject(account, config)),
+      has_more: found.length > limit,
+    }
   },
 })

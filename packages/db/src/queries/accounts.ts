@@ -87,9 +87,17 @@ export async function findPasswordHash(db: Database, accountId: number): Promise
   return account?.passwordHash
 }
 
-export type AccountChanges = { role?: Role; devicesAllowed?: number; expiresAt?: Date | null }
+/** What is left out stays. Of the pace of its senders, null goes back to the default of the environment. */
+export type AccountChanges = {
+  role?: Role | undefined
+  devicesAllowed?: number | undefined
+  expiresAt?: Date | null | undefined
+  ratePerMinute?: number | null | undefined
+  burst?: number | null | undefined
+  dailyCap?: number | null | undefined
+}
 
-/** `last_admin` when nobody would be left who can act as an ADMIN. Undefined when there is no such account. */
+/** At least one change must be given. `last_admin` when nobody would be left who can act as an ADMIN. Undefined when there is no such account. */
 export async function updateAccount(
   tx: Transaction,
   accountId: number,
@@ -104,12 +112,14 @@ export async function updateAccount(
     )
     .orderBy(asc(accounts.id))
     .for('no key update')
+  const changed = (admin: { role: Role; expiresAt: Date | null }) => ({
+    role: changes.role ?? admin.role,
+    expiresAt: changes.expiresAt === undefined ? admin.expiresAt : changes.expiresAt,
+  })
   const left = acting
-    .map((admin) => (admin.id === accountId ? { ...admin, ...changes } : admin))
+    .map((admin) => (admin.id === accountId ? changed(admin) : admin))
     .filter(({ role, expiresAt }) => role === 'ADMIN' && (!expiresAt || expiresAt.getTime() > Date.now()))
   if (acting.length > 0 && left.length === 0) return 'last_admin'
-  if (Object.keys(changes).length > 0) {
-    await tx.update(accounts).set(changes).where(eq(accounts.id, accountId))
-  }
+  await tx.update(accounts).set(changes).where(eq(accounts.id, accountId))
   return findAccountInfo(tx, accountId)
 }

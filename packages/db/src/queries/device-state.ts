@@ -18,6 +18,7 @@ export type DeviceState = {
   linkGeneration: number
   /** Its account wants it gone, for so long that no request which still found it can be running. */
   isRemovable: boolean
+  /** The device's own pace, else that of its account. */
   ratePerMinute: number | null
   burst: number | null
   dailyCap: number | null
@@ -36,12 +37,16 @@ const columns = (db: Database) => db.$client`
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
   device.link_generation AS "linkGeneration",
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
-  device.rate_per_minute AS "ratePerMinute", device.burst, device.daily_cap AS "dailyCap",
+  coalesce(device.rate_per_minute, account.rate_per_minute) AS "ratePerMinute",
+  coalesce(device.burst, account.burst) AS burst, coalesce(device.daily_cap, account.daily_cap) AS "dailyCap",
   greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs"`
+
+const devicesOfAccounts = (db: Database) => db.$client`
+  devices AS device JOIN accounts AS account ON account.id = device.account_id`
 
 export async function findDeviceState(db: Database, deviceId: number): Promise<DeviceState | undefined> {
   const [row] = await db.$client<DeviceState[]>`
-    SELECT ${columns(db)} FROM devices AS device WHERE device.id = ${deviceId}`
+    SELECT ${columns(db)} FROM ${devicesOfAccounts(db)} WHERE device.id = ${deviceId}`
   return row
 }
 
@@ -68,7 +73,7 @@ export async function listDevicesWithWork(
   shards: number[],
 ): Promise<(DeviceState & { hasWaiting: boolean })[]> {
   return db.$client<(DeviceState & { hasWaiting: boolean })[]>`
-    SELECT ${columns(db)}, ${hasWaiting(db)} AS "hasWaiting" FROM devices AS device
+    SELECT ${columns(db)}, ${hasWaiting(db)} AS "hasWaiting" FROM ${devicesOfAccounts(db)}
     WHERE device.shard = ANY(${shards}) AND (${wantsOwner(db)} OR ${hasWaiting(db)})`
 }
 

@@ -1,9 +1,10 @@
 import type { DeviceStatus } from '@wagate/shared/statuses'
-import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
+import { type AnyColumn, and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts, devices, installation } from '../schema.ts'
 import { deviceStatus, isLinked } from './device-status.ts'
 
+/** With the pace of its account where it has none of its own. */
 export type Device = typeof devices.$inferSelect & { status: DeviceStatus }
 
 /** One of the two, or both, which then must agree. */
@@ -14,6 +15,17 @@ export function inAccount(accountId: number): SQL | undefined {
   return and(eq(devices.accountId, accountId), isNull(devices.deletedAt))
 }
 
+const columns = {
+  ...getTableColumns(devices),
+  ratePerMinute: orOfAccount(devices.ratePerMinute, accounts.ratePerMinute),
+  burst: orOfAccount(devices.burst, accounts.burst),
+  dailyCap: orOfAccount(devices.dailyCap, accounts.dailyCap),
+}
+
+function orOfAccount(own: AnyColumn, ofAccount: AnyColumn): SQL<number | null> {
+  return sql`coalesce(${own}, ${ofAccount})`
+}
+
 export async function findDevice(
   db: Pick<Database, 'select'>,
   accountId: number,
@@ -21,18 +33,30 @@ export async function findDevice(
   statusGraceMs: number,
 ): Promise<Device | undefined> {
   const [device] = await db
-    .select({ ...getTableColumns(devices), status: deviceStatus(statusGraceMs) })
+    .select({ ...columns, status: deviceStatus(statusGraceMs) })
     .from(devices)
+    .innerJoin(accounts, eq(accounts.id, devices.accountId))
     .where(and(inAccount(accountId), located(locator)))
   return device
 }
 
 export async function listDevices(db: Database, accountId: number, statusGraceMs: number): Promise<Device[]> {
   return db
-    .select({ ...getTableColumns(devices), status: deviceStatus(statusGraceMs) })
+    .select({ ...columns, status: deviceStatus(statusGraceMs) })
     .from(devices)
+    .innerJoin(accounts, eq(accounts.id, devices.accountId))
     .where(inAccount(accountId))
     .orderBy(asc(devices.id))
+}
+
+/** No more than `limit`. */
+export async function listLinkedDeviceIds(db: Database, accountId: number, limit: number): Promise<number[]> {
+  const rows = await db
+    .select({ id: devices.id })
+    .from(devices)
+    .where(and(inAccount(accountId), devices.hasCredentials))
+    .limit(limit)
+  return rows.map(({ id }) => id)
 }
 
 /** What a request that acts through a sender needs to know of it. */

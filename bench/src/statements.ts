@@ -28,7 +28,7 @@ const sizes: Record<'full' | 'short', Size> = {
   short: { workers: 50, shards: 256, devices: 10_000, messages: 100_000, weeks: 52 },
 }
 const patience = { leaseTtlMs: 6000, silentMs: 1500 }
-const measureMs = { full: 3000, short: 700 }
+const measureMs = { full: 2000, short: 700 }
 
 /** What each statement that workers repeat costs Postgres in an installation of the largest size. */
 export async function measureStatements({ short, signal }: BenchmarkOptions): Promise<Report> {

@@ -9,7 +9,7 @@ import type { ShardHolder } from './lease.ts'
 import { makeMembership, type Registration } from './membership.ts'
 import { makePlacement } from './placement.ts'
 import { reap, reconcile } from './reconcile.ts'
-import { startTicker } from './ticker.ts'
+import { type NextRun, startTicker } from './ticker.ts'
 
 export type OwnershipOptions = {
   db: Database
@@ -79,14 +79,14 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   })
   const leave = events.onShardsChanged(() => ticker.wake())
 
-  async function tick(): Promise<{ againInMs: number }> {
+  async function tick(): Promise<NextRun> {
     await held.dropLost()
     const registration = await join()
     await reconcile(db, registration.workerId, held)
     await reap(db, logger, { id: registration.workerId, ...patience })
-    const againInMs = await placement.settle(registration)
+    const next = await placement.settle(registration)
     tickOutage.worked()
-    return { againInMs }
+    return next
   }
 
   async function join(): Promise<Registration> {

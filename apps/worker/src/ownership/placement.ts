@@ -10,15 +10,8 @@ import { type LiveWorker, listLiveWorkers, type Patience } from '@wagate/db/quer
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
-import {
-  chooseClaims,
-  chooseReleases,
-  fairShare,
-  orderForRelease,
-  type Receiver,
-  type ReleaseLimits,
-  withoutReceiver,
-} from './shares.ts'
+import { chooseClaims, fairShare, planReleases, type Receiver, withoutReceiver } from './shares.ts'
+import type { NextRun } from './ticker.ts'
 import { makeUnownedWatch } from './unowned-watch.ts'
 
 export type PlacementOptions = {
@@ -33,20 +26,21 @@ export type PlacementOptions = {
 }
 
 export type Placement = {
-  /** Claims what is missing and releases a part of what is too much. Returns when another look is worth it, in ms. */
-  settle(registration: Registration): Promise<number>
+  /** Claims what is missing and releases a part of what is too much. Says when another look is worth it. */
+  settle(registration: Registration): Promise<NextRun>
   /** Shards that stand without an owner because nobody has room for their devices. */
   readonly unplaced: number
 }
 
-/** In one tick. The receiver opens about as many sessions in that time, so none waits long for its turn. */
-const releaseLimits: ReleaseLimits = { shards: 64, devices: 20 }
 /** After a look at everybody's devices that found nothing to move, for so many ticks. */
-const idleTicks = 10
+export const idleTicks = 10
 /** What was claimed has opened its sessions by then: a sender that has just moved should not move again at once. */
-const settleTicks = 6
+export const settleTicks = 6
 /** After a claim from those who have room but do not claim, or the shards would go to and fro. */
 const restTicks = 60
+
+/** However many workers there are, and whoever wakes them: together they look at most so often, 500 times a second. */
+export const restMsPerWorker = 2
 
 export function makePlacement(options: PlacementOptions): Placement {
   const { db, logger, held, shards, capacity, patience, tickMs, publishShardsChanged } = options
@@ -112,12 +106,9 @@ export function makePlacement(options: PlacementOptions): Placement {
     const receivers = receiversAmong(workers, linkedOf)
     const devices = [...linkedOf.values()].reduce((total, linked) => total + linked, 0)
     const surplus = (linkedOf.get(registration.workerId) ?? 0) - Math.ceil(devices / workers.length)
-    const missing = receivers.reduce((total, receiver) => total + receiver.missing, 0)
     const excess = held.list().length - shareOf(registration, workers)
-    const chosen = chooseReleases(orderForRelease(held.listMovable(), surplus), receivers, {
-      ...releaseLimits,
-      shards: Math.min(releaseLimits.shards, excess, missing - unowned),
-    })
+    const movable = held.listMovable()
+    const chosen = planReleases({ movable, excess, surplusDevices: surplus, unowned }, receivers)
     if (chosen.length === 0) {
       nextReleaseAtMs = nowMs + idleTicks * tickMs
       return
@@ -136,16 +127,17 @@ export function makePlacement(options: PlacementOptions): Placement {
 
     async settle(registration) {
       const workers = await listLiveWorkers(db, patience)
+      const restMs = workers.length * restMsPerWorker
       const unowned = await listUnownedShards(db)
       watch.note(unowned)
       const missing = shareOf(registration, workers) - held.list().length
       if (unowned.length > 0 && missing > 0) {
-        if ((await claim(registration, missing, unowned)) > 0) return 0
+        if ((await claim(registration, missing, unowned)) > 0) return { againInMs: 0, restMs }
       } else if (unowned.length > 0) {
         await claimLeftovers(registration, workers, unowned)
       }
       if (missing < 0) await release(registration, workers, unowned.length)
-      return untilNextDeath(registration, workers)
+      return { againInMs: untilNextDeath(registration, workers), restMs }
     },
   }
 }

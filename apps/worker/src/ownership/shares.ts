@@ -77,6 +77,32 @@ export function chooseReleases(
   return chosen
 }
 
+/** In one look. The receiver opens about as many sessions until the next, so none waits long for its turn. */
+const releaseLimits: ReleaseLimits = { shards: 64, devices: 20 }
+
+export type Surplus = {
+  /** What may be given away, cheapest first. */
+  movable: { shard: number; linked: number }[]
+  /** Shards beyond the share. */
+  excess: number
+  /** Linked devices beyond the average. */
+  surplusDevices: number
+  /** Shards without an owner, which those below their share take first. */
+  unowned: number
+}
+
+/** What a worker beyond its share gives away in one look. */
+export function planReleases(
+  { movable, excess, surplusDevices, unowned }: Surplus,
+  receivers: Receiver[],
+): number[] {
+  const missing = receivers.reduce((total, receiver) => total + receiver.missing, 0)
+  return chooseReleases(orderForRelease(movable, surplusDevices), receivers, {
+    ...releaseLimits,
+    shards: Math.min(releaseLimits.shards, excess, missing - unowned),
+  })
+}
+
 /** Gives one shard after the other to a receiver; false when none has a place for it. */
 function makePlaces(receivers: Receiver[]): (linked: number) => boolean {
   const left = receivers.map((receiver) => ({ ...receiver }))

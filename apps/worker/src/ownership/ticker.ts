@@ -1,16 +1,23 @@
 import type { Running } from '@wagate/shared/running'
 
 export type Ticker = Running & {
-  /** Runs now, or once more directly after the run that goes on. */
+  /** Runs as soon as the last run allows, or once more after the one that goes on. */
   wake(): void
+}
+
+/** What a run says about the next one. */
+export type NextRun = {
+  /** Earlier than usual. */
+  againInMs?: number
+  /** Not sooner than this, also when it is woken. */
+  restMs?: number
 }
 
 type TickerOptions = {
   everyMs: number
   /** After a run that failed. */
   retryMs?: number
-  /** May ask for an earlier next run. */
-  run: () => Promise<{ againInMs: number } | undefined>
+  run: () => Promise<NextRun | undefined>
   onError: (error: unknown) => void
 }
 
@@ -18,6 +25,7 @@ type TickerOptions = {
 export function startTicker({ everyMs, retryMs = everyMs, run, onError }: TickerOptions): Ticker {
   let closed = false
   let awake = false
+  let notBeforeMs = 0
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
 
@@ -25,18 +33,24 @@ export function startTicker({ everyMs, retryMs = everyMs, run, onError }: Ticker
     awake = false
     let pauseMs = everyMs
     try {
-      const next = await run()
-      if (next) pauseMs = Math.min(pauseMs, Math.max(0, next.againInMs))
+      const { againInMs = everyMs, restMs = 0 } = (await run()) ?? {}
+      notBeforeMs = performance.now() + restMs
+      pauseMs = Math.min(pauseMs, againInMs)
     } catch (error) {
       pauseMs = retryMs
       onError(error)
     }
     running = undefined
-    if (!closed) timer = setTimeout(start, awake ? 0 : pauseMs)
+    startIn(awake ? 0 : pauseMs)
+  }
+
+  function startIn(pauseMs: number): void {
+    if (closed) return
+    clearTimeout(timer)
+    timer = setTimeout(start, Math.max(pauseMs, notBeforeMs - performance.now()))
   }
 
   function start(): void {
-    clearTimeout(timer)
     running = runOnce()
   }
 
@@ -44,7 +58,7 @@ export function startTicker({ everyMs, retryMs = everyMs, run, onError }: Ticker
   return {
     wake() {
       awake = true
-      if (!closed && !running) start()
+      if (!running) startIn(0)
     },
     async close() {
       closed = true

@@ -119,13 +119,13 @@ export async function listLiveWorkers(db: Database, patience: Patience): Promise
       SELECT *, (extract(epoch FROM now() - renewed_at) * 1000)::float8 AS silent_ms
       FROM workers WHERE state = 'live'
     )
-    SELECT live.id, live.capacity, count(lease.shard)::int AS owned,
+    SELECT live.id, live.capacity, coalesce(lease.owned, 0)::int AS owned,
       CASE
         WHEN silent_ms <= ${silentMs} THEN ${silentMs} - silent_ms
         WHEN silent_ms <= ${leaseTtlMs} THEN ${leaseTtlMs} - silent_ms
       END AS "deathInMs"
-    FROM live LEFT JOIN shard_leases AS lease ON lease.owner = live.id
-    GROUP BY live.id, live.capacity, live.silent_ms, live.started_at
+    FROM live
+    LEFT JOIN (SELECT owner, count(*) AS owned FROM shard_leases GROUP BY owner) AS lease ON lease.owner = live.id
     ORDER BY live.started_at, live.id`
 }
 

@@ -11,6 +11,8 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
   media: async () => (await import('./media.ts')).measureMedia,
+  scaling: async () => (await import('./scaling.ts')).measureScaling,
+  idle: async () => (await import('./idle.ts')).measureIdle,
   statements: async () => (await import('./statements.ts')).measureStatements,
   preload: async () => (await import('./preload.ts')).measurePreload,
 }

@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { linkSenders } from '@wagate/devnet/harness/link-senders'
+import { recipientOf, senderNumbers } from '@wagate/devnet/harness/numbers'
+import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
+import { until } from '@wagate/devnet/harness/until'
+import { Redis } from 'ioredis'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { readCpuMs, readRssBytes } from './process-usage.ts'
+import { significant } from './statistics.ts'
+
+const sizes = {
+  full: { shardCounts: [64, 1024], senders: 24, seconds: 30, messages: 240 },
+  short: { shardCounts: [256], senders: 4, seconds: 10, messages: 40 },
+}
+/** Postgres counts what a connection did when that has been idle for a while. */
+const settleMs = 12_000
+
+type Counters = {
+  statements: number
+  redisCommands: number
+  workerCpuMs: number
+  postgresCpuMs: number
+  redisCpuMs: number
+}
+type Sample = {
+  shards: number
+  perSecond: Counters
+  /** Beyond what an idle worker needs; one message after the other. */
+  perMessage: Counters
+  perLogin: Counters
+  connections: { postgres: number; redis: number }
+  rssMb: number
+}
+
+/** What one worker asks of Postgres and Redis while it is idle, for a message and for a login, by the number of its shards. */
+export async function measureIdle({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+  const { shardCounts, senders, seconds, messages } = short ? sizes.short : sizes.full
+  const samples: Sample[] = []
+  for (const shards of shardCounts) {
+    const kept = data ? keptIn(`${data}-${shards}`) : {}
+    const sample = await withSystem({ workers: 1, shards, signal, ...kept }, async (system) => {
+      const numbers = senderNumbers(senders)
+      await linkSenders(system, numbers)
+      return { shards, ...(await observe(system, { senders: numbers, seconds, messages })) }
+    })
+    samples.push(sample)
+  }
+  const rowsOf = (of: (sample: Sample) => Counters) =>
+    samples.map((sample) => ({ shards: sample.shards, ...rowOf(of(sample)) }))
+  const connections = samples.map(({ shards, connections, rssMb }) => ({
+    shards,
+    'to Postgres': connections.postgres,
+    'to Redis': connections.redis,
+    'RSS MB': rssMb,
+  }))
+  return {
+    tables: [
+      {
+        title: `A second of one worker with ${senders} idle senders`,
+        rows: rowsOf(({ perSecond }) => perSecond),
+      },
+      { title: 'A message, one after the other', rows: rowsOf(({ perMessage }) => perMessage) },
+      { title: 'A login', rows: rowsOf(({ perLogin }) => perLogin) },
+      { title: 'Connections of the worker', rows: connections },
+    ],
+    notes: [
+      `Idle for ${seconds} s; statements are the transactions of all processes. Of messages, logins and their receipts, what an idle worker needs meanwhile is taken off.`,
+    ],
+    samples,
+  }
+}
+
+function rowOf({ statements, redisCommands, workerCpuMs, postgresCpuMs, redisCpuMs }: Counters) {
+  return {
+    statements: significant(statements),
+    'Redis commands': significant(redisCommands),
+    'worker CPU ms': significant(workerCpuMs),
+    'Postgres CPU ms': significant(postgresCpuMs),
+    'Redis CPU ms': significant(redisCpuMs),
+  }
+}
+
+async function observe(
+  { devnet, gateway, phones }: System,
+  { senders, seconds, messages }: { senders: string[]; seconds: number; messages: number },
+): Promise<Omit<Sample, 'shards'>> {
+  const db = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'wagate-bench',
+    statementTimeoutMs: 5000,
+  })
+  const redis = new Redis(devnet.redisUrl)
+  const cpuOf = (name: string) => readCpuMs(devnet.pid(name) ?? 0)
+
+  /** What the work takes, the time in which Postgres writes its counters down included. */
+  async function during(work: () => Promise<unknown>): Promise<Counters & { seconds: number }> {
+    const read = async (): Promise<Counters & { seconds: number }> => ({
+      seconds: performance.now() / 1000,
+      statements: await countTransactions(db),
+      redisCommands: await readInfo(redis, 'total_commands_processed'),
+      workerCpuMs: devnet.pid('worker-1') ? cpuOf('worker-1') : 0,
+      postgresCpuMs: cpuOf('postgres'),
+      redisCpuMs: cpuOf('redis'),
+    })
+    const before = await read()
+    await work()
+    await delay(settleMs)
+    const after = await read()
+    return mapCounters(after, (figure) => after[figure] - before[figure])
+  }
+
+  try {
+    await delay(settleMs)
+    const idle = await during(() => delay(seconds * 1000))
+    const perSecond = mapCounters(idle, (figure) => idle[figure] / idle.seconds)
+    const beyondIdle = (used: Counters & { seconds: number }, times: number) =>
+      mapCounters(used, (figure) => (used[figure] - perSecond[figure] * used.seconds) / times)
+    const rssMb = Math.round(readRssBytes(devnet.pid('worker-1') ?? 0) / 2 ** 20)
+
+    const send = async (index: number) => {
+      const sender = senders[index % senders.length] ?? ''
+      const number = recipientOf(sender, 0)
+      await gateway.call('send-message', { sender, number, message: 'A text', wait: 10 })
+    }
+    // First contact, with its lookups and handshakes, is not counted.
+    for (let index = 0; index < senders.length; index++) await send(index)
+    await delay(settleMs)
+    const sent = await during(async () => {
+      for (let index = 0; index < messages; index++) await send(index)
+    })
+
+    const postgres = await countBackends(db)
+    const clients = await readInfo(redis, 'connected_clients')
+    await devnet.stop('worker-1')
+    const connections = { postgres, redis: clients - (await readInfo(redis, 'connected_clients')) }
+    const started = await during(async () => {
+      await devnet.start('worker-1')
+      await until('all are online', { withinMs: 120_000, everyMs: 100 }, async () => {
+        return (await phones.countConnected()) === senders.length
+      })
+    })
+    return {
+      perSecond,
+      perMessage: beyondIdle(sent, messages),
+      perLogin: beyondIdle(started, senders.length),
+      connections,
+      rssMb,
+    }
+  } finally {
+    redis.disconnect()
+    await closeDatabase(db)
+  }
+}
+
+function mapCounters<Figures extends Counters>(
+  figures: Figures,
+  of: (figure: keyof Figures) => number,
+): Figures {
+  return Object.fromEntries(
+    Object.keys(figures).map((figure) => [figure, of(figure as keyof Figures)]),
+  ) as Figures
+}
+
+async function countTransactions(db: Database): Promise<number> {
+  const [row] = await db.$client<{ count: number }[]>`
+    SELECT (xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database WHERE datname = current_database()`
+  return row?.count ?? Number.NaN
+}
+
+async function countBackends(db: Database): Promise<number> {
+  const [row] = await db.$client<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name LIKE 'wagate-worker%'`
+  return row?.count ?? Number.NaN
+}
+
+async function readInfo(redis: Redis, field: string): Promise<number> {
+  return Number(new RegExp(`${field}:(\\d+)`).exec(await redis.info())?.[1])
+}

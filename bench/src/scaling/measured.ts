@@ -1,0 +1,34 @@
+/**
+ * What the model takes from measurements, each with the command that repeats it. On 2 × AMD EPYC with other work, Node
+ * 20.20.2, Postgres 18.4 and Redis on the same machine; CPU in ms.
+ */
+export const measured = {
+  /** `bench statements`: with 500 workers, 100,000 senders and 52 weeks of history. */
+  heartbeatCpuMs: 0.09,
+  lookCpuMs: 1.6,
+  pollCpuMs: 1.9,
+  /** `bench idle`, 64 and 1,024 shards. Redis counts the commands inside of scripts. */
+  idleShard: { commands: 1.6, redisMs: 0.014 },
+  /** `bench idle`: one message after the other, the most that one can cost. */
+  perMessage: { statements: 7, postgresMs: 4.8, commands: 61, redisMs: 1.04 },
+  /** `bench idle`: the start of the worker included. */
+  perLogin: { statements: 16, postgresMs: 12, commands: 46, redisMs: 1 },
+  postgresConnections: { idle: 4, most: 11 },
+  redisConnections: { perShard: 1, perWorker: 3 },
+  /** `bench idle` for shards, `bench memory` for senders. */
+  rssMb: { base: 170, perShard: 0.25, perSender: 0.6 },
+  /** `bench throughput`: many messages at once. */
+  perMessageOfMany: { postgresMs: 0.75, redisMs: 0.23 },
+  /** `bench restart`. */
+  loginCpuMs: 33,
+}
+
+/** What the product does when nothing is set, where it does not export it. */
+export const product = {
+  /** apps/worker/src/start.ts */
+  tickMs: 500,
+  /** listShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
+  statementsPerLook: 5,
+  /** expireMessages, listDevicesWithWork, countLinkedDevices. */
+  statementsPerPoll: 3,
+}

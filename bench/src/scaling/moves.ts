@@ -1,0 +1,75 @@
+import { significant } from '../statistics.ts'
+import type { Row } from '../table.ts'
+import { makeCluster, type Setup, type Way } from './cluster.ts'
+
+type Cluster = ReturnType<typeof makeCluster>
+
+const limitMs = 1_800_000
+/** Long enough for a lease to run out, and for every worker to look. */
+const quietMs = 12_000
+
+/** What happens to the senders when workers come and go. */
+export function simulateMoves(setup: Setup, signal: AbortSignal): Row[] {
+  signal.throwIfAborted()
+  const rack = Array.from({ length: Math.ceil(setup.workers / 10) }, (_, index) => index * 10)
+  return [
+    scenario(setup, 'one joins', (cluster) => cluster.join()),
+    scenario(setup, `${rack.length} join`, (cluster) => {
+      for (const _ of rack) cluster.join()
+    }),
+    scenario(setup, 'one is stopped', leaves([7], 'stopped')),
+    scenario(setup, 'one is killed', leaves([7], 'killed')),
+    scenario(setup, 'one is cut off', leaves([7], 'cut off')),
+    scenario(setup, `${rack.length} are killed at once`, leaves(rack, 'killed')),
+    scenario(setup, `${rack.length} are cut off at once`, leaves(rack, 'cut off')),
+    startAll(setup, 'all start within 1 s', 1000),
+    startAll(setup, 'all start within 60 s', 60_000),
+  ]
+}
+
+function leaves(numbers: number[], way: Way): (cluster: Cluster) => void {
+  return (cluster) => cluster.leave(numbers, way)
+}
+
+function scenario(setup: Setup, what: string, change: (cluster: Cluster) => void): Row {
+  const cluster = makeCluster(setup)
+  for (let n = 0; n < setup.workers; n++) cluster.join()
+  settle(cluster)
+  cluster.startCounting()
+  const startedAtMs = cluster.figures().nowMs
+  change(cluster)
+  cluster.run(quietMs)
+  return rowOf(cluster, what, startedAtMs)
+}
+
+function startAll(setup: Setup, what: string, withinMs: number): Row {
+  const cluster = makeCluster(setup)
+  for (let n = 0; n < setup.workers; n++) {
+    cluster.join()
+    cluster.run(withinMs / setup.workers)
+  }
+  return rowOf(cluster, what, 0)
+}
+
+/** Until nothing moves any more. */
+function settle(cluster: Cluster): void {
+  for (let logins = -1; logins !== cluster.figures().logins; ) {
+    logins = cluster.figures().logins
+    cluster.runUntilOnline(limitMs)
+    cluster.run(quietMs)
+  }
+}
+
+function rowOf(cluster: Cluster, what: string, startedAtMs: number): Row {
+  settle(cluster)
+  const { looks, logins, longestAwayMs, lastLoginAtMs, nowMs } = cluster.figures()
+  const carried = cluster.sendersOfWorkers()
+  return {
+    what,
+    logins,
+    'all online after s': significant((lastLoginAtMs - startedAtMs) / 1000),
+    'longest away s': significant(longestAwayMs / 1000),
+    'looks/s': Math.round(looks / ((nowMs - startedAtMs) / 1000)),
+    'senders a worker': `${Math.min(...carried)}–${Math.max(...carried)}`,
+  }
+}

@@ -1,16 +1,23 @@
 import { parseArgs } from 'node:util'
-import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { setShards } from '@wagate/db/queries/installation'
 import { readEnv } from '@wagate/shared/env'
 import { settings } from '@wagate/shared/settings'
 import { rotateMasterKeys } from './rotate-master-keys.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
 const usage = `Usage: wagate keys rotate
+       wagate shards set <number>
 
+keys rotate
 Encrypts with MASTER_KEY what one of MASTER_KEYS_OTHER has encrypted, in the database of DATABASE_URL, while workers run.
-It may be interrupted and repeated. See docs/security.md for the steps around it.`
+It may be interrupted and repeated. See docs/security.md for the steps around it.
 
-const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER } = settings
+shards set
+Gives the installation in the database of DATABASE_URL another number of shards, 4096 at most. Stop all workers and API
+processes before, and start them with the new SHARDS.`
+
+const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS } = settings
 const sayEveryMs = 2000
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
@@ -23,22 +30,45 @@ async function run(args: string[]): Promise<number> {
     allowPositionals: true,
     options: { help: { type: 'boolean', short: 'h' } },
   })
-  if (values.help || positionals.join(' ') !== 'keys rotate') {
-    console.error(usage)
-    return values.help ? 0 : 2
+  const [subject, verb, number] = positionals
+  const shards = SHARDS.safeParse(number)
+  if (!values.help) {
+    if (positionals.join(' ') === 'keys rotate') return rotateKeys()
+    if (subject === 'shards' && verb === 'set' && number && shards.success) return changeShards(shards.data)
   }
+  console.error(usage)
+  return values.help ? 0 : 2
+}
+
+async function rotateKeys(): Promise<number> {
   const config = readEnv({ DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER }, process.env)
-  const db = openDatabase(config.DATABASE_URL, {
-    poolSize: 1,
-    applicationName: 'wagate-keys',
-    statementTimeoutMs: 30_000,
+  return withDatabase(config.DATABASE_URL, async (db) => {
+    try {
+      return await rotate(db, readMasterKeys(config))
+    } catch (error) {
+      if (!stopping.signal.aborted) throw error
+      console.error('Stopped. What was done stays done; run it again for the rest.')
+      return 1
+    }
   })
-  try {
-    return await rotate(db, readMasterKeys(config))
-  } catch (error) {
-    if (!stopping.signal.aborted) throw error
-    console.error('Stopped. What was done stays done; run it again for the rest.')
+}
+
+async function changeShards(shards: number): Promise<number> {
+  return withDatabase(readEnv({ DATABASE_URL }, process.env).DATABASE_URL, async (db) => {
+    const alive = await setShards(db, shards)
+    if (alive.length === 0) {
+      console.log(`The installation has ${shards} shards. Start every process with SHARDS=${shards}.`)
+      return 0
+    }
+    console.error(`Nothing was changed. Stop these workers first: ${alive.join(', ')}`)
     return 1
+  })
+}
+
+async function withDatabase<Result>(url: string, work: (db: Database) => Promise<Result>): Promise<Result> {
+  const db = openDatabase(url, { poolSize: 1, applicationName: 'wagate-cli', statementTimeoutMs: 30_000 })
+  try {
+    return await work(db)
   } finally {
     await closeDatabase(db)
   }

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { createDevice } from '../src/queries/devices.ts'
+import { checkShards, setShards } from '../src/queries/installation.ts'
+import { claimShards } from '../src/queries/shard-leases.ts'
+import { registerWorker, unregisterWorker } from '../src/queries/workers.ts'
+
+let server: Awaited<ReturnType<typeof createTestDatabase>>
+let db: Database
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  db = openDatabase(server.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 4000 })
+})
+
+afterAll(async () => {
+  await closeDatabase(db)
+  await server.drop()
+})
+
+test('the number of shards changes for every device and lease, but not while a worker lives', async () => {
+  const sql = db.$client
+  const [account] = await sql<{ id: number }[]>`
+    INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 10)
+    RETURNING id`
+  const addDevice = (sender: string) =>
+    createDevice(db, account?.id ?? 0, { sender, name: sender, cmsId: null, cmsVer: null })
+  await addDevice('15550000001')
+  await addDevice('15550000002')
+  const id = randomUUID()
+  await registerWorker(db, { id, name: 'one', capacity: 10, leaseTtlMs: 60_000 })
+  await claimShards(db, id, [1, 200])
+
+  expect(await setShards(db, 100)).toEqual(['one'])
+  await checkShards(db, 256)
+
+  await unregisterWorker(db, id)
+  for (const shards of [100, 1000]) {
+    expect(await setShards(db, shards)).toEqual([])
+    await checkShards(db, shards)
+    await addDevice(`1555000${1000 + shards}`)
+    const devices = await sql<{ id: number; shard: number }[]>`SELECT id, shard FROM devices`
+    for (const device of devices) expect(device.shard).toBe(device.id % shards)
+    const [leases] = await sql`
+      SELECT count(*)::int, min(shard), max(shard), count(owner)::int AS owned FROM shard_leases`
+    expect(leases).toEqual({ count: shards, min: 0, max: shards - 1, owned: 0 })
+  }
+  // A fence of the former owner must miss, and the next owner's epoch be a higher one.
+  const [kept] = await sql`SELECT epoch::int FROM shard_leases WHERE shard = 1`
+  expect(kept).toEqual({ epoch: 1 })
+})

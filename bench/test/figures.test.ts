@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { measureRecovery } from '../src/failover/recovery.ts'
 import { summarizeProfile } from '../src/profile-summary.ts'
+import { simulateMoves } from '../src/scaling/moves.ts'
 import { median, quantile, significant, spread } from '../src/statistics.ts'
 import { formatTable } from '../src/table.ts'
 
@@ -94,4 +95,35 @@ it('attributes the samples of a profile to functions and their callers, idle tim
   })
   expect(own).toContain('75   3  inner ws/lib/b.js:10')
   expect(total).toContain('100   4  outer apps/worker/src/a.ts:10')
+})
+
+describe('the model of many workers', () => {
+  const setup = {
+    workers: 20,
+    shards: 160,
+    senders: 1000,
+    capacity: 500,
+    tickMs: 500,
+    heartbeatMs: 1000,
+    leaseTtlMs: 6000,
+    loginsPerSecond: 30,
+    loginsPerSecondOfAll: 1000,
+  }
+  const signal = new AbortController().signal
+
+  it('comes out the same each time, and moves no more senders than a worker had', () => {
+    const rows = simulateMoves(setup, signal)
+    expect(simulateMoves(setup, signal)).toEqual(rows)
+    const logins = (what: string) => rows.find((row) => row.what === what)?.logins
+    for (const what of ['one joins', 'one is stopped', 'one is killed', 'one is cut off'])
+      expect(logins(what)).toBeLessThanOrEqual(1000 / 19 + 7)
+    expect(logins('all start within 1 s')).toBeGreaterThanOrEqual(1000)
+  })
+
+  it('notices the end of a process before the end of a lease', () => {
+    const away = (what: string) =>
+      Number(simulateMoves(setup, signal).find((row) => row.what === what)?.['longest away s'])
+    expect(away('one is stopped')).toBeLessThan(away('one is killed'))
+    expect(away('one is killed')).toBeLessThan(away('one is cut off'))
+  })
 })

@@ -27,10 +27,10 @@ export function describeLoad({ workers, senders, shards, messagesPerMinute }: In
   const row = (what: string, times: number, work: Work): Row => ({
     what,
     'times/s': Math.round(times),
-    'Postgres statements/s': Math.round(times * (work.statements ?? 0)),
-    'Postgres cores': significant((times * (work.postgresMs ?? 0)) / 1000, 2),
-    'Redis commands/s': Math.round(times * (work.commands ?? 0)),
-    'Redis cores': significant((times * (work.redisMs ?? 0)) / 1000, 2),
+    'Postgres statements/s': Math.round(times * (work.statements ?? Number.NaN)),
+    'Postgres cores': significant((times * (work.postgresMs ?? Number.NaN)) / 1000, 2),
+    'Redis commands/s': Math.round(times * (work.commands ?? Number.NaN)),
+    'Redis cores': significant((times * (work.redisMs ?? Number.NaN)) / 1000, 2),
   })
   return [
     row('heartbeats', heartbeats, { statements: 1, postgresMs: measured.heartbeatCpuMs }),

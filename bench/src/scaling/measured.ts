@@ -16,7 +16,7 @@ export const measured = {
   postgresConnections: { idle: 4, most: 11 },
   redisConnections: { perShard: 1, perWorker: 3 },
   /** `bench idle` for shards, `bench memory` for senders. */
-  rssMb: { base: 170, perShard: 0.25, perSender: 0.6 },
+  rssMb: { base: 150, perShard: 0.25, perSender: 0.57 },
   /** `bench throughput`: many messages at once. */
   perMessageOfMany: { postgresMs: 0.75, redisMs: 0.23 },
   /** `bench restart`. */

@@ -10,7 +10,7 @@ import { paceParameters } from '../pace.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
 import { exampleUser, role, toUserObject, userId, userObject } from '../user-object.ts'
 
-/** Commands of one request: more would not be placed in its time. */
+/** Commands of one request: more would hold up those of sends. */
 const toldMax = 1000
 
 export const updateUser = defineOperation({
@@ -66,7 +66,7 @@ function isAnyGiven(fields: Record<string, unknown>): boolean {
 /** Owners of the senders that are not told see it at their next look, some seconds later. */
 async function applyPace({ db, command }: ApiContext, accountId: number): Promise<void> {
   const ids = await listLinkedDeviceIds(db, accountId, toldMax)
-  await Promise.all(ids.map((deviceId) => command({ kind: 'apply-settings', deviceId })))
+  for (const deviceId of ids) command({ kind: 'apply-settings', deviceId })
 }
 
 function nothingGiven(): AppError {

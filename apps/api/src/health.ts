@@ -2,7 +2,7 @@ import { countOrphanedShards } from '@wagate/db/queries/readiness'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import type { ApiContext } from './context.ts'
-import { makeDeadline } from './http/deadline.ts'
+import { Deadline } from './http/deadline.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'
 
@@ -41,11 +41,12 @@ const answerMsMax = 3000
 
 /** Ready means that a send would be sent: Postgres, Redis, and a live owner for every shard. */
 async function checkReadiness({ db, events }: ApiContext, { requestId }: Exchange): Promise<Answer> {
-  const deadline = makeDeadline(answerMsMax)
+  const deadline = new Deadline(answerMsMax)
   const [orphaned, isRedisUp] = await Promise.all([
     deadline.run(() => countOrphanedShards(db)).catch(() => undefined),
     events.isRedisUp(),
   ])
+  deadline.end()
   const checks = {
     postgres: orphaned === undefined ? 'does not answer' : 'ok',
     redis: isRedisUp ? 'ok' : 'does not answer',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Deadline, makeDeadline } from '../src/http/deadline.ts'
+import { Deadline } from '../src/http/deadline.ts'
 import { makeLargeBodies } from '../src/http/large-bodies.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
@@ -90,16 +90,16 @@ describe('large bodies', () => {
   test('of which the handler has not let go count after their callers were answered', async () => {
     const bodies = makeLargeBodies(mebibyte)
     const enter = (deadline: Deadline, answered = Promise.resolve()) =>
-      bodies.admit({ deadline, answered }, 'account').toRead(mebibyte)
-    const first = makeDeadline(1000)
+      bodies.admit({ deadline, answered: () => answered }, 'account').toRead(mebibyte)
+    const first = new Deadline(1000)
     let letGo: () => void = () => undefined
     const handler = new Promise<void>((resolve) => {
       letGo = resolve
     })
     await enter(first, new Promise((resolve) => setImmediate(resolve)))
     void first.run(() => handler)
-    await expect(enter(makeDeadline(20))).rejects.toMatchObject({ code: 'unavailable' })
-    const third = enter(makeDeadline(1000))
+    await expect(enter(new Deadline(20))).rejects.toMatchObject({ code: 'unavailable' })
+    const third = enter(new Deadline(1000))
     letGo()
     await third
   })

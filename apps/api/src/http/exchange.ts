@@ -5,7 +5,7 @@ import { AppError } from '@wagate/shared/app-error'
 import type { Context } from 'hono'
 import type { ApiContext } from '../context.ts'
 import { findClientAddress } from './client-address.ts'
-import { type Deadline, makeDeadline } from './deadline.ts'
+import { Deadline } from './deadline.ts'
 import { failureBody } from './failure-body.ts'
 
 /** One request, and what is learnt about it on the way to its answer. */
@@ -20,7 +20,7 @@ export type Exchange = {
   /** What is asked for, once it is known to exist. */
   operation: string | undefined
   /** Resolves, never rejects, when the answer is known. */
-  readonly answered: Promise<unknown>
+  answered(): Promise<unknown>
 }
 
 /** `content` is for people's browsers; programs are answered with a JSON object. */
@@ -57,7 +57,7 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
       requestId,
       url,
       headers,
-      deadline: makeDeadline(answerMsMax),
+      deadline: new Deadline(answerMsMax),
       findClientAddress: () =>
         findClientAddress(
           c.env.incoming.socket.remoteAddress,
@@ -66,9 +66,7 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
         ),
       accountId: undefined,
       operation: undefined,
-      get answered() {
-        return answered
-      },
+      answered: () => answered,
     }
 
     const answered = handle(exchange).catch((error: unknown): Answer => {

@@ -25,7 +25,14 @@ export function makeLargeBodies(memoryBytes: number): LargeBodies {
       async function take(semaphore: Semaphore, units: number): Promise<void> {
         const taken = semaphore.acquire(units, deadline.signal)
         // Postgres may still hold a statement long after its caller was told to come again.
-        taken.then((giveBack) => exchange.answered.then(deadline.idle).then(giveBack)).catch(() => undefined)
+        taken
+          .then((giveBack) =>
+            exchange
+              .answered()
+              .then(() => deadline.idle())
+              .then(giveBack),
+          )
+          .catch(() => undefined)
         await deadline.run(() => taken)
       }
       let isLarge = false

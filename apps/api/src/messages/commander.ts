@@ -10,7 +10,7 @@ export type Commander = {
 }
 
 /** While commands come without a pause, those of so long go together: one tells an owner of many messages. */
-const gatherMs = 10
+const gatherMs = 20
 
 /** One placing at a time. A frozen Redis holds nobody up, and fails it within seconds. */
 export function makeCommander(producer: CommandProducer, onError: (error: unknown) => void): Commander {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 export type TcpProxy = {
   url: string
@@ -33,17 +34,23 @@ export async function startTcpProxy(
   let weather: Weather | undefined
 
   function pass(from: Socket, to: Socket): void {
-    let lastAtMs = 0
+    /** Pieces that are still on their way: what comes after them may not overtake. */
+    let late = 0
+    let passing = Promise.resolve()
     sockets.add(from)
     if (mode === 'frozen') from.pause()
     from.on('data', (chunk: Buffer) => {
       onData?.(chunk)
-      if (!weather) return to.write(chunk)
-      if (random() < weather.resetShare) return from.resetAndDestroy()
-      const nowMs = performance.now()
-      const lateMs = weather.latencyMs + (2 * random() - 1) * weather.jitterMs
-      lastAtMs = Math.max(lastAtMs, nowMs + lateMs)
-      setTimeout(() => to.writable && to.write(chunk), lastAtMs - nowMs)
+      if (!weather && late === 0) return to.write(chunk)
+      if (weather && random() < weather.resetShare) return from.resetAndDestroy()
+      late += 1
+      const arrived = delay(weather ? weather.latencyMs + (2 * random() - 1) * weather.jitterMs : 0)
+      passing = passing
+        .then(() => arrived)
+        .then(() => {
+          late -= 1
+          if (to.writable) to.write(chunk)
+        })
     })
     from.on('error', () => undefined)
     from.on('close', () => {

@@ -11,6 +11,8 @@ export type TcpProxy = {
   /** Passes everything late, in its order, and resets a connection now and then. */
   worsen(weather: Weather): void
   heal(): void
+  /** The end of a partition that outlived the connections: those that are open stay silent, new ones pass. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -30,6 +32,7 @@ export async function startTcpProxy(
 ): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const forgotten = new Set<Socket>()
   let mode: 'open' | 'cut' | 'frozen' = 'open'
   let weather: Weather | undefined
 
@@ -55,6 +58,7 @@ export async function startTcpProxy(
     from.on('error', () => undefined)
     from.on('close', () => {
       sockets.delete(from)
+      forgotten.delete(from)
       to.destroy()
     })
   }
@@ -73,7 +77,7 @@ export async function startTcpProxy(
 
   function cut(): void {
     mode = 'cut'
-    for (const socket of sockets) socket.resetAndDestroy()
+    for (const socket of [...sockets, ...forgotten]) socket.resetAndDestroy()
   }
 
   return {
@@ -90,6 +94,11 @@ export async function startTcpProxy(
       mode = 'open'
       weather = undefined
       for (const socket of sockets) socket.resume()
+    },
+    forget() {
+      mode = 'open'
+      for (const socket of sockets) forgotten.add(socket.pause())
+      sockets.clear()
     },
     async close() {
       cut()

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import { linkFaults } from './links.ts'
+import { postgresFaults } from './postgres.ts'
 import { makeRandom } from './random.ts'
-import { serverFaults } from './servers.ts'
+import { redisFaults } from './redis.ts'
 import { seed, size } from './size.ts'
 import { whatsappFaults } from './whatsapp.ts'
 import { workerFaults } from './workers.ts'
@@ -21,6 +23,8 @@ function theWorld(): World {
 
 describe('no message is lost, doubled, out of order or reported wrongly when', () => {
   workerFaults(theWorld)
-  serverFaults(theWorld)
+  redisFaults(theWorld)
+  postgresFaults(theWorld)
+  linkFaults(theWorld)
   whatsappFaults(theWorld)
 })

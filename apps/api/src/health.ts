@@ -42,14 +42,14 @@ const answerMsMax = 3000
 /** Ready means that a send would be sent: Postgres, Redis, and a live owner for every shard. */
 async function checkReadiness({ db, events }: ApiContext, { requestId }: Exchange): Promise<Answer> {
   const deadline = new Deadline(answerMsMax)
-  const [orphaned, isRedisUp] = await Promise.all([
+  const [orphaned, redis] = await Promise.all([
     deadline.run(() => countOrphanedShards(db)).catch(() => undefined),
-    events.isRedisUp(),
+    events.checkRedis(),
   ])
   deadline.end()
   const checks = {
     postgres: orphaned === undefined ? 'does not answer' : 'ok',
-    redis: isRedisUp ? 'ok' : 'does not answer',
+    redis,
     shards: orphaned === 0 ? 'ok' : describeShards(orphaned),
   }
   if (Object.values(checks).every((check) => check === 'ok'))

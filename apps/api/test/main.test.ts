@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
+import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { listening, spawnApi } from './api-process.ts'
 import { makeClient } from './client.ts'
@@ -56,6 +57,16 @@ test('refuses to start on another number of shards, and says so', async () => {
   const [code] = await once(child, 'exit')
   expect(code).not.toBe(0)
   expect(output.join('')).toContain('installed with 256 shards, SHARDS says 8')
+})
+
+test('refuses to start on a Redis that drops keys, and says what to set', async () => {
+  const redis = await startOwnRedis()
+  closers.push(redis.close)
+  await redis.set('maxmemory-policy', 'volatile-lru')
+  const { child, output } = start({ ...(await makeEnv()), REDIS_URL: redis.url })
+  const [code] = await once(child, 'exit')
+  expect(code).not.toBe(0)
+  expect(output.join('')).toMatch(/maxmemory-policy volatile-lru.*noeviction/)
 })
 
 test('names every setting that is wrong, and not its value', async () => {

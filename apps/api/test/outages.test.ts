@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 let gateway: Gateway
@@ -77,6 +78,23 @@ describe('health', () => {
 })
 
 describe('Redis', () => {
+  test('set to drop keys while the API runs: not ready, and readiness says why', async () => {
+    const redis = await startOwnRedis()
+    const beside = await startGateway({ REDIS_URL: redis.url })
+    try {
+      await redis.set('maxmemory-policy', 'allkeys-lru')
+      expect(await beside.anonymous.get('/health/ready')).toMatchObject({
+        status: 503,
+        body: { checks: { redis: expect.stringContaining('maxmemory-policy allkeys-lru') } },
+      })
+      await redis.set('maxmemory-policy', 'noeviction')
+      expect((await beside.anonymous.get('/health/ready')).body.checks).toMatchObject({ redis: 'ok' })
+    } finally {
+      await beside.close()
+      await redis.close()
+    }
+  })
+
   test('away: sends are accepted at once, everything else works', async () => {
     const { account, sender } = await createSender(gateway)
     gateway.redis.cut()

@@ -83,7 +83,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
       shard: shard.lease.shard,
       handlers: handlersOf(shard),
       onError: onRedisError,
-      onLateStart: poll,
+      onDropped: poll,
     })
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { refuseEvictingRedis } from '@wagate/queue/redis'
 import type { Logger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
@@ -35,7 +36,10 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   }
 
   try {
-    await checkShards(databases.ownership, config.SHARDS)
+    await Promise.all([
+      checkShards(databases.ownership, config.SHARDS),
+      refuseEvictingRedis(config.REDIS_URL),
+    ])
     await checkMasterKeys(databases.sessions, readMasterKeys(config))
     // Last of all, so that nothing is owned when something else cannot start.
     const health = await startHealth(config, metrics, () => owner.state())

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 
 type Worker = {
@@ -76,13 +77,30 @@ test('a process that stood still longer than its lease goes on under a fresh id'
   await owns(second, 128)
 })
 
-async function startWorker(name: string): Promise<Worker> {
+test('a Redis that drops keys ends the start, and the log says what to set', options, async () => {
+  const redis = await startOwnRedis()
+  try {
+    await redis.set('maxmemory-policy', 'allkeys-lfu')
+    redisUrl = redis.url
+    const child = spawnWorker('first', 'pipe')
+    let output = ''
+    child.stderr?.on('data', (chunk) => {
+      output += chunk
+    })
+    expect((await once(child, 'close'))[0]).not.toBe(0)
+    expect(output).toMatch(/maxmemory-policy allkeys-lfu.*noeviction/)
+  } finally {
+    await redis.close()
+  }
+})
+
+function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', '--conditions=source', 'apps/worker/src/main.ts'],
     {
       cwd: repository,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', errors],
       env: {
         PATH: process.env.PATH,
         DATABASE_URL: link.url,
@@ -100,6 +118,11 @@ async function startWorker(name: string): Promise<Worker> {
     },
   )
   children.push(child)
+  return child
+}
+
+async function startWorker(name: string): Promise<Worker> {
+  const child = spawnWorker(name, 'inherit')
   const port = await healthPortOf(child)
   return {
     child,

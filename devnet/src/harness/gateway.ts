@@ -1,6 +1,6 @@
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-type Answer = { status: number; body: Record<string, unknown> }
+export type Answer = { status: number; headers: IncomingHttpHeaders; body: Record<string, unknown> }
 
 /** A client of the API over a fixed number of connections that stay open. */
 export type Gateway = {
@@ -31,7 +31,7 @@ export function openGateway(apiUrl: string, apiKey: string, connections: number)
             response.on('end', () => {
               try {
                 const body = JSON.parse(Buffer.concat(chunks).toString())
-                resolve({ status: response.statusCode ?? 0, body })
+                resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
               } catch (error) {
                 reject(error)
               }

@@ -1,10 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Gateway } from './gateway.ts'
+import type { Answer, Gateway } from './gateway.ts'
 import { recipientOf, recipientsPerSender } from './numbers.ts'
 
 /** One request. `status` 0: no answer came. */
-type Attempt = { atMs: number; tookMs: number; status: number; code: string | undefined }
+export type Attempt = {
+  atMs: number
+  tookMs: number
+  status: number
+  code: string | undefined
+  retryAfter: string | undefined
+}
 
 export type Sent = {
   /** The text and the idempotency key. */
@@ -51,11 +57,20 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
     const startedAt = performance.now()
     const atMs = Date.now()
     const fields = { sender, number, message: text, idempotency_key: text }
-    const answer = await gateway.call('send-message', fields).catch(() => ({ status: 0, body: {} as Fields }))
+    const none: Answer = { status: 0, headers: {}, body: {} }
+    const answer = await gateway.call('send-message', fields).catch(() => none)
     const tookMs = performance.now() - startedAt
-    const { status, body } = answer
+    const { status, headers, body } = answer
     const code = typeof body.code === 'string' ? body.code : undefined
-    return { atMs, tookMs, status, code, ...(status === 200 && { messageId: String(body.message_id) }) }
+    const retryAfter = headers['retry-after']
+    return {
+      atMs,
+      tookMs,
+      status,
+      code,
+      retryAfter,
+      ...(status === 200 && { messageId: String(body.message_id) }),
+    }
   }
 
   async function send(message: Sent): Promise<void> {
@@ -91,5 +106,3 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
     },
   }
 }
-
-type Fields = Record<string, unknown>

@@ -8,7 +8,8 @@ import { openRecords, type Records } from './records.ts'
 /** A whole running wagate on the simulated network, and ways to look at it. */
 export type System = { devnet: Devnet; gateway: Gateway; phones: Phones; records: Records }
 
-const connections = 64
+/** More than requests at a time: one that waited for a connection would look like a slow answer. */
+const connections = 128
 
 /** Without limits and an own pace, and with nothing to read but problems. */
 const quick = {

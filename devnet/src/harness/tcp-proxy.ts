@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 export type TcpProxy = {
   url: string
@@ -10,6 +11,8 @@ export type TcpProxy = {
   /** Passes everything late, in its order, and resets a connection now and then. */
   worsen(weather: Weather): void
   heal(): void
+  /** The end of a partition that outlived the connections: those that are open stay silent, new ones pass. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -29,25 +32,33 @@ export async function startTcpProxy(
 ): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const forgotten = new Set<Socket>()
   let mode: 'open' | 'cut' | 'frozen' = 'open'
   let weather: Weather | undefined
 
   function pass(from: Socket, to: Socket): void {
-    let lastAtMs = 0
+    /** Pieces that are still on their way: what comes after them may not overtake. */
+    let late = 0
+    let passing = Promise.resolve()
     sockets.add(from)
     if (mode === 'frozen') from.pause()
     from.on('data', (chunk: Buffer) => {
       onData?.(chunk)
-      if (!weather) return to.write(chunk)
-      if (random() < weather.resetShare) return from.resetAndDestroy()
-      const nowMs = performance.now()
-      const lateMs = weather.latencyMs + (2 * random() - 1) * weather.jitterMs
-      lastAtMs = Math.max(lastAtMs, nowMs + lateMs)
-      setTimeout(() => to.writable && to.write(chunk), lastAtMs - nowMs)
+      if (!weather && late === 0) return to.write(chunk)
+      if (weather && random() < weather.resetShare) return from.resetAndDestroy()
+      late += 1
+      const arrived = delay(weather ? weather.latencyMs + (2 * random() - 1) * weather.jitterMs : 0)
+      passing = passing
+        .then(() => arrived)
+        .then(() => {
+          late -= 1
+          if (to.writable) to.write(chunk)
+        })
     })
     from.on('error', () => undefined)
     from.on('close', () => {
       sockets.delete(from)
+      forgotten.delete(from)
       to.destroy()
     })
   }
@@ -66,7 +77,7 @@ export async function startTcpProxy(
 
   function cut(): void {
     mode = 'cut'
-    for (const socket of sockets) socket.resetAndDestroy()
+    for (const socket of [...sockets, ...forgotten]) socket.resetAndDestroy()
   }
 
   return {
@@ -83,6 +94,11 @@ export async function startTcpProxy(
       mode = 'open'
       weather = undefined
       for (const socket of sockets) socket.resume()
+    },
+    forget() {
+      mode = 'open'
+      for (const socket of sockets) forgotten.add(socket.pause())
+      sockets.clear()
     },
     async close() {
       cut()

@@ -63,6 +63,15 @@ test('what is left of a transaction whose connection was lost does not run', asy
   await closeDatabase(single)
 })
 
+test('what came of a result before it failed is no part of the next one', async () => {
+  const single = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+  const sql = single.$client
+  // Rows come in pieces of 8 kB before the division by zero.
+  await sql`SELECT repeat('x', 5000), 1 / (5 - n) FROM generate_series(1, 6) AS n`.catch(() => undefined)
+  expect([...(await sql`SELECT generate_series(1, 3) AS n`)]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+  await closeDatabase(single)
+})
+
 test('a silent partition ends a query within 7 seconds, and the pool heals', async () => {
   await ask(1)
   proxy.freeze()

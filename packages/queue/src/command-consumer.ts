@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
 import type { Running } from '@wagate/shared/running'
-import { Worker } from 'bullmq'
+import { type Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { commandQueue, openCommandQueue } from './command-queue.ts'
 import { connectForConsumers, type OnRedisError } from './redis.ts'
@@ -16,8 +16,8 @@ type Options = {
   shard: number
   handlers: CommandHandlers
   onError: OnRedisError
-  /** It began to consume only after it was returned, and dropped what came until then. */
-  onLateStart?: () => void
+  /** It has dropped what came after it was returned: look at the database. */
+  onDropped?: () => void
 }
 
 export function openConsumerConnection(redisUrl: string, onError: OnRedisError): ConsumerConnection {
@@ -34,20 +34,25 @@ export function openConsumerConnection(redisUrl: string, onError: OnRedisError):
 
 /**
  * Drops the commands that wait for this shard, then consumes what comes: look at the database after this.
- * Without Redis it returns after half a second and begins by itself once Redis is there.
+ * Without Redis it returns after half a second and begins by itself once Redis is there. After an outage it drops
+ * what waits again.
  */
 export async function startCommandConsumer(
   connection: ConsumerConnection,
-  { shard, handlers, onError, onLateStart }: Options,
+  { shard, handlers, onError, onDropped }: Options,
 ): Promise<Running> {
+  const { redis } = connection
+  // The connection reports its errors already.
+  const queue = openCommandQueue(redis, shard, () => undefined)
   let worker: Worker | undefined
   let isClosed = false
   let isReturned = false
+  let dropped: Promise<void> = Promise.resolve()
 
-  async function start(): Promise<void> {
+  async function drop(): Promise<void> {
     while (!isClosed) {
       try {
-        await dropWaiting(connection.redis, shard)
+        await dropWaiting(redis, queue)
         break
       } catch (error) {
         // A former owner that does not know it yet may be dropping at the same moment: BullMQ refuses one of both.
@@ -56,16 +61,23 @@ export async function startCommandConsumer(
       }
     }
     if (isClosed) return
-    worker = startWorker(connection.redis, shard, handlers, onError)
-    if (isReturned) onLateStart?.()
+    worker ??= startWorker(redis, shard, handlers, onError)
+    if (isReturned) onDropped?.()
   }
 
-  await Promise.race([start(), delay(startMsMax, undefined, { ref: false })])
+  function dropOnceMore(): void {
+    dropped = dropped.then(drop)
+  }
+
+  dropOnceMore()
+  await Promise.race([dropped, delay(startMsMax, undefined, { ref: false })])
   isReturned = true
+  redis.on('ready', dropOnceMore)
 
   return {
     async close() {
       isClosed = true
+      redis.off('ready', dropOnceMore)
       // By force: a handler that still runs is finished by its own means, its job is dropped by the next owner.
       await worker?.close(true)
     },
@@ -73,12 +85,11 @@ export async function startCommandConsumer(
 }
 
 /**
- * A command that was being handled when its owner was killed keeps its deduplication key, and every later
- * one of its kind would be swallowed. Nothing is lost: rows are committed before their command is added.
+ * A command that was being handled when its owner was killed, or that Redis handed out over a connection that was
+ * lost, keeps its deduplication key, and every later one of its kind would be swallowed. Nothing is lost: rows are
+ * committed before their command is added.
  */
-async function dropWaiting(redis: Redis, shard: number): Promise<void> {
-  // The connection reports its errors already.
-  const queue = openCommandQueue(redis, shard, () => undefined)
+async function dropWaiting(redis: Redis, queue: Queue): Promise<void> {
   await queue.obliterate({ force: true })
   // Nobody reads the event stream; BullMQ's scripts take its length from here (the option of a Queue writes the same).
   await redis.hset(queue.toKey('meta'), 'opts.maxLenEvents', 0)

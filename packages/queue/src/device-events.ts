@@ -1,7 +1,7 @@
 import { type DeviceEvent, deviceEventSchema, type QrEvent } from '@wagate/shared/device-events'
 import type { Running } from '@wagate/shared/running'
 import { type Leave, openChannels } from './channels.ts'
-import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+import { checkRedis, connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 
 export type DeviceEvents = Running & {
   /** Best effort: what cannot be told is lost, and reported to `onError`. */
@@ -17,8 +17,8 @@ export type DeviceEvents = Running & {
   publishShardsChanged(): Promise<void>
   /** Never fails: without Redis it hears what comes once Redis is back. */
   onShardsChanged(listener: () => void): Leave
-  /** For readiness: resolves to false when Redis does not answer within 2 s. */
-  isRedisUp(): Promise<boolean>
+  /** For readiness: resolves to `ok`, or to what is wrong; Redis has 2 s to answer. */
+  checkRedis(): Promise<string>
 }
 
 const shardsChannel = 'wa:shards'
@@ -68,12 +68,9 @@ export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRed
     publishShardsChanged: () => attempt(() => redis.publish(shardsChannel, '')),
     onShardsChanged: (listener) => channels.join(shardsChannel, () => listener()),
 
-    async isRedisUp() {
+    async checkRedis() {
       await connected
-      return redis.ping().then(
-        () => true,
-        () => false,
-      )
+      return checkRedis(redis)
     },
 
     async close() {

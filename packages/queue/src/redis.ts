@@ -63,15 +63,29 @@ export async function refuseEvictingRedis(redisUrl: string): Promise<void> {
     retryStrategy: () => null,
   })
   redis.on('error', () => undefined)
-  const memory = await redis
+  const policy = await redis
     .connect()
-    .then(() => redis.info('memory'))
-    .catch(() => '')
+    .then(() => findEvictingPolicy(redis))
+    .catch(() => undefined)
   redis.disconnect()
-  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction'
-  if (policy !== 'noeviction') {
+  if (policy) {
     throw new Error(
       `Redis is set to drop keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`,
     )
   }
+}
+
+/** For readiness: `ok`, or what is wrong with it. Within the time that the connection gives a command. */
+export async function checkRedis(redis: Redis): Promise<string> {
+  try {
+    const policy = await findEvictingPolicy(redis)
+    return policy ? `drops keys when its memory is full (maxmemory-policy ${policy})` : 'ok'
+  } catch {
+    return 'does not answer'
+  }
+}
+
+async function findEvictingPolicy(redis: Redis): Promise<string | undefined> {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(await redis.info('memory'))?.[1]
+  return policy === 'noeviction' ? undefined : policy
 }

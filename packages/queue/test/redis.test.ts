@@ -1,12 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Redis } from 'ioredis'
 import { afterEach, expect, test } from 'vitest'
 import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { startKeeper } from '../../../devnet/src/servers/keeper.ts'
+import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
+import { openDeviceEvents } from '../src/device-events.ts'
 import { refuseEvictingRedis } from '../src/redis.ts'
 
 const closers: (() => Promise<unknown>)[] = []
@@ -29,16 +25,12 @@ test('accepts a Redis that keeps its keys, and one that cannot be asked', async 
 })
 
 test('refuses a Redis that drops keys, and says what to set', async () => {
-  // A server of its own: the policy counts for all who use it.
-  const folder = mkdtempSync(join(tmpdir(), 'wagate-redis-'))
-  const vendorFolder = fileURLToPath(new URL('../../../.data/vendor', import.meta.url))
-  const keeper = await startKeeper(
-    { folder, logFolder: join(folder, 'logs'), vendorFolder, postgres: false, redis: true, durable: false },
-    { onProgress: () => undefined },
-  )
-  closers.push(() => keeper.close())
-  const redis = new Redis(keeper.redis?.url ?? '')
-  closers.push(() => redis.quit())
-  await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
-  await expect(refuseEvictingRedis(keeper.redis?.url ?? '')).rejects.toThrow(/allkeys-lru.*noeviction/)
+  const redis = await startOwnRedis()
+  closers.push(redis.close)
+  const events = openDeviceEvents(redis.url, { onError: () => undefined })
+  closers.push(events.close)
+  expect(await events.checkRedis()).toBe('ok')
+  await redis.set('maxmemory-policy', 'allkeys-lru')
+  await expect(refuseEvictingRedis(redis.url)).rejects.toThrow(/allkeys-lru.*noeviction/)
+  expect(await events.checkRedis()).toMatch(/drops keys.*allkeys-lru/)
 })

@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { askRedis } from '../src/servers/ask-redis.ts'
+import { expectAllAccepted, expectBack, untilPromptMs } from './recovery.ts'
+import { withRedisOnSmallDisk } from './redis-disk.ts'
+import { isShort } from './size.ts'
+import { type Trial, trial } from './trial.ts'
+import type { World } from './world.ts'
+
+const backMsMax = 10_000
+/** What nobody told the owner, it finds by itself. */
+const foundMsMax = 30_000
+const answerMsP99Max = 2500
+
+export function redisFaults(find: () => World): void {
+  async function ask(...command: string[]): Promise<void> {
+    const [answer] = await askRedis(new URL(find().devnet.redisUrl), [command])
+    expect(answer).toBe('+OK')
+  }
+
+  async function redisTrial(name: string, fault: Parameters<typeof trial>[2]): Promise<Trial> {
+    const found = await trial(find(), name, fault)
+    expectAllAccepted(found)
+    expectBack(name, { 'prompt after ms': untilPromptMs(found, find().senders, found.endedAtMs) }, backMsMax)
+    return found
+  }
+
+  it.skipIf(isShort)('8: Redis is killed and back after 5 s', async () => {
+    const { devnet } = find()
+    const found = await redisTrial('8 Redis killed', async () => {
+      devnet.signal('redis', 'SIGKILL')
+      await delay(5000)
+      await devnet.start('redis')
+    })
+    expectBack('8 Redis killed', { 'p99 of answers ms': p99During(found) }, answerMsP99Max)
+  })
+
+  it('9: Redis loses everything, also what it was told of the last messages', async () => {
+    const { devnet } = find()
+    const found = await trial(find(), '9 Redis wiped', async (load) => {
+      await ask('FLUSHALL')
+      await delay(2000)
+      devnet.signal('redis', 'SIGKILL')
+      await delay(1000)
+      await load.stop()
+      rmSync(join(devnet.dataFolder, 'redis/appendonlydir'), { recursive: true })
+      await devnet.start('redis')
+    })
+    expectAllAccepted(found)
+    const lastSentAtMs = Math.max(...found.messages.map(({ sentAtMs }) => sentAtMs ?? 0))
+    expectBack('9 Redis wiped', { 'last sent after ms': lastSentAtMs - found.endedAtMs }, foundMsMax)
+  })
+
+  it.skipIf(isShort)('10: Redis does not answer for 20 s', async () => {
+    const { devnet } = find()
+    await redisTrial('10 Redis stopped', async () => {
+      devnet.signal('redis', 'SIGSTOP')
+      await delay(20_000)
+      devnet.signal('redis', 'SIGCONT')
+    })
+  })
+
+  it('11: Redis has no memory left', async () => {
+    await redisTrial('11 memory full', async () => {
+      await ask('CONFIG', 'SET', 'maxmemory', '1')
+      await delay(isShort ? 3000 : 15_000)
+      await ask('CONFIG', 'SET', 'maxmemory', '0')
+    })
+  })
+
+  it.skipIf(isShort)('11: the disk of Redis is full', async ({ skip }) => {
+    const { devnet, recover } = find()
+    const impossible = await withRedisOnSmallDisk(devnet, async (disk) => {
+      await recover()
+      await redisTrial('11 disk full', async () => {
+        disk.fill()
+        await delay(15_000)
+        disk.free()
+      })
+    })
+    if (impossible) skip(impossible)
+  })
+}
+
+function p99During({ load, faultAtMs, endedAtMs }: Trial): number {
+  const took = load.sent
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ atMs }) => atMs >= faultAtMs && atMs < endedAtMs)
+    .map(({ tookMs }) => tookMs)
+    .sort((a, b) => a - b)
+  return took[Math.floor(0.99 * took.length)] ?? 0
+}

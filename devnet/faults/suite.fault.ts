@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import { mediaFaults } from './media.ts'
 import { makeRandom } from './random.ts'
 import { serverFaults } from './servers.ts'
 import { seed, size } from './size.ts'
+import { streamFaults } from './streams.ts'
 import { whatsappFaults } from './whatsapp.ts'
 import { workerFaults } from './workers.ts'
 import { openWorld, type World } from './world.ts'
@@ -23,4 +25,6 @@ describe('no message is lost, doubled, out of order or reported wrongly when', (
   workerFaults(theWorld)
   serverFaults(theWorld)
   whatsappFaults(theWorld)
+  streamFaults(theWorld)
+  mediaFaults(theWorld)
 })

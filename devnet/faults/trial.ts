@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { auditHistory, type History } from '../src/harness/history.ts'
 import { type Load, startLoad } from '../src/harness/load.ts'
+import type { LogLine } from '../src/harness/phones.ts'
 import { isFinished, type MessageFacts } from '../src/harness/records.ts'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
@@ -15,6 +16,8 @@ export type Trial = {
   load: Load
   messages: MessageFacts[]
   history: History
+  /** What the network saw, in the order in which it arrived. */
+  log: LogLine[]
 }
 
 /** An API request may take this long, whatever happens. */
@@ -23,9 +26,15 @@ const finishMs = 120_000
 
 /**
  * A load, and a fault in the middle of it. In the end nothing accepted is lost, doubled, out of order or reported
- * wrongly, no sender had two owners, and every request was answered in time.
+ * wrongly, no sender had two owners, and every request was answered in time. Only senders that the fault has
+ * `loggedOut` may be refused.
  */
-export async function trial(world: World, name: string, fault: () => Promise<void>): Promise<Trial> {
+export async function trial(
+  world: World,
+  name: string,
+  fault: () => Promise<void>,
+  loggedOut: string[] = [],
+): Promise<Trial> {
   const logged = (await world.phones.log()).length
   const startedAtMs = Date.now()
   const load = startLoad(world.gateway, {
@@ -45,7 +54,8 @@ export async function trial(world: World, name: string, fault: () => Promise<voi
     (await world.records.listMessagesSince(startedAtMs)).every(isFinished),
   )
   const messages = await world.records.listMessagesSince(startedAtMs)
-  const history = auditHistory(load.sent, messages, (await world.phones.log()).slice(logged))
+  const log = (await world.phones.log()).slice(logged)
+  const history = auditHistory(load.sent, messages, log)
   const attempts = load.sent.flatMap((sent) => sent.attempts)
   const slowest = Math.max(...attempts.map(({ tookMs }) => tookMs))
   note(name, {
@@ -62,9 +72,10 @@ export async function trial(world: World, name: string, fault: () => Promise<voi
     dishonest: [],
     overlapping: [],
   })
-  expect(history.refused).toBe(0)
+  const refused = load.sent.filter(({ messageId }) => messageId === undefined)
+  expect(refused.filter(({ sender }) => !loggedOut.includes(sender))).toEqual([])
   expect(slowest).toBeLessThan(answerMsMax)
-  return { faultAtMs, endedAtMs, load, messages, history }
+  return { faultAtMs, endedAtMs, load, messages, history, log }
 }
 
 /** From `sinceMs` until each of the senders had sent a message that was accepted after it. */

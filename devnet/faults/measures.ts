@@ -5,6 +5,8 @@ import type { World } from './world.ts'
 
 const mebibyte = 2 ** 20
 const sampleEveryMs = 250
+/** A collection itself takes a tenth of it. */
+const collectMs = 2000
 
 /** How long 99 of 100 messages of these senders took, of those that were accepted in this time, until they were sent. */
 export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: number, toMs: number): number {
@@ -16,22 +18,27 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
   return tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.POSITIVE_INFINITY
 }
 
-/** By how many MiB that worker grew which grew most while the work was going on. */
-export async function growthMib({ devnet, workers }: World, work: () => Promise<void>): Promise<number> {
-  const rss = () => workers.map((name) => readRssBytes(devnet.pid(name) ?? 0))
-  const before = rss()
-  const most = [...before]
-  let isDone = false
-  async function sample(): Promise<void> {
-    while (!isDone) {
-      for (const [index, bytes] of rss().entries()) most[index] = Math.max(most[index] ?? 0, bytes)
-      await delay(sampleEveryMs)
-    }
+/** By how many MiB a worker grew while the work was going on: the one that grew most. */
+type Growth = {
+  /** What it held in the end, without garbage. */
+  heldMib: number
+  /** The highest of all samples. */
+  peakMib: number
+}
+
+export async function growthDuring({ devnet, workers }: World, work: () => Promise<void>): Promise<Growth> {
+  const sample = () => workers.map((name) => readRssBytes(devnet.pid(name) ?? 0))
+  async function collected(): Promise<number[]> {
+    for (const name of workers) devnet.signal(name, 'SIGUSR2')
+    await delay(collectMs)
+    return sample()
   }
-  const sampling = sample()
-  await work().finally(() => {
-    isDone = true
-  })
-  await sampling
-  return Math.max(...most.map((bytes, index) => bytes - (before[index] ?? 0))) / mebibyte
+  const before = await collected()
+  const growth = (rss: number[]) => Math.max(...rss.map((bytes, at) => bytes - (before[at] ?? 0))) / mebibyte
+  let peakMib = 0
+  const timer = setInterval(() => {
+    peakMib = Math.max(peakMib, growth(sample()))
+  }, sampleEveryMs)
+  await work().finally(() => clearInterval(timer))
+  return { heldMib: growth(await collected()), peakMib }
 }

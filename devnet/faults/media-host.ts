@@ -11,7 +11,7 @@ export const mediaMemoryMib = 64
 
 /** For workers to which the media host is a public one, in spite of its place on this machine. */
 export const mediaEnvironment = {
-  NODE_OPTIONS: `--import ${new URL('./public-media-host.mjs', import.meta.url).href}`,
+  NODE_OPTIONS: `--import ${new URL('./in-worker.mjs', import.meta.url).href}`,
   PUBLIC_MEDIA_ADDRESS: publicAddress,
   MEDIA_MEMORY_BYTES: String(mediaMemoryMib * 2 ** 20),
 }

@@ -128,7 +128,7 @@ export function whatsappFaults(find: () => World): void {
     const pace = { rate_per_minute: isShort ? 60 : 120, burst: 1 }
     const faultMs = isShort ? 8000 : 62_000
     const [paced = '', offline = '', ...rest] = world.senders
-    const slow = rest.slice(0, Math.ceil(rest.length / 4))
+    const slow = rest.slice(0, Math.max(2, Math.ceil(rest.length / 4)))
     const others = rest.slice(slow.length)
     let [fromMs, toMs] = [0, 0]
     let growth = { heldMib: 0, peakMib: 0 }

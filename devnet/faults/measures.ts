@@ -18,6 +18,11 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
   return tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.POSITIVE_INFINITY
 }
 
+/** What a p99 may rise to. Half a second says more about the machine than about us. */
+export function undisturbedMs(baselineMs: number): number {
+  return Math.max(2 * baselineMs, 500)
+}
+
 /** By how many MiB a worker grew while the work was going on: the one that grew most. */
 type Growth = {
   /** What it held in the end, without garbage. */

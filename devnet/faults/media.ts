@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
-import { growthDuring, p99Ms } from './measures.ts'
+import { growthDuring, p99Ms, undisturbedMs } from './measures.ts'
 import { type MediaHost, mediaMemoryMib, openMediaHost } from './media-host.ts'
 import { isShort, size } from './size.ts'
 import { trial } from './trial.ts'
@@ -24,7 +24,6 @@ const uploadsMax = 4
 const sentWithinMs = 5000
 const filesMax = 6
 const heavyPerSender = 2
-const noiseMs = 250
 
 export function mediaFaults(find: () => World): void {
   it('24: media hosts answer slowly, wrongly or without end', async () => {
@@ -61,7 +60,7 @@ export function mediaFaults(find: () => World): void {
       'RSS grew MiB': heavyMib,
     })
     expect(host.secretsGiven()).toBe(0)
-    expect(textMs).toBeLessThan(Math.max(2 * baselineMs, noiseMs))
+    expect(textMs).toBeLessThan(undisturbedMs(baselineMs))
     // What was given back may still be garbage when others take it.
     expect(heavyMib).toBeLessThan(2 * mediaMemoryMib + 50)
   })

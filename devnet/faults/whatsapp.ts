@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { recipientOf } from '../src/harness/numbers.ts'
 import type { LogLine } from '../src/harness/phones.ts'
 import { note } from './figures.ts'
-import { growthDuring, p99Ms } from './measures.ts'
+import { growthDuring, p99Ms, undisturbedMs } from './measures.ts'
 import { isShort, size } from './size.ts'
 import { type Trial, trial, untilNextSentMs } from './trial.ts'
 import type { World } from './world.ts'
@@ -17,8 +17,6 @@ const arrivalMs = 500
 /** A second, less what the later of two logins may be faster on its way. */
 const attemptGapMs = 1000 - arrivalMs
 const ackTimeoutMs = 20_000
-/** Below this a p99 says more about the machine than about us. */
-const noiseMs = 250
 
 export function whatsappFaults(find: () => World): void {
   it('18: WhatsApp drops all connections at once', async () => {
@@ -160,7 +158,7 @@ export function whatsappFaults(find: () => World): void {
       'at most, with garbage': growth.peakMib,
       'in the minute of the paced': inMinute,
     })
-    expect(othersMs).toBeLessThan(Math.max(2 * baselineMs, noiseMs))
+    expect(othersMs).toBeLessThan(undisturbedMs(baselineMs))
     expect(slowMs).toBeGreaterThan(1000)
     expect(growth.heldMib).toBeLessThan(50)
     if (!isShort) expect(Math.abs(inMinute / pace.rate_per_minute - 1)).toBeLessThanOrEqual(0.05)

@@ -26,6 +26,7 @@ const filesMax = 6
 const heavyPerSender = 2
 
 export function mediaFaults(find: () => World): void {
+  // Fails when senders share the places for uploads.
   it('24: media hosts answer slowly, wrongly or without end', async () => {
     const world = find()
     const host = await openMediaHost()

@@ -19,6 +19,7 @@ const attemptGapMs = 1000 - arrivalMs
 const ackTimeoutMs = 20_000
 
 export function whatsappFaults(find: () => World): void {
+  // Fails when a resend gets a new id, and when there is no wait between two attempts.
   it('18: WhatsApp drops all connections at once', async () => {
     const world = find()
     const outageMs = isShort ? 3000 : 4000
@@ -51,6 +52,7 @@ export function whatsappFaults(find: () => World): void {
     if (!isShort) expect(Math.max(...firsts) - Math.min(...firsts)).toBeGreaterThan(firstWaitMsMax / 2)
   })
 
+  // Fails when the error in an ack is ignored.
   it.skipIf(isShort)('20: acknowledgements are lost, late, or errors', async () => {
     const world = find()
     const [restricted = '', stale = '', refusing = ''] = world.senders.slice(-3)
@@ -108,6 +110,7 @@ export function whatsappFaults(find: () => World): void {
     }
   })
 
+  // Fails when the session leaves it to Baileys to notice the silence: 55 s.
   it.skipIf(isShort)('21: connections go silent', async () => {
     const world = find()
     const found = await trial(world, '21 half-open', () => world.fault({ kind: 'half_open' }))

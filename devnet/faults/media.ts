@@ -60,6 +60,8 @@ export function mediaFaults(find: () => World): void {
       'p99 of texts before ms': baselineMs,
       'RSS grew MiB': heavyMib,
     })
+    const endless = messages.filter(({ type, body }) => type === 'image' && body?.includes('drip'))
+    for (const { errorCode } of endless) expect(errorCode).toBe('media_fetch_timeout')
     expect(host.secretsGiven()).toBe(0)
     expect(textMs).toBeLessThan(undisturbedMs(baselineMs))
     // What was given back may still be garbage when others take it.

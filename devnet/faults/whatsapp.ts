@@ -36,7 +36,7 @@ export function whatsappFaults(find: () => World): void {
     })
     const nextMs = untilNextSentMs(found, world.senders, droppedAtMs)
     const attempts = await world.loginsSince(droppedAtMs)
-    const firsts = world.senders.map((sender) => (attempts.get(sender)?.[0] ?? 0) - droppedAtMs)
+    const firsts = world.senders.map((sender) => (attempts.get(sender)?.[0] ?? Number.NaN) - droppedAtMs)
     const gapsMs = [...attempts.values()].flatMap(gaps)
     note('18 all dropped', {
       'last sender ms': Math.max(...nextMs),
@@ -80,7 +80,8 @@ export function whatsappFaults(find: () => World): void {
       sightings.filter(({ lines: [first] }) => first?.sender === sender && first.ack === ack)
     const limited = at(restricted, '463')
     const refreshed = at(stale, '479')
-    const refused = at(refusing, '479')
+    // The fault may have ended between the two attempts of the last one.
+    const refused = at(refusing, '479').slice(0, -1)
     const lookups = (await world.phones.stats()).device_lookups - before.device_lookups
     note('20 acks lost, late, errors', {
       'without any answer': silent.length,

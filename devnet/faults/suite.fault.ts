@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import { linkFaults } from './links.ts'
+import { mediaFaults } from './media.ts'
 import { postgresFaults } from './postgres.ts'
 import { makeRandom } from './random.ts'
 import { redisFaults } from './redis.ts'
 import { seed, size } from './size.ts'
+import { streamFaults } from './streams.ts'
 import { whatsappFaults } from './whatsapp.ts'
 import { workerFaults } from './workers.ts'
 import { openWorld, type World } from './world.ts'
@@ -27,4 +29,6 @@ describe('no message is lost, doubled, out of order or reported wrongly when', (
   postgresFaults(theWorld)
   linkFaults(theWorld)
   whatsappFaults(theWorld)
+  streamFaults(theWorld)
+  mediaFaults(theWorld)
 })

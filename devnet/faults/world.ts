@@ -6,6 +6,7 @@ import { senderNumbers } from '../src/harness/numbers.ts'
 import { openSystem, type System } from '../src/harness/system.ts'
 import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
 import { until } from '../src/harness/until.ts'
+import { mediaEnvironment } from './media-host.ts'
 import type { Size } from './size.ts'
 
 type ServerKind = 'postgres' | 'redis' | 'whatsapp'
@@ -19,12 +20,16 @@ export type World = System & {
   link(name: string, server: ServerKind): TcpProxy
   links(server: ServerKind): TcpProxy[]
   fault(request: Record<string, unknown>): Promise<void>
+  /** When each sender tried to log in, successful or not. */
+  loginsSince(ms: number): Promise<Map<string, number[]>>
   /** Everything runs, nothing fails, and nothing waits: where every trial begins. */
   recover(): Promise<void>
   close(): Promise<void>
 }
 
 const restMs = 180_000
+/** Counted in Redis, but never reached. */
+const apiEnvironment = { LIMIT_REQUESTS_PER_SECOND: '10000', LIMIT_REQUESTS_BURST: '10000' }
 
 export async function openWorld(size: Size, random: () => number): Promise<World> {
   const links = new Map<string, TcpProxy>()
@@ -34,8 +39,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     workers: size.workers,
     // Of its own, so that Postgres keeps what it has committed when it is killed.
     dataFolder,
-    // Counted in Redis, but never reached.
-    environment: () => ({ LIMIT_REQUESTS_PER_SECOND: '10000', LIMIT_REQUESTS_BURST: '10000' }),
+    environment: (name) => (name.startsWith('worker') ? mediaEnvironment : apiEnvironment),
     async between(name, url) {
       const link = await startTcpProxy(url, { random })
       links.set(keyOf(name, kindOf(url)), link)
@@ -69,6 +73,14 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     },
     links: (server) => [...links].flatMap(([key, link]) => (key.endsWith(` ${server}`) ? link : [])),
     fault: phones.fault,
+    async loginsSince(ms) {
+      const times = new Map<string, number[]>()
+      for (const { sender, t } of await phones.logins()) {
+        const atMs = Date.parse(t)
+        if (atMs >= ms) times.set(sender, [...(times.get(sender) ?? []), atMs])
+      }
+      return times
+    },
     async recover() {
       for (const link of links.values()) link.heal()
       await phones.clearFaults()

@@ -49,6 +49,7 @@ type Current = {
   kind: 'pair' | 'login'
   /** The wish that it fulfils. */
   desiredRev: number
+  openedAtMs: number
   session: Session
   isOpen: boolean
   /** Lets the next login begin. */
@@ -56,6 +57,8 @@ type Current = {
 }
 
 const retryMs = 1000
+/** Between two logins, whatever ended the first. Only the restart that follows a pairing does not wait. */
+const loginGapMs = 1000
 const pairingLookMs = 5000
 /** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
 const drainMs = 700
@@ -190,6 +193,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const opened: Current = {
       kind,
       desiredRev: state.desiredRev,
+      openedAtMs: performance.now(),
       isOpen: false,
       giveBack,
       session: openDeviceSession(
@@ -210,7 +214,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
           onOutcome,
           async onClosed(code) {
             giveBack()
-            if (current === opened) await handleClosed(kind, code)
+            if (current === opened) await handleClosed(opened, code)
           },
           onError,
         },
@@ -228,7 +232,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     }
   }
 
-  async function handleClosed(kind: Current['kind'], code: number | undefined): Promise<void> {
+  async function handleClosed({ kind, openedAtMs }: Current, code: number | undefined): Promise<void> {
     stopOutbox()
     current = undefined
     const next = afterClose(code, failures)
@@ -239,8 +243,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       refusedBecause = next.reason
       return look()
     }
-    const delayMs = next.kind === 'reconnect' ? next.delayMs : retryMs
-    notBeforeMs = performance.now() + delayMs
+    const nowMs = performance.now()
+    const gapMs = kind === 'login' ? openedAtMs + loginGapMs - nowMs : 0
+    const delayMs = Math.max(gapMs, next.kind === 'reconnect' ? next.delayMs : retryMs)
+    notBeforeMs = nowMs + delayMs
     lookAfter(delayMs)
     if (kind !== 'login') return
     const hasGrace = next.kind === 'wipe' || next.hasGrace !== false

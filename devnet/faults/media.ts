@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { until } from '../src/harness/until.ts'
+import { note } from './figures.ts'
+import { growthDuring, p99Ms, undisturbedMs } from './measures.ts'
+import { type MediaHost, mediaMemoryMib, openMediaHost } from './media-host.ts'
+import { isShort, size } from './size.ts'
+import { trial } from './trial.ts'
+import type { World } from './world.ts'
+
+/** What the message ends with, and in which time. */
+const refusals = [
+  { path: '/drip', code: 'media_fetch_timeout', withinMs: 17_000 },
+  { path: '/endless', code: 'media_too_large', withinMs: 15_000 },
+  { path: '/bomb', code: 'media_fetch_failed', withinMs: 5000 },
+  { path: '/circle', code: 'media_fetch_failed', withinMs: 5000 },
+  { path: '/to-file', code: 'media_url_forbidden', withinMs: 5000 },
+  { path: '/to-loopback', code: 'media_url_forbidden', withinMs: 5000 },
+  { path: '/truncated', code: 'media_fetch_failed', withinMs: 5000 },
+]
+/** So many a sender may fetch at a time. */
+const uploadsMax = 4
+/** Of files that nothing is wrong with. */
+const sentWithinMs = 5000
+const filesMax = 6
+const heavyPerSender = 2
+
+export function mediaFaults(find: () => World): void {
+  // Fails when senders share the places for uploads.
+  it('24: media hosts answer slowly, wrongly or without end', async () => {
+    const world = find()
+    const host = await openMediaHost()
+    const [bound = '', ...others] = world.senders
+    const tookMs = new Map<string, number>()
+    let checkedAtMs = 0
+    let heavyMib = 0
+    const found = await trial(world, '24 media hosts', async () => {
+      // One sender waits for all that it may fetch at a time, and has more.
+      const drips = Array.from({ length: uploadsMax + 1 }, () => send(world, host, bound, '/drip'))
+      await Promise.all(drips)
+      const asked = refusals.map(async ({ path, code, withinMs }, index) => {
+        const message = await send(world, host, others[index % others.length] ?? '', path)
+        tookMs.set(path, await untilEnded(world, message, { status: 'failed', code, withinMs }))
+      })
+      const good = others.slice(0, filesMax).map(async (sender) => {
+        const message = await send(world, host, sender, '/file')
+        return untilEnded(world, message, { status: 'sent', code: undefined, withinMs: sentWithinMs })
+      })
+      tookMs.set('/file', Math.max(...(await Promise.all(good))))
+      await Promise.all(asked)
+      checkedAtMs = Date.now()
+      if (!isShort) heavyMib = (await growthDuring(world, () => sendHeavy(world, host))).peakMib
+    }).finally(host.close)
+    const { messages, faultAtMs } = found
+    const baselineMs = p99Ms(messages, world.senders, faultAtMs - size.beforeMs / 2, faultAtMs)
+    const textMs = p99Ms(messages, world.senders, faultAtMs, checkedAtMs)
+    note('24 media hosts', {
+      ...Object.fromEntries([...tookMs].map(([path, ms]) => [`${path} ms`, ms])),
+      'p99 of texts ms': textMs,
+      'p99 of texts before ms': baselineMs,
+      'RSS grew MiB': heavyMib,
+    })
+    const endless = messages.filter(({ type, body }) => type === 'image' && body?.includes('drip'))
+    for (const { errorCode } of endless) expect(errorCode).toBe('media_fetch_timeout')
+    expect(host.secretsGiven()).toBe(0)
+    expect(textMs).toBeLessThan(undisturbedMs(baselineMs))
+    // What was given back may still be garbage when others take it.
+    expect(heavyMib).toBeLessThan(2 * mediaMemoryMib + 50)
+  })
+}
+
+let sent = 0
+
+async function send({ gateway }: World, host: MediaHost, sender: string, path: string): Promise<string> {
+  sent += 1
+  const { status, body } = await gateway.call('send-media', {
+    sender,
+    number: String(15_570_000_000 + sent),
+    type: path === '/file' ? 'document' : 'image',
+    url: host.url(path),
+    caption: `${path} ${sent} ${Date.now()}`,
+  })
+  if (status !== 200) throw new Error(`Not accepted: ${JSON.stringify(body)}`)
+  return String(body.message_id)
+}
+
+type End = { status: 'sent' | 'failed'; code: string | undefined; withinMs: number }
+
+async function untilEnded({ gateway }: World, messageId: string, end: End): Promise<number> {
+  const startedAt = performance.now()
+  const { withinMs } = end
+  const body = await until(`${messageId} ends`, { withinMs, everyMs: 100 }, async () => {
+    const answer = await gateway.call('message-status', { message_id: messageId })
+    return !['queued', 'sending'].includes(String(answer.body.status)) && answer.body
+  })
+  expect(body.error_code ?? undefined).toBe(end.code)
+  if (end.status === 'sent') expect(['sent', 'delivered']).toContain(body.status)
+  return performance.now() - startedAt
+}
+
+/** More than the memory for media, from all senders, and each takes its whole time. */
+async function sendHeavy(world: World, host: MediaHost): Promise<void> {
+  for (let count = 0; count < heavyPerSender; count++) {
+    await Promise.all(world.senders.map((sender) => send(world, host, sender, '/heavy-drip')))
+  }
+  await delay(40_000)
+}

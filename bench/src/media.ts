@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
+import { readRssBytes } from '@wagate/devnet/harness/resident-memory'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { readRssBytes } from './process-usage.ts'
 
 const mebibyte = 2 ** 20
 const sizes = { full: { count: 50, senders: 5 }, short: { count: 10, senders: 2 } }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
+import { readRssBytes } from '@wagate/devnet/harness/resident-memory'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { readRssBytes } from './process-usage.ts'
 
 type Sample = { senders: number; afterLogin: number; settled: number; collected: number; heap: number }
 

@@ -19,12 +19,6 @@ export function readCpuMs(pid: number): number {
     .reduce((total, { cpuMs, endedChildrenCpuMs }) => total + cpuMs + endedChildrenCpuMs, 0)
 }
 
-/** Resident memory of one process. Linux only. */
-export function readRssBytes(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) * 1024
-}
-
 function listStats(): Stat[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import { apiFaults } from './api.ts'
+import { clockFaults } from './clock.ts'
+import { mixedFaults } from './mix.ts'
 import { makeRandom } from './random.ts'
 import { serverFaults } from './servers.ts'
 import { seed, size } from './size.ts'
@@ -21,6 +24,9 @@ function theWorld(): World {
 
 describe('no message is lost, doubled, out of order or reported wrongly when', () => {
   workerFaults(theWorld)
+  apiFaults(theWorld)
+  clockFaults(theWorld)
   serverFaults(theWorld)
   whatsappFaults(theWorld)
+  mixedFaults(theWorld)
 })

@@ -26,6 +26,7 @@ const finishMs = 120_000
  * wrongly, no sender had two owners, and every request was answered in time.
  */
 export async function trial(world: World, name: string, fault: () => Promise<void>): Promise<Trial> {
+  await world.ownerWatch.takeForeignWrites()
   const logged = (await world.phones.log()).length
   const startedAtMs = Date.now()
   const load = startLoad(world.gateway, {
@@ -62,6 +63,7 @@ export async function trial(world: World, name: string, fault: () => Promise<voi
     dishonest: [],
     overlapping: [],
   })
+  expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   expect(history.refused).toBe(0)
   expect(slowest).toBeLessThan(answerMsMax)
   return { faultAtMs, endedAtMs, load, messages, history }

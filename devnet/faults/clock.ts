@@ -27,12 +27,17 @@ export function clockFaults(find: () => World): void {
     const fields = { sender: world.senders[0], number: '15550009999', message: text, idempotency_key: text }
     const first = await world.gateway.call('send-message', { ...fields, wait: 20 })
     expect(first.body.status).not.toBe('queued')
-    await trial(world, '23 clocks', async () => {
+    const { messages } = await trial(world, '23 clocks', async () => {
       for (const shift of ['+1h', '-2h']) {
         clocks.set(shift)
         await expectOwnerFor(world, 'worker-1', id, leaseMs + 2000)
       }
     })
+    const atMs = Date.now()
+    const wrong = messages.filter((message) => {
+      return !(message.createdAtMs <= (message.sentAtMs ?? 0) && (message.sentAtMs ?? 0) <= atMs)
+    })
+    expect(wrong).toEqual([])
     // Longer than a key counts.
     clocks.set('+25h')
     const again = await world.gateway.call('send-message', fields)

@@ -38,6 +38,8 @@ export function workerFaults(find: () => World): void {
     const found = await trial(world, '2 SIGKILL × 5', async () => {
       await world.fault({ kind: 'ack_drop' })
       await world.fault({ kind: 'no_receipts' })
+      // By then it has sent something that gets no answer.
+      await delay(2000)
       let newest = 0
       for (let kills = 0; kills < 5; kills++) {
         newest = await untilSentThroughNewer(world, sender, newest)

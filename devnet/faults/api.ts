@@ -5,6 +5,7 @@ import { trial } from './trial.ts'
 import type { World } from './world.ts'
 
 export function apiFaults(find: () => World): void {
+  // Fails when a message is stored although its idempotency key was used.
   it('7: the API is killed with answers on their way', async () => {
     const world = find()
     let readyMs = Number.NaN

@@ -17,6 +17,7 @@ const library = [
 ].find((file) => file && existsSync(file))
 
 export function clockFaults(find: () => World): void {
+  // Fails when leases or idempotency keys end by the clock of a process.
   it.skipIf(isShort)('23: the clocks of a worker and of the API jump', async ({ skip }) => {
     if (!library) return skip('libfaketime is not installed')
     const world = find()
@@ -53,6 +54,8 @@ async function expectNoHarm(world: World, clocks: Clocks): Promise<void> {
   const again = await world.gateway.call('send-message', fields)
   expect(again.body.message_id).toBe(first.body.message_id)
   clocks.set('+0')
+  // Until the lease was renewed by the right clock.
+  await delay(leaseMs / 2)
   await expectLeaseToLapse(world, 'worker-1', () => clocks.set('-2h'))
 }
 

@@ -15,6 +15,7 @@ const stopMsMax = 15_000
 const quitMsMax = 2000
 
 export function workerFaults(find: () => World): void {
+  // Fails when a new owner reads only `queued` messages, and not those that the former one was sending.
   it('1: a worker is killed', async () => {
     const world = find()
     const { worker, senders } = await busiestWorker(world)
@@ -33,6 +34,7 @@ export function workerFaults(find: () => World): void {
     expect(Math.max(...nextMs)).toBeLessThan(takeoverMsMax + 30 * senders.length)
   })
 
+  // Fails when a message gets a new WhatsApp id once it was on its way.
   it.skipIf(isShort)('2: the owner of a message is killed five times before WhatsApp takes it', async () => {
     const world = find()
     const sender = world.senders[0] ?? ''
@@ -57,6 +59,7 @@ export function workerFaults(find: () => World): void {
     expect(failedIn(found)).toEqual([])
   })
 
+  // Fails when a recipient's next message waits for the next look a second later.
   it.skipIf(isShort)('3: all workers are killed, and come back after 20 s', async () => {
     const world = find()
     const found = await trial(world, '3 SIGKILL all, 20 s', async () => {
@@ -70,6 +73,7 @@ export function workerFaults(find: () => World): void {
     expect(failedIn(found)).toEqual([])
   })
 
+  // Fails when a worker that ends does not release its shards, and when it releases them before it closes its connections.
   it('4: the workers are restarted one after the other', async () => {
     const world = find()
     const before = await world.phones.stats()
@@ -103,6 +107,7 @@ export function workerFaults(find: () => World): void {
     expect(Math.max(...gapsMs)).toBeLessThan(gapMsMax)
   })
 
+  // Fails when the fence compares neither owner nor epoch.
   it('5: a worker is stopped for longer than its lease and wakes up', async () => {
     const world = find()
     await outlive(world, '5 SIGSTOP', async (worker) => {
@@ -112,6 +117,7 @@ export function workerFaults(find: () => World): void {
     })
   })
 
+  // Fails like 5.
   it.skipIf(isShort)("6: a worker's event loop stands still for 15 s", async () => {
     const world = find()
     await outlive(world, '6 blocked', async (worker) => {

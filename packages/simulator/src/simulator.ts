@@ -6,8 +6,8 @@ import { MediaStore } from './handset/media-store.ts'
 import { closeServer, listen } from './listen.ts'
 import { serveMedia } from './media-upload.ts'
 import { Faults } from './network/faults.ts'
-import { MessageLog } from './network/message-log.ts'
 import type { Network } from './network/network.ts'
+import { RecentLog } from './network/recent-log.ts'
 import { directoryState, memoryState } from './network/state.ts'
 import { makeCounters } from './network/stats.ts'
 import { clientEvents } from './stanzas/client.ts'
@@ -50,7 +50,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     pairings: new Map(),
     faults: new Faults(),
     media: new MediaStore(),
-    log: new MessageLog(),
+    log: new RecentLog(),
+    logins: new RecentLog(),
     counters: makeCounters(),
     state,
     reportFailure: (error) => {

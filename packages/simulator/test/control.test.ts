@@ -47,8 +47,10 @@ test('scans, sends, reads, breaks and reports over HTTP', async () => {
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(log).toMatchObject([
-    { sender: number, recipient: contact, wa_message_id: id, ack: 'ok', duplicate: false },
+    { sender: number, recipient: contact, wa_message_id: id, ack: 'ok', receipt: true, duplicate: false },
   ])
+  const logins = (await call('GET', '/logins')).text.trim().split('\n')
+  expect(logins.map((line) => JSON.parse(line))).toMatchObject([{ sender: number, result: 'ok' }])
   expect((await call('GET', '/stats')).json()).toMatchObject({
     connections: { [number]: 1 },
     logins: 1,

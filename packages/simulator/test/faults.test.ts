@@ -88,6 +88,7 @@ test('refuses logins with the code of a stream error that lasts', async () => {
   await companion.until(() => companion.closedWith === 503, 'code 503')
   companion.reconnect()
   await companion.until(() => companion.closedWith === 503, 'code 503 again')
+  expect(sim.logins().at(-1)).toMatchObject({ sender: companion.number, result: '503' })
 })
 
 test('logs a companion out with 401', async () => {
@@ -144,6 +145,16 @@ test('reads slowly', async () => {
   expect(performance.now() - started).toBeGreaterThan(290)
 })
 
+test('reads so many bytes a second', async () => {
+  const to = newNumber()
+  await (await companion.send(to, { text: 'warm' })).ack
+  sim.fault({ kind: 'slow_read', sender: companion.number, bytes_per_second: 10_000 })
+  const started = performance.now()
+  // Once for the recipient and once for the own phone.
+  await (await companion.send(to, { text: 'x'.repeat(2000) })).ack
+  expect(performance.now() - started).toBeGreaterThan(390)
+})
+
 test('strikes about as often as its share says', async () => {
   const to = newNumber()
   sim.fault({ kind: 'ack_error', code: '463', sender: companion.number, share: 0.5 })
@@ -159,6 +170,8 @@ test('refuses faults that make no sense', () => {
   expect(() => sim.fault({ kind: 'stream_error' })).toThrow('needs a code')
   expect(() => sim.fault({ kind: 'ack_error' })).toThrow('needs a code')
   expect(() => sim.fault({ kind: 'ack_delay' })).toThrow('needs ms')
+  expect(() => sim.fault({ kind: 'slow_read' })).toThrow('needs ms')
+  expect(() => sim.fault({ kind: 'slow_read', bytes_per_second: 0 })).toThrow('positive')
   expect(() => sim.fault({ kind: 'not_on_whatsapp' })).toThrow('needs a number')
   expect(() => sim.fault({ kind: 'drop', share: 2 })).toThrow('share')
   expect(() => sim.clearFault('none')).toThrow('no such fault')

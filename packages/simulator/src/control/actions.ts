@@ -4,8 +4,8 @@ import type { ReceivedMessage } from '../network/chat.ts'
 import { type Device, deviceJid } from '../network/device.ts'
 import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
 import { isNumber, lidJid } from '../network/jid.ts'
-import type { LogEntry } from '../network/message-log.ts'
 import { type Network, phoneOf } from '../network/network.ts'
+import type { LogEntry, LoginEntry } from '../network/recent-log.ts'
 import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
@@ -46,6 +46,7 @@ export type Actions = {
   clearFault: (id: string) => void
   clearFaults: () => void
   log: () => LogEntry[]
+  logins: () => LoginEntry[]
   stats: () => StatsView
 }
 
@@ -71,6 +72,7 @@ export function makeActions(network: Network): Actions {
     },
     clearFaults: () => network.faults.clear(),
     log: () => network.log.entries(),
+    logins: () => network.logins.entries(),
     stats: () => viewStats(network),
   }
 }

@@ -65,6 +65,7 @@ const routes: Route[] = [
     },
   },
   { method: 'GET', path: /^\/log$/, run: ({ actions }) => actions.log(), ndjson: true },
+  { method: 'GET', path: /^\/logins$/, run: ({ actions }) => actions.logins(), ndjson: true },
   { method: 'GET', path: /^\/stats$/, run: ({ actions }) => actions.stats() },
 ]
 
@@ -92,6 +93,7 @@ function readFault(body: Body): FaultRequest {
   const share = optionalNumber(body, 'share')
   const ms = optionalNumber(body, 'ms')
   const count = optionalNumber(body, 'count')
+  const bytesPerSecond = optionalNumber(body, 'bytes_per_second')
   return {
     kind: text(body, 'kind') as FaultKind,
     ...(sender !== undefined && { sender: digits(sender) }),
@@ -100,6 +102,7 @@ function readFault(body: Body): FaultRequest {
     ...(share !== undefined && { share }),
     ...(ms !== undefined && { ms }),
     ...(count !== undefined && { count }),
+    ...(bytesPerSecond !== undefined && { bytes_per_second: bytesPerSecond }),
   }
 }
 

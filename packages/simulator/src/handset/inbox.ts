@@ -2,9 +2,9 @@ import { proto, unpadRandomMax16 } from 'baileys'
 import { addReceived, addSent, receivedKey } from '../network/chat.ts'
 import { type Device, deliver, receiptKey } from '../network/device.ts'
 import { userJid } from '../network/jid.ts'
-import type { LogEntry } from '../network/message-log.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
+import type { LogEntry } from '../network/recent-log.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { type Description, describe, describeSealed } from './describe.ts'
 import { requestRetry } from './retry.ts'
@@ -76,11 +76,13 @@ function accept(network: Network, phone: Phone, arrival: Arrival, shown: Descrip
     })
   }
   if (network.faults.strike('no_receipts', from, phone.number)) return
-  const receipt = { from: userJid(arrival.to), id }
+  function confirm(): void {
+    entry.receipt = true
+    sendReceipt(network, sender, { from: userJid(arrival.to), id })
+  }
   // The next message must not wait for the ack of this one.
-  if (arrival.acknowledged !== undefined)
-    void arrival.acknowledged.then(() => sendReceipt(network, sender, receipt))
-  else sendReceipt(network, sender, receipt)
+  if (arrival.acknowledged !== undefined) void arrival.acknowledged.then(confirm)
+  else confirm()
 }
 
 /** The own phone learns what its companions send, and shows it like its own messages. */

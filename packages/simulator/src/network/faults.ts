@@ -28,6 +28,8 @@ export type FaultRequest = {
   share?: number
   /** The delay of `ack_delay` and `slow_read`; for the others, how long the fault lasts. */
   ms?: number
+  /** How much `slow_read` takes, instead of `ms`. */
+  bytes_per_second?: number
   /** How often it strikes before it is gone. Broken connections then come in place of that many acks. */
   count?: number
 }
@@ -114,7 +116,11 @@ export function checkFault(request: FaultRequest): FaultRequest {
   if (request.kind === 'ack_error' && !/^\d{3}$/.test(request.code ?? '')) {
     refuse(`an ack_error needs a code, such as ${ackErrorCodes.join(' or ')}`)
   }
-  if (delaying.has(request.kind) && request.ms === undefined) refuse(`${request.kind} needs ms`)
+  const isPaced = request.kind === 'slow_read' && request.bytes_per_second !== undefined
+  if (delaying.has(request.kind) && request.ms === undefined && !isPaced) refuse(`${request.kind} needs ms`)
+  if (request.bytes_per_second !== undefined && !(request.bytes_per_second > 0)) {
+    refuse('bytes_per_second is positive')
+  }
   if (request.kind === 'not_on_whatsapp' && request.number === undefined)
     refuse('not_on_whatsapp needs a number')
   if (request.share !== undefined && !(request.share >= 0 && request.share <= 1))

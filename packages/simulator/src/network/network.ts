@@ -5,8 +5,8 @@ import type { Connection } from '../wire/connection.ts'
 import type { Device } from './device.ts'
 import type { Faults } from './faults.ts'
 import { parseJid } from './jid.ts'
-import type { MessageLog } from './message-log.ts'
 import { makePhone, type Phone } from './phone.ts'
+import type { LogEntry, LoginEntry, RecentLog } from './recent-log.ts'
 import type { State } from './state.ts'
 import type { Counters } from './stats.ts'
 
@@ -22,7 +22,8 @@ export type Network = {
   pairings: Map<string, Pairing>
   faults: Faults
   media: MediaStore
-  log: MessageLog
+  log: RecentLog<LogEntry>
+  logins: RecentLog<LoginEntry>
   counters: Counters
   state: State
   /** A bug of the simulator or a client that broke the protocol. */

@@ -12,6 +12,8 @@ export type Counters = {
   prekey_uploads: number
   /** Bundles handed out, each for one new Signal session. */
   prekey_fetches: number
+  /** Questions for the devices of a user. */
+  device_lookups: number
   unreadable_media: number
   failures: number
   /** Stanzas nobody here understands, by kind. A test that means its client well expects none. */
@@ -32,6 +34,7 @@ export function makeCounters(): Counters {
     uploads: 0,
     prekey_uploads: 0,
     prekey_fetches: 0,
+    device_lookups: 0,
     unreadable_media: 0,
     failures: 0,
     unknown: {},

@@ -18,9 +18,10 @@ export function clientEvents(network: Network): ConnectionEvents {
     onNode: (connection, stanza) => readStanza(network, connection, stanza),
     onClose: (connection) => closeClient(network, connection),
     onFailure: (_connection, error) => network.reportFailure(error),
-    readDelayMs: (connection) => {
+    readDelayMs: (connection, bytes) => {
       const sender = deviceOf(network, connection)?.phone.number
-      return sender === undefined ? 0 : (network.faults.strike('slow_read', sender)?.ms ?? 0)
+      const slow = sender === undefined ? undefined : network.faults.strike('slow_read', sender)
+      return slow?.bytes_per_second ? (bytes / slow.bytes_per_second) * 1000 : (slow?.ms ?? 0)
     },
   }
 }

@@ -16,19 +16,25 @@ export function logIn(
 ): void {
   const number = String(payload.username ?? '')
   const device = network.phones.get(number)?.devices.get(payload.device ?? -1)
+  const note = (result: string) =>
+    network.logins.add({ t: new Date().toISOString(), connection: connection.id, sender: number, result })
   if (!device?.noiseKey.equals(noiseKey)) {
+    note('401')
     refuse(network, connection, '401')
     return
   }
   if (network.faults.strike('drop', number, undefined, 'login')) {
+    note('dropped')
     connection.terminate()
     return
   }
   if (network.faults.strike('half_open', number, undefined, 'login')) {
+    note('dropped')
     connection.goHalfOpen()
     return
   }
   const fault = network.faults.strike('stream_error', number, undefined, 'login')
+  note(fault?.code ?? 'ok')
   if (fault?.code && failureReasons.has(fault.code)) {
     refuse(network, connection, fault.code)
     return

@@ -4,9 +4,9 @@ import { receivedKey } from '../network/chat.ts'
 import { type Device, deliver, deviceJid, deviceLid, messageKey } from '../network/device.ts'
 import type { Fault } from '../network/faults.ts'
 import { parseJid, userJid } from '../network/jid.ts'
-import type { LogEntry } from '../network/message-log.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import { noteAccepted } from '../network/phone.ts'
+import type { LogEntry } from '../network/recent-log.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, children, type Node, node, nowSeconds } from '../wire/node.ts'
@@ -31,6 +31,7 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     wa_message_id: id,
     recipient,
     ack: null,
+    receipt: false,
     duplicate: phoneOf(network, recipient).accepted.has(receivedKey(sender, id)),
   }
   const incoming: Incoming = { device, connection, stanza, entry }

@@ -43,6 +43,7 @@ function contact(type: 'in' | 'out', phoneText: string): Node {
 }
 
 function deviceList(network: Network, number: string): Node {
+  network.counters.device_lookups += 1
   const devices = [...phoneOf(network, number).devices.values()]
   return node('devices', {}, [
     node('device-list', {}, [

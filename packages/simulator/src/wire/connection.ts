@@ -11,8 +11,8 @@ export type ConnectionEvents = {
   onClose: (connection: Connection) => void
   /** The client broke the protocol, or we have a bug; the connection is cut either way. */
   onFailure: (connection: Connection, error: unknown) => void
-  /** How long this client's next stanza has to wait before it is read, 0 for not at all. */
-  readDelayMs: (connection: Connection) => number
+  /** How long this client's next stanza, of this size, has to wait before it is read: 0 for not at all. */
+  readDelayMs: (connection: Connection, bytes: number) => number
 }
 
 let connectionsMade = 0
@@ -109,7 +109,7 @@ export class Connection {
     this.#reading = true
     try {
       for (let next = this.#unread.shift(); next && !this.closed; next = this.#unread.shift()) {
-        const delayMs = this.#events.readDelayMs(this)
+        const delayMs = this.#events.readDelayMs(this, next.length)
         if (delayMs > 0) await this.#stall(delayMs)
         const stanza = await decodeBinaryNode(next)
         if (!this.#halfOpen && !this.closed) this.#events.onNode(this, stanza)

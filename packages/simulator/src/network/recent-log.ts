@@ -1,6 +1,7 @@
 const entriesMax = 200_000
 const sliceAt = entriesMax + 50_000
 
+/** A message that a client sent. */
 export type LogEntry = {
   t: string
   connection: number
@@ -10,20 +11,31 @@ export type LogEntry = {
   text?: string
   /** `ok`, the code of an error ack, `dropped`, or null while it is still to be sent. */
   ack: string | null
+  /** Its sender got a receipt of the recipient, from which it knows that the message was taken. */
+  receipt: boolean
   duplicate: boolean
 }
 
-/** What the servers saw of the last messages that clients sent. */
-export class MessageLog {
-  #entries: LogEntry[] = []
+/** A linked companion that wants in. */
+export type LoginEntry = {
+  t: string
+  connection: number
+  sender: string
+  /** `ok`, the code of a refusal, or `dropped`. */
+  result: string
+}
 
-  add(entry: LogEntry): LogEntry {
+/** What the servers saw last. */
+export class RecentLog<Entry> {
+  #entries: Entry[] = []
+
+  add(entry: Entry): Entry {
     this.#entries.push(entry)
     if (this.#entries.length > sliceAt) this.#entries = this.#entries.slice(-entriesMax)
     return entry
   }
 
-  entries(): LogEntry[] {
+  entries(): Entry[] {
     return this.#entries.slice(-entriesMax)
   }
 }

@@ -6,6 +6,7 @@ const record = (id: string, status = 'sent', errorCode: string | null = null) =>
   waId: `wa-${id}`,
   sender: '1',
   number: '9',
+  type: 'text',
   body: `text ${id}`,
   status,
   errorCode,
@@ -19,13 +20,14 @@ const sent = (id: string | undefined, number = '9') => ({
   messageId: id,
   attempts: [],
 })
-const line = (id: string, connection = 1, ack: string | null = 'ok') => ({
+const line = (id: string, connection = 1, ack: string | null = 'ok', receipt = false) => ({
   t: '',
   connection,
   sender: '1',
   recipient: '9',
   wa_message_id: `wa-${id}`,
   ack,
+  receipt,
   duplicate: false,
 })
 const nothing = { lost: [], doubled: [], disordered: [], dishonest: [], overlapping: [] }
@@ -41,10 +43,10 @@ describe('the history of a load', () => {
     })
   })
 
-  it('takes a repeat under the same id, a failure with a code and a straggler of a former owner', () => {
-    const records = [record('a'), record('b', 'failed', 'message_expired'), record('c')]
-    const log = [line('a', 1, 'dropped'), line('a', 2), line('c', 1)]
-    const history = auditHistory([sent('a'), sent('b'), sent('c')], records, log)
+  it('takes a repeat under the same id, a receipt for an ack, a failure with a code and a straggler of a former owner', () => {
+    const records = [record('a'), record('b', 'failed', 'message_expired'), record('c'), record('d')]
+    const log = [line('a', 1, 'dropped'), line('a', 2), line('c', 1), line('d', 2, 'dropped', true)]
+    const history = auditHistory([sent('a'), sent('b'), sent('c'), sent('d')], records, log)
     expect(history).toMatchObject({ repeated: 1, violations: nothing })
   })
 

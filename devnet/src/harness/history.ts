@@ -10,7 +10,7 @@ type Violations = {
   doubled: string[]
   /** First arrivals before an earlier message of the same pair. */
   disordered: string[]
-  /** Reported as sent, but the network never acknowledged it. */
+  /** Reported as sent, but neither the network acknowledged it nor the recipient. */
   dishonest: string[]
   /** More than one message of a sender that left through a connection after a newer one had sent. */
   overlapping: string[]
@@ -28,7 +28,8 @@ export type History = {
 export function auditHistory(sent: Sent[], records: MessageFacts[], log: LogLine[]): History {
   const accepted = sent.filter(({ messageId }) => messageId !== undefined)
   const recordOf = new Map(records.map((record) => [record.id, record]))
-  const acknowledged = new Set(log.filter(({ ack }) => ack === 'ok').map((line) => line.wa_message_id))
+  const taken = log.filter(({ ack, receipt }) => ack === 'ok' || receipt)
+  const acknowledged = new Set(taken.map((line) => line.wa_message_id))
   const arrivals = [...new Set(log.map((line) => line.wa_message_id))]
   const known = new Set(records.map(({ waId }) => waId))
 

@@ -5,10 +5,12 @@ export type Phones = {
   countConnected(): Promise<number>
   /** What clients sent, in the order in which it arrived. */
   log(): Promise<LogLine[]>
+  /** Who wanted in, in the order in which they came. */
+  logins(): Promise<Login[]>
   /** See the simulator's README for the kinds. */
   fault(request: Record<string, unknown>): Promise<void>
   clearFaults(): Promise<void>
-  stats(): Promise<{ conflicts: number; logins: number }>
+  stats(): Promise<Stats>
 }
 
 export type LogLine = {
@@ -20,17 +22,33 @@ export type LogLine = {
   recipient: string
   wa_message_id: string
   ack: string | null
+  /** The recipient's receipt went out. */
+  receipt: boolean
   duplicate: boolean
 }
+
+export type Login = {
+  t: string
+  connection: number
+  sender: string
+  /** `ok`, the code of a refusal, or `dropped`. */
+  result: string
+}
+
+type Stats = { conflicts: number; logins: number; device_lookups: number }
 
 export function makePhones(controlUrl: string): Phones {
   async function stats() {
     const response = await fetch(`${controlUrl}/stats`)
-    return (await response.json()) as {
-      connections: Record<string, number>
-      conflicts: number
-      logins: number
-    }
+    return (await response.json()) as Stats & { connections: Record<string, number> }
+  }
+
+  async function lines<Line>(path: string): Promise<Line[]> {
+    const text = await (await fetch(`${controlUrl}${path}`)).text()
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Line)
   }
 
   return {
@@ -54,12 +72,7 @@ export function makePhones(controlUrl: string): Phones {
     async clearFaults() {
       await fetch(`${controlUrl}/faults`, { method: 'DELETE' })
     },
-    async log() {
-      const text = await (await fetch(`${controlUrl}/log`)).text()
-      return text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as LogLine)
-    },
+    log: () => lines('/log'),
+    logins: () => lines('/logins'),
   }
 }

@@ -10,6 +10,8 @@ export type Records = {
   /** How many of these senders have sent something that was accepted since. */
   countSendersSince(senders: string[], sinceMs: number): Promise<number>
   listSendersOf(worker: string): Promise<string[]>
+  /** Stored values of its WhatsApp credentials. */
+  countCredentials(sender: string): Promise<number>
   /** Shards that each live worker owns, by its name. */
   countShards(): Promise<Record<string, number>>
   listMessagesSince(sinceMs: number): Promise<MessageFacts[]>
@@ -21,6 +23,7 @@ export type MessageFacts = {
   waId: string
   sender: string
   number: string
+  type: string
   body: string | null
   status: string
   errorCode: string | null
@@ -75,6 +78,12 @@ export function openRecords(databaseUrl: string): Records {
         WHERE workers.name = ${worker} AND workers.state = 'live' AND device.has_credentials`
       return rows.map(({ sender }) => sender)
     },
+    async countCredentials(sender) {
+      const [row] = await sql<{ stored: number }[]>`
+        SELECT count(*)::int AS stored FROM device_auth JOIN devices ON devices.id = device_id
+        WHERE sender = ${sender}`
+      return row?.stored ?? 0
+    },
     async countShards() {
       const rows = await sql<{ name: string; owned: number }[]>`
         SELECT name, count(shard)::int AS owned FROM workers LEFT JOIN shard_leases ON owner = workers.id
@@ -82,7 +91,7 @@ export function openRecords(databaseUrl: string): Records {
       return Object.fromEntries(rows.map(({ name, owned }) => [name, owned]))
     },
     listMessagesSince: (sinceMs) => sql<MessageFacts[]>`
-      SELECT id, wa_id AS "waId", sender, number, body, status, error_code AS "errorCode",
+      SELECT id, wa_id AS "waId", sender, number, type, body, status, error_code AS "errorCode",
         extract(epoch FROM created_at)::float8 * 1000 AS "createdAtMs",
         extract(epoch FROM sent_at)::float8 * 1000 AS "sentAtMs"
       FROM messages WHERE created_at >= ${since(sinceMs)} AND direction = 'out' ORDER BY seq`,

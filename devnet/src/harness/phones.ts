@@ -27,7 +27,7 @@ export type LogLine = {
   duplicate: boolean
 }
 
-export type Login = {
+type Login = {
   t: string
   connection: number
   sender: string

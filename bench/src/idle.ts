@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { recipientOf, senderNumbers } from '@wagate/devnet/harness/numbers'
+import { readRssBytes } from '@wagate/devnet/harness/resident-memory'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import { Redis } from 'ioredis'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { readCpuMs, readRssBytes } from './process-usage.ts'
+import { readCpuMs } from './process-usage.ts'
 import { significant } from './statistics.ts'
 
 const sizes = {

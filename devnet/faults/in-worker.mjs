@@ -3,8 +3,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 // Loaded into the workers of the fault tests. What is sent to the public address of the media host stays on this
-// machine, and SIGUSR2 leaves in memory only what is held.
-const { PUBLIC_MEDIA_ADDRESS } = process.env
+// machine, SIGUSR2 leaves in memory only what is held, and SIGHUP lets the event loop stand still while the rest of the
+// process lives on.
+const { PUBLIC_MEDIA_ADDRESS, FAULTS_BLOCK_MS = '15000' } = process.env
 const { connect } = Socket.prototype
 
 Socket.prototype.connect = function (...given) {
@@ -17,3 +18,8 @@ Socket.prototype.connect = function (...given) {
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')
 process.on('SIGUSR2', () => collectGarbage())
+
+const cell = new Int32Array(new SharedArrayBuffer(4))
+process.on('SIGHUP', () => {
+  Atomics.wait(cell, 0, 0, Number(FAULTS_BLOCK_MS))
+})

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import { apiFaults } from './api.ts'
+import { clockFaults } from './clock.ts'
 import { linkFaults } from './links.ts'
 import { mediaFaults } from './media.ts'
+import { mixedFaults } from './mix.ts'
 import { postgresFaults } from './postgres.ts'
 import { makeRandom } from './random.ts'
 import { redisFaults } from './redis.ts'
@@ -25,10 +28,13 @@ function theWorld(): World {
 
 describe('no message is lost, doubled, out of order or reported wrongly when', () => {
   workerFaults(theWorld)
+  apiFaults(theWorld)
+  clockFaults(theWorld)
   redisFaults(theWorld)
   postgresFaults(theWorld)
   linkFaults(theWorld)
   whatsappFaults(theWorld)
   streamFaults(theWorld)
   mediaFaults(theWorld)
+  mixedFaults(theWorld)
 })

@@ -35,6 +35,7 @@ export async function trial(
   fault: (load: Load) => Promise<void>,
   loggedOut: string[] = [],
 ): Promise<Trial> {
+  await world.ownerWatch.takeForeignWrites()
   const logged = (await world.phones.log()).length
   const startedAtMs = Date.now()
   const load = startLoad(world.gateway, {
@@ -72,6 +73,7 @@ export async function trial(
     dishonest: [],
     overlapping: [],
   })
+  expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   const refused = load.sent.filter(({ messageId }) => messageId === undefined)
   expect(refused.filter(({ sender }) => !loggedOut.includes(sender))).toEqual([])
   expect(slowest).toBeLessThan(answerMsMax)

@@ -6,7 +6,9 @@ import { senderNumbers } from '../src/harness/numbers.ts'
 import { openSystem, type System } from '../src/harness/system.ts'
 import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
 import { until } from '../src/harness/until.ts'
+import { freePort } from '../src/servers/free-port.ts'
 import { mediaEnvironment } from './media-host.ts'
+import { type OwnerWatch, openOwnerWatch } from './owner-watch.ts'
 import type { Size } from './size.ts'
 
 type ServerKind = 'postgres' | 'redis' | 'whatsapp'
@@ -22,10 +24,17 @@ export type World = System & {
   fault(request: Record<string, unknown>): Promise<void>
   /** When each sender tried to log in, successful or not. */
   loginsSince(ms: number): Promise<Map<string, number[]>>
+  /** Further settings of our processes, each from its next start on. */
+  settings: Map<string, NodeJS.ProcessEnv>
+  /** What a worker says of itself. */
+  health(worker: string): Promise<WorkerHealth>
+  ownerWatch: OwnerWatch
   /** Everything runs, nothing fails, and nothing waits: where every trial begins. */
   recover(): Promise<void>
   close(): Promise<void>
 }
+
+type WorkerHealth = { worker_id: string; lease_valid: boolean; owned_shards: number }
 
 const restMs = 180_000
 /** Counted in Redis, but never reached. */
@@ -35,11 +44,20 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   const links = new Map<string, TcpProxy>()
   const keyOf = (name: string, server: ServerKind) => `${name} ${server}`
   const dataFolder = mkdtempSync(join(tmpdir(), 'wagate-faults-'))
+  const workers = Array.from({ length: size.workers }, (_, index) => `worker-${index + 1}`)
+  const settings = new Map<string, NodeJS.ProcessEnv>()
+  const healthPorts = new Map<string, string>()
+  for (const worker of workers) healthPorts.set(worker, String(await freePort()))
   const system = await openSystem({
     workers: size.workers,
     // Of its own, so that Postgres keeps what it has committed when it is killed.
     dataFolder,
-    environment: (name) => (name.startsWith('worker') ? mediaEnvironment : apiEnvironment),
+    environment: (name) => ({
+      ...(healthPorts.has(name)
+        ? { ...mediaEnvironment, METRICS_PORT: healthPorts.get(name) }
+        : apiEnvironment),
+      ...settings.get(name),
+    }),
     async between(name, url) {
       const link = await startTcpProxy(url, { random })
       links.set(keyOf(name, kindOf(url)), link)
@@ -47,7 +65,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     },
   })
   const { devnet, phones, records } = system
-  const workers = Array.from({ length: size.workers }, (_, index) => `worker-${index + 1}`)
+  const ownerWatch = await openOwnerWatch(devnet.databaseUrl)
   const senders = senderNumbers(size.senders)
   await linkSenders(system, senders)
 
@@ -81,6 +99,12 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       }
       return times
     },
+    settings,
+    async health(worker) {
+      const response = await fetch(`http://127.0.0.1:${healthPorts.get(worker)}/health/ready`)
+      return (await response.json()) as WorkerHealth
+    },
+    ownerWatch,
     async recover() {
       for (const link of links.values()) link.heal()
       await phones.clearFaults()
@@ -89,6 +113,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       await until('everything is at rest', { withinMs: restMs, everyMs: 200 }, isAtRest)
     },
     async close() {
+      await ownerWatch.close()
       await system.close()
       await Promise.all([...links.values()].map((link) => link.close()))
       rmSync(dataFolder, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type AppSettings, describeApi, describeSimulator, describeWorker } from './app-catalogue.ts'
-import type { AppProcessOptions } from './app-process.ts'
+import type { AppProcessOptions, Ending } from './app-process.ts'
 import { type Supervisor, superviseApps } from './app-supervisor.ts'
 import { openDataFolder, openTemporaryFolder, readMasterKey, writeEnvironment } from './data-folder.ts'
 import type { DevnetOptions } from './devnet-options.ts'
@@ -29,8 +29,8 @@ export type Devnet = {
   pid(name: string): number | undefined
   /** Starts what was stopped or killed, or a worker under a new name. A server answers when it resolves. */
   start(name: string): Promise<void>
-  /** Stops it cleanly and waits for its end. */
-  stop(name: string): Promise<void>
+  /** Stops it cleanly and waits for its end. Says how a program of ours ended. */
+  stop(name: string): Promise<Ending | undefined>
   signal(name: string, signal: NodeJS.Signals): void
   /** Resolves when a send would work. */
   waitUntilReady(): Promise<void>
@@ -112,8 +112,9 @@ async function bringUp(
       else apps.start(describe(name))
     },
     async stop(name) {
-      if (isServerName(name)) await keeper?.stop(name)
-      else await apps.stop(name)
+      if (!isServerName(name)) return apps.stop(name)
+      await keeper?.stop(name)
+      return undefined
     },
     signal(name, signal) {
       const serverPid = isServerName(name) ? keeper?.[name]?.pid : undefined

@@ -51,7 +51,7 @@ type Outcome = 'sent' | 'delivered' | 'read' | 'failed'
 /** What may happen to a message, in any order: receipts come late, twice and several at a time. */
 type Step =
   | { kind: 'claim' }
-  | { kind: 'outcomes'; outcomes: Outcome[]; isFormerOwner: boolean }
+  | { kind: 'outcomes'; outcomes: Outcome[]; isFormerOwner: boolean; clockErrorMs: number }
   | { kind: 'expire' | 'cancel' }
 
 const outcome = fc.constantFrom<Outcome>('sent', 'delivered', 'read', 'failed')
@@ -67,6 +67,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
           { weight: 5, arbitrary: fc.constant(false) },
           { weight: 1, arbitrary: fc.constant(true) },
         ),
+        clockErrorMs: fc.constantFrom(0, 3_600_000, -7_200_000),
       }),
     },
     { weight: 1, arbitrary: fc.constant<Step>({ kind: 'expire' }) },
@@ -99,7 +100,7 @@ function next(status: MessageStatus, step: Step): MessageStatus {
   }
 }
 
-test('a message only moves forward, whatever comes late, twice, at once or from a former owner', async () => {
+test('a message only moves forward, whatever comes late, twice, at once, from a former owner or by a wrong clock', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (given) => {
       const message = await insertMessage()
@@ -109,6 +110,7 @@ test('a message only moves forward, whatever comes late, twice, at once or from 
         const after = await read(message.id)
         expect(after.status).toBe(next(before.status, step))
         // What was written down once stays: moments, and no error where it was received.
+        expect(after.isPlausible).toBe(true)
         for (const moment of ['sentAt', 'deliveredAt', 'readAt'] as const) {
           if (before[moment] !== null) expect(after[moment]).toBe(before[moment])
         }
@@ -151,7 +153,7 @@ async function take(step: Step, { id, waId, createdAt }: Message): Promise<void>
       return void (await cancelMessage(db, device.accountId, id))
     case 'outcomes': {
       const writer = step.isFormerOwner ? { ...fence, epoch: fence.epoch - 1 } : fence
-      const at = new Date().toISOString()
+      const at = new Date(Date.now() + step.clockErrorMs).toISOString()
       return recordOutcomes(
         db,
         step.outcomes.map((status) => ({
@@ -175,10 +177,13 @@ async function read(id: string) {
       sentAt: string | null
       deliveredAt: string | null
       readAt: string | null
+      isPlausible: boolean
     }[]
   >`
     SELECT status, error_code AS "errorCode", sent_at::text AS "sentAt", delivered_at::text AS "deliveredAt",
-      read_at::text AS "readAt"
+      read_at::text AS "readAt",
+      coalesce(least(sent_at, delivered_at, read_at) >= created_at, true)
+        AND coalesce(greatest(sent_at, delivered_at, read_at) <= now(), true) AS "isPlausible"
     FROM messages WHERE id = ${id}`
   if (!row) throw new Error('The message is gone')
   return row

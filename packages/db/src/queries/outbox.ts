@@ -1,5 +1,6 @@
 import type { MessageErrorCode } from '@wagate/shared/error-codes'
 import type { MessageType } from '@wagate/shared/statuses'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
 import { type Fence, fenceOf, fencesOf } from './fence.ts'
@@ -110,7 +111,7 @@ export type MessageOutcome = {
   deviceId: number
   waId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
-  /** ISO 8601; when it happened, by WhatsApp's clock where it says so. */
+  /** ISO 8601; when it happened, by WhatsApp's clock where it says so. One before the message or after now is not believed. */
   at: string
   error?: { code: MessageErrorCode; sentence: string }
 }
@@ -124,6 +125,8 @@ const receiptDays = 30
  */
 export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): Promise<void> {
   const sql = db.$client
+  // The clocks of workers may be wrong.
+  const plausible = (at: postgres.Fragment) => sql`least(greatest(${at}, message.created_at), now())`
   await sql`
     WITH valid AS (${fencesOf(
       sql,
@@ -151,9 +154,9 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
         ELSE (ARRAY['sent', 'delivered', 'read'])[greatest(given.rank,
           CASE message.status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 0 END)]
       END,
-      sent_at = coalesce(message.sent_at, given.sent_at),
-      delivered_at = coalesce(message.delivered_at, given.delivered_at),
-      read_at = coalesce(message.read_at, given.read_at),
+      sent_at = coalesce(message.sent_at, CASE WHEN given.rank >= 1 THEN ${plausible(sql`given.sent_at`)} END),
+      delivered_at = coalesce(message.delivered_at, CASE WHEN given.rank >= 2 THEN ${plausible(sql`given.delivered_at`)} END),
+      read_at = coalesce(message.read_at, CASE WHEN given.rank = 3 THEN ${plausible(sql`given.read_at`)} END),
       error_code = CASE WHEN given.rank = 0 THEN given.code END,
       error = CASE WHEN given.rank = 0 THEN given.sentence END
     FROM given

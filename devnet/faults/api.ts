@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { note } from './figures.ts'
+import { trial } from './trial.ts'
+import type { World } from './world.ts'
+
+export function apiFaults(find: () => World): void {
+  // Fails when a message is stored although its idempotency key was used.
+  it('7: the API is killed with answers on their way', async () => {
+    const world = find()
+    let readyMs = Number.NaN
+    const { load, messages } = await trial(world, '7 API killed', async () => {
+      // It answers once the command is placed, or Redis was patiently waited for: stored, and not answered.
+      world.link('api', 'redis').freeze()
+      await delay(500)
+      world.devnet.signal('api', 'SIGKILL')
+      await delay(1000)
+      const startedAt = performance.now()
+      await world.devnet.start('api')
+      await world.devnet.waitUntilReady()
+      readyMs = performance.now() - startedAt
+    })
+    const unanswered = load.sent.filter(({ attempts }) => attempts.some(({ status }) => status === 0))
+    const stored = new Map(messages.map((message) => [message.body, message]))
+    const storedBefore = unanswered.filter(({ text, attempts }) => {
+      return (stored.get(text)?.createdAtMs ?? Number.NaN) < (attempts.at(-1)?.atMs ?? 0)
+    })
+    note('7 API killed', {
+      unanswered: unanswered.length,
+      'stored before the repetition': storedBefore.length,
+      'ready ms': readyMs,
+    })
+    expect(storedBefore.length).toBeGreaterThan(0)
+  })
+}

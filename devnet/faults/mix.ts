@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { note } from './figures.ts'
+import { faultsOfProcesses, passingFaults } from './mixed-faults.ts'
+import { makeRandom } from './random.ts'
+import { watchMemory } from './rss-trend.ts'
+import { isShort, seed } from './size.ts'
+import { trial } from './trial.ts'
+import type { World } from './world.ts'
+
+/** For trying it: FAULTS_MIX_MINUTES. The trend of a few minutes says little. */
+const minutes = Number(process.env.FAULTS_MIX_MINUTES ?? 10)
+const restMsMax = 5000
+const growthMax = 0.1
+
+export function mixedFaults(find: () => World): void {
+  it.skipIf(isShort)(
+    '26: all of this happens at random for ten minutes',
+    { timeout: (minutes + 8) * 60_000 },
+    async () => {
+      // Numbers of its own: the load takes from the others at moments of its own.
+      const world = { ...find(), random: makeRandom(seed) }
+      const halfMs = minutes * 30_000
+      const counts: Record<string, number> = {}
+
+      async function meet(faults: typeof passingFaults, forMs: number): Promise<void> {
+        const names = Object.keys(faults)
+        const endsAt = performance.now() + forMs
+        while (performance.now() < endsAt) {
+          const name = names[Math.floor(world.random() * names.length)] ?? ''
+          counts[name] = (counts[name] ?? 0) + 1
+          await faults[name]?.(world)
+          await delay(world.random() * restMsMax)
+        }
+      }
+
+      let growth: Record<string, number> = {}
+      await trial(world, '26 mix', async () => {
+        await meet({ ...faultsOfProcesses, ...passingFaults }, halfMs)
+        await startWhatDied(world)
+        // From here on processes live on, so that what they keep shows.
+        const memory = watchMemory(world, ['api', ...world.workers])
+        await meet(passingFaults, halfMs)
+        growth = memory.close()
+      })
+      note('26 mix', counts)
+      const percent = Object.entries(growth).map(([name, share]) => [`${name} grows % in 5 min`, share * 100])
+      note('26 mix', Object.fromEntries(percent))
+      for (const share of Object.values(growth)) expect(share).toBeLessThan(growthMax)
+    },
+  )
+}
+
+async function startWhatDied({ devnet, workers }: World): Promise<void> {
+  for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
+  await devnet.waitUntilReady()
+}

@@ -10,10 +10,12 @@ export function apiFaults(find: () => World): void {
     const world = find()
     let readyMs = Number.NaN
     const { load, messages } = await trial(world, '7 API killed', async () => {
-      // It answers once the command is placed, or Redis was patiently waited for: stored, and not answered.
-      world.link('api', 'redis').freeze()
-      await delay(500)
+      // What Postgres has stored when the API is killed, and not yet said so.
+      const link = world.link('api', 'postgres')
+      link.worsen({ latencyMs: 500, jitterMs: 0, resetShare: 0 })
+      await delay(1500)
       world.devnet.signal('api', 'SIGKILL')
+      link.heal()
       await delay(1000)
       const startedAt = performance.now()
       await world.devnet.start('api')

@@ -3,9 +3,10 @@ import { expect, it } from 'vitest'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { growthDuring, p99Ms, undisturbedMs } from './measures.ts'
-import { type MediaHost, mediaMemoryMib, openMediaHost } from './media-host.ts'
+import { type MediaHost, openMediaHost } from './media-host.ts'
 import { isShort, size } from './size.ts'
 import { trial } from './trial.ts'
+import { mediaMemoryMib } from './worker-settings.ts'
 import type { World } from './world.ts'
 
 /** What the message ends with, and in which time. */
@@ -49,7 +50,7 @@ export function mediaFaults(find: () => World): void {
       tookMs.set('/file', Math.max(...(await Promise.all(good))))
       await Promise.all(asked)
       checkedAtMs = Date.now()
-      if (!isShort) heavyMib = (await growthDuring(world, () => sendHeavy(world, host))).peakMib
+      if (!isShort) heavyMib = (await growthDuring(world, () => sendHeavy(world, host))).rssMib
     }).finally(host.close)
     const { messages, faultAtMs } = found
     const baselineMs = p99Ms(messages, world.senders, faultAtMs - size.beforeMs / 2, faultAtMs)

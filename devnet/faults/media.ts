@@ -27,7 +27,7 @@ const filesMax = 6
 const heavyPerSender = 2
 
 export function mediaFaults(find: () => World): void {
-  // Fails when senders share the places for uploads.
+  // Fails when senders share the places for uploads, and when nothing bounds the memory for media.
   it('24: media hosts answer slowly, wrongly or without end', async () => {
     const world = find()
     const host = await openMediaHost()

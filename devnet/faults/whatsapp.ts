@@ -52,7 +52,7 @@ export function whatsappFaults(find: () => World): void {
     if (!isShort) expect(Math.max(...firsts) - Math.min(...firsts)).toBeGreaterThan(firstWaitMsMax / 2)
   })
 
-  // Fails when the error in an ack is ignored.
+  // Fails when the error in an ack is ignored, and when a message counts as sent once it is written.
   it.skipIf(isShort)('20: acknowledgements are lost, late, or errors', async () => {
     const world = find()
     const [restricted = '', stale = '', refusing = ''] = world.senders.slice(-3)

@@ -1,11 +1,12 @@
+import { writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 // Loaded into the workers of the fault tests. What is sent to the public address of the media host stays on this
-// machine, SIGUSR2 leaves in memory only what is held, and SIGHUP lets the event loop stand still while the rest of the
-// process lives on.
-const { PUBLIC_MEDIA_ADDRESS, FAULTS_BLOCK_MS = '15000' } = process.env
+// machine, SIGUSR2 makes the worker say how much memory it holds without garbage, and SIGHUP lets the event loop stand
+// still while the rest of the process lives on.
+const { PUBLIC_MEDIA_ADDRESS, MEMORY_FILE = '', FAULTS_BLOCK_MS = '15000' } = process.env
 const { connect } = Socket.prototype
 
 Socket.prototype.connect = function (...given) {
@@ -17,7 +18,11 @@ Socket.prototype.connect = function (...given) {
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')
-process.on('SIGUSR2', () => collectGarbage())
+process.on('SIGUSR2', () => {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  writeFileSync(MEMORY_FILE, String(heapUsed + external))
+})
 
 const cell = new Int32Array(new SharedArrayBuffer(4))
 process.on('SIGHUP', () => {

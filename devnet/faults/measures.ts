@@ -1,12 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import type { MessageFacts } from '../src/harness/records.ts'
 import { readRssBytes } from '../src/harness/resident-memory.ts'
+import { until } from '../src/harness/until.ts'
+import { memoryFileOf } from './worker-settings.ts'
 import type { World } from './world.ts'
 
 const mebibyte = 2 ** 20
 const sampleEveryMs = 250
-/** A collection itself takes a tenth of it. */
-const collectMs = 2000
 
 /** How long 99 of 100 messages of these senders took, of those that were accepted in this time, until they were sent. */
 export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: number, toMs: number): number {
@@ -25,25 +25,38 @@ export function undisturbedMs(baselineMs: number): number {
 
 /** By how many MiB a worker grew while the work was going on: the one that grew most. */
 type Growth = {
-  /** What it held in the end, without garbage. */
+  /** What it held in the end, without garbage and without what Node keeps for the next. */
   heldMib: number
-  /** The highest of all samples. */
-  peakMib: number
+  /** Resident, at most. */
+  rssMib: number
 }
 
-export async function growthDuring({ devnet, workers }: World, work: () => Promise<void>): Promise<Growth> {
-  const sample = () => workers.map((name) => readRssBytes(devnet.pid(name) ?? 0))
-  async function collected(): Promise<number[]> {
-    for (const name of workers) devnet.signal(name, 'SIGUSR2')
-    await delay(collectMs)
-    return sample()
-  }
-  const before = await collected()
-  const growth = (rss: number[]) => Math.max(...rss.map((bytes, at) => bytes - (before[at] ?? 0))) / mebibyte
-  let peakMib = 0
+export async function growthDuring(world: World, work: () => Promise<void>): Promise<Growth> {
+  const { devnet, workers } = world
+  const residentNow = () => workers.map((name) => readRssBytes(devnet.pid(name) ?? 0))
+  const heldBefore = await heldBytes(world)
+  const residentBefore = residentNow()
+  let rssMib = 0
   const timer = setInterval(() => {
-    peakMib = Math.max(peakMib, growth(sample()))
+    rssMib = Math.max(rssMib, growthMib(residentBefore, residentNow()))
   }, sampleEveryMs)
   await work().finally(() => clearInterval(timer))
-  return { heldMib: growth(await collected()), peakMib }
+  return { heldMib: growthMib(heldBefore, await heldBytes(world)), rssMib }
+}
+
+function growthMib(before: number[], after: number[]): number {
+  return Math.max(...after.map((bytes, index) => bytes - (before[index] ?? 0))) / mebibyte
+}
+
+function heldBytes({ devnet, workers }: World): Promise<number[]> {
+  return Promise.all(
+    workers.map((name) => {
+      const file = memoryFileOf(devnet.dataFolder, name)
+      rmSync(file, { force: true })
+      devnet.signal(name, 'SIGUSR2')
+      return until(`${name} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
+        return existsSync(file) && (Number(readFileSync(file, 'utf8')) || false)
+      })
+    }),
+  )
 }

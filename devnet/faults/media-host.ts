@@ -2,19 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-
-/** Of a range that was given back in 2006: nobody has it, and the gateway takes it for public. */
-const publicAddress = '3ffe::1'
-
-/** Memory of one worker for media. */
-export const mediaMemoryMib = 64
-
-/** For workers to which the media host is a public one, in spite of its place on this machine. */
-export const mediaEnvironment = {
-  NODE_OPTIONS: `--import ${new URL('./in-worker.mjs', import.meta.url).href}`,
-  PUBLIC_MEDIA_ADDRESS: publicAddress,
-  MEDIA_MEMORY_BYTES: String(mediaMemoryMib * 2 ** 20),
-}
+import { publicAddress } from './worker-settings.ts'
 
 export type MediaHost = {
   url(path: string): string

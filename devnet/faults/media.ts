@@ -3,9 +3,10 @@ import { expect, it } from 'vitest'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { growthDuring, p99Ms, undisturbedMs } from './measures.ts'
-import { type MediaHost, mediaMemoryMib, openMediaHost } from './media-host.ts'
+import { type MediaHost, openMediaHost } from './media-host.ts'
 import { isShort, size } from './size.ts'
 import { trial } from './trial.ts'
+import { mediaMemoryMib } from './worker-settings.ts'
 import type { World } from './world.ts'
 
 /** What the message ends with, and in which time. */
@@ -26,7 +27,7 @@ const filesMax = 6
 const heavyPerSender = 2
 
 export function mediaFaults(find: () => World): void {
-  // Fails when senders share the places for uploads.
+  // Fails when senders share the places for uploads, and when nothing bounds the memory for media.
   it('24: media hosts answer slowly, wrongly or without end', async () => {
     const world = find()
     const host = await openMediaHost()
@@ -49,7 +50,7 @@ export function mediaFaults(find: () => World): void {
       tookMs.set('/file', Math.max(...(await Promise.all(good))))
       await Promise.all(asked)
       checkedAtMs = Date.now()
-      if (!isShort) heavyMib = (await growthDuring(world, () => sendHeavy(world, host))).peakMib
+      if (!isShort) heavyMib = (await growthDuring(world, () => sendHeavy(world, host))).rssMib
     }).finally(host.close)
     const { messages, faultAtMs } = found
     const baselineMs = p99Ms(messages, world.senders, faultAtMs - size.beforeMs / 2, faultAtMs)

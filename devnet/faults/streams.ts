@@ -19,7 +19,7 @@ const watchMs = isShort ? 8000 : 66_000
 const backMsMax = 2000
 
 export function streamFaults(find: () => World): void {
-  // Fails when 401 is taken for a lost connection.
+  // Fails when 401 or 440 is taken for a lost connection.
   it('19: WhatsApp ends connections, each with another error', async () => {
     const world = find()
     const victims = new Map(

@@ -7,9 +7,9 @@ import { openSystem, type System } from '../src/harness/system.ts'
 import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
 import { until } from '../src/harness/until.ts'
 import { freePort } from '../src/servers/free-port.ts'
-import { mediaEnvironment } from './media-host.ts'
 import { type OwnerWatch, openOwnerWatch } from './owner-watch.ts'
 import type { Size } from './size.ts'
+import { workerSettings } from './worker-settings.ts'
 
 type ServerKind = 'postgres' | 'redis' | 'whatsapp'
 
@@ -54,7 +54,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     dataFolder,
     environment: (name) => ({
       ...(healthPorts.has(name)
-        ? { ...mediaEnvironment, METRICS_PORT: healthPorts.get(name) }
+        ? { ...workerSettings(dataFolder, name), METRICS_PORT: healthPorts.get(name) }
         : apiEnvironment),
       ...settings.get(name),
     }),

@@ -125,48 +125,55 @@ export function whatsappFaults(find: () => World): void {
     expect(Math.max(...firsts)).toBeLessThan(noticeMsMax + firstWaitMsMax + arrivalMs)
   })
 
-  it('22: WhatsApp reads 1 kB/s for some senders, and others are offline or keep a pace', async () => {
-    const world = find()
-    const pace = { rate_per_minute: isShort ? 60 : 120, burst: 1 }
-    const faultMs = isShort ? 8000 : 62_000
-    const [paced = '', offline = '', ...rest] = world.senders
-    const slow = rest.slice(0, Math.max(2, Math.ceil(rest.length / 4)))
-    const others = rest.slice(slow.length)
-    let [fromMs, toMs] = [0, 0]
-    let growth = { heldMib: 0, rssMib: 0 }
-    const found = await trial(world, '22 slow, paced, offline', async () => {
-      growth = await growthDuring(world, async () => {
-        fromMs = Date.now()
-        for (const sender of slow) await world.fault({ kind: 'slow_read', sender, bytes_per_second: 1000 })
-        await world.fault({ kind: 'drop', sender: offline, ms: faultMs })
-        await world.gateway.call('set-device', { sender: paced, ...pace })
-        await delay(faultMs)
-        toMs = Date.now()
+  it.skipIf(isShort)(
+    '22: WhatsApp reads 1 kB/s for some senders, and others are offline or keep a pace',
+    async () => {
+      const world = find()
+      const pace = { rate_per_minute: 120, burst: 1 }
+      const faultMs = 62_000
+      const [paced = '', offline = '', ...rest] = world.senders
+      const slow = rest.slice(0, Math.max(2, Math.ceil(rest.length / 4)))
+      const others = rest.slice(slow.length)
+      let [fromMs, toMs] = [0, 0]
+      let growth = { heldMib: 0, rssMib: 0 }
+      const found = await trial(world, '22 slow, paced, offline', async () => {
+        growth = await growthDuring(world, async () => {
+          fromMs = Date.now()
+          for (const sender of slow) await world.fault({ kind: 'slow_read', sender, bytes_per_second: 1000 })
+          await world.fault({ kind: 'drop', sender: offline, ms: faultMs })
+          await world.gateway.call('set-device', { sender: paced, ...pace })
+          await delay(faultMs)
+          toMs = Date.now()
+        })
+        await world.phones.clearFaults()
+        await world.gateway.call('set-device', {
+          sender: paced,
+          rate_per_minute: 'default',
+          burst: 'default',
+        })
       })
-      await world.phones.clearFaults()
-      await world.gateway.call('set-device', { sender: paced, rate_per_minute: 'default', burst: 'default' })
-    })
-    const { messages, faultAtMs } = found
-    const baselineMs = p99Ms(messages, others, faultAtMs - size.beforeMs / 2, faultAtMs)
-    const othersMs = p99Ms(messages, others, fromMs, toMs)
-    const slowMs = p99Ms(messages, slow, fromMs, toMs)
-    const paceFromMs = toMs - 60_000
-    const inMinute = found.log.filter(
-      ({ sender, t }) => sender === paced && Date.parse(t) >= paceFromMs && Date.parse(t) < toMs,
-    ).length
-    note('22 slow, paced, offline', {
-      'p99 of others ms': othersMs,
-      'p99 of others before ms': baselineMs,
-      'p99 of the slow ms': slowMs,
-      'held memory grew MiB': growth.heldMib,
-      'RSS grew MiB': growth.rssMib,
-      'in the minute of the paced': inMinute,
-    })
-    expect(othersMs).toBeLessThan(undisturbedMs(baselineMs))
-    expect(slowMs).toBeGreaterThan(1000)
-    expect(growth.heldMib).toBeLessThan(50)
-    if (!isShort) expect(Math.abs(inMinute / pace.rate_per_minute - 1)).toBeLessThanOrEqual(0.05)
-  })
+      const { messages, faultAtMs } = found
+      const baselineMs = p99Ms(messages, others, faultAtMs - size.beforeMs / 2, faultAtMs)
+      const othersMs = p99Ms(messages, others, fromMs, toMs)
+      const slowMs = p99Ms(messages, slow, fromMs, toMs)
+      const paceFromMs = toMs - 60_000
+      const inMinute = found.log.filter(
+        ({ sender, t }) => sender === paced && Date.parse(t) >= paceFromMs && Date.parse(t) < toMs,
+      ).length
+      note('22 slow, paced, offline', {
+        'p99 of others ms': othersMs,
+        'p99 of others before ms': baselineMs,
+        'p99 of the slow ms': slowMs,
+        'held memory grew MiB': growth.heldMib,
+        'RSS grew MiB': growth.rssMib,
+        'in the minute of the paced': inMinute,
+      })
+      expect(othersMs).toBeLessThan(undisturbedMs(baselineMs))
+      expect(slowMs).toBeGreaterThan(1000)
+      expect(growth.heldMib).toBeLessThan(50)
+      expect(Math.abs(inMinute / pace.rate_per_minute - 1)).toBeLessThanOrEqual(0.05)
+    },
+  )
 }
 
 function gaps(times: number[]): number[] {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import type { MessageFacts } from '../src/harness/records.ts'
 import { readRssBytes } from '../src/harness/resident-memory.ts'
 import { until } from '../src/harness/until.ts'
+import { size } from './size.ts'
 import { memoryFileOf } from './worker-settings.ts'
 import type { World } from './world.ts'
 
@@ -16,6 +17,15 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
     .map(({ createdAtMs, sentAtMs }) => (sentAtMs ?? Number.POSITIVE_INFINITY) - createdAtMs)
     .sort((a, b) => a - b)
   return tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.POSITIVE_INFINITY
+}
+
+/** The same shortly before the fault. What had not gone by then took at least so long. */
+export function p99BeforeMs(messages: MessageFacts[], senders: string[], faultAtMs: number): number {
+  const seen = messages.map((message) => ({
+    ...message,
+    sentAtMs: Math.min(message.sentAtMs ?? Number.POSITIVE_INFINITY, faultAtMs),
+  }))
+  return p99Ms(seen, senders, faultAtMs - size.beforeMs / 2, faultAtMs)
 }
 
 /** What a p99 may rise to. Half a second says more about the machine than about us. */

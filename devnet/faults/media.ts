@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
-import { growthDuring, p99Ms, undisturbedMs } from './measures.ts'
+import { growthDuring, p99BeforeMs, p99Ms, undisturbedMs } from './measures.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
-import { isShort, size } from './size.ts'
+import { isShort } from './size.ts'
 import { trial } from './trial.ts'
 import { mediaMemoryMib } from './worker-settings.ts'
 import type { World } from './world.ts'
@@ -53,7 +53,7 @@ export function mediaFaults(find: () => World): void {
       heavyMib = (await growthDuring(world, () => sendHeavy(world, host))).rssMib
     }).finally(host.close)
     const { messages, faultAtMs } = found
-    const baselineMs = p99Ms(messages, world.senders, faultAtMs - size.beforeMs / 2, faultAtMs)
+    const baselineMs = p99BeforeMs(messages, world.senders, faultAtMs)
     const textMs = p99Ms(messages, world.senders, faultAtMs, checkedAtMs)
     note('24 media hosts', {
       ...Object.fromEntries([...tookMs].map(([path, ms]) => [`${path} ms`, ms])),

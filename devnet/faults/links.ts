@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { expectAllAccepted, expectBack, untilPromptMs } from './recovery.ts'
-import { isShort, size } from './size.ts'
+import { isShort } from './size.ts'
 import { type Trial, trial } from './trial.ts'
 import type { World } from './world.ts'
 
@@ -12,6 +12,11 @@ const postgresBackMsMax = 5000
 /** The lease of an owner that cannot renew it, and a second. */
 const sendingMsMax = 7000
 const partitionMs = 15_000
+/**
+ * Half of the default pace, with ways of 200 ms. More is not possible: Baileys takes a sender's messages one after the
+ * other, and each waits until its keys are stored.
+ */
+const perMinuteMin = 30
 
 export function linkFaults(find: () => World): void {
   it.skipIf(isShort)('15: nothing passes between a worker and Redis for 15 s', async () => {
@@ -60,10 +65,10 @@ export function linkFaults(find: () => World): void {
       await delay(60_000)
       for (const link of links) link.heal()
     })
-    const share = shareOfLoad(found)
+    const perMinute = countSentDuring(found) / world.senders.length
     const promptMs = untilPromptMs(found, world.senders, found.endedAtMs)
-    note('17 latency and resets', { 'sent of the load, %': 100 * share, 'prompt after ms': promptMs })
-    expect(share).toBeGreaterThan(0.5)
+    note('17 latency and resets', { 'sent by a sender a minute': perMinute, 'prompt after ms': promptMs })
+    expect(perMinute).toBeGreaterThan(perMinuteMin)
   })
 }
 
@@ -77,8 +82,6 @@ function lastThroughOldConnectionsMs({ log, faultAtMs }: Trial, senders: string[
   return last - faultAtMs
 }
 
-/** Messages sent while the fault lasted, of those that are sent in such a time without one. */
-function shareOfLoad({ messages, faultAtMs, endedAtMs }: Trial): number {
-  const sent = messages.filter(({ sentAtMs }) => sentAtMs && sentAtMs >= faultAtMs && sentAtMs < endedAtMs)
-  return sent.length / ((size.perSecond * (endedAtMs - faultAtMs)) / 1000)
+function countSentDuring({ messages, faultAtMs, endedAtMs }: Trial): number {
+  return messages.filter(({ sentAtMs }) => sentAtMs && sentAtMs >= faultAtMs && sentAtMs < endedAtMs).length
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
 import type { Running } from '@wagate/shared/running'
 import { type Queue, Worker } from 'bullmq'
-import type { Redis } from 'ioredis'
+import { type Redis, ReplyError } from 'ioredis'
 import { commandQueue, openCommandQueue } from './command-queue.ts'
 import { connectForConsumers, type OnRedisError } from './redis.ts'
 
@@ -34,8 +34,8 @@ export function openConsumerConnection(redisUrl: string, onError: OnRedisError):
 
 /**
  * Drops the commands that wait for this shard, then consumes what comes: look at the database after this.
- * Without Redis it returns after half a second and begins by itself once Redis is there. After an outage it drops
- * what waits again.
+ * Without Redis it returns after half a second and begins by itself once Redis is there. After an outage, or when
+ * Redis refused to write, it drops what waits again.
  */
 export async function startCommandConsumer(
   connection: ConsumerConnection,
@@ -47,9 +47,19 @@ export async function startCommandConsumer(
   let worker: Worker | undefined
   let isClosed = false
   let isReturned = false
-  let dropped: Promise<void> = Promise.resolve()
+  let isDropping = false
+  let isAskedAgain = false
 
   async function drop(): Promise<void> {
+    isDropping = true
+    do {
+      isAskedAgain = false
+      await dropUntilDone()
+    } while (isAskedAgain)
+    isDropping = false
+  }
+
+  async function dropUntilDone(): Promise<void> {
     while (!isClosed) {
       try {
         await dropWaiting(redis, queue)
@@ -61,23 +71,23 @@ export async function startCommandConsumer(
       }
     }
     if (isClosed) return
-    worker ??= startWorker(redis, shard, handlers, onError)
+    worker ??= startWorker(redis, shard, handlers, { onError, onRefused: dropAgain })
     if (isReturned) onDropped?.()
   }
 
-  function dropOnceMore(): void {
-    dropped = dropped.then(drop)
+  function dropAgain(): void {
+    if (isDropping) isAskedAgain = true
+    else void drop()
   }
 
-  dropOnceMore()
-  await Promise.race([dropped, delay(startMsMax, undefined, { ref: false })])
+  await Promise.race([drop(), delay(startMsMax, undefined, { ref: false })])
   isReturned = true
-  redis.on('ready', dropOnceMore)
+  redis.on('ready', dropAgain)
 
   return {
     async close() {
       isClosed = true
-      redis.off('ready', dropOnceMore)
+      redis.off('ready', dropAgain)
       // By force: a handler that still runs is finished by its own means, its job is dropped by the next owner.
       await worker?.close(true)
     },
@@ -85,9 +95,9 @@ export async function startCommandConsumer(
 }
 
 /**
- * A command that was being handled when its owner was killed, or that Redis handed out over a connection that was
- * lost, keeps its deduplication key, and every later one of its kind would be swallowed. Nothing is lost: rows are
- * committed before their command is added.
+ * A command that was being handled when its owner was killed, that Redis handed out over a connection that was lost,
+ * or whose end a full Redis did not take, keeps its deduplication key, and every later one of its kind would be
+ * swallowed. Nothing is lost: rows are committed before their command is added.
  */
 async function dropWaiting(redis: Redis, queue: Queue): Promise<void> {
   await queue.obliterate({ force: true })
@@ -95,7 +105,14 @@ async function dropWaiting(redis: Redis, queue: Queue): Promise<void> {
   await redis.hset(queue.toKey('meta'), 'opts.maxLenEvents', 0)
 }
 
-function startWorker(redis: Redis, shard: number, handlers: CommandHandlers, onError: OnRedisError): Worker {
+type WorkerEvents = { onError: OnRedisError; onRefused(): void }
+
+function startWorker(
+  redis: Redis,
+  shard: number,
+  handlers: CommandHandlers,
+  { onError, onRefused }: WorkerEvents,
+): Worker {
   const { name, prefix } = commandQueue(shard)
   const worker = new Worker(name, (job) => handle(handlers, job.data), {
     connection: redis,
@@ -112,7 +129,10 @@ function startWorker(redis: Redis, shard: number, handlers: CommandHandlers, onE
     runRetryDelay: 1000,
   })
   // In an outage the shared connection reports once what every consumer would repeat.
-  worker.on('error', (error) => redis.status === 'ready' && onError(error))
+  worker.on('error', (error) => {
+    if (redis.status === 'ready') onError(error)
+    if (error instanceof ReplyError) onRefused()
+  })
   worker.on('failed', (_job, error) => onError(error))
   return worker
 }

@@ -2,6 +2,7 @@ import type { Command, CommandHandlers } from '@wagate/shared/commands'
 import { Queue, Worker } from 'bullmq'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { openConsumerConnection, startCommandConsumer } from '../src/command-consumer.ts'
 import { openCommandProducer } from '../src/command-producer.ts'
@@ -128,6 +129,34 @@ test('a command that was handed out over a lost connection swallows none that co
   await vi.waitFor(() => expect(drops).toBe(1), { timeout: 5000 })
   await producer.add([{ kind: 'send', deviceId: shard }])
   await vi.waitFor(() => expect(runs).toBe(1), { timeout: 10_000 })
+})
+
+test('a command whose end a full Redis did not take swallows none that come later', async () => {
+  const shard = 25
+  const redis = await startOwnRedis()
+  closers.push(redis.close)
+  const errors: Error[] = []
+  let runs = 0
+  let drops = 0
+  const consumer = await startCommandConsumer(open(redis.url), {
+    shard,
+    handlers: handlers({
+      send: async () => {
+        runs++
+        if (runs === 1) await redis.set('maxmemory', '1')
+      },
+    }),
+    onError: (error) => errors.push(error),
+    onDropped: () => drops++,
+  })
+  closers.push(() => consumer.close())
+  const producer = produce(redis.url)
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(errors.join()).toContain('OOM'), { timeout: 5000 })
+  await redis.set('maxmemory', '0')
+  await vi.waitFor(() => expect(drops).toBeGreaterThan(0), { timeout: 10_000 })
+  await producer.add([{ kind: 'send', deviceId: shard }])
+  await vi.waitFor(() => expect(runs).toBe(2), { timeout: 10_000 })
 })
 
 test('a failing handler is reported and does not stop the next command', async () => {

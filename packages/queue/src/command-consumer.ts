@@ -96,7 +96,7 @@ export async function startCommandConsumer(
 
 /**
  * A command that was being handled when its owner was killed, that Redis handed out over a connection that was lost,
- * or whose end a full Redis did not take, keeps its deduplication key, and every later one of its kind would be
+ * or whose end a full Redis refused to write, keeps its deduplication key, and every later one of its kind would be
  * swallowed. Nothing is lost: rows are committed before their command is added.
  */
 async function dropWaiting(redis: Redis, queue: Queue): Promise<void> {

@@ -131,7 +131,7 @@ test('a command that was handed out over a lost connection swallows none that co
   await vi.waitFor(() => expect(runs).toBe(1), { timeout: 10_000 })
 })
 
-test('a command whose end a full Redis did not take swallows none that come later', async () => {
+test('a command whose end Redis refused to write swallows none that come later', async () => {
   const shard = 25
   const redis = await startOwnRedis()
   closers.push(redis.close)
@@ -143,7 +143,8 @@ test('a command whose end a full Redis did not take swallows none that come late
     handlers: handlers({
       send: async () => {
         runs++
-        if (runs === 1) await redis.set('maxmemory', '1')
+        // As with a full disk, every write is refused.
+        if (runs === 1) await redis.set('min-replicas-to-write', '1')
       },
     }),
     onError: (error) => errors.push(error),
@@ -152,8 +153,8 @@ test('a command whose end a full Redis did not take swallows none that come late
   closers.push(() => consumer.close())
   const producer = produce(redis.url)
   await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(errors.join()).toContain('OOM'), { timeout: 5000 })
-  await redis.set('maxmemory', '0')
+  await vi.waitFor(() => expect(errors.join()).toContain('NOREPLICAS'), { timeout: 5000 })
+  await redis.set('min-replicas-to-write', '0')
   await vi.waitFor(() => expect(drops).toBeGreaterThan(0), { timeout: 10_000 })
   await producer.add([{ kind: 'send', deviceId: shard }])
   await vi.waitFor(() => expect(runs).toBe(2), { timeout: 10_000 })

@@ -19,6 +19,7 @@ const partitionMs = 15_000
 const perMinuteMin = 30
 
 export function linkFaults(find: () => World): void {
+  // Fails when a silent connection to Redis is kept for ever.
   it.skipIf(isShort)('15: nothing passes between a worker and Redis for 15 s', async () => {
     const world = find()
     const senders = await world.records.listSendersOf('worker-1')
@@ -33,6 +34,7 @@ export function linkFaults(find: () => World): void {
     expectBack('15 worker without Redis', { 'prompt after ms': promptMs }, redisBackMsMax)
   })
 
+  // Fails when a silent connection to Postgres is kept for ever.
   it.skipIf(isShort)('16: nothing passes between a worker and Postgres for 15 s', async () => {
     const world = find()
     const senders = await world.records.listSendersOf('worker-1')

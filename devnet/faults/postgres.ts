@@ -25,6 +25,7 @@ export function postgresFaults(find: () => World): void {
     return (await fetch(`${apiUrl}/${operation}`, { headers })).status
   }
 
+  // Fails when messages are accepted before they are on the disk, and when another statement stores their keys.
   it('12: Postgres is killed and started again', async () => {
     const { devnet } = find()
     const found = await trial(find(), '12 Postgres killed', async () => {
@@ -36,6 +37,7 @@ export function postgresFaults(find: () => World): void {
     expectNormal('12 Postgres killed', found)
   })
 
+  // Fails when requests have no deadline.
   it.skipIf(isShort)('13: Postgres does not answer for 15 s', async () => {
     const links = find().links('postgres')
     const found = await trial(find(), '13 Postgres frozen', async () => {
@@ -47,6 +49,7 @@ export function postgresFaults(find: () => World): void {
     expectNormal('13 Postgres frozen', found)
   })
 
+  // Fails when a full disk is taken for an outage.
   it.skipIf(isShort)('14: the disk of Postgres is full', async ({ skip }) => {
     const { devnet, recover } = find()
     const disk = await moveToSmallDisk(devnet.databaseUrl)

@@ -27,6 +27,7 @@ export function redisFaults(find: () => World): void {
     return found
   }
 
+  // Fails when the connections of the workers do not come back.
   it.skipIf(isShort)('8: Redis is killed and back after 5 s', async () => {
     const { devnet } = find()
     const found = await redisTrial('8 Redis killed', async () => {
@@ -37,6 +38,7 @@ export function redisFaults(find: () => World): void {
     expectBack('8 Redis killed', { 'p99 of answers ms': p99During(found) }, answerMsP99Max)
   })
 
+  // Fails when owners look at the database neither from time to time nor after an outage.
   it('9: Redis loses everything, also what it was told of the last messages', async () => {
     const { devnet } = find()
     const found = await trial(find(), '9 Redis wiped', async (load) => {
@@ -53,6 +55,7 @@ export function redisFaults(find: () => World): void {
     expectBack('9 Redis wiped', { 'last sent after ms': lastSentAtMs - found.endedAtMs }, foundMsMax)
   })
 
+  // Fails when the limits of requests wait for Redis as long as it takes, and when wakes that were lost swallow later ones.
   it.skipIf(isShort)('10: Redis does not answer for 20 s', async () => {
     const { devnet } = find()
     await redisTrial('10 Redis stopped', async () => {
@@ -62,6 +65,7 @@ export function redisFaults(find: () => World): void {
     })
   })
 
+  // Fails, as the next one does, when a command that Redis refuses fails its request.
   it('11: Redis has no memory left', async () => {
     await redisTrial('11 memory full', async () => {
       await ask('CONFIG', 'SET', 'maxmemory', '1')
@@ -70,6 +74,7 @@ export function redisFaults(find: () => World): void {
     })
   })
 
+  // Fails when a wake whose end Redis refused to write swallows later ones.
   it.skipIf(isShort)('11: the disk of Redis is full', async ({ skip }) => {
     const { devnet, recover } = find()
     const impossible = await withRedisOnSmallDisk(devnet, async (disk) => {

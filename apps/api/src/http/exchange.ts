@@ -42,6 +42,8 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
     handle: (exchange: Exchange) => Promise<Answer>,
   ): Promise<Response> => {
     const request = c.req.raw
+    // Now: a connection that was closed knows it no longer.
+    const connectedFrom = c.env.incoming.socket.remoteAddress
     const startedAt = performance.now()
     const given = request.headers.get('x-request-id') ?? ''
     const requestId = acceptedRequestId.test(given) ? given : randomUUID()
@@ -60,7 +62,7 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
       deadline: new Deadline(answerMsMax),
       findClientAddress: () =>
         findClientAddress(
-          c.env.incoming.socket.remoteAddress,
+          connectedFrom,
           request.headers.get('x-forwarded-for') ?? undefined,
           config.TRUST_PROXY,
         ),

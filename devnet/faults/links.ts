@@ -59,6 +59,7 @@ export function linkFaults(find: () => World): void {
     expectBack('16 worker without Postgres', { 'worker back after ms': backMs }, postgresBackMsMax)
   })
 
+  // Fails when a recipient's next message does not wait for one that could not be sent for now.
   it.skipIf(isShort)('17: slow and torn connections to Postgres and Redis for 60 s', async () => {
     const world = find()
     const found = await trial(world, '17 latency and resets', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { trial } from './trial.ts'
 import type { World } from './world.ts'
@@ -9,11 +10,15 @@ export function apiFaults(find: () => World): void {
   it('7: the API is killed with answers on their way', async () => {
     const world = find()
     let readyMs = Number.NaN
-    const { load, messages } = await trial(world, '7 API killed', async () => {
-      // What Postgres has stored when the API is killed, and not yet said so.
+    const { load, messages } = await trial(world, '7 API killed', async (load) => {
+      // Killed when Postgres has stored something, and its answer is on the way.
       const link = world.link('api', 'postgres')
+      const sinceMs = Date.now()
       link.worsen({ latencyMs: 500, jitterMs: 0, resetShare: 0 })
-      await delay(1500)
+      await until('a message is stored and not answered', { withinMs: 20_000, everyMs: 20 }, async () => {
+        const answered = new Set(load.sent.flatMap(({ messageId }) => messageId ?? []))
+        return (await world.records.listMessagesSince(sinceMs)).some(({ id }) => !answered.has(id))
+      })
       world.devnet.signal('api', 'SIGKILL')
       link.heal()
       await delay(1000)

@@ -15,8 +15,12 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
     .filter(({ type, sender }) => type === 'text' && senders.includes(sender))
     .filter(({ createdAtMs }) => createdAtMs >= fromMs && createdAtMs < toMs)
     .map(({ createdAtMs, sentAtMs }) => (sentAtMs ?? Number.POSITIVE_INFINITY) - createdAtMs)
-    .sort((a, b) => a - b)
-  return tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.POSITIVE_INFINITY
+  return p99Of(tookMs) ?? Number.POSITIVE_INFINITY
+}
+
+/** Undefined of none. */
+export function p99Of(values: number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]
 }
 
 /** The same shortly before the fault. What had not gone by then took at least so long. */

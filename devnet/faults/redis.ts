@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { askRedis } from '../src/servers/ask-redis.ts'
+import { p99Of } from './measures.ts'
 import { expectAllAccepted, expectBack, untilPromptMs } from './recovery.ts'
 import { withRedisOnSmallDisk } from './redis-disk.ts'
 import { isShort } from './size.ts'
@@ -94,6 +95,5 @@ function p99During({ load, faultAtMs, endedAtMs }: Trial): number {
     .flatMap(({ attempts }) => attempts)
     .filter(({ atMs }) => atMs >= faultAtMs && atMs < endedAtMs)
     .map(({ tookMs }) => tookMs)
-    .sort((a, b) => a - b)
-  return took[Math.floor(0.99 * took.length)] ?? 0
+  return p99Of(took) ?? 0
 }

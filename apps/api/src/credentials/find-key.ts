@@ -1,9 +1,10 @@
 import { AppError } from '@wagate/shared/app-error'
+import type { RequestUrl } from '../http/exchange.ts'
 
 /** The keys of headers and query: they are checked before a body is read. */
 export function findKeyOutsideBody(
   request: Request,
-  url: URL,
+  url: RequestUrl,
   { allowQuery }: { allowQuery: boolean },
 ): string | undefined {
   const inQuery = url.searchParams.getAll('api_key')

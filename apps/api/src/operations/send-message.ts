@@ -19,9 +19,9 @@ export const sendMessage = defineOperation({
   fields: z.object(sendFields),
   errors: sendErrors,
   example: { given: { ...exampleAddress, message: 'Your order is on its way.' }, answer: exampleSent },
-  handle: ({ message, ...given }, call) =>
+  handle: (given, call) =>
     send(call, 'send-message', given, {
-      content: { type: 'text', body: message, url: null, filename: null, media: null },
-      payload: { message },
+      content: { type: 'text', body: given.message, url: null, filename: null, media: null },
+      payload: { message: given.message },
     }),
 })

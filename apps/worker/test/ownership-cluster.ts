@@ -24,6 +24,7 @@ export type TestWorker = Ownership & {
 }
 
 export type Cluster = {
+  url: string
   db: Database
   startWorker(
     name: string,
@@ -41,6 +42,7 @@ export async function openCluster(): Promise<Cluster> {
   const closers: (() => Promise<void>)[] = []
 
   return {
+    url: server.url,
     db,
 
     async startWorker(name, timing, { capacity = 500, holder = makeRecordingHolder() } = {}) {

@@ -1,3 +1,5 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { fenceOf } from '@wagate/db/queries/fence'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type Cluster,
@@ -29,6 +31,29 @@ test('a worker that was killed loses its shards', async () => {
   for (const shard of orphans) expect(after.get(shard)).toBe((before.get(shard) ?? 0) + 1)
   const leases = [...second.holder.leases.values()]
   await vi.waitFor(() => expect(leases.some((lease) => lease.isValid())).toBe(false), eventually)
+})
+
+test('a write that hangs delays the takeover of its shard, by its statement timeout at most, and of no other', async () => {
+  const [first, second] = await startPair(cluster, quick)
+  const [lease] = second.holder.leases.values()
+  if (!lease) throw new Error('holds nothing')
+  const stopped = openDatabase(cluster.url, {
+    poolSize: 1,
+    applicationName: 'second',
+    statementTimeoutMs: 2500,
+  })
+  const sql = stopped.$client
+  const write = sql`SELECT pg_sleep(60) FROM (${fenceOf(sql, lease)}) AS fence`
+  const refused = expect(write).rejects.toThrow('statement timeout')
+  await vi.waitFor(async () => expect(await sleeping()).toBe(1), eventually)
+
+  second.link.cut()
+  await owns(first, 255)
+  expect(first.holder.leases.has(lease.shard)).toBe(false)
+  expect(await sleeping()).toBe(1)
+  await refused
+  await owns(first, 256)
+  await closeDatabase(stopped)
 })
 
 test('after an outage longer than the lease everybody renews and nobody reaps the living', async () => {
@@ -128,4 +153,10 @@ async function renewedForMs(name: string): Promise<number> {
     SELECT (extract(epoch FROM now() - renewed_since) * 1000)::int AS ms
     FROM workers WHERE name = ${name} AND lease_until >= now()`
   return row?.ms ?? 0
+}
+
+async function sleeping(): Promise<number> {
+  const rows = await cluster.db.$client`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
+  return rows.length
 }

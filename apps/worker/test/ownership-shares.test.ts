@@ -3,8 +3,11 @@ import { expect, test } from 'vitest'
 import {
   chooseClaims,
   chooseReleases,
+  chooseWave,
   fairShare,
   orderForRelease,
+  planReleases,
+  waveSize,
   withoutReceiver,
 } from '../src/ownership/shares.ts'
 
@@ -84,6 +87,43 @@ test('gives linked devices away up to the surplus, then what is cheap, and forge
     fc.property(shardList, fc.integer({ min: -5, max: 200 }), (shards, surplus) => {
       expect(orderForRelease(shards, surplus)).toHaveLength(shards.length)
       expect(new Set(orderForRelease(shards, surplus))).toEqual(new Set(shards))
+    }),
+  )
+})
+
+test('gives those below their share no more devices at a time than they log in within a second', () => {
+  const movable = Array.from({ length: 10 }, (_, shard) => ({ shard, linked: 1 }))
+  const newcomer = { missing: 10, room: 500, opening: 0 }
+  const full = { missing: 0, room: 500, opening: 40 }
+  const plan = (opening: number, unowned: { linked: number }[], other = full) =>
+    planReleases({ movable, excess: 10, surplusDevices: 60, unowned }, [{ ...newcomer, opening }, other])
+  expect(plan(0, [])).toHaveLength(2)
+  expect(plan(1, [])).toHaveLength(1)
+  expect(plan(2, [])).toEqual([])
+  // What another has released goes to the newcomer as well.
+  expect(plan(1, [{ linked: 1 }])).toEqual([])
+  expect(plan(2, [], newcomer)).toHaveLength(2)
+  // Shards of many devices go one by one, to each of them.
+  expect(plan(2, [{ linked: 24 }], newcomer)).toEqual([])
+  expect(plan(0, [{ linked: 24 }], newcomer)).toHaveLength(2)
+})
+
+test('hands all shards over in waves of no more devices than their size, those without devices with the last', () => {
+  fc.assert(
+    fc.property(shardList, (held) => {
+      const size = waveSize(sum(held.map(({ linked }) => linked)))
+      const waves: (typeof held)[] = []
+      for (let left = held; left.length > 0; ) {
+        const wave = chooseWave(left, size)
+        waves.push(wave)
+        left = left.filter((shard) => !wave.includes(shard))
+      }
+      expect(new Set(waves.flat())).toEqual(new Set(held))
+      // A shard goes as a whole, so two waves together are at least as large as one should be.
+      expect(waves.length).toBeLessThanOrEqual(24)
+      for (const wave of waves.slice(0, -1)) expect(wave.every(({ linked }) => linked > 0)).toBe(true)
+      for (const wave of waves.filter((given) => given.filter(({ linked }) => linked > 0).length > 1))
+        expect(sum(wave.map(({ linked }) => linked))).toBeLessThanOrEqual(size)
     }),
   )
 })

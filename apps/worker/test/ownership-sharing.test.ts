@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type Cluster,
@@ -37,6 +38,34 @@ test('shares all shards fairly, and a worker that joins moves only what it must'
   for (const worker of [first, second, third])
     for (const { why } of worker.holder.dropped) expect(why).toBe('released')
   await everyShardHasOneHolder(cluster, [first, second, third])
+})
+
+test('ten workers that start at once share all shards fairly', async () => {
+  const workers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => cluster.startWorker(`worker-${index}`, endless)),
+  )
+  const counts = () => workers.map(({ holder }) => holder.leases.size)
+  await vi.waitFor(
+    () => expect(counts().toSorted()).toEqual([25, 25, 25, 25, 26, 26, 26, 26, 26, 26]),
+    eventually,
+  )
+  await everyShardHasOneHolder(cluster, workers)
+})
+
+test('a worker that joins is given no more linked devices than it can log in at a time', async () => {
+  await addLinkedDevices(80)
+  const first = await cluster.startWorker('first', endless, { holder: holderOfLinked(80) })
+  await owns(first, 256)
+  // Whoever moves is offline until its new owner has logged it in.
+  await cluster.db.$client`UPDATE devices SET offline_since = now() + interval '1 hour'`
+  const second = await cluster.startWorker('second', endless)
+  const linkedWith = () => [...second.holder.leases.keys()].filter((shard) => shard < 80).length
+  await vi.waitFor(() => expect(linkedWith()).toBe(2), eventually)
+  await delay(10 * endless.tickMs)
+  expect(linkedWith()).toBe(2)
+  await cluster.db.$client`UPDATE devices SET offline_since = NULL`
+  await vi.waitFor(() => expect(linkedWith()).toBe(40), eventually)
+  await owns(second, 128)
 })
 
 test('a worker that joins gets its part of the linked devices, and otherwise shards without any', async () => {

@@ -7,6 +7,7 @@ import {
   openCluster,
   owns,
   quick,
+  type RecordingHolder,
   startPair,
   statesByName,
 } from './ownership-cluster.ts'
@@ -27,6 +28,22 @@ test('a worker that stops hands its shards over within a second', async () => {
   expect(first.holder.dropped.filter(({ why }) => why === 'released')).toHaveLength(256)
   expect(leases.some((lease) => lease.isValid())).toBe(false)
   expect(await statesByName(cluster.db)).toEqual({ first: 'dead', second: 'live' })
+})
+
+test('hands senders over a few at a time, and all at once when nobody is left to take them', async () => {
+  const [first, second] = await startPair(cluster, endless)
+  for (const { holder } of [first, second])
+    for (const shard of holder.leases.keys()) if (holder.linked.size < 10) holder.linked.set(shard, 1)
+  const linkedShards = [...first.holder.linked.keys()]
+  const wavesOf = watchDrops(first.holder)
+  await Promise.all([first.close(), owns(second, 256)])
+  const waves = wavesOf()
+  expect(waves.map((wave) => wave.filter((shard) => linkedShards.includes(shard)).length)).toEqual([4, 4, 2])
+  expect(waves.map((wave) => wave.length)).toEqual([4, 4, 120])
+
+  const lastWavesOf = watchDrops(second.holder)
+  await second.close()
+  expect(lastWavesOf().map((wave) => wave.length)).toEqual([256])
 })
 
 test('leases stay valid while a stopping worker finishes what is on the wire', async () => {
@@ -82,3 +99,9 @@ test.each(['cut', 'freeze'] as const)('stops although Postgres is away: %s', asy
   expect(performance.now() - startedMs).toBeLessThan(12_000)
   expect(worker.holder.dropped).toHaveLength(256)
 })
+
+/** The shards of each call of `drop` from now on. */
+function watchDrops(holder: RecordingHolder): () => number[][] {
+  const drop = vi.spyOn(holder, 'drop')
+  return () => drop.mock.calls.map(([shards]) => shards)
+}

@@ -1,6 +1,6 @@
 import { shardOf } from '@wagate/shared/shard'
 import { idleTicks, restMsPerWorker, settleTicks } from '@wagate/worker/ownership/placement'
-import { chooseClaims, fairShare, planReleases } from '@wagate/worker/ownership/shares'
+import { areOpening, chooseClaims, fairShare, planReleases } from '@wagate/worker/ownership/shares'
 
 /** What the simulation takes for granted. */
 export type Setup = {
@@ -45,6 +45,9 @@ const stepMs = 10
 /** A worker whose process has ended is known to be dead when it has not renewed its lease for so many heartbeats. */
 const silentHeartbeats = 1.5
 
+/** packages/db/src/queries/shard-leases.ts, countLinkedDevicesByOwner. */
+const openingMs = 10_000
+
 export type Way = 'stopped' | 'killed' | 'cut off'
 
 /**
@@ -65,6 +68,13 @@ export function makeCluster(setup: Setup) {
   const live = () => workers.filter(({ state }) => state === 'live')
   const linkedOf = (numbers: Iterable<number>) =>
     [...numbers].reduce((total, shard) => total + (shards[shard]?.linked ?? 0), 0)
+
+  /** Who went offline a moment ago. */
+  const openingOf = (numbers: Iterable<number>) =>
+    [...numbers].reduce((total, number) => {
+      const { linked, online, offlineSinceMs } = shards[number] ?? { linked: 0, online: 0, offlineSinceMs: 0 }
+      return total + (nowMs - offlineSinceMs < openingMs ? linked - online : 0)
+    }, 0)
 
   function join(): void {
     workers.push({
@@ -152,16 +162,17 @@ export function makeCluster(setup: Setup) {
     const receivers = all.map(({ held }, rank) => ({
       missing: Math.max(0, fairShare(setup.shards, rank, all.length) - held.size),
       room: setup.capacity - linkedOf(held),
+      opening: openingOf(held),
     }))
     worker.releaseAtMs = nowMs + setup.tickMs
     const movable = [...worker.held]
       .map((shard) => ({ shard, linked: shards[shard]?.linked ?? 0 }))
       .sort((a, b) => a.linked - b.linked)
-    const unowned = shards.filter(({ owner }) => !owner).length
+    const unowned = shards.filter(({ owner }) => !owner)
     const surplusDevices = linkedOf(worker.held) - Math.ceil(setup.senders / all.length)
     const chosen = planReleases({ movable, excess, surplusDevices, unowned }, receivers)
     if (chosen.length === 0) {
-      worker.releaseAtMs = nowMs + setup.tickMs * idleTicks
+      worker.releaseAtMs = nowMs + setup.tickMs * (areOpening(receivers, unowned) ? 1 : idleTicks)
       return
     }
     wakeAfter(() => {

@@ -104,9 +104,13 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (refusedBecause) await forgetCredentials(refusedBecause)
     const state = await findDeviceState(db, id)
     if (isClosed) return
-    if (state) await failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
+    const intent = intentOf(state)
+    const failing = state && failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
+    // A look follows when it is open, before anything is sent.
+    if (state && intent === 'connect' && !current) return void (await Promise.all([logIn(state), failing]))
+    await failing
     if (isClosed) return
-    switch (intentOf(state)) {
+    switch (intent) {
       case 'connect':
         return state && connect(state)
       case 'log-out':
@@ -122,11 +126,12 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   async function connect(state: DeviceState): Promise<void> {
-    if (!current) return logIn(state)
-    if (current.kind !== 'login' || !current.isOpen) return
+    if (current?.kind !== 'login' || !current.isOpen) return
     if (outbox) return repace(outbox, state)
-    await setConnection(db, lease, id, { connection: 'online', reason: null })
-    const pacer = await pacing.apply(state)
+    const [pacer] = await Promise.all([
+      pacing.apply(state),
+      setConnection(db, lease, id, { connection: 'online', reason: null }),
+    ])
     if (isClosed || !current) return
     const restrictedMs = state.restrictedMs
     const device = { id, lease, vault, pacer, recorder, restrictedMs }
@@ -266,6 +271,11 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     outbox = undefined
   }
 
+  /** A look follows anyway: when its socket is open or has failed, or when the wait before it is over. */
+  function isComingOnline(): boolean {
+    return current?.kind === 'login' || notBeforeMs > performance.now()
+  }
+
   function openSock(): WASocket | undefined {
     return current?.kind === 'login' && current.isOpen ? current.session.sock : undefined
   }
@@ -280,7 +290,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     look,
     wake() {
       if (outbox) outbox.wake()
-      else look()
+      else if (!isComingOnline()) look()
     },
     checkNumber: numberChecks.ask,
     isDoing(state) {
@@ -288,7 +298,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (intent === 'rest') return current === undefined
       if (intent === 'pair') return isPairingFor(state)
       if (intent !== 'connect') return false
-      return outbox ? pacing.isAt(state) : notBeforeMs > performance.now()
+      return outbox ? pacing.isAt(state) : isComingOnline()
     },
     isOnline: () => outbox !== undefined,
     isPairing: () => current?.kind === 'pair' || isCompletingLink,

@@ -1,6 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
 import { releaseShards } from '@wagate/db/queries/shard-leases'
-import { deleteDeadWorkers, markWorkerDraining, unregisterWorker } from '@wagate/db/queries/workers'
+import {
+  deleteDeadWorkers,
+  listLiveWorkers,
+  markWorkerDraining,
+  unregisterWorker,
+} from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
@@ -9,6 +15,7 @@ import type { ShardHolder } from './lease.ts'
 import { makeMembership, type Registration } from './membership.ts'
 import { makePlacement } from './placement.ts'
 import { reap, reconcile } from './reconcile.ts'
+import { chooseWave, waveSize } from './shares.ts'
 import { type NextRun, startTicker } from './ticker.ts'
 
 export type OwnershipOptions = {
@@ -52,6 +59,9 @@ const silentHeartbeats = 1.5
 /** A heartbeat that fails is not awaited for a whole period: the lease goes on running out. */
 const heartbeatRetryMsMax = 500
 const dropMsMax = 5000
+/** From one wave of a hand-over to the next, and after how long the rest goes at once. */
+const waveMs = 250
+const handOverMs = 4000
 /** With Postgres away every step of the end takes so long. */
 const stepMsMax = 2000
 
@@ -109,19 +119,43 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     heartbeatOutage.worked()
   }
 
+  /**
+   * In waves: those who take over log the senders of one in while the senders of the next still send here. All at once
+   * where nobody can take over or be told, and when it takes too long.
+   */
   async function handOver({ workerId }: Registration): Promise<void> {
-    await attempt('drain', markWorkerDraining(db, workerId))
-    const leaving = held.list()
-    await within(dropMsMax, held.dropReleased(leaving.map(({ shard }) => shard)))
+    const hurryAtMs = performance.now() + handOverMs
+    let isTold = await attempt('drain', markWorkerDraining(db, workerId))
+    const devicesMax = waveSize(held.linkedDevices())
+    for (let left = held.list(); left.length > 0; ) {
+      const isHurried =
+        !isTold || performance.now() > hurryAtMs || !(await attempt('look', hasOthers(workerId)))
+      const wave = isHurried ? left : chooseWave(left, devicesMax)
+      await within(dropMsMax, held.dropReleased(wave.map(({ shard }) => shard)))
+      for (const { shard } of wave) held.lose(shard)
+      isTold = await attempt('release', releaseShards(db, workerId, wave))
+      await events.publishShardsChanged()
+      left = left.filter((shard) => !wave.includes(shard))
+      if (left.length > 0) await delay(waveMs)
+    }
     held.loseAll()
-    await attempt('release', releaseShards(db, workerId, leaving))
-    await events.publishShardsChanged()
   }
 
-  /** What cannot be told to the database is left to the end of the lease. */
-  async function attempt(step: string, work: Promise<void>): Promise<void> {
-    const failed = (error?: unknown) => logger.warn({ err: error, step }, 'A step of the hand-over failed')
-    if (!(await within(stepMsMax, work.catch(failed)))) failed()
+  async function hasOthers(workerId: string): Promise<boolean> {
+    return (await listLiveWorkers(db, patience)).some(({ id }) => id !== workerId)
+  }
+
+  /** False when it fails, takes too long or says so. What cannot be told to the database is left to the end of the lease. */
+  async function attempt(step: string, work: Promise<unknown>): Promise<boolean> {
+    const tooLong = delay(stepMsMax, undefined, { ref: false }).then(() => {
+      throw new Error(`It took longer than ${stepMsMax} ms`)
+    })
+    try {
+      return (await Promise.race([work, tooLong])) !== false
+    } catch (error) {
+      logger.warn({ err: error, step }, 'A step of the hand-over failed')
+      return false
+    }
   }
 
   async function stop(): Promise<void> {

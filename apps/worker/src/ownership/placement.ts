@@ -10,9 +10,19 @@ import { type LiveWorker, listLiveWorkers, type Patience } from '@wagate/db/quer
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
-import { chooseClaims, fairShare, planReleases, type Receiver, withoutReceiver } from './shares.ts'
+import {
+  areOpening,
+  chooseClaims,
+  fairShare,
+  type OpeningReceiver,
+  planReleases,
+  withoutReceiver,
+} from './shares.ts'
 import type { NextRun } from './ticker.ts'
 import { makeUnownedWatch } from './unowned-watch.ts'
+
+/** How many devices of a worker have credentials, and how many of these wait for their turn to log in. */
+type Linked = { linked: number; opening: number }
 
 export type PlacementOptions = {
   db: Database
@@ -52,15 +62,16 @@ export function makePlacement(options: PlacementOptions): Placement {
     return rank < 0 ? 0 : fairShare(shards, rank, workers.length)
   }
 
-  async function countLinked(): Promise<Map<string, number>> {
-    return new Map((await countLinkedDevicesByOwner(db)).map(({ owner, linked }) => [owner, linked]))
+  async function countLinked(): Promise<Map<string, Linked>> {
+    return new Map((await countLinkedDevicesByOwner(db)).map(({ owner, ...linked }) => [owner, linked]))
   }
 
-  function receiversAmong(workers: LiveWorker[], linkedOf: Map<string, number>): Receiver[] {
-    return workers.map((worker, rank) => ({
-      missing: Math.max(0, fairShare(shards, rank, workers.length) - worker.owned),
-      room: worker.capacity - (linkedOf.get(worker.id) ?? 0),
-    }))
+  function receiversAmong(workers: LiveWorker[], linkedOf: Map<string, Linked>): OpeningReceiver[] {
+    return workers.map((worker, rank) => {
+      const { linked, opening } = linkedOf.get(worker.id) ?? { linked: 0, opening: 0 }
+      const missing = Math.max(0, fairShare(shards, rank, workers.length) - worker.owned)
+      return { missing, room: worker.capacity - linked, opening }
+    })
   }
 
   /** Returns how many others were faster to claim: what they left is worth another look. */
@@ -98,19 +109,23 @@ export function makePlacement(options: PlacementOptions): Placement {
     }
   }
 
-  async function release(registration: Registration, workers: LiveWorker[], unowned: number): Promise<void> {
+  async function release(
+    registration: Registration,
+    workers: LiveWorker[],
+    unowned: UnownedShard[],
+  ): Promise<void> {
     const nowMs = performance.now()
     if (nowMs < nextReleaseAtMs) return
     nextReleaseAtMs = nowMs + tickMs
     const linkedOf = await countLinked()
     const receivers = receiversAmong(workers, linkedOf)
-    const devices = [...linkedOf.values()].reduce((total, linked) => total + linked, 0)
-    const surplus = (linkedOf.get(registration.workerId) ?? 0) - Math.ceil(devices / workers.length)
+    const devices = [...linkedOf.values()].reduce((total, { linked }) => total + linked, 0)
+    const surplus = (linkedOf.get(registration.workerId)?.linked ?? 0) - Math.ceil(devices / workers.length)
     const excess = held.list().length - shareOf(registration, workers)
     const movable = held.listMovable()
     const chosen = planReleases({ movable, excess, surplusDevices: surplus, unowned }, receivers)
     if (chosen.length === 0) {
-      nextReleaseAtMs = nowMs + idleTicks * tickMs
+      if (!areOpening(receivers, unowned)) nextReleaseAtMs = nowMs + idleTicks * tickMs
       return
     }
     const leaving = held.list().filter(({ shard }) => chosen.includes(shard))
@@ -136,7 +151,7 @@ export function makePlacement(options: PlacementOptions): Placement {
       } else if (unowned.length > 0) {
         await claimLeftovers(registration, workers, unowned)
       }
-      if (missing < 0) await release(registration, workers, unowned.length)
+      if (missing < 0) await release(registration, workers, unowned)
       return { againInMs: untilNextDeath(registration, workers), restMs }
     },
   }

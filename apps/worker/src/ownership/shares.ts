@@ -27,6 +27,9 @@ export function chooseClaims(
 /** A worker below its share: `missing` in shards, `room` in linked devices. */
 export type Receiver = { missing: number; room: number }
 
+/** `opening`: of its linked devices, those whose turn to log in has not come yet. */
+export type OpeningReceiver = Receiver & { opening: number }
+
 /** The shards that are left when every receiver has taken what it may: those that somebody else should take. */
 export function withoutReceiver<Shard extends { linked: number }>(
   unowned: Shard[],
@@ -77,8 +80,11 @@ export function chooseReleases(
   return chosen
 }
 
-/** In one look. The receiver opens about as many sessions until the next, so none waits long for its turn. */
+/** In one look. */
 const releaseLimits: ReleaseLimits = { shards: 64, devices: 20 }
+
+/** A process that has just started takes most of a second for as many. What a receiver gets beyond waits for its turn, offline. */
+const openingMax = 2
 
 export type Surplus = {
   /** What may be given away, cheapest first. */
@@ -88,19 +94,36 @@ export type Surplus = {
   /** Linked devices beyond the average. */
   surplusDevices: number
   /** Shards without an owner, which those below their share take first. */
-  unowned: number
+  unowned: { linked: number }[]
 }
 
 /** What a worker beyond its share gives away in one look. */
 export function planReleases(
   { movable, excess, surplusDevices, unowned }: Surplus,
-  receivers: Receiver[],
+  receivers: OpeningReceiver[],
 ): number[] {
-  const missing = receivers.reduce((total, receiver) => total + receiver.missing, 0)
-  return chooseReleases(orderForRelease(movable, surplusDevices), receivers, {
-    ...releaseLimits,
-    shards: Math.min(releaseLimits.shards, excess, missing - unowned),
+  const short = receivers.filter(({ missing }) => missing > 0)
+  const missing = short.reduce((total, receiver) => total + receiver.missing, 0)
+  const devices = roomToOpen(short, unowned)
+  if (devices <= 0) return []
+  return chooseReleases(orderForRelease(movable, surplusDevices), short, {
+    shards: Math.min(releaseLimits.shards, excess, missing - unowned.length),
+    devices: Math.min(releaseLimits.devices, devices),
   })
+}
+
+/** In linked devices. A shard with more than `openingMax` counts as so many: each receiver may have one such at a time. */
+function roomToOpen(short: OpeningReceiver[], unowned: { linked: number }[]): number {
+  const free = short.reduce((total, { opening }) => total + Math.max(0, openingMax - opening), 0)
+  return unowned.reduce((left, { linked }) => left - Math.min(linked, openingMax), free)
+}
+
+/** Whether devices are on their way to those below their share, which more have to wait for. */
+export function areOpening(receivers: OpeningReceiver[], unowned: { linked: number }[]): boolean {
+  return (
+    receivers.some(({ missing, opening }) => missing > 0 && opening > 0) ||
+    unowned.some(({ linked }) => linked > 0)
+  )
 }
 
 /** Gives one shard after the other to a receiver; false when none has a place for it. */
@@ -113,4 +136,26 @@ function makePlaces(receivers: Receiver[]): (linked: number) => boolean {
     receiver.room -= linked
     return true
   }
+}
+
+/** A hand-over takes a few seconds, however much there is: nobody who stops a process waits for long. */
+const wavesMax = 12
+const waveDevicesMin = 4
+
+/** How many linked devices go at a time when a worker that stops hands over so many. */
+export function waveSize(devices: number): number {
+  return Math.max(waveDevicesMin, Math.ceil(devices / wavesMax))
+}
+
+/** What a worker that stops gives away next. Shards without linked devices go with the last of the others. */
+export function chooseWave<Shard extends { linked: number }>(left: Shard[], devicesMax: number): Shard[] {
+  const linked = left.filter((shard) => shard.linked > 0)
+  const wave: Shard[] = []
+  let devices = 0
+  for (const shard of linked) {
+    if (wave.length > 0 && devices + shard.linked > devicesMax) return wave
+    devices += shard.linked
+    wave.push(shard)
+  }
+  return left
 }

@@ -74,11 +74,17 @@ export async function releaseShards(db: Database, owner: string, owned: OwnedSha
     UPDATE shard_leases AS lease SET owner = NULL FROM released WHERE lease.shard = released.shard`
 }
 
-/** Devices with credentials by the owner of their shard. */
-export async function countLinkedDevicesByOwner(db: Database): Promise<{ owner: string; linked: number }[]> {
-  return await db.$client<{ owner: string; linked: number }[]>`
-    SELECT lease.owner, count(*)::int AS linked
+/**
+ * Devices with credentials by the owner of their shard. `opening`: those that went offline a moment ago. Who has been
+ * away for longer waits for something else than its turn to log in.
+ */
+export async function countLinkedDevicesByOwner(db: Database): Promise<LinkedDevices[]> {
+  return await db.$client<LinkedDevices[]>`
+    SELECT lease.owner, count(*)::int AS linked,
+      (count(*) FILTER (WHERE device.offline_since > now() - interval '10 seconds'))::int AS opening
     FROM devices AS device JOIN shard_leases AS lease ON lease.shard = device.shard
     WHERE device.has_credentials AND lease.owner IS NOT NULL
     GROUP BY lease.owner`
 }
+
+type LinkedDevices = { owner: string; linked: number; opening: number }

@@ -18,11 +18,6 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
   return p99Of(tookMs) ?? Number.POSITIVE_INFINITY
 }
 
-/** Undefined of none. */
-export function p99Of(values: number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]
-}
-
 /** The same shortly before the fault. What had not gone by then took at least so long. */
 export function p99BeforeMs(messages: MessageFacts[], senders: string[], faultAtMs: number): number {
   const seen = messages.map((message) => ({
@@ -30,6 +25,11 @@ export function p99BeforeMs(messages: MessageFacts[], senders: string[], faultAt
     sentAtMs: Math.min(message.sentAtMs ?? Number.POSITIVE_INFINITY, faultAtMs),
   }))
   return p99Ms(seen, senders, faultAtMs - size.beforeMs / 2, faultAtMs)
+}
+
+/** Undefined of none. */
+export function p99Of(values: number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]
 }
 
 /** What a p99 may rise to. Half a second says more about the machine than about us. */

@@ -1,3 +1,4 @@
+import { openingMs } from '@wagate/db/queries/shard-leases'
 import { shardOf } from '@wagate/shared/shard'
 import { idleTicks, restMsPerWorker, settleTicks } from '@wagate/worker/ownership/placement'
 import { areOpening, chooseClaims, fairShare, planReleases } from '@wagate/worker/ownership/shares'
@@ -44,9 +45,6 @@ type Shard = {
 const stepMs = 10
 /** A worker whose process has ended is known to be dead when it has not renewed its lease for so many heartbeats. */
 const silentHeartbeats = 1.5
-
-/** packages/db/src/queries/shard-leases.ts, countLinkedDevicesByOwner. */
-const openingMs = 10_000
 
 export type Way = 'stopped' | 'killed' | 'cut off'
 

@@ -127,7 +127,8 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     const hurryAtMs = performance.now() + handOverMs
     let isTold = await attempt('drain', markWorkerDraining(db, workerId))
     const devicesMax = waveSize(held.linkedDevices())
-    for (let left = held.list(); left.length > 0; ) {
+    let left = held.list()
+    while (left.length > 0) {
       const isHurried =
         !isTold || performance.now() > hurryAtMs || !(await attempt('look', hasOthers(workerId)))
       const wave = isHurried ? left : chooseWave(left, devicesMax)
@@ -135,10 +136,9 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       for (const { shard } of wave) held.lose(shard)
       isTold = await attempt('release', releaseShards(db, workerId, wave))
       await events.publishShardsChanged()
-      left = left.filter((shard) => !wave.includes(shard))
+      left = held.list()
       if (left.length > 0) await delay(waveMs)
     }
-    held.loseAll()
   }
 
   async function hasOthers(workerId: string): Promise<boolean> {
@@ -147,15 +147,12 @@ export function startOwnership(options: OwnershipOptions): Ownership {
 
   /** False when it fails, takes too long or says so. What cannot be told to the database is left to the end of the lease. */
   async function attempt(step: string, work: Promise<unknown>): Promise<boolean> {
-    const tooLong = delay(stepMsMax, undefined, { ref: false }).then(() => {
-      throw new Error(`It took longer than ${stepMsMax} ms`)
-    })
-    try {
-      return (await Promise.race([work, tooLong])) !== false
-    } catch (error) {
+    const failed = (error?: unknown) => {
       logger.warn({ err: error, step }, 'A step of the hand-over failed')
       return false
     }
+    const outcome = work.then((answer) => answer !== false, failed)
+    return (await within(stepMsMax, outcome)) ?? failed()
   }
 
   async function stop(): Promise<void> {
@@ -193,13 +190,13 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   }
 }
 
-/** False when it takes longer. */
-async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+/** Undefined when it takes longer. */
+async function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, limitMs, false)
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, limitMs, undefined)
   })
-  const isDone = await Promise.race([work.then(() => true), limit])
+  const result = await Promise.race([work, limit])
   clearTimeout(timer)
-  return isDone
+  return result
 }

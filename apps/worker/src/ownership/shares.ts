@@ -69,15 +69,21 @@ export function chooseReleases(
 ): number[] {
   const place = makePlaces(receivers)
   const chosen: number[] = []
-  let devices = 0
-  for (const { shard, linked } of held) {
-    if (chosen.length >= limits.shards) break
-    if (chosen.length > 0 && devices + linked > limits.devices) break
-    if (!place(linked)) break
-    devices += linked
+  for (const { shard, linked } of firstOf(held, limits.devices)) {
+    if (chosen.length >= limits.shards || !place(linked)) break
     chosen.push(shard)
   }
   return chosen
+}
+
+/** The first of the shards, with at most so many linked devices together; one at least, however many it has. */
+function firstOf<Shard extends { linked: number }>(shards: Shard[], devicesMax: number): Shard[] {
+  let devices = 0
+  const end = shards.findIndex(({ linked }, index) => {
+    devices += linked
+    return index > 0 && devices > devicesMax
+  })
+  return end < 0 ? shards : shards.slice(0, end)
 }
 
 /** In one look. */
@@ -150,12 +156,6 @@ export function waveSize(devices: number): number {
 /** What a worker that stops gives away next. Shards without linked devices go with the last of the others. */
 export function chooseWave<Shard extends { linked: number }>(left: Shard[], devicesMax: number): Shard[] {
   const linked = left.filter((shard) => shard.linked > 0)
-  const wave: Shard[] = []
-  let devices = 0
-  for (const shard of linked) {
-    if (wave.length > 0 && devices + shard.linked > devicesMax) return wave
-    devices += shard.linked
-    wave.push(shard)
-  }
-  return left
+  const wave = firstOf(linked, devicesMax)
+  return wave.length === linked.length ? left : wave
 }

@@ -74,6 +74,9 @@ export async function releaseShards(db: Database, owner: string, owned: OwnedSha
     UPDATE shard_leases AS lease SET owner = NULL FROM released WHERE lease.shard = released.shard`
 }
 
+/** Whoever went offline no longer ago than this waits for its turn to log in. */
+export const openingMs = 10_000
+
 /**
  * Devices with credentials by the owner of their shard. `opening`: those that went offline a moment ago. Who has been
  * away for longer waits for something else than its turn to log in.
@@ -81,7 +84,7 @@ export async function releaseShards(db: Database, owner: string, owned: OwnedSha
 export async function countLinkedDevicesByOwner(db: Database): Promise<LinkedDevices[]> {
   return await db.$client<LinkedDevices[]>`
     SELECT lease.owner, count(*)::int AS linked,
-      (count(*) FILTER (WHERE device.offline_since > now() - interval '10 seconds'))::int AS opening
+      (count(*) FILTER (WHERE device.offline_since > now() - ${openingMs} * interval '1 ms'))::int AS opening
     FROM devices AS device JOIN shard_leases AS lease ON lease.shard = device.shard
     WHERE device.has_credentials AND lease.owner IS NOT NULL
     GROUP BY lease.owner`

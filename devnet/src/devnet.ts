@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import { type AppSettings, describeApi, describeSimulator, describeWorker } from './app-catalogue.ts'
 import type { AppProcessOptions, Ending } from './app-process.ts'
 import { type Supervisor, superviseApps } from './app-supervisor.ts'
 import { openDataFolder, openTemporaryFolder, readMasterKey, writeEnvironment } from './data-folder.ts'
 import type { DevnetOptions } from './devnet-options.ts'
 import { type DevnetServers, startServers } from './devnet-servers.ts'
-import { waitForLine } from './log-tail.ts'
+import { describeFailedStart, waitForLine } from './log-tail.ts'
 import { collectUndos, type OnClose, untilAborted } from './on-close.ts'
 import { takeOneRunLock } from './one-run-lock.ts'
 import type { AdminKey } from './prepare-installation.ts'
@@ -87,13 +86,13 @@ async function bringUp(
     name === 'api' ? describeApi(settings, prepared) : describeWorker(settings, name, all)
   const workers = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
   // They load while the servers start.
-  for (const name of ['api', ...workers]) apps.start(describe(name))
+  const starting = ['api', ...workers].map((name) => apps.start(describe(name)))
   const { databaseUrl, redisUrl, about, keeper, adminKey } = await all
   const simulator = await simulating
   const apiUrl = `http://127.0.0.1:${apiPort}`
   await waitUntilReady(apiUrl, readyMs, () => {
-    const gone = ['api', ...workers].find((name) => !apps.find(name))
-    return gone && `${gone} ended while starting. Its log: ${join(dataFolder, 'logs', `${gone}.log`)}`
+    const ended = starting.find((app) => app.hasEnded())
+    return ended && describeFailedStart(ended)
   })
 
   return {

@@ -31,9 +31,13 @@ export async function waitForLine<T>(app: AppProcess, parse: (line: string) => T
       const found = parse(line)
       if (found !== undefined) return found
     }
-    if (hasEnded) throw new Error(`${app.name} ended while starting:\n${lastLines(app)}`)
+    if (hasEnded) throw new Error(describeFailedStart(app))
     await delay(10)
   }
+}
+
+export function describeFailedStart(app: AppProcess): string {
+  return `${app.name} ended while starting:\n${lastLines(app)}`
 }
 
 /** What the process said at last, for a person who wonders why it ended. */

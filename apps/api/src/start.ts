@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
 import { openAccountEvents } from '@wagate/queue/account-events'
@@ -9,6 +8,7 @@ import { openDeviceEvents } from '@wagate/queue/device-events'
 import { openRateLimits } from '@wagate/queue/rate-limits'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { answerMetrics, startInternalServer } from '@wagate/shared/internal-server'
+import { listen } from '@wagate/shared/listen'
 import { makeLogger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
@@ -79,9 +79,7 @@ export async function startApi(
       { '/metrics': () => answerMetrics(metrics.registry) },
     )
     const server = makeServer(app.fetch)
-    server.listen(config.PORT, config.HOST)
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
+    const port = await listen(server, { host: config.HOST, port: config.PORT, variable: 'PORT' })
     log.info({ port, metricsPort: internal.port }, 'The API listens')
 
     let closed: Promise<void> | undefined

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
@@ -68,6 +69,22 @@ test('refuses to start on a Redis that drops keys, and says what to set', async 
   expect(code).not.toBe(0)
   expect(output.join('')).toMatch(/maxmemory-policy volatile-lru.*noeviction/)
 })
+
+test.each(['PORT', 'METRICS_PORT'])(
+  'refuses to start on a %s that is taken, and names it',
+  async (variable) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    closers.push(() => other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { child, output } = start({ ...(await makeEnv()), [variable]: String(port) })
+    const [code] = await once(child, 'exit')
+    expect(code).not.toBe(0)
+    expect(output.join('')).toContain(
+      `Cannot listen on 127.0.0.1:${port} (another program uses it). Choose another port with ${variable}.`,
+    )
+  },
+)
 
 test('names every setting that is wrong, and not its value', async () => {
   const { child, output } = start({ DATABASE_URL: 'mysql://secret', REDIS_URL: '', PORT: 'x' })

@@ -1,27 +1,29 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** A port of 127.0.0.1 that is free now: the preferred one if it is, else any. */
+/**
+ * Below the ports that the system gives to outgoing connections and to listeners without a wish (Linux from 32768,
+ * macOS from 49152): nobody takes one of these while the program that it is meant for starts, or is down for a while.
+ */
+const range = { from: 20_000, to: 32_768 }
+const given = new Set<number>()
+
+/** A port of 127.0.0.1 that is free now: the preferred one if it is, else any that was not asked for before. */
 export async function freePort(preferred = 0): Promise<number> {
-  if (preferred !== 0 && !(await isFree(preferred))) return freePort()
-  return preferred === 0 ? listenOnce(0) : preferred
+  if (preferred !== 0 && (await isFree(preferred))) return preferred
+  for (;;) {
+    const port = randomInt(range.from, range.to)
+    if (given.has(port)) continue
+    given.add(port)
+    if (await isFree(port)) return port
+  }
 }
 
-async function isFree(port: number): Promise<boolean> {
-  return listenOnce(port).then(
-    () => true,
-    () => false,
-  )
-}
-
-function listenOnce(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address()
-      const taken = typeof address === 'object' && address ? address.port : port
-      server.close(() => resolve(taken))
-    })
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }
 

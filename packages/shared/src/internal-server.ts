@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './listen.ts'
 import type { Running } from './running.ts'
 
 export type InternalAnswer = { status: number; body: object | string; type?: string }
@@ -12,7 +12,7 @@ export async function answerMetrics(registry: MetricsRegistry): Promise<Internal
   return { status: 200, body: await registry.metrics(), type: registry.contentType }
 }
 
-/** GET by path: health and metrics for whoever operates the process, on a port that clients do not reach. */
+/** GET by path: health and metrics for whoever operates the process, on METRICS_PORT, which clients do not reach. */
 export async function startInternalServer(
   { host, port }: { host: string; port: number },
   routes: { [path: string]: () => InternalAnswer | Promise<InternalAnswer> },
@@ -31,11 +31,10 @@ export async function startInternalServer(
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })
-  server.listen(port, host)
-  await once(server, 'listening')
+  const listening = await listen(server, { host, port, variable: 'METRICS_PORT' })
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listening,
     async close() {
       if (!server.listening) return
       const closed = once(server, 'close')

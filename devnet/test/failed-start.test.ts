@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { startDevnet } from '../src/devnet.ts'
+import { freePort } from '../src/servers/free-port.ts'
+
+test('a system whose worker cannot start says what the worker said', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const taken = String((other.address() as AddressInfo).port)
+  const environment = (name: string) => (name === 'worker-2' ? { METRICS_PORT: taken } : {})
+  await expect(startDevnet({ shards: 4, environment })).rejects.toThrow(
+    new RegExp(`^worker-2 ended while starting:[^]*${taken} \\(another program uses it\\)[^]*METRICS_PORT`),
+  )
+}, 60_000)
+
+test('a port that is kept for a program is never one that the system hands out by itself, or handed out twice', async () => {
+  const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()))
+  expect(Math.max(...ports)).toBeLessThan(32_768)
+  expect(new Set(ports).size).toBe(200)
+})

@@ -8,7 +8,7 @@ import { typescript } from '@wagate/devnet/app-process'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { recipientOf, senderNumbers } from '@wagate/devnet/harness/numbers'
 import { type System, withSystem } from '@wagate/devnet/harness/system'
-import autocannon from 'autocannon'
+import { load } from './accept/load.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 import { median, significant } from './statistics.ts'
@@ -73,22 +73,21 @@ async function startYardstick(
 
 async function accept({ way, url, pid, apiKey }: Target, senders: string[], seconds: number): Promise<Round> {
   const before = readCpuMs(pid)
-  const result = await autocannon({
-    url: `${url}/send-message`,
-    method: 'POST',
-    connections,
-    duration: seconds,
+  const { answers, failures, ms, p99Ms } = await load({
+    url,
     headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    requests: senders.map((sender, index) => ({
-      body: JSON.stringify({ sender, number: recipientOf(sender, index), message: 'A text to be accepted' }),
-    })),
+    bodies: senders.map((sender, index) =>
+      JSON.stringify({ sender, number: recipientOf(sender, index), message: 'A text to be accepted' }),
+    ),
+    connections,
+    ms: seconds * 1000,
   })
   return {
     way,
-    perSecond: result.requests.total / result.duration,
-    p99Ms: result.latency.p99,
-    failures: result.non2xx + result.errors,
-    cpuMs: (readCpuMs(pid) - before) / result.requests.total,
+    perSecond: (answers * 1000) / ms,
+    p99Ms,
+    failures,
+    cpuMs: (readCpuMs(pid) - before) / answers,
   }
 }
 

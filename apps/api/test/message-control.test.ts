@@ -43,7 +43,7 @@ describe.each(['/message-status', '/cancel-message'])('%s', (path) => {
   test('knows only the messages of the account', async () => {
     const { message_id } = await sendOne()
     const stranger = await gateway.createAccount()
-    const unknown = await stranger.post(path, { message_id: makeMessageId() })
+    const unknown = await stranger.post(path, { message_id: makeMessageId('4915100000000') })
     const foreign = await stranger.post(path, { message_id })
     expect(unknown).toMatchObject(messageNotFound)
     expect(foreign).toMatchObject(messageNotFound)

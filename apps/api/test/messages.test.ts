@@ -28,7 +28,10 @@ async function insertMessages(
   count: number,
   at?: string,
 ) {
-  const rows = Array.from({ length: count }, (_, n) => ({ id: makeMessageId(), body: `text ${n}` }))
+  const rows = Array.from({ length: count }, (_, n) => ({
+    id: makeMessageId('4915100000000'),
+    body: `text ${n}`,
+  }))
   await gateway.db.$client`
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
       link_generation, created_at)
@@ -116,7 +119,11 @@ describe('pages', () => {
   test('do not begin at a message that is unknown or another account’s', async () => {
     const [one, other] = [await createSender(gateway), await createSender(gateway)]
     const [foreign] = await insertMessages(other, 1)
-    for (const before of [makeMessageId(), String(foreign?.id), 'ffffffff-ffff-7fff-bfff-ffffffffffff']) {
+    for (const before of [
+      makeMessageId('4915100000000'),
+      String(foreign?.id),
+      'ffffffff-ffff-7fff-bfff-ffffffffffff',
+    ]) {
       expect(await one.account.get('/messages', { before })).toMatchObject({
         status: 404,
         body: { code: 'message_not_found' },

@@ -1,5 +1,5 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
-import { makeMessageId, makeWhatsAppMessageId } from '@wagate/shared/ids'
+import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settleArrivals } from '../src/messages/settle-arrivals.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
@@ -51,9 +51,10 @@ test('nothing to store needs no statement', async () => {
 })
 
 function arrival(given: Partial<NewMessage>) {
+  const id = makeMessageId(sender.sender)
   const message: NewMessage = {
-    id: makeMessageId(),
-    waId: makeWhatsAppMessageId(),
+    id,
+    waId: whatsAppIdOf(id),
     accountId: sender.account.userId,
     sender: sender.sender,
     number: '4915199999999',

@@ -180,7 +180,7 @@ CREATE INDEX "devices_shard" ON "devices" USING btree ("shard");--> statement-br
 CREATE INDEX "idempotency_keys_created_at" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "media_blobs_created_at" ON "media_blobs" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "messages_history" ON "messages" USING btree ("account_id","created_at" DESC NULLS FIRST,"id" DESC NULLS FIRST);--> statement-breakpoint
-CREATE INDEX "messages_wa_id" ON "messages" USING btree ("device_id","wa_id");--> statement-breakpoint
+CREATE INDEX "messages_received" ON "messages" USING btree ("device_id","wa_id") WHERE "messages"."direction" = 'in';--> statement-breakpoint
 CREATE INDEX "messages_sent" ON "messages" USING btree ("device_id","sent_at") WHERE "messages"."sent_at" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "messages_waiting" ON "messages" USING btree ("device_id","seq") WHERE "messages"."is_waiting";--> statement-breakpoint
 CREATE INDEX "shard_leases_owner" ON "shard_leases" USING btree ("owner");--> statement-breakpoint

@@ -184,6 +184,7 @@ export const messages = pgTable(
     isWaiting: boolean('is_waiting').notNull().generatedAlwaysAs(sql`status IN ('queued', 'sending')`),
     errorCode: text('error_code'),
     error: text(),
+    /** Of what we send it comes of the id and back (packages/shared/src/ids.ts): only what is received is searched by it. */
     waId: text('wa_id').notNull(),
     /** The recipient as WhatsApp resolved it: order and blocking go by it. */
     recipientJid: text('recipient_jid'),
@@ -202,7 +203,7 @@ export const messages = pgTable(
       table.createdAt.desc().nullsFirst(),
       table.id.desc().nullsFirst(),
     ),
-    index('messages_wa_id').on(table.deviceId, table.waId),
+    index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
     index('messages_waiting').on(table.deviceId, table.seq).where(sql`${table.isWaiting}`),
     index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],

@@ -132,18 +132,18 @@ test('a message that could not be sent in its time fails with message_expired', 
   expect(await read(message.id)).toMatchObject({ status: 'failed', errorCode: 'message_expired' })
 })
 
-type Message = { id: string; waId: string; createdAt: string }
+type Message = { id: string; createdAt: string }
 
 async function insertMessage(): Promise<Message> {
   const [row] = await db.$client<Message[]>`
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation)
-    VALUES (${makeMessageId()}, ${device.accountId}, ${device.id}, 'out', 'text', '1', '2', 'x', 'queued', ${randomUUID()}, 1)
-    RETURNING id, wa_id AS "waId", created_at::text AS "createdAt"`
+    VALUES (${makeMessageId('1')}, ${device.accountId}, ${device.id}, 'out', 'text', '1', '2', 'x', 'queued', ${randomUUID()}, 1)
+    RETURNING id, created_at::text AS "createdAt"`
   if (!row) throw new Error('The message was not inserted')
   return row
 }
 
-async function take(step: Step, { id, waId, createdAt }: Message): Promise<void> {
+async function take(step: Step, { id, createdAt }: Message): Promise<void> {
   switch (step.kind) {
     case 'claim':
       return void (await claimMessages(db, [{ fence, id, createdAt, recipientJid: 'jid' }]))
@@ -159,7 +159,7 @@ async function take(step: Step, { id, waId, createdAt }: Message): Promise<void>
         step.outcomes.map((status) => ({
           fence: writer,
           deviceId: device.id,
-          waId,
+          messageId: id,
           status,
           at,
           ...(status === 'failed' && { error: { code: 'rejected_by_whatsapp' as const, sentence: 'No.' } }),

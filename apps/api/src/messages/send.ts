@@ -1,7 +1,7 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { AppError } from '@wagate/shared/app-error'
 import type { RequestErrorCode } from '@wagate/shared/error-codes'
-import { makeMessageId, makeWhatsAppMessageId } from '@wagate/shared/ids'
+import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { findIdempotencyKey, hashPayload, idempotencyKeyParameter } from '../idempotency-key.ts'
@@ -61,11 +61,12 @@ export async function send(
 ): Promise<z.infer<z.ZodObject<typeof sendFields>>> {
   const { sender, number, wait = 0 } = given
   const sendAt = given.send_at && checkSendAt(given.send_at)
+  const id = makeMessageId(sender)
   const key = findIdempotencyKey(call, given.idempotency_key)
   const accepted = await call.context.inbox.accept(
     {
-      id: makeMessageId(),
-      waId: makeWhatsAppMessageId(),
+      id,
+      waId: whatsAppIdOf(id),
       accountId: call.account.accountId,
       sender,
       number,

@@ -34,7 +34,7 @@ export function openDeviceSession(
       auth,
       retryCounts,
       keepAliveMs: context.config.KEEPALIVE_MS,
-      getMessage: ({ id }) => findContentToResend(context.db, vault, state.id, id),
+      getMessage: ({ id }) => findContentToResend(context.db, vault, state, id),
     },
     {
       ...hooks,

@@ -13,7 +13,7 @@ import { maskPhone } from '@wagate/shared/phone'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
-import { makeRecorder } from '../outbox/recorder.ts'
+import { makeRecorder, type Recorder } from '../outbox/recorder.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import { removeCompanion } from '../session/log-out.ts'
@@ -50,6 +50,7 @@ type Current = {
   /** The wish that it fulfils. */
   desiredRev: number
   openedAtMs: number
+  recorder: Recorder
   session: Session
   isOpen: boolean
   /** Lets the next login begin. */
@@ -72,7 +73,6 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const vault = makeVault(context.masterKeys, id)
   const retryCounts = context.caches.retryCounts()
   const auth = makeDeviceAuth(context, { id, lease, vault })
-  const recorder = makeRecorder(context, lease, id)
   const pacing = makeDevicePacing(context, id)
   const numberChecks = makeNumberChecks(context, id, openSock)
   let current: Current | undefined
@@ -134,7 +134,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     ])
     if (isClosed || !current) return
     const restrictedMs = state.restrictedMs
-    const device = { id, lease, vault, pacer, recorder, restrictedMs }
+    const device = { id, lease, vault, pacer, recorder: current.recorder, restrictedMs }
     outbox = startOutbox(context, device, current.session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })
@@ -199,6 +199,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       kind,
       desiredRev: state.desiredRev,
       openedAtMs: performance.now(),
+      recorder: makeRecorder(context, { ...state, lease }),
       isOpen: false,
       giveBack,
       session: openDeviceSession(
@@ -216,7 +217,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
             opened.isOpen = true
             look()
           },
-          onOutcome,
+          onOutcome: (waId, outcome) => onOutcome(opened.recorder, waId, outcome),
           async onClosed(code) {
             giveBack()
             if (current === opened) await handleClosed(opened, code)
@@ -228,7 +229,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     current = opened
   }
 
-  function onOutcome(waId: string, outcome: Outcome): void {
+  function onOutcome(recorder: Recorder, waId: string, outcome: Outcome): void {
     if (outcome.kind !== 'refused') pacing.settle(waId)
     outbox?.settle(waId, outcome)
     if (outcome.kind === 'delivered' || outcome.kind === 'read') {

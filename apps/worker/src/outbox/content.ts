@@ -1,6 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import type { Fence } from '@wagate/db/queries/fence'
 import { findSentContent, storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
+import { messageIdOf } from '@wagate/shared/ids'
 import type { Semaphore } from '@wagate/shared/semaphore'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'
@@ -33,10 +34,11 @@ export async function contentOf(
 export async function findContentToResend(
   db: Database,
   vault: Vault,
-  deviceId: number,
+  device: { id: number; sender: string },
   waId: string | null | undefined,
 ): Promise<proto.IMessage | undefined> {
-  const sent = waId ? await findSentContent(db, deviceId, waId) : undefined
+  const messageId = waId ? messageIdOf(waId, device.sender) : undefined
+  const sent = messageId ? await findSentContent(db, device.id, messageId) : undefined
   return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
 }
 

@@ -20,7 +20,7 @@ export async function storeReceived(
   if (!read) return
   metrics.received.inc()
   await insertInboundMessage(db, device.lease, {
-    id: makeMessageId(),
+    id: makeMessageId(device.sender),
     accountId: device.accountId,
     deviceId: device.id,
     sender: device.sender,

@@ -109,7 +109,7 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<bool
 export type MessageOutcome = {
   fence: Fence
   deviceId: number
-  waId: string
+  messageId: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
   /** ISO 8601; when it happened, by WhatsApp's clock where it says so. One before the message or after now is not believed. */
   at: string
@@ -133,20 +133,20 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
       outcomes.map(({ fence }) => fence),
     )}),
     given AS (
-      SELECT device_id, wa_id, max(rank) AS rank,
+      SELECT device_id, id, max(rank) AS rank,
         min(at::timestamptz) FILTER (WHERE rank >= 1) AS sent_at,
         min(at::timestamptz) FILTER (WHERE rank >= 2) AS delivered_at,
         min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence
       FROM valid JOIN unnest(
         ${outcomes.map(({ fence }) => fence.shard)}::int[],
         ${outcomes.map(({ deviceId }) => deviceId)}::int[],
-        ${outcomes.map(({ waId }) => waId)}::text[],
+        ${outcomes.map(({ messageId }) => messageId)}::uuid[],
         ${outcomes.map(({ status }) => ranks[status])}::int[],
         ${outcomes.map(({ at }) => at)}::text[],
         ${outcomes.map(({ error }) => error?.code ?? null)}::text[],
         ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[]
-      ) AS outcome (shard, device_id, wa_id, rank, at, code, sentence) USING (shard)
-      GROUP BY device_id, wa_id
+      ) AS outcome (shard, device_id, id, rank, at, code, sentence) USING (shard)
+      GROUP BY device_id, id
     )
     UPDATE messages AS message SET
       status = CASE
@@ -160,7 +160,7 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
       error_code = CASE WHEN given.rank = 0 THEN given.code END,
       error = CASE WHEN given.rank = 0 THEN given.sentence END
     FROM given
-    WHERE message.device_id = given.device_id AND message.wa_id = given.wa_id AND message.direction = 'out'
+    WHERE message.id = given.id AND message.device_id = given.device_id AND message.direction = 'out'
       AND message.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
       AND CASE
         WHEN given.rank = 0 THEN message.is_waiting
@@ -233,11 +233,11 @@ export async function findMediaBlob(
   return row
 }
 
-/** What was sent under this WhatsApp id, for a recipient that asks for it again. */
+/** What was sent, for a recipient that asks for it again. */
 export async function findSentContent(
   db: Database,
   deviceId: number,
-  waId: string,
+  messageId: string,
 ): Promise<
   { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null } | undefined
 > {
@@ -245,7 +245,7 @@ export async function findSentContent(
     { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null }[]
   >`
     SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
-    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'out'
+    WHERE id = ${messageId} AND device_id = ${deviceId} AND direction = 'out'
       AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()`
   return row
 }

@@ -4,6 +4,7 @@ export type BenchmarkOptions = {
   short: boolean
   data?: string | undefined
   profile?: string | undefined
+  kills?: number | undefined
   node24?: string | undefined
   signal: AbortSignal
 }

@@ -18,10 +18,10 @@ const sizes = {
 const finishMs = 60_000
 
 /** What senders and clients notice when a worker goes away under a steady light load. */
-export async function measureFailover({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+export async function measureFailover({ short, data, kills, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   const ways: Way[] = [
-    ...Array<Way>(size.kills).fill('SIGKILL, other worker'),
+    ...Array<Way>(kills ?? size.kills).fill('SIGKILL, other worker'),
     ...Array<Way>(size.others).fill('SIGKILL, same name again'),
     ...Array<Way>(size.others).fill('SIGTERM, other worker'),
   ]

@@ -23,6 +23,7 @@ const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> 
   --json <file>      writes the figures, every single measurement included
   --data <folder>    keeps the linked senders there for the next run (not preload)
   --profile <folder> throughput: writes a CPU profile of the worker for each round and prints what costs most
+  --kills <number>   failover: so many SIGKILLs of a worker whose senders the other takes over, instead of 10
   --node24 <file>    preload: a Node 24 to measure too`
 
 const stopping = new AbortController()
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
       json: { type: 'string' },
       data: { type: 'string' },
       profile: { type: 'string' },
+      kills: { type: 'string' },
       node24: { type: 'string' },
     },
   })
@@ -62,7 +64,7 @@ async function main(): Promise<void> {
   console.log(`${name}${values.short ? ' (short)' : ''}: ${formatMachine(machine)}`)
   const startedAt = performance.now()
   const measure = await load()
-  const report = await measure({ ...values, signal: stopping.signal })
+  const report = await measure({ ...values, kills: readCount(values.kills), signal: stopping.signal })
   for (const table of report.tables) console.log(`\n${formatTable(table)}`)
   for (const note of report.notes) console.log(`\n${note}`)
   const seconds = Math.round((performance.now() - startedAt) / 1000)
@@ -71,4 +73,10 @@ async function main(): Promise<void> {
     const content = { name, isShort: values.short, machine, atEnd: describeMachine(), seconds, ...report }
     writeFileSync(values.json, `${JSON.stringify(content, null, 2)}\n`)
   }
+}
+
+function readCount(text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[1-9]\d*$/.test(text))
+    throw new Error('--kills takes a whole number from 1 on')
+  return text === undefined ? undefined : Number(text)
 }

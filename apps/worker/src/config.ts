@@ -1,24 +1,42 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { readEnv } from '@wagate/shared/env'
-import { settings } from '@wagate/shared/settings'
-
-const {
-  PORT: _port,
-  TRUST_PROXY: _trustProxy,
-  ALLOW_QUERY_API_KEY: _allowQueryApiKey,
-  QUEUED_MESSAGES_MAX: _queuedMessagesMax,
-  LIMIT_REQUESTS_PER_SECOND: _requestsPerSecond,
-  LIMIT_REQUESTS_BURST: _requestsBurst,
-  LIMIT_FAILED_KEYS_PER_MINUTE: _failedKeys,
-  LIMIT_NEW_USERS_PER_MINUTE: _newUsers,
-  LIMIT_QR_CODES_PER_MINUTE: _qrCodes,
-  BODY_MEMORY_BYTES: _bodyMemoryBytes,
-  ...workerSettings
-} = settings
+import { pickSettings, settings } from '@wagate/shared/settings'
 
 const shape = {
-  ...workerSettings,
+  ...pickSettings(
+    'DATABASE_URL',
+    'REDIS_URL',
+    'MASTER_KEY',
+    'MASTER_KEYS_OTHER',
+    'LOG_LEVEL',
+    'HOST',
+    'METRICS_PORT',
+    'SHARDS',
+    'WORKER_CAPACITY',
+    'LEASE_TTL_MS',
+    'HEARTBEAT_MS',
+    'OUTBOX_POLL_MS',
+    'WHATSAPP_NETWORK',
+    'WHATSAPP_SOCKET_URL',
+    'WHATSAPP_ROOT_KEY',
+    'WHATSAPP_MEDIA_HOST',
+    'WHATSAPP_VERSION',
+    'KEEPALIVE_MS',
+    'SEND_ACK_TIMEOUT_MS',
+    'MESSAGE_TTL_MS',
+    'SEND_RATE_PER_MINUTE',
+    'SEND_BURST',
+    'SEND_DAILY_CAP',
+    'RESTRICTION_PAUSE_MS',
+    'MEDIA_IMAGE_BYTES_MAX',
+    'MEDIA_AUDIO_BYTES_MAX',
+    'MEDIA_VIDEO_BYTES_MAX',
+    'MEDIA_DOCUMENT_BYTES_MAX',
+    'MEDIA_MEMORY_BYTES',
+    'ALLOW_PRIVATE_MEDIA_HOSTS',
+    'RETENTION_DAYS',
+  ),
   WORKER_NAME: settings.WORKER_NAME.default(hostname),
 }
 

@@ -5,10 +5,10 @@ import type { CommandHandlers } from '@wagate/shared/commands'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
+import { makeSingleFlight } from '@wagate/shared/single-flight'
 import type { DeviceContext } from './context.ts'
 import { type Device, makeDevice } from './device/device.ts'
 import type { Lease, ShardHolder } from './ownership/lease.ts'
-import { makeSingleFlight } from './single-flight.ts'
 
 type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Running>; linked: number }
 

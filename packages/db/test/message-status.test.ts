@@ -9,7 +9,7 @@ import { insertAccount } from '../src/queries/accounts.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import { claimMessages, expireMessages, recordOutcomes } from '../src/queries/outbox.ts'
+import { claimMessages, expireMessages, findSentContent, recordOutcomes } from '../src/queries/outbox.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 
@@ -130,6 +130,17 @@ test('a message that could not be sent in its time fails with message_expired', 
   expect(await read(message.id)).toMatchObject({ status: 'queued', errorCode: null })
   await expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
   expect(await read(message.id)).toMatchObject({ status: 'failed', errorCode: 'message_expired' })
+})
+
+test('another device neither reports on a message nor gets its content', async () => {
+  const { id: messageId } = await insertMessage()
+  const outcome = { fence, messageId, status: 'read' as const, at: new Date().toISOString() }
+  await recordOutcomes(db, [{ ...outcome, deviceId: device.id + 1 }])
+  expect(await read(messageId)).toMatchObject({ status: 'queued' })
+  expect(await findSentContent(db, device.id + 1, messageId)).toBeUndefined()
+  await recordOutcomes(db, [{ ...outcome, deviceId: device.id }])
+  expect(await read(messageId)).toMatchObject({ status: 'read' })
+  expect(await findSentContent(db, device.id, messageId)).toMatchObject({ id: messageId })
 })
 
 type Message = { id: string; createdAt: string }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
 import type { Running } from '@wagate/shared/running'
+import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { type Queue, Worker } from 'bullmq'
 import { type Redis, ReplyError } from 'ioredis'
 import { commandQueue, openCommandQueue } from './command-queue.ts'
@@ -10,6 +11,7 @@ import { connectForConsumers, type OnRedisError } from './redis.ts'
 export type ConsumerConnection = Running & { readonly redis: Redis }
 
 const retryMs = 500
+const ignore = () => undefined
 const startMsMax = 500
 
 type Options = {
@@ -43,21 +45,15 @@ export async function startCommandConsumer(
 ): Promise<Running> {
   const { redis } = connection
   // The connection reports its errors already.
-  const queue = openCommandQueue(redis, shard, () => undefined)
+  const queue = openCommandQueue(redis, shard, ignore)
   let worker: Worker | undefined
   let isClosed = false
-  let isReturned = false
-  let isDropping = false
-  let isAskedAgain = false
-
-  async function drop(): Promise<void> {
-    isDropping = true
-    do {
-      isAskedAgain = false
-      await dropUntilDone()
-    } while (isAskedAgain)
-    isDropping = false
-  }
+  /** Tells whoever waits for the next drop. */
+  let announce: () => void = ignore
+  const firstDrop = new Promise<void>((resolve) => {
+    announce = resolve
+  })
+  const drop = makeSingleFlight(dropUntilDone, (error) => onError(error as Error))
 
   async function dropUntilDone(): Promise<void> {
     while (!isClosed) {
@@ -65,31 +61,30 @@ export async function startCommandConsumer(
         await dropWaiting(redis, queue)
         break
       } catch (error) {
+        if (isClosed) return
         // A former owner that does not know it yet may be dropping at the same moment: BullMQ refuses one of both.
         onError(error as Error)
         await delay(retryMs, undefined, { ref: false })
       }
     }
     if (isClosed) return
-    worker ??= startWorker(redis, shard, handlers, { onError, onRefused: dropAgain })
-    if (isReturned) onDropped?.()
+    worker ??= startWorker(redis, shard, handlers, { onError, onRefused: drop })
+    announce()
   }
 
-  function dropAgain(): void {
-    if (isDropping) isAskedAgain = true
-    else void drop()
-  }
-
-  await Promise.race([drop(), delay(startMsMax, undefined, { ref: false })])
-  isReturned = true
-  redis.on('ready', dropAgain)
+  drop()
+  await Promise.race([firstDrop, delay(startMsMax, undefined, { ref: false })])
+  announce = onDropped ?? ignore
+  redis.on('ready', drop)
 
   return {
     async close() {
       isClosed = true
-      redis.off('ready', dropAgain)
+      redis.off('ready', drop)
       // By force: a handler that still runs is finished by its own means, its job is dropped by the next owner.
       await worker?.close(true)
+      // It listens on the connection that outlives it.
+      await queue.close()
     },
   }
 }

@@ -244,9 +244,9 @@ test.each(['cut', 'freeze'] as const)(
     await vi.waitFor(() => expect(runs).toBe(1))
     proxy[mode]()
     await producer.add([{ kind: 'send', deviceId: shard }])
-    // What was open stays silent for good.
+    // What was open stays silent for good: the blocking read ends after 5 s, and silence is noticed 8 s later.
     proxy.forget()
-    await vi.waitFor(() => expect(drops).toBe(1), { timeout: 15_000 })
+    await vi.waitFor(() => expect(drops).toBe(1), { timeout: 25_000 })
     await producer.add([{ kind: 'send', deviceId: shard }])
     await vi.waitFor(() => expect(runs).toBe(2), { timeout: 15_000 })
     await vi.waitFor(async () => expect(await countJobs(shard)).toBe(0))
@@ -268,6 +268,22 @@ test.each(['open', 'cut', 'freeze'] as const)('closes within 200 ms: %s', async 
   await Promise.all(consumers.map((consumer) => consumer.close()))
   await connection.close()
   expect(performance.now() - startedAt).toBeLessThan(200)
+})
+
+test('a consumer that was closed leaves nothing behind on the connection that all share', async () => {
+  const { redis } = open()
+  const countListeners = () =>
+    redis.eventNames().reduce((total, name) => total + redis.listenerCount(name), 0)
+  const before = countListeners()
+  for (let n = 0; n < 5; n++) {
+    const consumer = await consume(
+      25,
+      { send: async () => undefined },
+      { redis, close: async () => undefined },
+    )
+    await consumer.close()
+  }
+  expect(countListeners()).toBe(before)
 })
 
 function produce(url = redisUrl) {

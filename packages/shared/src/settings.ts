@@ -119,3 +119,10 @@ export const settings = {
 
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
 }
+
+/** Those that a process reads: what it does not know cannot stop its start. */
+export function pickSettings<Name extends keyof typeof settings>(
+  ...names: Name[]
+): Pick<typeof settings, Name> {
+  return Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, Name>
+}

@@ -1,5 +1,4 @@
 import { setDevice as set } from '@wagate/db/queries/devices'
-import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { audit } from '../change.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
@@ -7,18 +6,18 @@ import { deviceLocator, getDevice } from '../locate-device.ts'
 import { defineOperation } from '../operation.ts'
 import { paceParameters } from '../pace.ts'
 import { text } from '../parameters/parameter-types.ts'
-
-const settings = {
-  name: text(190).optional().describe('Label'),
-  ...paceParameters('the account'),
-}
+import { requireAny } from '../parameters/require-any.ts'
 
 export const setDevice = defineOperation({
   name: 'set-device',
   summary: 'Change the label of a sender or how fast it sends',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({ ...deviceLocator, ...settings }),
+  parameters: z.object({
+    ...deviceLocator,
+    name: text(190).optional().describe('Label'),
+    ...paceParameters('the account'),
+  }),
   fields: deviceObject,
   errors: ['missing_parameter', 'device_not_found'],
   example: {
@@ -26,8 +25,8 @@ export const setDevice = defineOperation({
     answer: { ...exampleDevice, rate_per_minute: 30 },
   },
   async handle({ name, rate_per_minute, burst, daily_cap, ...located }, call) {
+    requireAny({ name, rate_per_minute, burst, daily_cap })
     const given = { name, ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
-    if (Object.values(given).every((value) => value === undefined)) throw nothingGiven()
     const { db, command } = call.context
     const { id } = await getDevice(call, located)
     await db.transaction(async (tx) => {
@@ -38,10 +37,3 @@ export const setDevice = defineOperation({
     return toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
   },
 })
-
-function nothingGiven(): AppError {
-  const names = Object.keys(settings)
-  return new AppError('missing_parameter', `Give at least one of ${names.join(', ')}.`, {
-    details: names.map((parameter) => ({ parameter, message: 'or another setting is missing' })),
-  })
-}

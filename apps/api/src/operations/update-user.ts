@@ -8,6 +8,7 @@ import { userNotFound } from '../credentials/key-owner.ts'
 import { defineOperation } from '../operation.ts'
 import { paceParameters } from '../pace.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
+import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
 import { exampleUser, role, toUserObject, userId, userObject } from '../user-object.ts'
 
 /** Commands of one request: more would hold up those of sends. */
@@ -40,9 +41,9 @@ export const updateUser = defineOperation({
     answer: { ...exampleUser, devices_allowed: 5 },
   },
   async handle({ user_id, role, devices_allowed, expiry, rate_per_minute, burst, daily_cap }, call) {
+    requireAny({ role, devices_allowed, expiry, rate_per_minute, burst, daily_cap })
     const pace = { ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
     const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pace }
-    if (!isAnyGiven(changes)) throw nothingGiven()
     const { db, config, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {
       const updated = await updateAccount(tx, user_id, changes)
@@ -59,19 +60,8 @@ export const updateUser = defineOperation({
   },
 })
 
-function isAnyGiven(fields: Record<string, unknown>): boolean {
-  return Object.values(fields).some((value) => value !== undefined)
-}
-
 /** Owners of the senders that are not told see it at their next look, some seconds later. */
 async function applyPace({ db, command }: ApiContext, accountId: number): Promise<void> {
   const ids = await listLinkedDeviceIds(db, accountId, toldMax)
   for (const deviceId of ids) command({ kind: 'apply-settings', deviceId })
-}
-
-function nothingGiven(): AppError {
-  const names = ['role', 'devices_allowed', 'expiry', 'rate_per_minute', 'burst', 'daily_cap']
-  return new AppError('missing_parameter', `Give at least one of ${names.join(', ')}.`, {
-    details: names.map((parameter) => ({ parameter, message: 'or another one is missing' })),
-  })
 }

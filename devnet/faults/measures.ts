@@ -48,29 +48,27 @@ type Growth = {
 export async function growthDuring(world: World, work: () => Promise<void>): Promise<Growth> {
   const { devnet, workers } = world
   const residentNow = () => workers.map((name) => readRssBytes(devnet.pid(name) ?? 0))
-  const heldBefore = await heldBytes(world)
+  const heldNow = () => Promise.all(workers.map((name) => heldBytes(world, name)))
+  const heldBefore = await heldNow()
   const residentBefore = residentNow()
   let rssMib = 0
   const timer = setInterval(() => {
     rssMib = Math.max(rssMib, growthMib(residentBefore, residentNow()))
   }, sampleEveryMs)
   await work().finally(() => clearInterval(timer))
-  return { heldMib: growthMib(heldBefore, await heldBytes(world)), rssMib }
+  return { heldMib: growthMib(heldBefore, await heldNow()), rssMib }
 }
 
 function growthMib(before: number[], after: number[]): number {
   return Math.max(...after.map((bytes, index) => bytes - (before[index] ?? 0))) / mebibyte
 }
 
-function heldBytes({ devnet, workers }: World): Promise<number[]> {
-  return Promise.all(
-    workers.map((name) => {
-      const file = memoryFileOf(devnet.dataFolder, name)
-      rmSync(file, { force: true })
-      devnet.signal(name, 'SIGUSR2')
-      return until(`${name} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
-        return existsSync(file) && (Number(readFileSync(file, 'utf8')) || false)
-      })
-    }),
-  )
+/** What a worker holds without garbage. */
+export function heldBytes({ devnet }: World, worker: string): Promise<number> {
+  const file = memoryFileOf(devnet.dataFolder, worker)
+  rmSync(file, { force: true })
+  devnet.signal(worker, 'SIGUSR2')
+  return until(`${worker} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
+    return existsSync(file) && (Number(readFileSync(file, 'utf8')) || false)
+  })
 }

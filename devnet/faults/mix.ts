@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { note } from './figures.ts'
+import { watchMemory } from './memory-trend.ts'
 import { faultsOfProcesses, passingFaults } from './mixed-faults.ts'
 import { makeRandom } from './random.ts'
-import { watchMemory } from './rss-trend.ts'
 import { isShort, seed } from './size.ts'
 import { trial } from './trial.ts'
 import type { World } from './world.ts'
@@ -15,6 +15,7 @@ const restMsMax = 5000
 const growthMax = 0.1
 
 export function mixedFaults(find: () => World): void {
+  // Fails when a worker keeps something of every shard that it has given away.
   it.skipIf(isShort)(
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },
@@ -40,9 +41,9 @@ export function mixedFaults(find: () => World): void {
         await meet({ ...faultsOfProcesses, ...passingFaults }, halfMs)
         await startWhatDied(world)
         // From here on processes live on, so that what they keep shows.
-        const memory = watchMemory(world, ['api', ...world.workers])
+        const memory = watchMemory(world)
         await meet(passingFaults, halfMs)
-        growth = memory.close()
+        growth = await memory.close()
       })
       note('26 mix', counts)
       const percent = Object.entries(growth).map(([name, share]) => [`${name} grows % in 5 min`, share * 100])

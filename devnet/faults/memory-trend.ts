@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readRssBytes } from '../src/harness/resident-memory.ts'
+import { heldBytes } from './measures.ts'
+import type { World } from './world.ts'
+
+const everyMs = 10_000
+const trendMs = 300_000
+/** A process that has just started grows to its size. */
+const warmUpShare = 0.3
+
+/**
+ * Follows the memory of processes that go on living; `close` says by which share each grows in five minutes. Of workers
+ * what they hold without garbage: how much of that Node lets lie varies threefold. The API's is small and steady.
+ */
+export function watchMemory(world: World): { close(): Promise<Record<string, number>> } {
+  const closing = new AbortController()
+  const readers = [
+    follow('api', async () => readRssBytes(world.devnet.pid('api') ?? 0)),
+    // One that is stopped for a while does not answer.
+    ...world.workers.map((name) => follow(name, () => heldBytes(world, name).catch(() => undefined))),
+  ]
+
+  async function follow(name: string, read: () => Promise<number | undefined>) {
+    const points: Point[] = []
+    while (!closing.signal.aborted) {
+      const bytes = await read()
+      if (bytes) points.push({ atMs: performance.now(), bytes })
+      await delay(everyMs, undefined, { signal: closing.signal }).catch(() => undefined)
+    }
+    return [name, growthOf(points)] as const
+  }
+
+  return {
+    async close() {
+      closing.abort()
+      return Object.fromEntries(await Promise.all(readers))
+    },
+  }
+}
+
+type Point = { atMs: number; bytes: number }
+
+/** By the median of the slopes between any two points: a peak that passes is no trend. */
+function growthOf(all: Point[]): number {
+  const points = all.slice(Math.floor(all.length * warmUpShare))
+  const slopes = points.flatMap((one, index) =>
+    points.slice(index + 1).map((other) => (other.bytes - one.bytes) / (other.atMs - one.atMs)),
+  )
+  return (median(slopes) * trendMs) / median(points.map(({ bytes }) => bytes))
+}
+
+function median(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN
+}

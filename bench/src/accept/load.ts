@@ -14,7 +14,7 @@ type Load = {
 /**
  * Posts to `/send-message` over connections that each wait for their answer before they ask again.
  * On the machine of the server every microsecond of the client is missing there, so this knows no more of HTTP than
- * the answers need: a status line and a content-length. (autocannon takes two to three times the CPU for a request.)
+ * the answers need: a status line and a content-length. (autocannon takes nearly twice the CPU for a request.)
  */
 export async function load({ url, bodies, headers, connections, ms }: Load): Promise<LoadResult> {
   const { hostname, port, host } = new URL(url)

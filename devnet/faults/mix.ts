@@ -15,7 +15,6 @@ const restMsMax = 5000
 const growthMax = 0.1
 
 export function mixedFaults(find: () => World): void {
-  // Fails when a worker keeps something of every shard that it has given away.
   it.skipIf(isShort)(
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },

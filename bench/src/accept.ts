@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { typescript } from '@wagate/devnet/app-process'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { recipientOf, senderNumbers } from '@wagate/devnet/harness/numbers'
+import { median, significant } from '@wagate/devnet/harness/statistics'
 import { type System, withSystem } from '@wagate/devnet/harness/system'
 import { load } from './accept/load.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
-import { median, significant } from './statistics.ts'
 
 const sizes = { full: { seconds: 8, rounds: 5 }, short: { seconds: 3, rounds: 1 } }
 const connections = 64

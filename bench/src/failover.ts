@@ -3,12 +3,12 @@ import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { type Load, startLoad } from '@wagate/devnet/harness/load'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
 import { isFinished, type MessageFacts } from '@wagate/devnet/harness/records'
+import { quantile, spread } from '@wagate/devnet/harness/statistics'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { causeFault, type Fault, type Way } from './failover/faults.ts'
 import { measureRecovery } from './failover/recovery.ts'
-import { quantile, spread } from './statistics.ts'
 import type { Row } from './table.ts'
 
 const sizes = {

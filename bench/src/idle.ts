@@ -3,12 +3,12 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { recipientOf, senderNumbers } from '@wagate/devnet/harness/numbers'
 import { readRssBytes } from '@wagate/devnet/harness/resident-memory'
+import { significant } from '@wagate/devnet/harness/statistics'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import { Redis } from 'ioredis'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
-import { significant } from './statistics.ts'
 
 const sizes = {
   full: { shardCounts: [64, 1024], senders: 24, seconds: 30, messages: 240 },

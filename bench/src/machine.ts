@@ -1,5 +1,5 @@
 import { cpus, loadavg, platform, release, totalmem } from 'node:os'
-import { significant } from './statistics.ts'
+import { significant } from '@wagate/devnet/harness/statistics'
 
 export type Machine = {
   cpu: string

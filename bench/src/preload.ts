@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { typescript } from '@wagate/devnet/app-process'
+import { significant } from '@wagate/devnet/harness/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { significant } from './statistics.ts'
 import type { Row } from './table.ts'
 
 const run = promisify(execFile)

@@ -1,10 +1,10 @@
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
+import { median, significant } from '@wagate/devnet/harness/statistics'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
-import { median, significant } from './statistics.ts'
 
 type Sample = {
   way: 'SIGTERM' | 'SIGKILL'

@@ -17,11 +17,11 @@ import {
   listUnownedShards,
 } from '@wagate/db/queries/shard-leases'
 import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers'
+import { significant } from '@wagate/devnet/harness/statistics'
 import { startKeeper } from '@wagate/devnet/servers/keeper'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 import { fillInstallation, type Size } from './statements/fill.ts'
-import { significant } from './statistics.ts'
 
 const sizes: Record<'full' | 'short', Size> = {
   full: { workers: 500, shards: 4096, devices: 100_000, messages: 2_000_000, weeks: 52 },

@@ -1,11 +1,11 @@
 import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
+import { median, significant } from '@wagate/devnet/harness/statistics'
 import { keptIn, withSystem } from '@wagate/devnet/harness/system'
 import { type BareLoop, startBareLoop } from './bare/bare-loop.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { makeWorkerProfiler } from './profile-worker.ts'
 import { sendThroughGateway } from './send-through-gateway.ts'
-import { median, significant } from './statistics.ts'
 import type { Row } from './table.ts'
 
 export type Round = {

@@ -1,9 +1,9 @@
+import { median, quantile, significant, spread } from '@wagate/devnet/harness/statistics'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { measureRecovery } from '../src/failover/recovery.ts'
 import { summarizeProfile } from '../src/profile-summary.ts'
 import { simulateMoves } from '../src/scaling/moves.ts'
-import { median, quantile, significant, spread } from '../src/statistics.ts'
 import { formatTable } from '../src/table.ts'
 
 describe('statistics', () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRssBytes } from '../src/harness/resident-memory.ts'
+import { median } from '../src/harness/statistics.ts'
 import { heldBytes } from './measures.ts'
 import type { World } from './world.ts'
 
@@ -47,8 +48,4 @@ function growthOf(all: Point[]): number {
     points.slice(index + 1).map((other) => (other.bytes - one.bytes) / (other.atMs - one.atMs)),
   )
   return (median(slopes) * trendMs) / median(points.map(({ bytes }) => bytes))
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN
 }

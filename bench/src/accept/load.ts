@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { quantile } from '@wagate/devnet/harness/statistics'
 
-export type LoadResult = { answers: number; failures: number; ms: number; p99Ms: number }
+type LoadResult = { answers: number; failures: number; ms: number; p99Ms: number }
 
 type Load = {
   url: string
@@ -56,12 +57,11 @@ export async function load({ url, bodies, headers, connections, ms }: Load): Pro
 
   const sockets = Array.from({ length: connections }, () => connect(Number(port), hostname).setNoDelay())
   await Promise.all(sockets.map(run))
-  latenciesMs.sort((a, b) => a - b)
   return {
     answers: latenciesMs.length,
     failures,
     ms: performance.now() - startedMs,
-    p99Ms: latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? 0,
+    p99Ms: quantile(latenciesMs, 0.99),
   }
 }
 

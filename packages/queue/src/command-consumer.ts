@@ -11,8 +11,8 @@ import { connectForConsumers, type OnRedisError } from './redis.ts'
 export type ConsumerConnection = Running & { readonly redis: Redis }
 
 const retryMs = 500
-const ignore = () => undefined
 const startMsMax = 500
+const ignore = () => undefined
 
 type Options = {
   shard: number

@@ -22,7 +22,7 @@ export function messageIdOf(waId: string, sender: string, nowMs = Date.now()): s
   const hex = mix(mixed, 'back')
   // The clock of the process that made it may run up to ten days ahead of this one's.
   const latestMs = nowMs + 10 * 86_400_000
-  const sinceMs = (((latestMs - Number.parseInt(hex.slice(0, 8), 16)) % timeSpanMs) + timeSpanMs) % timeSpanMs
+  const sinceMs = (latestMs - Number.parseInt(hex.slice(0, 8), 16)) % timeSpanMs
   return assemble((latestMs - sinceMs).toString(16).padStart(12, '0'), hex.slice(8), sender)
 }
 

@@ -45,7 +45,8 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
   const isAccepted = hasKeys
     ? sql`is_linked AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
     : sql`is_linked`
-  const claimed = sql`
+  const claimed = hasKeys
+    ? sql`
     claimed AS (
       INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)
       SELECT account_id, operation, key, decode(payload_hash, 'base64'), id
@@ -58,12 +59,15 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
         WHERE stored.created_at <= now() - interval '24 hours'
       RETURNING message_id
     ),`
-  const attached = sql`
+    : sql``
+  const attached = hasMedia
+    ? sql`
     attached AS (
       INSERT INTO media_blobs (message_id, account_id, mime, bytes)
       SELECT id, account_id, media_mime, decode(media_base64, 'base64')
       FROM given WHERE media_base64 IS NOT NULL AND ${isAccepted}
     ),`
+    : sql``
   const rows = await sql<AcceptanceRow[]>`
     WITH given AS (
       SELECT given.*, device.id AS device_id, device.link_generation,
@@ -91,8 +95,8 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
       LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
         AND device.deleted_at IS NULL
     ),
-    ${hasKeys ? claimed : sql``}
-    ${hasMedia ? attached : sql``}
+    ${claimed}
+    ${attached}
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,

@@ -1,5 +1,5 @@
 import type { Running } from '@wagate/shared/running'
-import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+import { connectForSubscriptions, firstAttempt, type OnRedisError } from './redis.ts'
 
 type Listener = (message: string) => void
 
@@ -16,7 +16,7 @@ const pingMs = 4000
 
 /** Many listeners over one connection; a channel is left with its last listener, and joined again after an outage. */
 export function openChannels(redisUrl: string, onError: OnRedisError): Channels {
-  const redis = connectForRequests(redisUrl, onError)
+  const redis = connectForSubscriptions(redisUrl, onError)
   const connected = firstAttempt(redis)
   const listeners = new Map<string, Set<Listener>>()
 

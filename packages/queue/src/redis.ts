@@ -9,15 +9,21 @@ const reconnect = {
   socketTimeout: 8000,
 } satisfies RedisOptions
 
+const answerInTime = {
+  ...reconnect,
+  maxRetriesPerRequest: 0,
+  enableOfflineQueue: false,
+  commandTimeout: 2000,
+} satisfies RedisOptions
+
 /** For whoever must answer in time: a command fails at once without Redis, and after 2 s with a frozen one. */
 export function connectForRequests(redisUrl: string, onError: OnRedisError): Redis {
-  const redis = new Redis(redisUrl, {
-    ...reconnect,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    commandTimeout: 2000,
-  })
-  return redis.on('error', onError)
+  return new Redis(redisUrl, answerInTime).on('error', onError)
+}
+
+/** As for requests. Who subscribes does it again on `ready`: ioredis would ignore that Redis refused or went away. */
+export function connectForSubscriptions(redisUrl: string, onError: OnRedisError): Redis {
+  return new Redis(redisUrl, { ...answerInTime, autoResubscribe: false }).on('error', onError)
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { DeviceEvent, QrEvent } from '@wagate/shared/device-events'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
+import { askRedis } from '../../../devnet/src/servers/ask-redis.ts'
 import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { type DeviceEvents, openDeviceEvents } from '../src/device-events.ts'
 
@@ -117,6 +119,27 @@ test.each(['cut', 'freeze'] as const)(
   },
   40_000,
 )
+
+test('a Redis that refuses the channels of a listener which comes back is an error that is reported', async () => {
+  const redis = await startOwnRedis()
+  closers.push(() => redis.close())
+  const errors: Error[] = []
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => unhandled.push(error)
+  process.on('unhandledRejection', note)
+  try {
+    const events = open(redis.url, errors)
+    await events.subscribe(nextDeviceId++, () => undefined)
+    await askRedis(new URL(redis.url), [
+      ['ACL', 'SETUSER', 'default', '-subscribe'],
+      ['CLIENT', 'KILL', 'TYPE', 'pubsub'],
+    ])
+    await vi.waitFor(() => expect(errors.join()).toContain('NOPERM'), { timeout: 5000 })
+  } finally {
+    process.off('unhandledRejection', note)
+  }
+  expect(unhandled).toEqual([])
+})
 
 function open(url = redisUrl, errors: Error[] = []): DeviceEvents {
   const events = openDeviceEvents(url, { onError: (error) => errors.push(error) })

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import type { MessageFacts } from '../src/harness/records.ts'
 import { readRssBytes } from '../src/harness/resident-memory.ts'
 import { until } from '../src/harness/until.ts'
+import { memoryFileOf } from './settings.ts'
 import { size } from './size.ts'
-import { memoryFileOf } from './worker-settings.ts'
 import type { World } from './world.ts'
 
 const mebibyte = 2 ** 20
@@ -63,12 +63,12 @@ function growthMib(before: number[], after: number[]): number {
   return Math.max(...after.map((bytes, index) => bytes - (before[index] ?? 0))) / mebibyte
 }
 
-/** What a worker holds without garbage. */
-export function heldBytes({ devnet }: World, worker: string): Promise<number> {
-  const file = memoryFileOf(devnet.dataFolder, worker)
+/** What the API or a worker holds without garbage. */
+export function heldBytes({ devnet }: World, name: string): Promise<number> {
+  const file = memoryFileOf(devnet.dataFolder, name)
   rmSync(file, { force: true })
-  devnet.signal(worker, 'SIGUSR2')
-  return until(`${worker} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
+  devnet.signal(name, 'SIGUSR2')
+  return until(`${name} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
     return existsSync(file) && (Number(readFileSync(file, 'utf8')) || false)
   })
 }

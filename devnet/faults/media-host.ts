@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { publicAddress } from './worker-settings.ts'
+import { publicAddress } from './settings.ts'
 
 export type MediaHost = {
   url(path: string): string

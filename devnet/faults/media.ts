@@ -4,9 +4,9 @@ import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { growthDuring, p99BeforeMs, p99Ms, undisturbedMs } from './measures.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
+import { mediaMemoryMib } from './settings.ts'
 import { isShort } from './size.ts'
 import { trial } from './trial.ts'
-import { mediaMemoryMib } from './worker-settings.ts'
 import type { World } from './world.ts'
 
 /** What the message ends with, and in which time. */

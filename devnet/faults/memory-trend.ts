@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readRssBytes } from '../src/harness/resident-memory.ts'
 import { median } from '../src/harness/statistics.ts'
 import { heldBytes } from './measures.ts'
 import type { World } from './world.ts'
@@ -10,21 +9,18 @@ const trendMs = 300_000
 const warmUpShare = 0.3
 
 /**
- * Follows the memory of processes that go on living; `close` says by which share each grows in five minutes. Of workers
- * what they hold without garbage: how much of that Node lets lie varies threefold. The API's is small and steady.
+ * Follows the memory of processes that go on living; `close` says by which share each grows in five minutes. By what
+ * they hold without garbage: how much of that Node lets lie varies threefold.
  */
 export function watchMemory(world: World): { close(): Promise<Record<string, number>> } {
   const closing = new AbortController()
-  const readers = [
-    follow('api', async () => readRssBytes(world.devnet.pid('api') ?? 0)),
-    // One that is stopped for a while does not answer.
-    ...world.workers.map((name) => follow(name, () => heldBytes(world, name).catch(() => undefined))),
-  ]
+  const readers = ['api', ...world.workers].map(follow)
 
-  async function follow(name: string, read: () => Promise<number | undefined>) {
+  async function follow(name: string) {
     const points: Point[] = []
     while (!closing.signal.aborted) {
-      const bytes = await read()
+      // One that is stopped for a while does not answer.
+      const bytes = await heldBytes(world, name).catch(() => undefined)
       if (bytes) points.push({ atMs: performance.now(), bytes })
       await delay(everyMs, undefined, { signal: closing.signal }).catch(() => undefined)
     }

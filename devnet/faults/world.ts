@@ -8,8 +8,8 @@ import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
 import { until } from '../src/harness/until.ts'
 import { freePort } from '../src/servers/free-port.ts'
 import { type OwnerWatch, openOwnerWatch } from './owner-watch.ts'
+import { apiSettings, commonSettings, workerSettings } from './settings.ts'
 import type { Size } from './size.ts'
-import { workerSettings } from './worker-settings.ts'
 
 type ServerKind = 'postgres' | 'redis' | 'whatsapp'
 
@@ -37,8 +37,6 @@ export type World = System & {
 type WorkerHealth = { worker_id: string; lease_valid: boolean; owned_shards: number }
 
 const restMs = 180_000
-/** Counted in Redis, but never reached. */
-const apiEnvironment = { LIMIT_REQUESTS_PER_SECOND: '10000', LIMIT_REQUESTS_BURST: '10000' }
 
 export async function openWorld(size: Size, random: () => number): Promise<World> {
   const links = new Map<string, TcpProxy>()
@@ -53,9 +51,9 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     // Of its own, so that Postgres keeps what it has committed when it is killed.
     dataFolder,
     environment: (name) => ({
-      ...(healthPorts.has(name)
-        ? { ...workerSettings(dataFolder, name), METRICS_PORT: healthPorts.get(name) }
-        : apiEnvironment),
+      ...(name !== 'simulator' && commonSettings(dataFolder, name)),
+      ...(name === 'api' && apiSettings),
+      ...(healthPorts.has(name) && { ...workerSettings, METRICS_PORT: healthPorts.get(name) }),
       ...settings.get(name),
     }),
     async between(name, url) {

@@ -8,6 +8,7 @@ export type AppProcessOptions = {
   /** The program and what must be loaded before it, relative to the repository. */
   entry: string
   preload?: string
+  nodeOptions?: string[]
   args?: string[]
   env: NodeJS.ProcessEnv
   /** A part of the program that is loaded while the rest of its environment is not known yet. */
@@ -41,7 +42,7 @@ const logBytesMax = 10_000_000
 
 /** Starts one of our programs from source, in a process group of its own: Ctrl-C must not reach it. */
 export function startAppProcess(options: AppProcessOptions): AppProcess {
-  const { name, entry, preload, args = [], env, ahead } = options
+  const { name, entry, preload, nodeOptions = [], args = [], env, ahead } = options
   const imports = [typescript, guard, ...(preload ? [urlOf(preload)] : []), ...(ahead ? [loadAhead] : [])]
   const logFile = prepareLog(options.logFolder, name)
   const log = openSync(logFile, 'a', 0o600)
@@ -51,6 +52,7 @@ export function startAppProcess(options: AppProcessOptions): AppProcess {
     [
       ...imports.flatMap((file) => ['--import', file]),
       '--conditions=source',
+      ...nodeOptions,
       resolvePath(repository, entry),
       ...args,
     ],

@@ -3,8 +3,8 @@ import { Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-// Loaded into the workers of the fault tests. What is sent to the public address of the media host stays on this
-// machine, SIGUSR2 makes the worker say how much memory it holds without garbage, and SIGHUP lets the event loop stand
+// Loaded into the API and the workers of the fault tests. What is sent to the public address of the media host stays on
+// this machine, SIGUSR2 makes the process say how much memory it holds without garbage, and SIGHUP lets the event loop stand
 // still while the rest of the process lives on.
 const { PUBLIC_MEDIA_ADDRESS, MEMORY_FILE = '', FAULTS_BLOCK_MS = '15000' } = process.env
 const { connect } = Socket.prototype

@@ -1,15 +1,16 @@
 import type { MessageFacts } from '../src/harness/records.ts'
 
-const longAgoMs = Number.NEGATIVE_INFINITY
-
-/** The longest time in which this sender sent nothing, from `sinceMs` to its last message. */
+/** The longest time in which this sender had something to send and sent nothing, of what it sent after `sinceMs`. */
 export function longestGapMs(messages: MessageFacts[], sender: string, sinceMs: number): number {
   const sent = messages
     .filter((message) => message.sender === sender)
-    .map(({ sentAtMs }) => sentAtMs ?? longAgoMs)
-    .filter((atMs) => atMs > sinceMs)
-    .sort((a, b) => a - b)
-  return Math.max(...sent.map((atMs, index) => atMs - (sent[index - 1] ?? sinceMs)))
+    .map(({ createdAtMs, sentAtMs }) => ({ createdAtMs, sentAtMs: sentAtMs ?? Number.NEGATIVE_INFINITY }))
+    .filter(({ sentAtMs }) => sentAtMs > sinceMs)
+    .sort((a, b) => a.sentAtMs - b.sentAtMs)
+  const gapsMs = sent.map(({ createdAtMs, sentAtMs }, index) => {
+    return sentAtMs - Math.max(createdAtMs, sent[index - 1]?.sentAtMs ?? sinceMs)
+  })
+  return Math.max(...gapsMs)
 }
 
 /** Messages a second from the first that was sent after `sinceMs` until no more than `restMax` waited. */

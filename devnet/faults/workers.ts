@@ -10,7 +10,8 @@ import type { World } from './world.ts'
 /** P7, with the senders that a worker has here. */
 const takeoverMsMax = 8000
 const handoverMsMax = 1000
-const gapMsMax = 3000
+/** A second, and half of one for two cores on which everything runs. */
+const gapMsMax = 1500
 const stopMsMax = 15_000
 const quitMsMax = 2000
 

@@ -36,7 +36,7 @@ async function insertMessages(
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
       link_generation, created_at)
     SELECT given.id, ${account.userId}, ${deviceId}, 'out', 'text', ${sender}, ${number}, given.body, 'queued', 'x', 1,
-      coalesce(${at ?? null}::timestamptz, now() + given.position * interval '1 ms')
+      coalesce(${at ?? null}::timestamptz, now() - (${count} - given.position) * interval '1 ms')
     FROM unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ body }) => body)}::text[])
       WITH ORDINALITY AS given (id, body, position)`
   return rows

@@ -15,6 +15,7 @@ const restMsMax = 5000
 const growthMax = 0.1
 
 export function mixedFaults(find: () => World): void {
+  // Fails when a worker keeps every message that it has sent, for its memory.
   it.skipIf(isShort)(
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },

@@ -8,6 +8,11 @@ export function makeMessageId(sender: string, nowMs = Date.now()): string {
   return assemble(nowMs.toString(16).padStart(12, '0'), takeRandomHex(5), sender)
 }
 
+/** Milliseconds since 1970, by the clock of the process that made it. */
+export function timeOfMessageId(messageId: string): number {
+  return Number.parseInt(messageId.slice(0, 8) + messageId.slice(9, 13), 16)
+}
+
 /** In the form of WhatsApp Web's own: 72 bits that look random, mixed of the lower 32 of the time and the 40 random ones. */
 export function whatsAppIdOf(messageId: string): string {
   const time = messageId.slice(4, 8) + messageId.slice(9, 13)

@@ -20,11 +20,17 @@ export function watchMemory(world: World): { close(): Promise<Record<string, num
     const points: Point[] = []
     while (!closing.signal.aborted) {
       // One that is stopped for a while does not answer.
-      const bytes = await heldBytes(world, name).catch(() => undefined)
-      if (bytes) points.push({ atMs: performance.now(), bytes })
+      const point = await look(name).catch(() => undefined)
+      if (point) points.push(point)
       await delay(everyMs, undefined, { signal: closing.signal }).catch(() => undefined)
     }
     return [name, growthOf(points)] as const
+  }
+
+  async function look(name: string): Promise<Point> {
+    const bytes = await heldBytes(world, name)
+    const shards = world.workers.includes(name) ? (await world.health(name)).owned_shards : 0
+    return { atMs: performance.now(), bytes, shards }
   }
 
   return {
@@ -35,11 +41,17 @@ export function watchMemory(world: World): { close(): Promise<Record<string, num
   }
 }
 
-type Point = { atMs: number; bytes: number }
+type Point = { atMs: number; bytes: number; shards: number }
 
-/** By the median of the slopes between any two points: a peak that passes is no trend. */
+/**
+ * By the median of the slopes between any two points: a peak that passes is no trend. Nor are the shards of another
+ * worker, a quarter of a MB each, which one has while that one is away.
+ */
 function growthOf(all: Point[]): number {
-  const points = all.slice(Math.floor(all.length * warmUpShare))
+  const usualShards = median(all.map(({ shards }) => shards))
+  const points = all
+    .slice(Math.floor(all.length * warmUpShare))
+    .filter(({ shards }) => shards === usualShards)
   const slopes = points.flatMap((one, index) =>
     points.slice(index + 1).map((other) => (other.bytes - one.bytes) / (other.atMs - one.atMs)),
   )

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { note } from './figures.ts'
-import { watchMemory } from './memory-trend.ts'
+import { growthWhile } from './memory-growth.ts'
 import { faultsOfProcesses, passingFaults } from './mixed-faults.ts'
 import { makeRandom } from './random.ts'
 import { isShort, seed } from './size.ts'
 import { trial } from './trial.ts'
 import type { World } from './world.ts'
 
-/** For trying it: FAULTS_MIX_MINUTES. The trend of fewer than these says nothing: processes that have just started grow. */
-const trendMinutesMin = 10
-const minutes = Number(process.env.FAULTS_MIX_MINUTES ?? trendMinutesMin)
+/** For trying it: FAULTS_MIX_MINUTES. The memory in fewer than these says nothing: processes that have just started grow. */
+const memoryMinutesMin = 10
+const minutes = Number(process.env.FAULTS_MIX_MINUTES ?? memoryMinutesMin)
 const restMsMax = 5000
 const growthMax = 0.1
+const warmUpShare = 0.2
 
 export function mixedFaults(find: () => World): void {
-  // Fails when a worker keeps every message that it has sent, for its memory.
   it.skipIf(isShort)(
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },
@@ -40,15 +40,14 @@ export function mixedFaults(find: () => World): void {
       await trial(world, '26 mix', async () => {
         await meet({ ...faultsOfProcesses, ...passingFaults }, halfMs)
         await startWhatDied(world)
-        // From here on processes live on, so that what they keep shows.
-        const memory = watchMemory(world)
-        await meet(passingFaults, halfMs)
-        growth = await memory.close()
+        // From here on processes live on, so that what they keep shows, once they have grown to their size.
+        await meet(passingFaults, warmUpShare * halfMs)
+        growth = await growthWhile(world, () => meet(passingFaults, (1 - warmUpShare) * halfMs))
       })
       note('26 mix', counts)
-      const percent = Object.entries(growth).map(([name, share]) => [`${name} grows % in 5 min`, share * 100])
+      const percent = Object.entries(growth).map(([name, share]) => [`${name} grows %`, share * 100])
       note('26 mix', Object.fromEntries(percent))
-      if (minutes < trendMinutesMin) return
+      if (minutes < memoryMinutesMin) return
       for (const share of Object.values(growth)) expect(share).toBeLessThan(growthMax)
     },
   )

@@ -31,6 +31,8 @@ export type World = System & {
   ownerWatch: OwnerWatch
   /** Everything runs, nothing fails, and nothing waits: where every trial begins. */
   recover(): Promise<void>
+  /** Every worker has its share, and every sender is online. */
+  untilPlaced(): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -67,13 +69,12 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   const senders = senderNumbers(size.senders)
   await linkSenders(system, senders)
 
-  async function isAtRest(): Promise<boolean> {
+  async function isPlaced(): Promise<boolean> {
     const owned = Object.values(await records.countShards())
     return (
       owned.length === workers.length &&
       Math.max(...owned) - Math.min(...owned) <= 1 &&
-      (await records.countOnline()) >= senders.length &&
-      (await records.countWaiting()) === 0
+      (await records.countOnline()) >= senders.length
     )
   }
 
@@ -108,8 +109,11 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       await phones.clearFaults()
       for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
       await devnet.waitUntilReady()
-      await until('everything is at rest', { withinMs: restMs, everyMs: 200 }, isAtRest)
+      await until('everything is at rest', { withinMs: restMs, everyMs: 200 }, async () => {
+        return (await isPlaced()) && (await records.countWaiting()) === 0
+      })
     },
+    untilPlaced: () => until('every sender is in its place', { withinMs: restMs, everyMs: 200 }, isPlaced),
     async close() {
       await ownerWatch.close()
       await system.close()

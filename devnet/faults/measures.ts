@@ -48,27 +48,30 @@ type Growth = {
 export async function growthDuring(world: World, work: () => Promise<void>): Promise<Growth> {
   const { devnet, workers } = world
   const residentNow = () => workers.map((name) => readRssBytes(devnet.pid(name) ?? 0))
-  const heldNow = () => Promise.all(workers.map((name) => heldBytes(world, name)))
-  const heldBefore = await heldNow()
+  const heldBefore = await heldBytes(world, workers)
   const residentBefore = residentNow()
   let rssMib = 0
   const timer = setInterval(() => {
     rssMib = Math.max(rssMib, growthMib(residentBefore, residentNow()))
   }, sampleEveryMs)
   await work().finally(() => clearInterval(timer))
-  return { heldMib: growthMib(heldBefore, await heldNow()), rssMib }
+  return { heldMib: growthMib(heldBefore, await heldBytes(world, workers)), rssMib }
 }
 
 function growthMib(before: number[], after: number[]): number {
   return Math.max(...after.map((bytes, index) => bytes - (before[index] ?? 0))) / mebibyte
 }
 
-/** What the API or a worker holds without garbage. */
-export function heldBytes({ devnet }: World, name: string): Promise<number> {
-  const file = memoryFileOf(devnet.dataFolder, name)
-  rmSync(file, { force: true })
-  devnet.signal(name, 'SIGUSR2')
-  return until(`${name} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
-    return existsSync(file) && (Number(readFileSync(file, 'utf8')) || false)
-  })
+/** What the API or workers hold without garbage, in the order of their names. */
+export function heldBytes({ devnet }: World, names: string[]): Promise<number[]> {
+  return Promise.all(
+    names.map((name) => {
+      const file = memoryFileOf(devnet.dataFolder, name)
+      rmSync(file, { force: true })
+      devnet.signal(name, 'SIGUSR2')
+      return until(`${name} says what it holds`, { withinMs: 20_000, everyMs: 50 }, () => {
+        return existsSync(file) && (Number(readFileSync(file, 'utf8')) || false)
+      })
+    }),
+  )
 }

@@ -8,8 +8,8 @@ const lookEveryMs = 2000
 
 /**
  * By which share the API and each worker grow while the work goes on. Without garbage, of which Node lets more or less
- * lie, and with everything in its place before and after: a worker also holds what belongs to shards of one that is
- * away, and each connection that Redis does not answer what it has to say.
+ * lie, and with everything in its place before and after: a worker also holds what belongs to the shards of
+ * one that is away, and the commands of each connection that waits for Redis.
  */
 export async function growthWhile(world: World, work: () => Promise<void>): Promise<Record<string, number>> {
   const names = ['api', ...world.workers]
@@ -19,7 +19,7 @@ export async function growthWhile(world: World, work: () => Promise<void>): Prom
     const held: number[][] = []
     for (let count = 0; count < looks; count++) {
       await delay(lookEveryMs)
-      held.push(await Promise.all(names.map((name) => heldBytes(world, name))))
+      held.push(await heldBytes(world, names))
     }
     return names.map((_, index) => median(held.map((bytes) => bytes[index] ?? Number.NaN)))
   }

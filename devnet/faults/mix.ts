@@ -39,7 +39,7 @@ export function mixedFaults(find: () => World): void {
       let growth: Record<string, number> = {}
       await trial(world, '26 mix', async () => {
         await meet({ ...faultsOfProcesses, ...passingFaults }, halfMs)
-        await startWhatDied(world)
+        await world.startWhatDied()
         // From here on processes live on, so that what they keep shows, once they have grown to their size.
         await meet(passingFaults, warmUpShare * halfMs)
         growth = await growthWhile(world, () => meet(passingFaults, (1 - warmUpShare) * halfMs))
@@ -51,9 +51,4 @@ export function mixedFaults(find: () => World): void {
       for (const share of Object.values(growth)) expect(share).toBeLessThan(growthMax)
     },
   )
-}
-
-async function startWhatDied({ devnet, workers }: World): Promise<void> {
-  for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
-  await devnet.waitUntilReady()
 }

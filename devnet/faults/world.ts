@@ -29,6 +29,8 @@ export type World = System & {
   /** What a worker says of itself. */
   health(worker: string): Promise<WorkerHealth>
   ownerWatch: OwnerWatch
+  /** Returns when all of our processes run and are ready. */
+  startWhatDied(): Promise<void>
   /** Everything runs, nothing fails, and nothing waits: where every trial begins. */
   recover(): Promise<void>
   /** Every worker has its share, and every sender is online. */
@@ -69,6 +71,11 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   const senders = senderNumbers(size.senders)
   await linkSenders(system, senders)
 
+  async function startWhatDied(): Promise<void> {
+    for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
+    await devnet.waitUntilReady()
+  }
+
   async function isPlaced(): Promise<boolean> {
     const owned = Object.values(await records.countShards())
     return (
@@ -104,11 +111,11 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       return (await response.json()) as WorkerHealth
     },
     ownerWatch,
+    startWhatDied,
     async recover() {
       for (const link of links.values()) link.heal()
       await phones.clearFaults()
-      for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
-      await devnet.waitUntilReady()
+      await startWhatDied()
       await until('everything is at rest', { withinMs: restMs, everyMs: 200 }, async () => {
         return (await isPlaced()) && (await records.countWaiting()) === 0
       })

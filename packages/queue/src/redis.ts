@@ -31,14 +31,10 @@ export function connectForSubscriptions(redisUrl: string, onError: OnRedisError)
  * counts as lost until it answers again.
  */
 export function connectForLimits(redisUrl: string, onError: OnRedisError): Redis {
-  const redis = new Redis(redisUrl, {
-    ...reconnect,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    commandTimeout: 250,
-    socketTimeout: 250,
-  })
-  return redis.on('error', onError)
+  return new Redis(redisUrl, { ...answerInTime, commandTimeout: 250, socketTimeout: 250 }).on(
+    'error',
+    onError,
+  )
 }
 
 /** For whoever can wait: commands stay queued until Redis is back. BullMQ asks for this of its workers. */

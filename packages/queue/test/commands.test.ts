@@ -191,7 +191,7 @@ test('adding without Redis rejects at once, and works again by itself', async ()
   await vi.waitFor(async () => {
     const startedAt = performance.now()
     await expect(producer.add([{ kind: 'send', deviceId: 14 }])).rejects.toThrow()
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    expect(performance.now() - startedAt).toBeLessThan(100)
   })
   proxy.heal()
   await vi.waitFor(() => producer.add([{ kind: 'send', deviceId: 15 }]), { timeout: 5000 })
@@ -254,7 +254,7 @@ test.each(['cut', 'freeze'] as const)(
   40_000,
 )
 
-test.each(['open', 'cut', 'freeze'] as const)('closes at once: %s', async (mode) => {
+test.each(['open', 'cut', 'freeze'] as const)('closes within 200 ms: %s', async (mode) => {
   const proxy = await startProxy()
   const connection = openConsumerConnection(proxy.url, ignoreErrors)
   const consumers = await Promise.all(
@@ -267,7 +267,7 @@ test.each(['open', 'cut', 'freeze'] as const)('closes at once: %s', async (mode)
   await Promise.all(consumers.map((consumer) => consumer.close()))
   await Promise.all(consumers.map((consumer) => consumer.close()))
   await connection.close()
-  expect(performance.now() - startedAt).toBeLessThan(1000)
+  expect(performance.now() - startedAt).toBeLessThan(200)
 })
 
 test('a consumer that was closed leaves nothing behind on the connection that all share', async () => {

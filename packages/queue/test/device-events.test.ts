@@ -78,7 +78,7 @@ test('without Redis publishing does no harm, subscribing and asking reject at on
   const startedAt = performance.now()
   await expect(events.subscribe(nextDeviceId++, () => undefined)).rejects.toThrow()
   await expect(events.findQr(nextDeviceId++)).rejects.toThrow()
-  expect(performance.now() - startedAt).toBeLessThan(1000)
+  expect(performance.now() - startedAt).toBeLessThan(100)
 })
 
 test('a frozen Redis is noticed within 2.5 seconds', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type DeviceState,
   endPairing,
@@ -63,6 +64,8 @@ const loginGapMs = 1000
 const pairingLookMs = 5000
 /** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
 const drainMs = 700
+/** Until WhatsApp has seen the end of a connection: a login that it sees before counts as one more at the same time. */
+const farewellMs = 200
 /** A first login makes 812 pre-keys, in 150 ms of CPU: two of them at a time. */
 const firstLoginUnits = 4
 
@@ -153,7 +156,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (!current) return logIn(state)
     if (!current.isOpen) return
     const isRemoved = await removeCompanion(current.session.sock)
-    endSession()
+    void endSession()
     if (!isRemoved) return lookAfter(retryMs)
     await forgetCredentials(null)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is logged out')
@@ -163,7 +166,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   async function pair(state: DeviceState): Promise<void> {
     lookAfter(pairingLookMs)
     // What a logout has ended, seen or not, must not be scanned any more: another wish gets another QR code.
-    if (!isPairingFor(state)) endSession()
+    if (!isPairingFor(state)) void endSession()
     if (!current && performance.now() >= notBeforeMs) open('pair', auth.make(), state, () => undefined)
   }
 
@@ -175,7 +178,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (!current) return
     const wasPairing = current.kind === 'pair'
     stopOutbox()
-    endSession()
+    void endSession()
     if (!state || !wasPairing) return
     const reason = state.desired === 'linked' ? 'qr_expired' : null
     await endPairing(db, lease, id, { desiredRev: state.desiredRev, reason })
@@ -281,10 +284,12 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     return current?.kind === 'login' && current.isOpen ? current.session.sock : undefined
   }
 
-  function endSession(): void {
+  /** Resolves when WhatsApp has seen it. */
+  function endSession(): Promise<void> {
+    const ended = current?.session.end()
     current?.giveBack()
-    current?.session.end()
     current = undefined
+    return ended ?? Promise.resolve()
   }
 
   return {
@@ -308,7 +313,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       clearTimeout(timer)
       if (why === 'released') await outbox?.drain(drainMs)
       stopOutbox()
-      endSession()
+      const ended = endSession()
+      if (why === 'released') await Promise.race([ended, delay(farewellMs, undefined, { ref: false })])
     },
   }
 }

@@ -19,8 +19,8 @@ export type SessionHooks = {
 /** One connection of one device. It is never opened again: a reconnect is a new one. */
 export type Session = {
   readonly sock: WASocket
-  /** Closes the connection; the device stays linked. */
-  end(): void
+  /** Closes the connection; the device stays linked. Resolves when WhatsApp has seen it, which may take half a minute. */
+  end(): Promise<void>
 }
 
 const firstQrMs = 60_000
@@ -63,14 +63,14 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
 
   async function closed(code: number | undefined): Promise<void> {
     if (isEnded) return
-    end()
+    void end()
     await hooks.onClosed(code)
   }
 
-  function end(): void {
+  function end(): Promise<void> {
     isEnded = true
     clearInterval(watchdog)
-    void sock.end(undefined)
+    return sock.end(undefined)
   }
 
   async function handle(events: Partial<BaileysEventMap>): Promise<void> {

@@ -4,8 +4,12 @@ import { readConfig } from './config.ts'
 import { startApi } from './start.ts'
 
 const config = readConfig(process.env)
+const signals = ['SIGTERM', 'SIGINT'] as const
+/** Until it has started, nothing has to be finished. */
+const leave = () => process.exit(0)
+for (const signal of signals) process.on(signal, leave)
 const api = await startApi(config)
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void api.close())
+for (const signal of signals) process.off(signal, leave).once(signal, () => void api.close())
 
 // Node would print them as they are, with whatever an error carries.
 const log = makeLogger('api', config.LOG_LEVEL)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
+import { untilAvailable } from '@wagate/db/until-available'
 import { openAccountEvents } from '@wagate/queue/account-events'
 import { openCommandProducer } from '@wagate/queue/command-producer'
 import { openDeviceEvents } from '@wagate/queue/device-events'
@@ -26,7 +27,7 @@ import { makeMetrics } from './metrics.ts'
 
 const drainMs = 8000
 
-/** Listens once Postgres has answered; Redis may come later. `fetch` answers without a socket. */
+/** Listens once Postgres answers, however long that takes; Redis may come later. `fetch` answers without a socket. */
 export async function startApi(
   config: Config,
 ): Promise<Running & { url: string; fetch: ReturnType<typeof makeApp>['fetch'] }> {
@@ -50,7 +51,8 @@ export async function startApi(
   }
 
   try {
-    await Promise.all([checkShards(db, config.SHARDS), refuseEvictingRedis(config.REDIS_URL)])
+    await refuseEvictingRedis(config.REDIS_URL)
+    await untilAvailable(() => checkShards(db, config.SHARDS), makeOutageLog(log, 'postgres'))
     const commander = makeCommander(producer, onError)
     const onCountError = makeOutageLog(log, 'postgres').failed
     const backlogs = makeBacklogs(db, config.QUEUED_MESSAGES_MAX, onCountError)

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
+import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { listening, spawnApi } from './api-process.ts'
@@ -51,6 +52,18 @@ test('prints the first key once, logs neither keys nor texts nor numbers, and en
     durationMs: expect.any(Number),
     requestId: expect.any(String),
   })
+}, 60_000)
+
+test('a start waits for Postgres', async () => {
+  const env = await makeEnv()
+  const link = await startTcpProxy(env.DATABASE_URL ?? '')
+  closers.push(link.close)
+  link.cut()
+  const { child, output } = start({ ...env, DATABASE_URL: link.url })
+  await vi.waitFor(() => expect(output.join('')).toContain('"what":"postgres"'), 20_000)
+  link.heal()
+  await listening(output)
+  await end(child, 'SIGTERM')
 }, 60_000)
 
 test('refuses to start on another number of shards, and says so', async () => {

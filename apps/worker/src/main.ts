@@ -5,6 +5,10 @@ import { startWorker } from './start.ts'
 
 const config = readConfig(process.env)
 const logger = makeLogger('worker', config.LOG_LEVEL)
+const signals = ['SIGTERM', 'SIGINT'] as const
+/** Until it has started, nothing has to be finished. */
+const leave = () => process.exit(0)
+for (const signal of signals) process.on(signal, leave)
 const worker = await startWorker(config, logger)
 let isStopping = false
 
@@ -16,7 +20,7 @@ function stop(code: number): void {
   void worker.close().finally(() => process.exit(code))
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(0))
+for (const signal of signals) process.off(signal, leave).on(signal, () => stop(0))
 
 // Baileys leaves rejections behind when a socket closes while it connects. One sender's must not end all.
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'A rejection was not handled'))

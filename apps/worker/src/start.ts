@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkShards } from '@wagate/db/queries/installation'
+import { untilAvailable } from '@wagate/db/until-available'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import type { Logger } from '@wagate/shared/logger'
@@ -22,7 +23,7 @@ const statementTimeoutMs = 4000
 const tickMs = 500
 
 /**
- * Starts once Postgres has answered, then claims shards in the background; Redis may come later.
+ * Starts once Postgres answers, however long that takes, then claims shards in the background; Redis may come later.
  * Throws when the installation has another number of shards.
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
@@ -36,11 +37,12 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   }
 
   try {
-    await Promise.all([
-      checkShards(databases.ownership, config.SHARDS),
-      refuseEvictingRedis(config.REDIS_URL),
-    ])
-    await checkMasterKeys(databases.sessions, readMasterKeys(config))
+    const check = async () => {
+      await checkShards(databases.ownership, config.SHARDS)
+      await checkMasterKeys(databases.sessions, readMasterKeys(config))
+    }
+    await refuseEvictingRedis(config.REDIS_URL)
+    await untilAvailable(check, makeOutageLog(logger, 'postgres'))
     // Last of all, so that nothing is owned when something else cannot start.
     const health = await startHealth(config, metrics, () => owner.state())
     const owner = startOwner({ config, logger, metrics, databases, events })

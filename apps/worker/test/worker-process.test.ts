@@ -94,6 +94,16 @@ test('a Redis that drops keys ends the start, and the log says what to set', opt
   }
 })
 
+test('a start waits for Postgres, and a signal ends it meanwhile', options, async () => {
+  link.cut()
+  const [child, impatient] = [spawnWorker('first', 'inherit'), spawnWorker('second', 'inherit')]
+  await Promise.all([child, impatient].map((each) => logged(each, ({ what }) => what === 'postgres')))
+  impatient.kill('SIGTERM')
+  expect(await once(impatient, 'exit')).toEqual([0, null])
+  link.heal()
+  await owns(await untilStarted(child), 256)
+})
+
 function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
   const child = spawn(
     process.execPath,
@@ -121,9 +131,10 @@ function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
   return child
 }
 
-async function startWorker(name: string): Promise<Worker> {
-  const child = spawnWorker(name, 'inherit')
-  const port = await healthPortOf(child)
+const startWorker = (name: string) => untilStarted(spawnWorker(name, 'inherit'))
+
+async function untilStarted(child: ChildProcess): Promise<Worker> {
+  const { healthPort: port } = await logged(child, ({ healthPort }) => healthPort !== undefined)
   return {
     child,
     async ready() {
@@ -137,15 +148,17 @@ async function startWorker(name: string): Promise<Worker> {
   }
 }
 
-async function healthPortOf({ stdout }: ChildProcess): Promise<number> {
+type Line = { healthPort?: number; what?: string }
+
+async function logged({ stdout }: ChildProcess, isWanted: (line: Line) => boolean): Promise<Line> {
   if (!stdout) throw new Error('The log of the worker is not piped')
-  for await (const line of createInterface(stdout)) {
-    const { healthPort } = JSON.parse(line)
-    if (!healthPort) continue
+  for await (const text of createInterface(stdout)) {
+    const line: Line = JSON.parse(text)
+    if (!isWanted(line)) continue
     stdout.resume()
-    return healthPort
+    return line
   }
-  throw new Error('The worker ended before it had started')
+  throw new Error('The worker ended before')
 }
 
 async function owns(worker: Worker, count: number): Promise<void> {

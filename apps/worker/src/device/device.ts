@@ -314,6 +314,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (why === 'released') await outbox?.drain(drainMs)
       stopOutbox()
       const ended = endSession()
+      retryCounts.close()
       if (why === 'released') await Promise.race([ended, delay(farewellMs, undefined, { ref: false })])
     },
   }

@@ -26,6 +26,8 @@ export type AuthStore = {
   saveCreds(): Promise<void>
   /** The credentials as a row, for a statement that writes more than them. */
   credsRow(): AuthRows[number]
+  /** Its session has ended: what it holds in memory is given back. */
+  release(): void
 }
 
 const credsType = 'creds'
@@ -79,7 +81,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     )
     for (const id of missing) {
       const value = values.get(id) ?? null
-      if (type !== 'pre-key') cache.set(authContext(type, id), value)
+      if (type !== 'pre-key') cache.set(authContext(type, id), withOwnBytes(value))
       if (value != null) found.set(id, value)
     }
     return found
@@ -95,7 +97,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     for (const { type, id, value } of entries) {
       // 812 pre-keys are written at once and each is read once.
       if (type === 'pre-key') cache.delete(authContext(type, id))
-      else cache.set(authContext(type, id), value)
+      else cache.set(authContext(type, id), withOwnBytes(value))
     }
   }
 
@@ -122,6 +124,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     readOwn: read,
     writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
     credsRow,
+    release: cache.close,
     saveCreds() {
       saving = saving.catch(() => undefined).then(() => write([credsRow()]))
       return saving
@@ -145,4 +148,18 @@ function revive(type: string, bytes: Buffer): unknown {
 /** Baileys appends to the lists it is given. The cast is safe: a key holds what was stored under its type. */
 function handOut<Type extends KeyType>(value: unknown): SignalDataTypeMap[Type] {
   return (Array.isArray(value) ? [...value] : value) as SignalDataTypeMap[Type]
+}
+
+/** The few bytes of a token are a view of the whole stanza that it came in, or of 8 kB that Node cuts Buffers from. */
+function withOwnBytes(value: unknown): unknown {
+  if (!isPlainObject(value)) return ownBytes(value)
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, ownBytes(part)]))
+}
+
+function ownBytes(value: unknown): unknown {
+  return value instanceof Uint8Array ? Uint8Array.prototype.slice.call(value) : value
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }

@@ -70,6 +70,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   function end(): Promise<void> {
     isEnded = true
     clearInterval(watchdog)
+    auth.release()
     return sock.end(undefined)
   }
 

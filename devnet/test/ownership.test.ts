@@ -87,7 +87,7 @@ describe('the senders of a worker', () => {
   it('move without a conflict to a worker that comes back, and when theirs is stopped', async () => {
     const before = await gateway.control<{ conflicts: number; logins: number }>('/stats')
     // The login through the next worker is there sooner than the end of the connection through this one.
-    worker2ToWhatsapp?.worsen({ latencyMs: 100, jitterMs: 0, resetShare: 0 })
+    worker2ToWhatsapp?.worsen({ latencyMs: 60, jitterMs: 0, resetShare: 0 })
     await devnet.start('worker-1')
     await until('two workers share the senders', async () => {
       const { logins } = await gateway.control<{ logins: number }>('/stats')

@@ -16,6 +16,7 @@ const growthMax = 0.1
 const warmUpShare = 0.2
 
 export function mixedFaults(find: () => World): void {
+  // Fails when a worker keeps every message that it has sent, or with each token the stanza that it came in.
   it.skipIf(isShort)(
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },

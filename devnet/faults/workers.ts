@@ -10,8 +10,7 @@ import type { World } from './world.ts'
 /** P7, with the senders that a worker has here. */
 const takeoverMsMax = 8000
 const handoverMsMax = 1000
-/** A second, and half of one for two cores on which everything runs. */
-const gapMsMax = 1500
+const gapMsMax = 1000
 const stopMsMax = 15_000
 const quitMsMax = 2000
 

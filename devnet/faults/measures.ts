@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import type { MessageFacts } from '../src/harness/records.ts'
 import { readRssBytes } from '../src/harness/resident-memory.ts'
+import { quantile } from '../src/harness/statistics.ts'
 import { until } from '../src/harness/until.ts'
 import { memoryFileOf } from './settings.ts'
 import { size } from './size.ts'
@@ -15,7 +16,7 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
     .filter(({ type, sender }) => type === 'text' && senders.includes(sender))
     .filter(({ createdAtMs }) => createdAtMs >= fromMs && createdAtMs < toMs)
     .map(({ createdAtMs, sentAtMs }) => (sentAtMs ?? Number.POSITIVE_INFINITY) - createdAtMs)
-  return p99Of(tookMs) ?? Number.POSITIVE_INFINITY
+  return tookMs.length > 0 ? quantile(tookMs, 0.99) : Number.POSITIVE_INFINITY
 }
 
 /** The same shortly before the fault. What had not gone by then took at least so long. */
@@ -25,11 +26,6 @@ export function p99BeforeMs(messages: MessageFacts[], senders: string[], faultAt
     sentAtMs: Math.min(message.sentAtMs ?? Number.POSITIVE_INFINITY, faultAtMs),
   }))
   return p99Ms(seen, senders, faultAtMs - size.beforeMs / 2, faultAtMs)
-}
-
-/** Undefined of none. */
-export function p99Of(values: number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]
 }
 
 /** What a p99 may rise to. Half a second says more about the machine than about us. */

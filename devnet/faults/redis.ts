@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { quantile } from '../src/harness/statistics.ts'
 import { askRedis } from '../src/servers/ask-redis.ts'
-import { p99Of } from './measures.ts'
 import { expectAllAccepted, expectBack, untilPromptMs } from './recovery.ts'
 import { withRedisOnSmallDisk } from './redis-disk.ts'
 import { isShort } from './size.ts'
@@ -95,5 +95,5 @@ function p99During({ load, faultAtMs, endedAtMs }: Trial): number {
     .flatMap(({ attempts }) => attempts)
     .filter(({ atMs }) => atMs >= faultAtMs && atMs < endedAtMs)
     .map(({ tookMs }) => tookMs)
-  return p99Of(took) ?? 0
+  return quantile(took, 0.99)
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
 import type { Running } from '@wagate/shared/running'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
+import { within } from '@wagate/shared/within'
 import { type Queue, Worker } from 'bullmq'
 import { type Redis, ReplyError } from 'ioredis'
 import { commandQueue, openCommandQueue } from './command-queue.ts'
@@ -73,7 +74,7 @@ export async function startCommandConsumer(
   }
 
   drop()
-  await Promise.race([firstDrop, delay(startMsMax, undefined, { ref: false })])
+  await within(startMsMax, firstDrop)
   announce = onDropped ?? ignore
   redis.on('ready', drop)
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type DeviceState,
   endPairing,
@@ -12,6 +11,7 @@ import { failUnlinkedMessages } from '@wagate/db/queries/outbox'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { maskPhone } from '@wagate/shared/phone'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
+import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
@@ -315,7 +315,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       stopOutbox()
       const ended = endSession()
       retryCounts.close()
-      if (why === 'released') await Promise.race([ended, delay(farewellMs, undefined, { ref: false })])
+      if (why === 'released') await within(farewellMs, ended)
     },
   }
 }

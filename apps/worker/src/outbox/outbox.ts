@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { listWaitingMessages, type WaitingMessage } from '@wagate/db/queries/outbox'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
+import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -230,7 +231,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     async drain(timeoutMs) {
       isDraining = true
       const answered = Promise.allSettled(sends).then(() => Promise.allSettled(recordings))
-      await Promise.race([answered, delay(timeoutMs, undefined, { ref: false })])
+      await within(timeoutMs, answered)
     },
     stop() {
       stopping.abort()

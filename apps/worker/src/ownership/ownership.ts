@@ -10,6 +10,7 @@ import {
 import type { Logger } from '@wagate/shared/logger'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
+import { within } from '@wagate/shared/within'
 import { makeHeldShards } from './held-shards.ts'
 import type { ShardHolder } from './lease.ts'
 import { makeMembership, type Registration } from './membership.ts'
@@ -188,15 +189,4 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       return stopped
     },
   }
-}
-
-/** Undefined when it takes longer. */
-async function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, limitMs, undefined)
-  })
-  const result = await Promise.race([work, limit])
-  clearTimeout(timer)
-  return result
 }

@@ -88,7 +88,7 @@ export async function startApi(
     async function close(): Promise<void> {
       closing.abort()
       await drain(server)
-      await Promise.all([internal.close(), commander.idle()])
+      await Promise.all([internal.close(), commander.finish()])
       await release()
       log.info('The API has stopped')
     }

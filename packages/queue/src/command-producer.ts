@@ -59,7 +59,8 @@ function jobOptions(command: Command): JobsOptions {
   }
 }
 
-function deduplicationId(command: Command): string {
+/** The same for commands of which the last alone says it all. */
+export function deduplicationId(command: Command): string {
   const subject = command.kind === 'check-number' ? `-${command.number}` : ''
   return `${command.deviceId}-${command.kind}${subject}`
 }

@@ -7,11 +7,12 @@ type Waiting<Item, Result> = {
 /**
  * One flush in flight; whatever arrives meanwhile goes into the next, in order. Latency stays that of
  * one flush when idle, throughput that of a bulk statement under load. What one turn of the event loop adds
- * goes together. `flush` answers in the order of its items.
+ * goes together, but of more than `wholeMax` only half: with all of them in flight, nothing would be left to do
+ * until they are back. `flush` answers in the order of its items.
  */
 export function makeNaturalBatch<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
-  options: { itemsMax: number },
+  { itemsMax, wholeMax = itemsMax }: { itemsMax: number; wholeMax?: number },
 ): { add(item: Item): Promise<Result> } {
   let waiting: Waiting<Item, Result>[] = []
   let isFlushing = false
@@ -19,8 +20,9 @@ export function makeNaturalBatch<Item, Result>(
   async function flushAll(): Promise<void> {
     isFlushing = true
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, options.itemsMax)
-      waiting = waiting.slice(options.itemsMax)
+      const size = Math.min(Math.max(wholeMax, Math.ceil(waiting.length / 2)), itemsMax)
+      const batch = waiting.slice(0, size)
+      waiting = waiting.slice(size)
       try {
         const results = await flush(batch.map(({ item }) => item))
         for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)

@@ -41,6 +41,21 @@ describe('a natural batch', () => {
     expect(flushes.map(({ items }) => items)).toEqual([[1, 2], [3]])
   })
 
+  it('sends half of many, in pieces that are not too small', async () => {
+    const { flushes, flush } = makeGatedFlush()
+    const batch = makeNaturalBatch(flush, { itemsMax: 10, wholeMax: 3 })
+    for (const item of Array(11).keys()) void batch.add(item)
+    for (let index = 0; index < 4; index++) {
+      await settle()
+      flushes[index]?.finish()
+    }
+    expect(flushes.map(({ items }) => items)).toEqual([
+      [0, 1, 2, 3, 4, 5],
+      [6, 7, 8],
+      [9, 10],
+    ])
+  })
+
   it('rejects the items of a failed flush and goes on with the next', async () => {
     const { flushes, flush } = makeGatedFlush()
     const batch = makeNaturalBatch(flush, { itemsMax: 1 })

@@ -19,7 +19,10 @@ export type Inbox = {
 }
 
 export function makeInbox(db: Database, backlogs: Backlogs, command: Commander['place']): Inbox {
-  const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), { itemsMax: 500 })
+  const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), {
+    itemsMax: 500,
+    wholeMax: 32,
+  })
 
   /** A repetition adds nothing to the queue. */
   async function refuseUnlessRepeated({ accountId, idempotency }: NewMessage): Promise<void> {

@@ -3,7 +3,8 @@ import { median } from '../src/harness/statistics.ts'
 import { heldBytes } from './measures.ts'
 import type { World } from './world.ts'
 
-const looks = 5
+/** So many that the middle one knows nothing of what had piled up behind the last fault. */
+const looks = 9
 const lookEveryMs = 2000
 
 /**

@@ -21,6 +21,7 @@ export type Inbox = {
 export function makeInbox(db: Database, backlogs: Backlogs, command: Commander['place']): Inbox {
   const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), {
     itemsMax: 500,
+    // A statement takes 0.4 ms, and 11 µs more for each message: in smaller pieces it would be most of the work.
     wholeMax: 32,
   })
 

@@ -15,8 +15,8 @@ const mebibyte = 2 ** 20
 const restMsMax = 5000
 const shareWithDeaths = 0.3
 const shareOfWarmUp = 0.2
-/** What a process may keep for each message that has gone through it. */
-const keptBytesMax = 300
+/** What may be kept for each message that has gone through: in these five minutes 8 % of the API, 5 % of the workers. */
+const keptBytesMax = { api: 100, workers: 300 }
 
 export function mixedFaults(find: () => World): void {
   // Fails when a worker keeps every message that it has sent (519 bytes each; 118 and 134 without).
@@ -62,8 +62,8 @@ export function mixedFaults(find: () => World): void {
         'workers keep bytes a message': keptBytes.workers,
       })
       if (minutes < memoryMinutesMin) return
-      expect(keptBytes.api).toBeLessThan(keptBytesMax)
-      expect(keptBytes.workers).toBeLessThan(keptBytesMax)
+      expect(keptBytes.api).toBeLessThan(keptBytesMax.api)
+      expect(keptBytes.workers).toBeLessThan(keptBytesMax.workers)
     },
   )
 }

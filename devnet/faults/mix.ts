@@ -19,7 +19,7 @@ const shareOfWarmUp = 0.2
 const keptBytesMax = { api: 100, workers: 300 }
 
 export function mixedFaults(find: () => World): void {
-  // Fails when a worker keeps every message that it has sent (519 bytes each; 118 and 134 without).
+  // Fails when a worker keeps every message that it has sent (519 bytes a message; 95 to 134 without).
   it.skipIf(isShort)(
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },

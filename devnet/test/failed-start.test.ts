@@ -4,14 +4,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startDevnet } from '../src/devnet.ts'
 import { freePort } from '../src/servers/free-port.ts'
 
-test('a system whose worker cannot start says what the worker said', async () => {
+test('a system whose only worker cannot start says what the worker said', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await once(other, 'listening')
   const taken = String((other.address() as AddressInfo).port)
-  const environment = (name: string) => (name === 'worker-2' ? { METRICS_PORT: taken } : {})
-  await expect(startDevnet({ shards: 4, environment })).rejects.toThrow(
-    new RegExp(`^worker-2 ended while starting:[^]*${taken} \\(another program uses it\\)[^]*METRICS_PORT`),
+  const environment = (name: string) => (name === 'worker-1' ? { METRICS_PORT: taken } : {})
+  await expect(startDevnet({ shards: 4, workers: 1, environment })).rejects.toThrow(
+    new RegExp(`^worker-1 ended while starting:[^]*${taken} \\(another program uses it\\)[^]*METRICS_PORT`),
   )
 }, 60_000)
 

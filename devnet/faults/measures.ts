@@ -7,7 +7,7 @@ import { memoryFileOf } from './settings.ts'
 import { size } from './size.ts'
 import type { World } from './world.ts'
 
-const mebibyte = 2 ** 20
+export const mebibyte = 2 ** 20
 const sampleEveryMs = 250
 
 /** How long 99 of 100 messages of these senders took, of those that were accepted in this time, until they were sent. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { note } from './figures.ts'
+import { mebibyte } from './measures.ts'
 import { growthWhile } from './memory-growth.ts'
 import { faultsOfProcesses, passingFaults } from './mixed-faults.ts'
 import { makeRandom } from './random.ts'
@@ -11,7 +12,6 @@ import type { World } from './world.ts'
 /** For trying it: FAULTS_MIX_MINUTES. The memory in fewer than these says nothing: processes that have just started grow. */
 const memoryMinutesMin = 10
 const minutes = Number(process.env.FAULTS_MIX_MINUTES ?? memoryMinutesMin)
-const mebibyte = 2 ** 20
 const restMsMax = 5000
 const shareWithDeaths = 0.3
 const shareOfWarmUp = 0.2

@@ -1,4 +1,10 @@
-import { countLinkedDevices, listDevicesWithWork, takeDevices } from '@wagate/db/queries/device-state'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  countLinkedDevices,
+  leaveDevices,
+  listDevicesWithWork,
+  takeDevices,
+} from '@wagate/db/queries/device-state'
 import { expireMessages } from '@wagate/db/queries/outbox'
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import type { CommandHandlers } from '@wagate/shared/commands'
@@ -6,6 +12,7 @@ import { messageErrors } from '@wagate/shared/error-codes'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
+import { within } from '@wagate/shared/within'
 import type { DeviceContext } from './context.ts'
 import { type Device, makeDevice } from './device/device.ts'
 import type { Lease, ShardHolder } from './ownership/lease.ts'
@@ -15,7 +22,12 @@ type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Run
 /** At the last look at the database for `waitingDevices`. */
 type DeviceCounts = { onlineDevices: number; waitingDevices: number }
 
-const consumersAtOnce = 8
+/** Of shards without devices. Each group comes a moment after the last, and waits for the logins, but not for ever. */
+const consumersAtOnce = 4
+const consumersPauseMs = 100
+const loginsWaitMsMax = 500
+/** With Postgres away, the next owner says it. */
+const leaveMsMax = 500
 
 /** Holds the devices and the command queues of the owned shards. */
 export function makeShardHolder(context: DeviceContext): ShardHolder & Running & { counts(): DeviceCounts } {
@@ -25,8 +37,11 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   const onRedisError = makeOutageLog(logger, 'command queues').failed
   const connection = openConsumerConnection(config.REDIS_URL, onRedisError)
   const poll = makeSingleFlight(lookAtAll, (error) => logger.warn({ err: error }, 'The poll for work failed'))
+  const consumeEmpty = makeSingleFlight(startEmpty, onRedisError)
   const timer = setInterval(poll, config.OUTBOX_POLL_MS)
   let waitingDevices = 0
+  /** Shards whose consumers have not begun to start. */
+  const empty: Shard[] = []
 
   function deviceOf(shard: Shard, deviceId: number): Device {
     const known = shard.devices.get(deviceId)
@@ -61,13 +76,22 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   /** The sessions open meanwhile. What was accepted before a consumer began is found by the look that follows. */
   async function consume(taken: Shard[]): Promise<void> {
     await startConsumers(taken.filter(({ devices }) => devices.size > 0))
-    const empty = taken.filter(({ devices }) => devices.size === 0)
-    while (empty.length > 0) {
-      // Nobody waits for them yet, and all of them cost as much CPU as many logins: they stand in line with these.
-      const giveBack = await context.logins.acquire(1)
+    empty.push(...taken.filter(({ devices }) => devices.size === 0))
+    consumeEmpty()
+  }
+
+  /** Nobody waits for these consumers yet, and one costs 2 to 3 ms of CPU: what 240 of them take, a dozen logins need. */
+  async function startEmpty(): Promise<void> {
+    while (empty.length > 0 && shards.size > 0) {
+      await untilNobodyLogsIn()
       await startConsumers(empty.splice(0, consumersAtOnce))
-      giveBack()
     }
+  }
+
+  async function untilNobodyLogsIn(): Promise<void> {
+    const atLatestMs = performance.now() + loginsWaitMsMax
+    do await delay(consumersPauseMs)
+    while (!context.logins.isIdle() && performance.now() < atLatestMs)
   }
 
   async function startConsumers(given: Shard[]): Promise<void> {
@@ -90,12 +114,24 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   async function drop(numbers: number[], why: 'released' | 'lost'): Promise<void> {
     const dropped = numbers.flatMap((number) => shards.get(number) ?? [])
     for (const number of numbers) shards.delete(number)
-    await Promise.all(
-      dropped.map(async ({ devices, consumer }) => {
+    await Promise.all([
+      why === 'released' && within(leaveMsMax, leave(dropped)),
+      ...dropped.map(async ({ devices, consumer }) => {
         await (await consumer).close()
         await Promise.all([...devices.values()].map((device) => device.close(why)))
       }),
-    )
+    ])
+  }
+
+  async function leave(left: Shard[]): Promise<void> {
+    try {
+      await leaveDevices(
+        db,
+        left.map(({ lease }) => lease),
+      )
+    } catch (error) {
+      logger.warn({ err: error }, 'Devices are shown online until their next owner takes them')
+    }
   }
 
   /** Finds what a lost command would have said, and what came due by time alone. */

@@ -177,3 +177,13 @@ export async function statesByName(db: Database): Promise<Record<string, string>
     SELECT name, state FROM workers ORDER BY started_at`
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
 }
+
+/** One device in each of the first shards. */
+export async function addLinkedDevices({ db }: Cluster, count: number): Promise<void> {
+  const sql = db.$client
+  await sql`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 999)`
+  await sql`
+    INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)
+    SELECT n, n, accounts.id, (490000000 + n)::text, '', true
+    FROM accounts, generate_series(0, ${count - 1}::int) AS device (n)`
+}

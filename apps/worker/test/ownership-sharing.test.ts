@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
+  addLinkedDevices,
   type Cluster,
   endless,
   eventually,
@@ -53,7 +54,7 @@ test('ten workers that start at once share all shards fairly', async () => {
 })
 
 test('a worker that joins is given no more linked devices than it can log in at a time', async () => {
-  await addLinkedDevices(80)
+  await addLinkedDevices(cluster, 80)
   const first = await cluster.startWorker('first', endless, { holder: holderOfLinked(80) })
   await owns(first, 256)
   // Whoever moves is offline until its new owner has logged it in.
@@ -69,7 +70,7 @@ test('a worker that joins is given no more linked devices than it can log in at 
 })
 
 test('a worker that joins gets its part of the linked devices, and otherwise shards without any', async () => {
-  await addLinkedDevices(10)
+  await addLinkedDevices(cluster, 10)
   const first = await cluster.startWorker('first', endless, { holder: holderOfLinked(10) })
   await owns(first, 256)
   const second = await cluster.startWorker('second', endless)
@@ -89,7 +90,7 @@ test('a shard whose QR code somebody is about to scan stays where it is', async 
 })
 
 test('the holder gets a few shards at a time, those with linked devices first', async () => {
-  await addLinkedDevices(10)
+  await addLinkedDevices(cluster, 10)
   const sizes: number[] = []
   const holder = makeRecordingHolder({
     async take(leases) {
@@ -112,7 +113,7 @@ test('two workers of one name come to share the shards instead of replacing each
 })
 
 test('leaves shards unowned that nobody has room for, and says so, until somebody has', async () => {
-  await addLinkedDevices(10)
+  await addLinkedDevices(cluster, 10)
   const small = await cluster.startWorker('small', endless, { capacity: 4, holder: holderOfLinked(10) })
   await vi.waitFor(() => expect(small.state().unplacedShards).toBe(6), eventually)
   await owns(small, 250)
@@ -125,23 +126,13 @@ test('leaves shards unowned that nobody has room for, and says so, until somebod
 })
 
 test('a worker with room takes more than its share when the others have none', async () => {
-  await addLinkedDevices(256)
+  await addLinkedDevices(cluster, 256)
   const small = await cluster.startWorker('small', endless, { capacity: 20, holder: holderOfLinked(256) })
   await owns(small, 20)
   const large = await cluster.startWorker('large', endless, { capacity: 500, holder: holderOfLinked(256) })
   await owns(large, 236)
   expect(small.holder.dropped).toEqual([])
 })
-
-/** One device in each of the first shards. */
-async function addLinkedDevices(count: number): Promise<void> {
-  const sql = cluster.db.$client
-  await sql`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 999)`
-  await sql`
-    INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)
-    SELECT n, n, accounts.id, (490000000 + n)::text, '', true
-    FROM accounts, generate_series(0, ${count - 1}::int) AS device (n)`
-}
 
 function holderOfLinked(count: number) {
   const holder = makeRecordingHolder()

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
+  addLinkedDevices,
   type Cluster,
   endless,
   eventually,
@@ -38,12 +40,33 @@ test('hands senders over a few at a time, and all at once when nobody is left to
   const wavesOf = watchDrops(first.holder)
   await Promise.all([first.close(), owns(second, 256)])
   const waves = wavesOf()
-  expect(waves.map((wave) => wave.filter((shard) => linkedShards.includes(shard)).length)).toEqual([4, 4, 2])
-  expect(waves.map((wave) => wave.length)).toEqual([4, 4, 120])
+  expect(waves.map((wave) => wave.filter((shard) => linkedShards.includes(shard)).length)).toEqual(
+    Array(5).fill(2),
+  )
+  expect(waves.map((wave) => wave.length)).toEqual([2, 2, 2, 2, 120])
 
   const lastWavesOf = watchDrops(second.holder)
   await second.close()
   expect(lastWavesOf().map((wave) => wave.length)).toEqual([256])
+})
+
+test('the next senders stay until the last ones are online again', async () => {
+  const { first, waves, setConnected } = await startPairWithSenders(4)
+  const stopped = first.close()
+  await vi.waitFor(() => expect(waves()).toHaveLength(1), eventually)
+  await delay(1000)
+  expect(waves()).toHaveLength(1)
+  await setConnected(waves()[0] ?? [])
+  await stopped
+  expect(waves().map((wave) => wave.length)).toEqual([2, 126])
+})
+
+test('senders that do not come online again hold the others up for their part of the time', async () => {
+  const { first, waves } = await startPairWithSenders(4)
+  const startedMs = performance.now()
+  await first.close()
+  expect(waves().map((wave) => wave.length)).toEqual([2, 126])
+  expect(performance.now() - startedMs).toBeLessThan(6000)
 })
 
 test('leases stay valid while a stopping worker finishes what is on the wire', async () => {
@@ -100,8 +123,33 @@ test.each(['cut', 'freeze'] as const)('stops although Postgres is away: %s', asy
   expect(worker.holder.dropped).toHaveLength(256)
 })
 
+/** The first of them holds so many linked senders, which go offline with their shards. */
+async function startPairWithSenders(count: number) {
+  const sql = cluster.db.$client
+  const [first] = await startPair(cluster, endless)
+  await addLinkedDevices(cluster, 256)
+  const linked = [...first.holder.leases.keys()].slice(0, count)
+  for (const shard of linked) first.holder.linked.set(shard, 1)
+  await sql`UPDATE devices SET has_credentials = shard = ANY(${linked})`
+  const waves = watchDrops(first.holder, async (shards) => {
+    await sql`UPDATE devices SET offline_since = now() WHERE shard = ANY(${shards})`
+  })
+  const setConnected = (shards: number[]) =>
+    sql`UPDATE devices SET offline_since = NULL WHERE shard = ANY(${shards})`
+  return { first, waves, setConnected }
+}
+
 /** The shards of each call of `drop` from now on. */
-function watchDrops(holder: RecordingHolder): () => number[][] {
-  const drop = vi.spyOn(holder, 'drop')
-  return () => drop.mock.calls.map(([shards]) => shards)
+function watchDrops(
+  holder: RecordingHolder,
+  afterwards: (shards: number[]) => Promise<void> = async () => undefined,
+): () => number[][] {
+  const { drop } = holder
+  const drops: number[][] = []
+  holder.drop = async (shards, why) => {
+    drops.push(shards)
+    await drop(shards, why)
+    await afterwards(shards)
+  }
+  return () => drops
 }

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { leaveDevices } from '../src/queries/device-state.ts'
 import { fenceOf, fencesOf } from '../src/queries/fence.ts'
 import {
   claimShards,
+  countOpeningDevices,
   freeShardsOfDeadWorkers,
   listShardsOwnedBy,
   listUnownedShards,
@@ -88,6 +90,21 @@ test('counts the linked devices of unowned shards', async () => {
   const unowned = new Map((await listUnownedShards(db)).map(({ shard, linked }) => [shard, linked]))
   expect(unowned.size).toBe(256)
   expect([unowned.get(4), unowned.get(5), unowned.get(6)]).toEqual([0, 2, 1])
+})
+
+test('what an owner leaves is offline, and waits for its turn to log in', async () => {
+  const { former, owner, before, now } = await changeOwner(5)
+  await sql`UPDATE devices SET connection = 'online', offline_since = NULL WHERE shard = 5`
+  await leaveDevices(db, [{ shard: 5, workerId: former, epoch: before }])
+  expect(await countOpeningDevices(db, [5])).toBe(0)
+  await leaveDevices(db, [{ shard: 5, workerId: owner, epoch: now }])
+  expect(await countOpeningDevices(db, [5])).toBe(2)
+  expect(await countOpeningDevices(db, [6])).toBe(0)
+  expect(await sql`SELECT DISTINCT connection FROM devices WHERE shard = 5`).toEqual([
+    { connection: 'offline' },
+  ])
+  await sql`UPDATE devices SET offline_since = now() - interval '11 s' WHERE shard = 5`
+  expect(await countOpeningDevices(db, [5])).toBe(0)
 })
 
 test("a former owner's fenced write changes nothing", async () => {

@@ -7,6 +7,8 @@ export type Semaphore = {
   acquire(units: number, signal?: AbortSignal): Promise<() => void>
   /** The same at once, or undefined when somebody would have to wait. */
   tryAcquire(units: number): (() => void) | undefined
+  /** Nobody holds a unit. */
+  isIdle(): boolean
 }
 
 export function makeSemaphore(total: number): Semaphore {
@@ -39,6 +41,7 @@ export function makeSemaphore(total: number): Semaphore {
 
   return {
     tryAcquire,
+    isIdle: () => free === total,
     acquire: async (wanted, signal) => {
       signal?.throwIfAborted()
       const taken = tryAcquire(wanted)

@@ -23,6 +23,15 @@ it('hands out no more than it has, first come first served', async () => {
   expect(demands.every(({ release }) => release !== undefined)).toBe(true)
 })
 
+it('is idle while nobody holds a unit', async () => {
+  const semaphore = makeSemaphore(2)
+  expect(semaphore.isIdle()).toBe(true)
+  const release = await semaphore.acquire(1)
+  expect(semaphore.isIdle()).toBe(false)
+  release()
+  expect(semaphore.isIdle()).toBe(true)
+})
+
 it('takes units back once, however often they are given back', async () => {
   const semaphore = makeSemaphore(1)
   const first = demand(semaphore, 1)

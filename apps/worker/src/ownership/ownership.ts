@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { releaseShards } from '@wagate/db/queries/shard-leases'
+import { countOpeningDevices, releaseShards } from '@wagate/db/queries/shard-leases'
 import {
   deleteDeadWorkers,
   listLiveWorkers,
@@ -60,9 +60,9 @@ const silentHeartbeats = 1.5
 /** A heartbeat that fails is not awaited for a whole period: the lease goes on running out. */
 const heartbeatRetryMsMax = 500
 const dropMsMax = 5000
-/** From one wave of a hand-over to the next, and after how long the rest goes at once. */
-const waveMs = 250
-const handOverMs = 4000
+/** Of the waves of a hand-over together, and how often to look whether the senders of one are online again. */
+const handOverMs = 8000
+const waveLookMs = 50
 /** With Postgres away every step of the end takes so long. */
 const stepMsMax = 2000
 
@@ -93,9 +93,13 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   async function tick(): Promise<NextRun> {
     await held.dropLost()
     const registration = await join()
-    await reconcile(db, registration.workerId, held)
-    await reap(db, logger, { id: registration.workerId, ...patience })
-    const next = await placement.settle(registration)
+    // On one connection they are sent together and carried out in this order.
+    const [, , situation] = await Promise.all([
+      reconcile(db, registration.workerId, held),
+      reap(db, logger, { id: registration.workerId, ...patience }),
+      placement.look(),
+    ])
+    const next = await placement.settle(registration, situation)
     tickOutage.worked()
     return next
   }
@@ -121,29 +125,43 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   }
 
   /**
-   * In waves: those who take over log the senders of one in while the senders of the next still send here. All at once
-   * where nobody can take over or be told, and when it takes too long.
+   * In waves: those who take over log the senders of one in while the senders of the next still send here. The next
+   * waits for them, within its part of the time. All at once where nobody can take over or be told.
    */
   async function handOver({ workerId }: Registration): Promise<void> {
-    const hurryAtMs = performance.now() + handOverMs
     let isTold = await attempt('drain', markWorkerDraining(db, workerId))
-    const devicesMax = waveSize(held.linkedDevices())
+    const startedAtMs = performance.now()
+    const devices = held.linkedDevices()
     let left = held.list()
     while (left.length > 0) {
-      const isHurried =
-        !isTold || performance.now() > hurryAtMs || !(await attempt('look', hasOthers(workerId)))
-      const wave = isHurried ? left : chooseWave(left, devicesMax)
+      const receivers = isTold ? await countOthers(workerId) : 0
+      const wave = receivers > 0 ? chooseWave(left, waveSize(devices, receivers)) : left
       await within(dropMsMax, held.dropReleased(wave.map(({ shard }) => shard)))
       for (const { shard } of wave) held.lose(shard)
       isTold = await attempt('release', releaseShards(db, workerId, wave))
       await events.publishShardsChanged()
       left = held.list()
-      if (left.length > 0) await delay(waveMs)
+      if (left.length === 0) return
+      const gone = 1 - held.linkedDevices() / devices
+      await untilOnline(wave, startedAtMs + gone * handOverMs)
     }
   }
 
-  async function hasOthers(workerId: string): Promise<boolean> {
-    return (await listLiveWorkers(db, patience)).some(({ id }) => id !== workerId)
+  async function untilOnline(wave: { shard: number }[], atLatestMs: number): Promise<void> {
+    const shards = wave.map(({ shard }) => shard)
+    const areOpening = async () => (await countOpeningDevices(db, shards)) > 0
+    do await delay(waveLookMs)
+    while (performance.now() < atLatestMs && (await attempt('look', areOpening())))
+  }
+
+  /** As far as the database can be asked. */
+  async function countOthers(workerId: string): Promise<number> {
+    let others = 0
+    const look = async () => {
+      others = (await listLiveWorkers(db, patience)).filter(({ id }) => id !== workerId).length
+    }
+    await attempt('look', look())
+    return others
   }
 
   /** False when it fails, takes too long or says so. What cannot be told to the database is left to the end of the lease. */

@@ -35,9 +35,12 @@ export type PlacementOptions = {
   publishShardsChanged: () => Promise<void>
 }
 
+type Situation = { workers: LiveWorker[]; unowned: UnownedShard[] }
+
 export type Placement = {
+  look(): Promise<Situation>
   /** Claims what is missing and releases a part of what is too much. Says when another look is worth it. */
-  settle(registration: Registration): Promise<NextRun>
+  settle(registration: Registration, situation: Situation): Promise<NextRun>
   /** Shards that stand without an owner because nobody has room for their devices. */
   readonly unplaced: number
 }
@@ -140,10 +143,13 @@ export function makePlacement(options: PlacementOptions): Placement {
       return watch.unplaced
     },
 
-    async settle(registration) {
-      const workers = await listLiveWorkers(db, patience)
+    async look() {
+      const [workers, unowned] = await Promise.all([listLiveWorkers(db, patience), listUnownedShards(db)])
+      return { workers, unowned }
+    },
+
+    async settle(registration, { workers, unowned }) {
       const restMs = workers.length * restMsPerWorker
-      const unowned = await listUnownedShards(db)
       watch.note(unowned)
       const missing = shareOf(registration, workers) - held.list().length
       if (unowned.length > 0 && missing > 0) {

@@ -27,10 +27,9 @@ export async function reconcile(db: Database, workerId: string, held: HeldShards
 
 /** Takes the shards of workers away that are gone. Their claims come afterwards, as a statement of their own. */
 export async function reap(db: Database, logger: Logger, reaper: { id: string } & Patience): Promise<void> {
-  const dead = await markGoneWorkersDead(db, reaper)
+  const [dead, freed] = await Promise.all([markGoneWorkersDead(db, reaper), freeShardsOfDeadWorkers(db)])
   for (const { id, name, isPastLease } of dead) {
     logger.warn({ workerId: id, name }, isPastLease ? 'A worker is past its lease' : 'A worker has died')
   }
-  const freed = await freeShardsOfDeadWorkers(db)
   if (freed > 0) logger.info({ freed }, 'The shards of dead workers are free')
 }

@@ -146,11 +146,10 @@ function makePlaces(receivers: Receiver[]): (linked: number) => boolean {
 
 /** A hand-over takes a few seconds, however much there is: nobody who stops a process waits for long. */
 const wavesMax = 12
-const waveDevicesMin = 4
 
-/** How many linked devices go at a time when a worker that stops hands over so many. */
-export function waveSize(devices: number): number {
-  return Math.max(waveDevicesMin, Math.ceil(devices / wavesMax))
+/** How many linked devices go at a time when a worker that stops hands so many over to so many others. */
+export function waveSize(devices: number, receivers: number): number {
+  return Math.max(openingMax * receivers, Math.ceil(devices / wavesMax))
 }
 
 /** What a worker that stops gives away next. Shards without linked devices go with the last of the others. */

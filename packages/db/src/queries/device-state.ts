@@ -57,15 +57,20 @@ export async function findDeviceState(db: Database, deviceId: number): Promise<D
 export async function takeDevices(db: Database, fences: Fence[]): Promise<{ id: number; shard: number }[]> {
   const sql = db.$client
   return sql<{ id: number; shard: number }[]>`
-    WITH valid AS (${fencesOf(sql, fences)}),
-    taken AS (
-      UPDATE devices SET connection = 'offline', offline_since = coalesce(offline_since, now())
-      FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'
-    )
+    WITH valid AS (${fencesOf(sql, fences)}), ended AS (${endConnections(db)})
     SELECT device.id, device.shard FROM devices AS device JOIN valid USING (shard)
     WHERE ${wantsOwner(db)}
     ORDER BY ${hasWaiting(db)} DESC, device.id`
 }
+
+/** The last statement of an owner that gives these shards away: it has closed what was online. */
+export async function leaveDevices(db: Database, fences: Fence[]): Promise<void> {
+  await db.$client`WITH valid AS (${fencesOf(db.$client, fences)}) ${endConnections(db)}`
+}
+
+const endConnections = (db: Database) => db.$client`
+  UPDATE devices SET connection = 'offline', offline_since = coalesce(offline_since, now())
+  FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'`
 
 /** The devices of these shards that want something of their owner or have messages to send: what a lost command would have said. */
 export async function listDevicesWithWork(

@@ -84,10 +84,21 @@ export const openingMs = 10_000
 export async function countLinkedDevicesByOwner(db: Database): Promise<LinkedDevices[]> {
   return await db.$client<LinkedDevices[]>`
     SELECT lease.owner, count(*)::int AS linked,
-      (count(*) FILTER (WHERE device.offline_since > now() - ${openingMs} * interval '1 ms'))::int AS opening
+      (count(*) FILTER (WHERE ${isOpening(db)}))::int AS opening
     FROM devices AS device JOIN shard_leases AS lease ON lease.shard = device.shard
     WHERE device.has_credentials AND lease.owner IS NOT NULL
     GROUP BY lease.owner`
 }
+
+/** Of the devices with credentials of these shards. */
+export async function countOpeningDevices(db: Database, shards: number[]): Promise<number> {
+  const [row] = await db.$client<[{ opening: number }]>`
+    SELECT count(*)::int AS opening FROM devices AS device
+    WHERE device.shard = ANY(${shards}::int[]) AND device.has_credentials AND ${isOpening(db)}`
+  return row.opening
+}
+
+const isOpening = (db: Database) => db.$client`
+  device.offline_since > now() - ${openingMs} * interval '1 ms'`
 
 type LinkedDevices = { owner: string; linked: number; opening: number }

@@ -80,7 +80,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
     consumeEmpty()
   }
 
-  /** Nobody waits for these consumers yet, and one costs 2 to 3 ms of CPU: what 240 of them take, a dozen logins need. */
+  /** Nobody waits for these consumers yet, and 240 of them cost as much CPU as two dozen logins. */
   async function startEmpty(): Promise<void> {
     while (empty.length > 0 && shards.size > 0) {
       await untilNobodyLogsIn()

@@ -63,7 +63,7 @@ export async function takeDevices(db: Database, fences: Fence[]): Promise<{ id: 
     ORDER BY ${hasWaiting(db)} DESC, device.id`
 }
 
-/** The last statement of an owner that gives these shards away: it has closed what was online. */
+/** An owner that gives these shards away closes what is online. */
 export async function leaveDevices(db: Database, fences: Fence[]): Promise<void> {
   await db.$client`WITH valid AS (${fencesOf(db.$client, fences)}) ${endConnections(db)}`
 }

@@ -24,6 +24,11 @@ beforeAll(async () => {
   server = await createTestDatabase()
   db = openDatabase(server.url, { poolSize: 25, applicationName: 'test', statementTimeoutMs: 4000 })
   sql = db.$client
+  await sql`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 9)`
+  await sql`
+    INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)
+    SELECT device.id, device.id % 256, accounts.id, '49' || n, '', n <> 3
+    FROM accounts, unnest(ARRAY[5, 261, 517, 6], ARRAY[1, 2, 3, 4]) AS device (id, n)`
 })
 beforeEach(async () => {
   await sql`UPDATE shard_leases SET owner = NULL`
@@ -82,11 +87,6 @@ test('releases only what is still owned with that epoch', async () => {
 })
 
 test('counts the linked devices of unowned shards', async () => {
-  await sql`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 9)`
-  await sql`
-    INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)
-    SELECT device.id, device.id % 256, accounts.id, '49' || n, '', n <> 3
-    FROM accounts, unnest(ARRAY[5, 261, 517, 6], ARRAY[1, 2, 3, 4]) AS device (id, n)`
   const unowned = new Map((await listUnownedShards(db)).map(({ shard, linked }) => [shard, linked]))
   expect(unowned.size).toBe(256)
   expect([unowned.get(4), unowned.get(5), unowned.get(6)]).toEqual([0, 2, 1])

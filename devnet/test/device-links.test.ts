@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
@@ -23,7 +25,7 @@ beforeAll(async () => {
   gateway = makeGatewayClient(devnet)
   phones = makePhones(devnet.simulator?.controlUrl ?? '')
   database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
+    poolSize: 2,
     applicationName: 'test',
     statementTimeoutMs: 4000,
   })
@@ -71,11 +73,27 @@ describe('a scanned device', () => {
       const sent = await account.call('send-message', { sender, number: contact, message: 'x', wait: 20 })
       expect(['sent', 'delivered']).toContain(sent.body.status)
     }
-    expect(await companionsOf(sender)).toHaveLength(2)
+    expect(await gateway.companionsOf(sender)).toHaveLength(2)
 
     await second.call('logout-device', { sender })
-    await until('one companion is left', async () => (await companionsOf(sender)).length === 1)
+    await until('one companion is left', async () => (await gateway.companionsOf(sender)).length === 1)
     expect(await gateway.statusOf(sender)).toMatchObject({ status: 'connected' })
+  })
+
+  it('is connected at once, also when its owner had just looked what is wanted of it', async () => {
+    const sender = '15550700007'
+    const { body } = await gateway.call('generate-qr', { sender })
+    const { scanned } = await database.$client.begin(async (sql) => {
+      await sql`LOCK TABLE messages IN SHARE ROW EXCLUSIVE MODE`
+      // Asking again has the owner look. It has read that a pairing is wanted when it comes to the lock.
+      await gateway.call('generate-qr', { sender })
+      await until('the owner looks', isLookBlocked)
+      const scanned = phones.scan(String(body.qr_text), sender)
+      await until('the pairing is complete', () => hasEndedPairing(body.device_id))
+      return { scanned }
+    })
+    await scanned
+    await untilStatus(gateway, sender, 'connected')
   })
 
   it('leaves no credentials behind when it is logged out', async () => {
@@ -89,9 +107,17 @@ describe('a scanned device', () => {
   })
 })
 
-async function companionsOf(number: string): Promise<unknown[]> {
-  const all = await gateway.control<{ number: string; companions: unknown[] }[]>('/phones')
-  return all.find((phone) => phone.number === number)?.companions ?? []
+async function isLookBlocked(): Promise<boolean> {
+  const blocked = await database.$client`
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%sender_logged_out%'
+      AND pid <> pg_backend_pid()`
+  return blocked.length > 0
+}
+
+async function hasEndedPairing(deviceId: unknown): Promise<boolean> {
+  const lines = readFileSync(join(devnet.dataFolder, 'logs/worker-1.log'), 'utf8').split('\n')
+  return lines.some((line) => line.includes(`"deviceId":${deviceId},"code":515`))
 }
 
 describe('a connected device', () => {

@@ -102,6 +102,12 @@ export function makeGatewayClient({
     return (await call('message-status', { message_id: messageId })).body as MessageRecord
   }
 
+  /** The jids of the devices that are linked to this phone. */
+  async function companionsOf(number: string): Promise<string[]> {
+    const phones = await control<{ number: string; companions: { jid: string }[] }[]>('/phones')
+    return phones.find((one) => one.number === number)?.companions.map(({ jid }) => jid) ?? []
+  }
+
   const phone = (number: string, from?: string) =>
     control<ReceivedOnPhone[]>(`/chats/${number}/messages${from ? `?from=${from}` : ''}`)
 
@@ -110,6 +116,7 @@ export function makeGatewayClient({
     get,
     control,
     phone,
+    companionsOf,
     history,
     statusOf,
     messageStatus,

@@ -182,7 +182,7 @@ describe('delete-device', () => {
       message: 'never',
       send_at: new Date(Date.now() + 3_600_000).toISOString(),
     })
-    const before = await companionsOf(sender)
+    const before = await gateway.companionsOf(sender)
     expect((await gateway.call('delete-device', { device_id })).status).toBe(200)
     await gateway.link(sender)
 
@@ -191,7 +191,7 @@ describe('delete-device', () => {
     const failed = await untilStatus(String(scheduled.body.message_id), 'failed')
     expect(failed.error_code).toBe('sender_logged_out')
     await until('the former companion is gone from the phone', async () => {
-      const now = await companionsOf(sender)
+      const now = await gateway.companionsOf(sender)
       return now.length === 1 && !now.includes(before[0] ?? '')
     })
     await untilRemoved(Number(device_id))
@@ -208,7 +208,7 @@ describe('delete-device', () => {
     expect((await gateway.call('delete-device', { sender })).status).toBe(200)
     await until('the owner is gone', async () => !devnet.names().includes(owner))
     await devnet.start(owner)
-    await until('the companion is gone', async () => (await companionsOf(sender)).length === 0)
+    await until('the companion is gone', async () => (await gateway.companionsOf(sender)).length === 0)
     await untilRemoved(Number(device_id))
   })
 })
@@ -234,11 +234,6 @@ async function ownerOf(sender: string): Promise<string> {
     JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner
     WHERE devices.sender = ${sender} AND devices.deleted_at IS NULL`
   return row?.name ?? ''
-}
-
-async function companionsOf(number: string): Promise<string[]> {
-  const phones = await gateway.control<{ number: string; companions: { jid: string }[] }[]>('/phones')
-  return phones.find((phone) => phone.number === number)?.companions.map(({ jid }) => jid) ?? []
 }
 
 /** Its row stays for a while, which need not be waited for. */

@@ -1,7 +1,8 @@
+import { S_WHATSAPP_NET } from 'baileys'
 import QRCode from 'qrcode'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
-import { Companion, linkedCompanion, newNumber } from './companion.ts'
+import { Companion, linkedCompanion, newId, newNumber } from './companion.ts'
 import { eventually } from './eventually.ts'
 import { memoryAuth } from './memory-auth.ts'
 
@@ -23,6 +24,15 @@ test('links a companion whose QR the phone scanned, and lets it log in after its
   expect(companion.sock.user).toMatchObject({ id: `${number}:1@s.whatsapp.net`, name: `+${number}` })
   const phone = sim.phones().find((other) => other.number === number)
   expect(phone).toMatchObject({ linked: true, connected: true, companions: [{ platform: 'Test, chrome' }] })
+  await companion.end()
+})
+
+test('answers the keep-alive of a companion that waits to be scanned', async () => {
+  const companion = new Companion(sim)
+  await companion.until(() => companion.qr, 'a QR')
+  const ping = { tag: 'iq', attrs: { to: S_WHATSAPP_NET, type: 'get', xmlns: 'w:p', id: newId() } }
+  const answer = await companion.sock.query({ ...ping, content: [{ tag: 'ping', attrs: {} }] }, 2000)
+  expect(answer.attrs).toMatchObject({ type: 'result', id: ping.attrs.id })
   await companion.end()
 })
 

@@ -105,14 +105,19 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   async function reconcile(): Promise<void> {
     if (isClosed) return
     if (refusedBecause) await forgetCredentials(refusedBecause)
+    const before = current
     const state = await findDeviceState(db, id)
     if (isClosed) return
+    // It ended meanwhile, perhaps for a phone that scanned: what was read may be older than that.
+    const isOutdated = () => current !== before
+    if (isOutdated()) return look()
     const intent = intentOf(state)
     const failing = state && failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
     // A look follows when it is open, before anything is sent.
     if (state && intent === 'connect' && !current) return void (await Promise.all([logIn(state), failing]))
     await failing
     if (isClosed) return
+    if (isOutdated()) return look()
     switch (intent) {
       case 'connect':
         return state && connect(state)

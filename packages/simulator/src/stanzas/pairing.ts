@@ -86,10 +86,15 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   })
 }
 
-/** Takes what a pairing client sends; everything but its signature is small talk. */
+/** Takes what a pairing client sends; everything but its signature and its keep-alive is small talk. */
 export function readPairingStanza(network: Network, pairing: Pairing, stanza: Node): void {
   const { scanned } = pairing
-  if (stanza.tag !== 'iq' || !scanned || stanza.attrs.id !== scanned.replyId) return
+  const { id, xmlns } = stanza.attrs
+  if (xmlns === 'w:p') {
+    pairing.connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }))
+    return
+  }
+  if (stanza.tag !== 'iq' || !scanned || id !== scanned.replyId) return
   const identity = child(child(stanza, 'pair-device-sign'), 'device-identity')
   const signed = bytes(identity)
   if (!signed || !isSignedByDevice(pairing, scanned.phone, scanned.details, signed)) {

@@ -43,7 +43,8 @@ CMD ["node", "scripts/migrate.mjs"]
 FROM runtime AS worker
 ENV METRICS_PORT=9090
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "scripts/healthcheck.mjs", "9090"]
-CMD ["node", "--import", "./apps/worker/dist/preload.js", "apps/worker/dist/main.js"]
+# One thread for garbage, not four: with large media in hand they would take all cores from the other processes.
+CMD ["node", "--v8-pool-size=1", "--import", "./apps/worker/dist/preload.js", "apps/worker/dist/main.js"]
 
 FROM runtime AS api
 ENV PORT=3000 METRICS_PORT=9090

@@ -32,6 +32,7 @@ export function mediaFaults(find: () => World): void {
     const world = find()
     const host = await openMediaHost()
     const [bound = '', ...others] = world.senders
+    await greetContacts(world, bound)
     const tookMs = new Map<string, number>()
     let checkedAtMs = 0
     let heavyMib = 0
@@ -73,14 +74,36 @@ export function mediaFaults(find: () => World): void {
 }
 
 let sent = 0
+const sentBy = new Map<string, number>()
+const greetedPerSender = 2
+const contactsPerSender = uploadsMax + 1
+
+/** Each of the media that a sender has in hand goes to a contact of its own. */
+function contactOf({ senders }: World, sender: string, index: number): string {
+  return String(15_570_000_000 + senders.indexOf(sender) * contactsPerSender + index)
+}
+
+/** What a new contact costs is much, and nothing that a media host does. */
+async function greetContacts(world: World, bound: string): Promise<void> {
+  const { senders, gateway } = world
+  const greetings = senders.flatMap((sender) =>
+    Array.from({ length: sender === bound ? contactsPerSender : greetedPerSender }, (_, index) => {
+      const number = contactOf(world, sender, index)
+      return gateway.call('send-message', { sender, number, message: 'Hello', wait: waitSeconds })
+    }),
+  )
+  for (const { body } of await Promise.all(greetings)) expect(['sent', 'delivered']).toContain(body.status)
+}
 
 type Media = { host: MediaHost; sender: string; path: string; wait?: number }
 
-async function send({ gateway }: World, { host, sender, path, wait = 0 }: Media): Promise<string> {
+async function send(world: World, { host, sender, path, wait = 0 }: Media): Promise<string> {
   sent += 1
-  const { status, body } = await gateway.call('send-media', {
+  const ofSender = sentBy.get(sender) ?? 0
+  sentBy.set(sender, ofSender + 1)
+  const { status, body } = await world.gateway.call('send-media', {
     sender,
-    number: String(15_570_000_000 + sent),
+    number: contactOf(world, sender, ofSender % contactsPerSender),
     type: path === '/file' ? 'document' : 'image',
     url: host.url(path),
     caption: `${path} ${sent} ${Date.now()}`,

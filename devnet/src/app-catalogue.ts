@@ -34,6 +34,8 @@ export function describeSimulator(
 
 /** As in the Dockerfile: what one request leaves is garbage soon, and looked through half as often. */
 const apiNodeOptions = ['--max-semi-space-size=32']
+/** As in the Dockerfile: one thread for garbage. */
+const workerNodeOptions = ['--v8-pool-size=1']
 
 export function describeApi(settings: AppSettings, servers: Promise<AppServers>): AppProcessOptions {
   const own = { PORT: String(settings.apiPort), ...settings.environment('api') }
@@ -60,6 +62,7 @@ export function describeWorker(
     name,
     entry: 'apps/worker/src/main.ts',
     preload: 'apps/worker/src/preload.ts',
+    nodeOptions: workerNodeOptions,
     env: { ...common(settings), ...own },
     ahead: {
       load: 'apps/worker/src/start.ts',

@@ -175,6 +175,14 @@ describe('a message is sent', () => {
     expect(await gateway.messageStatus(id)).toMatchObject({ status: 'sending', sent_at: null })
   })
 
+  it('while WhatsApp does not say which devices another recipient has', async () => {
+    const number = '15550700103'
+    await phones.fault({ kind: 'devices_delay', sender, number, ms: 600_000 })
+    const { body } = await gateway.call('send-message', { sender, number, message: 'x' })
+    await gateway.untilStatus(await sendAndArrive(contact), 'delivered')
+    expect(await gateway.messageStatus(String(body.message_id))).toMatchObject({ status: 'queued' })
+  })
+
   it('when the recipient’s receipt comes, even if the acknowledgement was lost', async () => {
     const number = '15550700102'
     await phones.fault({ kind: 'ack_drop', sender, number, count: 1 })

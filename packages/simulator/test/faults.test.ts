@@ -135,6 +135,20 @@ test('delays an ack, and the receipt with it', async () => {
   expect(performance.now() - started).toBeGreaterThan(290)
 })
 
+test('says late which devices a number has', async () => {
+  const [slow, other] = [newNumber(), newNumber()]
+  sim.fault({ kind: 'devices_delay', sender: companion.number, number: slow, ms: 300 })
+  const devicesOf = async (number: string) => {
+    const started = performance.now()
+    const found = await companion.sock.getUSyncDevices([`${number}@s.whatsapp.net`], false, false)
+    expect(found).toHaveLength(1)
+    return performance.now() - started
+  }
+  const [slowMs, otherMs] = await Promise.all([devicesOf(slow), devicesOf(other)])
+  expect(slowMs).toBeGreaterThan(290)
+  expect(otherMs).toBeLessThan(slowMs)
+})
+
 test('reads slowly', async () => {
   const to = newNumber()
   await (await companion.send(to, { text: 'warm' })).ack

@@ -7,6 +7,7 @@ import type { Outcome } from '../session/outcomes.ts'
 import { untilStored } from '../until-stored.ts'
 import { contentOf } from './content.ts'
 import { userOf } from './look-up.ts'
+import { meetRecipient } from './meet-recipient.ts'
 import { type Answer, makeOnWire } from './on-wire.ts'
 import type { OutboxDevice } from './outbox.ts'
 
@@ -82,6 +83,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
 
   return {
     async send(message, recipient, maySend) {
+      await meetRecipient(sock, recipient)
       const isClaimed = await context.claims.add({ ...message, fence: lease, recipientJid: recipient })
       if (!isClaimed) return 'unclaimed'
       if (!maySend()) return 'unanswered'

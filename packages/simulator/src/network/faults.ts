@@ -9,6 +9,7 @@ const faultKinds = [
   'ack_error',
   'slow_read',
   'not_on_whatsapp',
+  'devices_delay',
   'no_receipts',
 ] as const
 
@@ -26,7 +27,7 @@ export type FaultRequest = {
   code?: string
   /** 0 to 1: how many of the cases it meets. */
   share?: number
-  /** The delay of `ack_delay` and `slow_read`; for the others, how long the fault lasts. */
+  /** The delay of `ack_delay`, `devices_delay` and `slow_read`; for the others, how long the fault lasts. */
   ms?: number
   /** How much `slow_read` takes, instead of `ms`. */
   bytes_per_second?: number
@@ -45,7 +46,7 @@ export type Fault = FaultRequest & {
 }
 
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
-const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'slow_read'])
+const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read'])
 
 /** The faults in force. Deciding is cheap when there are none. */
 export class Faults {

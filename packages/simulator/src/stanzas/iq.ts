@@ -10,7 +10,7 @@ import { answerKeyFetch } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
 import { removeDevice } from './remove-device.ts'
 import { announceOffline } from './stream.ts'
-import { answerUsync } from './usync.ts'
+import { answerUsync, usyncDelayMs } from './usync.ts'
 
 export type IqCall = { network: Network; device: Device; connection: Connection; stanza: Node }
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
@@ -109,6 +109,11 @@ export function answerIq(call: IqCall): void {
     )
     return
   }
-  connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }, answer(call, query)))
-  sequels[kind]?.(call)
+  const send = () => {
+    connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }, answer(call, query)))
+    sequels[kind]?.(call)
+  }
+  const delayMs = usyncDelayMs(call, query)
+  if (delayMs > 0) setTimeout(send, delayMs).unref()
+  else send()
 }

@@ -22,6 +22,16 @@ export function answerUsync({ network, device }: IqCall, query: Node | undefined
   ]
 }
 
+/** By how many ms a fault delays the answer. */
+export function usyncDelayMs({ network, device }: IqCall, query: Node | undefined): number {
+  if (!child(child(query, 'query'), 'devices')) return 0
+  const delaysMs = children(child(query, 'list'), 'user').map(({ attrs }) => {
+    const number = parseJid(attrs.jid ?? '')?.number
+    return network.faults.strike('devices_delay', device.phone.number, number)?.ms ?? 0
+  })
+  return Math.max(0, ...delaysMs)
+}
+
 function answerUser(network: Network, asker: string, asked: Set<string>, user: Node): Node[] {
   const phoneText = bytes(child(user, 'contact'))?.toString()
   const jid = user.attrs.jid ?? pnJid((phoneText ?? '').replace(/\D/g, ''))

@@ -2,6 +2,7 @@ import type { Database } from '@wagate/db/client'
 import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/device-auth'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type Claim, claimMessages, type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
+import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
@@ -34,8 +35,8 @@ export type DeviceContext = {
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   claims: Batch<Claim, boolean>
   outcomes: Batch<MessageOutcome, void>
-  /** A fenced write found another owner. */
-  onLost(shard: number): void
+  /** A fenced write that carried this lease found another owner. */
+  onLost(lease: OwnedShard): void
 }
 
 const loginsMax = 8

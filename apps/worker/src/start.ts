@@ -107,9 +107,9 @@ function startOwner({ config, logger, metrics, databases, events }: OwnerOf): Ow
     db: databases.sessions,
     claimsDb: databases.claims,
     events,
-    onLost(shard) {
+    onLost(lease) {
       metrics.lostShards.inc()
-      ownership.lose(shard)
+      ownership.lose(lease)
     },
   })
   const holder = makeShardHolder(context)

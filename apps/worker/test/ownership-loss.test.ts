@@ -105,10 +105,27 @@ test('a shard of which a write found another owner is dropped at once', async ()
   if (!lease) throw new Error('holds nothing')
   await cluster.db
     .$client`UPDATE shard_leases SET owner = NULL, epoch = epoch + 1 WHERE shard = ${lease.shard}`
-  first.lose(lease.shard)
+  first.lose(lease)
   expect(lease.isValid()).toBe(false)
   await vi.waitFor(() => expect(first.holder.dropped).toContainEqual({ shard: lease.shard, why: 'lost' }))
   expect(first.state().workerId).toBe(lease.workerId)
+})
+
+test('a late write of a former lease does not drop the newer one', async () => {
+  const first = await cluster.startWorker('first', endless)
+  await owns(first, 256)
+  const [former] = first.holder.leases.values()
+  if (!former) throw new Error('holds nothing')
+  await cluster.db.$client`UPDATE shard_leases SET epoch = epoch + 2 WHERE shard = ${former.shard}`
+  const newer = await vi.waitFor(() => {
+    const held = first.holder.leases.get(former.shard)
+    expect(held?.epoch).toBeGreaterThan(former.epoch)
+    return held
+  }, eventually)
+  first.lose(former)
+  expect(newer?.isValid()).toBe(true)
+  await everyShardHasOneHolder(cluster, [first])
+  expect(first.holder.dropped).toEqual([{ shard: former.shard, why: 'lost' }])
 })
 
 test('notices by itself that a shard has another owner', async () => {

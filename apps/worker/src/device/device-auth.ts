@@ -40,7 +40,7 @@ export function makeDeviceAuth(
     const lost = await storing.finally(() => underway.delete(storing))
     if (lost) {
       // Said here as well as thrown: Baileys swallows what goes wrong in an encryption.
-      context.onLost(lease.shard)
+      context.onLost(lost)
       throw lost
     }
     // Not lost for certain: Postgres may have been away for as long as the lease. Then the lease goes on.

@@ -28,8 +28,8 @@ export type HeldShards = {
   listMovable(): ClaimedShard[]
   /** They count as held at once; those that the holder cannot take are lost. Never rejects. */
   take(claimed: ClaimedShard[], registration: Registration): Promise<void>
-  /** Ends the lease at once; `dropLost` closes what hangs on it. False when it was not held any more. */
-  lose(shard: number): boolean
+  /** Ends the lease at once; `dropLost` closes what hangs on it. False when this lease is not held any more. */
+  lose(lease: OwnedShard): boolean
   loseAll(): void
   dropLost(): Promise<void>
   /** Leases stay valid while what is on the wire is finished. */
@@ -102,10 +102,11 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
         await takeSome(entries.slice(taken, taken + takenAtOnce))
     },
 
-    lose(shard) {
+    lose({ shard, epoch }) {
       const entry = held.get(shard)
-      if (entry) lose(entry)
-      return entry !== undefined
+      if (entry?.lease.epoch !== epoch) return false
+      lose(entry)
+      return true
     },
 
     loseAll() {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { countOpeningDevices, releaseShards } from '@wagate/db/queries/shard-leases'
+import { countOpeningDevices, type OwnedShard, releaseShards } from '@wagate/db/queries/shard-leases'
 import {
   deleteDeadWorkers,
   listLiveWorkers,
@@ -51,8 +51,8 @@ export type OwnershipState = {
 /** `close` hands everything over: others own the shards a moment later. */
 export type Ownership = Running & {
   state(): OwnershipState
-  /** A fenced write of the shard found another owner. */
-  lose(shard: number): void
+  /** A fenced write that carried this lease found another owner. Does nothing when a newer lease is held by now. */
+  lose(lease: OwnedShard): void
 }
 
 /** One that was not heard of for longer is dead, if its process has ended. */
@@ -137,7 +137,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       const receivers = isTold ? await countOthers(workerId) : 0
       const wave = receivers > 0 ? chooseWave(left, waveSize(devices, receivers)) : left
       await within(dropMsMax, held.dropReleased(wave.map(({ shard }) => shard)))
-      for (const { shard } of wave) held.lose(shard)
+      for (const lease of wave) held.lose(lease)
       isTold = await attempt('release', releaseShards(db, workerId, wave))
       await events.publishShardsChanged()
       left = held.list()
@@ -194,10 +194,10 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       unplacedShards: placement.unplaced,
     }),
 
-    lose(shard) {
-      // A last write of a shard that was handed over finds another owner as well.
-      if (!held.lose(shard)) return
-      logger.warn({ shard }, 'A write found another owner: drops the shard')
+    lose({ shard, epoch }) {
+      // The last write of a shard that was handed over finds another owner as well.
+      if (!held.lose({ shard, epoch })) return
+      logger.warn({ shard, epoch }, 'A write found another owner: drops the shard')
       void held.dropLost()
       ticker.wake()
     },

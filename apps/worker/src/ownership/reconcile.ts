@@ -16,8 +16,8 @@ import type { HeldShards } from './held-shards.ts'
 export async function reconcile(db: Database, workerId: string, held: HeldShards): Promise<void> {
   const owned = new Map((await listShardsOwnedBy(db, workerId)).map((lease) => [lease.shard, lease]))
   const strays: OwnedShard[] = []
-  for (const { shard, epoch } of held.list()) {
-    if (owned.get(shard)?.epoch !== epoch) held.lose(shard)
+  for (const lease of held.list()) {
+    if (owned.get(lease.shard)?.epoch !== lease.epoch) held.lose(lease)
   }
   await held.dropLost()
   const inUse = new Set(held.list().map(({ shard }) => shard))

@@ -73,7 +73,5 @@ export async function storeAuthWrites(
     )
     SELECT shard FROM valid`
   const validShards = new Set(valid.map(({ shard }) => shard))
-  return writes.map(({ fence }) =>
-    validShards.has(fence.shard) ? undefined : new OwnershipLost(fence.shard),
-  )
+  return writes.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
 }

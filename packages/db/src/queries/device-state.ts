@@ -237,5 +237,5 @@ export async function setRestricted(
 
 async function fenced(fence: Fence, statement: PromiseLike<readonly unknown[]>): Promise<void> {
   const rows = await statement
-  if (rows.length === 0) throw new OwnershipLost(fence.shard)
+  if (rows.length === 0) throw new OwnershipLost(fence)
 }

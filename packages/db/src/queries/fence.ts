@@ -6,11 +6,14 @@ export type Fence = { shard: number; workerId: string; epoch: number }
 /** A fenced write found another owner. Close what the shard holds, write nothing more, do not log out. */
 export class OwnershipLost extends Error {
   readonly shard: number
+  /** Of the lease that the write carried: the worker may own the shard again by now, with a newer one. */
+  readonly epoch: number
 
-  constructor(shard: number) {
+  constructor({ shard, epoch }: Pick<Fence, 'shard' | 'epoch'>) {
     super('Another worker owns this shard')
     this.name = 'OwnershipLost'
     this.shard = shard
+    this.epoch = epoch
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Resolves when a send would work. Throws at once when `hasFailed` names a reason why it never will. */
+/** Resolves when a send would be sent, with nothing degraded. Throws at once when `hasFailed` names a reason why it never will. */
 export async function waitUntilReady(
   apiUrl: string,
   timeoutMs: number,
@@ -13,8 +13,9 @@ export async function waitUntilReady(
     if (failure) throw new Error(failure)
     try {
       const response = await fetch(`${apiUrl}/health/ready`, { signal: AbortSignal.timeout(5000) })
-      if (response.status === 200) return
-      last = `${response.status} ${await response.text()}`
+      const text = await response.text()
+      if (response.status === 200 && JSON.parse(text).status === 'ready') return
+      last = `${response.status} ${text}`
     } catch (error) {
       last = String(error)
     }

@@ -39,6 +39,10 @@ it('counts requests, sends, receipts and logins, and names nobody', async () => 
   expect(api).toMatch(/^wagate_requests_total\{operation="none",status="404"\} 1$/m)
   expect(api).toMatch(/^wagate_request_seconds_count\{operation="send-message"\} 2$/m)
 
+  expect(api).toMatch(/^wagate_ready 1$/m)
+  expect(api).toMatch(/^wagate_redis_available 1$/m)
+  expect(api).toMatch(/^wagate_orphaned_shards 0$/m)
+
   const worker = await metricsOf('worker-1')
   expect(worker).toMatch(/^wagate_sends_total\{result="acknowledged"\} 1$/m)
   expect(worker).toMatch(/^wagate_receipts_total\{kind="delivered"\} 1$/m)
@@ -48,4 +52,22 @@ it('counts requests, sends, receipts and logins, and names nobody', async () => 
   for (const secret of [sender, recipient, text, devnet.adminKey.apiKey ?? '-']) {
     expect(api + worker).not.toContain(secret)
   }
+}, 60_000)
+
+it('without workers the API accepts, and its metrics and readiness say that messages wait', async () => {
+  const gateway = makeGatewayClient(devnet)
+  await devnet.stop('worker-1')
+  const ready = await fetch(`${devnet.apiUrl}/health/ready`)
+  expect(ready.status).toBe(200)
+  expect(await ready.json()).toMatchObject({
+    status: 'degraded',
+    degraded: [expect.stringContaining('4 shards have no live worker')],
+  })
+  const api = await metricsOf('api')
+  expect(api).toMatch(/^wagate_ready 1$/m)
+  expect(api).toMatch(/^wagate_orphaned_shards 4$/m)
+  const sent = await gateway.call('send-message', { sender, number: recipient, message: text })
+  expect(sent.body).toMatchObject({ ok: true, status: 'queued' })
+  await devnet.start('worker-1')
+  await gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
 }, 60_000)

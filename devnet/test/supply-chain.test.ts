@@ -56,8 +56,8 @@ test('images run as nobody special and take no secret in', () => {
   expect(lines.filter((line) => /^(ARG|ENV) /.test(line))).toEqual([
     expect.stringMatching(/^ARG NODE_IMAGE=node:\d+-\w+-slim$/),
     'ENV NODE_ENV=production',
-    'ENV METRICS_PORT=9090',
-    'ENV PORT=3000 METRICS_PORT=9090',
+    'ENV METRICS_HOST=0.0.0.0 METRICS_PORT=9090',
+    'ENV PORT=3000 METRICS_HOST=0.0.0.0 METRICS_PORT=9090',
   ])
   const runtime = lines.slice(lines.findIndex((line) => line.endsWith(' AS runtime')))
   expect(runtime.indexOf('USER node')).toBeGreaterThan(-1)

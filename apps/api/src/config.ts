@@ -7,6 +7,7 @@ const shape = pickSettings(
   'LOG_LEVEL',
   'HOST',
   'PORT',
+  'METRICS_HOST',
   'METRICS_PORT',
   'TRUST_PROXY',
   'LIMIT_REQUESTS_PER_SECOND',

@@ -8,6 +8,7 @@ import type { Limits } from './limits/limits.ts'
 import type { Commander } from './messages/commander.ts'
 import type { Inbox } from './messages/inbox.ts'
 import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 
 /** What the operations work with. */
 export type ApiContext = {
@@ -22,6 +23,7 @@ export type ApiContext = {
   accountChanged(accountId: number): Promise<void>
   inbox: Inbox
   largeBodies: LargeBodies
+  readReadiness(): Promise<Readiness>
   /** Tells the device's owner. Never fails: the database says the same, only later. */
   command: Commander['place']
   /** Aborted when the process stops: whoever waits for an event gives up. */

@@ -1,8 +1,6 @@
-import { countOrphanedShards } from '@wagate/db/queries/readiness'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import type { ApiContext } from './context.ts'
-import { Deadline } from './http/deadline.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'
 
@@ -23,41 +21,34 @@ export const live: HealthCheck = {
 
 const checks = z.object({
   postgres: z.string(),
+  installation: z.string().describe('Whether the database is migrated and belongs to this installation'),
   redis: z.string(),
   shards: z.string().describe('Whether every sender has a live worker'),
 })
 
 export const ready: HealthCheck = {
   path: '/health/ready',
-  summary: 'Whether a send would be sent; what is not ok is named',
+  summary: 'Whether sends are accepted, and what keeps accepted messages waiting',
   answers: {
-    200: z.object({ ok: z.literal(true), checks }),
+    200: z.object({
+      ok: z.literal(true),
+      status: z.enum(['ready', 'degraded']).describe('degraded: accepted, but some messages wait'),
+      degraded: z.array(z.string()).describe('Why messages wait'),
+      checks,
+    }),
     503: z.object({ ...failureObject.shape, code: z.literal('unavailable'), checks }),
   },
-  answer: checkReadiness,
+  answer: answerReady,
 }
 
-const answerMsMax = 3000
-
-/** Ready means that a send would be sent: Postgres, Redis, and a live owner for every shard. */
-async function checkReadiness({ db, events }: ApiContext, { requestId }: Exchange): Promise<Answer> {
-  const deadline = new Deadline(answerMsMax)
-  const [orphaned, redis] = await Promise.all([
-    deadline.run(() => countOrphanedShards(db)).catch(() => undefined),
-    events.checkRedis(),
-  ])
-  deadline.end()
-  const checks = {
-    postgres: orphaned === undefined ? 'does not answer' : 'ok',
-    redis,
-    shards: orphaned === 0 ? 'ok' : describeShards(orphaned),
+/** A load balancer follows it: what can be accepted must not be refused because it cannot be sent yet. */
+async function answerReady({ readReadiness }: ApiContext, exchange: Exchange): Promise<Answer> {
+  const { isReady, checks, degraded } = await readReadiness()
+  if (isReady) {
+    const status = degraded.length === 0 ? 'ready' : 'degraded'
+    return { status: 200, body: { ok: true, status, degraded, checks } }
   }
-  if (Object.values(checks).every((check) => check === 'ok'))
-    return { status: 200, body: { ok: true, checks } }
-  const failure = new AppError('unavailable', 'The gateway is not ready.')
-  return { status: failure.status, body: { ...failureBody(failure, requestId), checks } }
-}
-
-function describeShards(orphaned: number | undefined): string {
-  return orphaned === undefined ? 'unknown' : `${orphaned} without a live worker`
+  exchange.headers['Retry-After'] = '1'
+  const failure = new AppError('unavailable', 'The gateway does not accept requests at the moment.')
+  return { status: failure.status, body: { ...failureBody(failure, exchange.requestId), checks } }
 }

@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Readiness } from './readiness.ts'
 
 /** What this process counts. Never a phone number, a message or a key: label values are few and known. */
 export type Metrics = ReturnType<typeof makeMetrics>
@@ -23,4 +24,33 @@ export function makeMetrics() {
       registers,
     }),
   }
+}
+
+/** The same as `/health/ready`, for alerts. One look serves all gauges of a scrape. */
+export function addReadinessGauges({ registry }: Metrics, read: () => Promise<Readiness>): void {
+  let reading: Promise<Readiness> | undefined
+  const readOnce = () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+  const gauge = (name: string, help: string, value: (readiness: Readiness) => number) =>
+    new Gauge({
+      name: `wagate_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(value(await readOnce()))
+      },
+    })
+  gauge('ready', '1 while sends are accepted', ({ isReady }) => Number(isReady))
+  gauge('redis_available', '1 while Redis answers and keeps its keys', ({ checks }) =>
+    Number(checks.redis === 'ok'),
+  )
+  gauge(
+    'orphaned_shards',
+    'Shards without a live worker: messages of their senders wait',
+    ({ orphanedShards }) => orphanedShards ?? Number.NaN,
+  )
 }

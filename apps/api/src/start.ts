@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { checkShards } from '@wagate/db/queries/installation'
+import { checkInstallation } from '@wagate/db/queries/installation'
 import { untilAvailable } from '@wagate/db/until-available'
 import { openAccountEvents } from '@wagate/queue/account-events'
 import { openCommandProducer } from '@wagate/queue/command-producer'
@@ -23,7 +23,8 @@ import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
-import { makeMetrics } from './metrics.ts'
+import { addReadinessGauges, makeMetrics } from './metrics.ts'
+import { makeReadinessCheck } from './readiness.ts'
 
 const drainMs = 8000
 
@@ -43,6 +44,9 @@ export async function startApi(
   const accountEvents = openAccountEvents(config.REDIS_URL, { onError })
   const rateLimits = openRateLimits(config.REDIS_URL, { onError })
   const metrics = makeMetrics()
+  const expected = { shards: config.SHARDS }
+  const readReadiness = makeReadinessCheck({ db, events }, expected)
+  addReadinessGauges(metrics, readReadiness)
   const closing = new AbortController()
 
   async function release(): Promise<void> {
@@ -52,7 +56,7 @@ export async function startApi(
 
   try {
     await refuseEvictingRedis(config.REDIS_URL)
-    await untilAvailable(() => checkShards(db, config.SHARDS), makeOutageLog(log, 'postgres'))
+    await untilAvailable(() => checkInstallation(db, expected), makeOutageLog(log, 'postgres'))
     const commander = makeCommander(producer, onError)
     const onCountError = makeOutageLog(log, 'postgres').failed
     const backlogs = makeBacklogs(db, config.QUEUED_MESSAGES_MAX, onCountError)
@@ -73,11 +77,12 @@ export async function startApi(
         await accountEvents.publishChanged(accountId)
       },
       largeBodies: makeLargeBodies(config.BODY_MEMORY_BYTES),
+      readReadiness,
       command: commander.place,
       closing: closing.signal,
     })
     const internal = await startInternalServer(
-      { host: config.HOST, port: config.METRICS_PORT },
+      { host: config.METRICS_HOST, port: config.METRICS_PORT },
       { '/metrics': () => answerMetrics(metrics.registry) },
     )
     const server = makeServer(app.fetch)

@@ -99,6 +99,22 @@ test.each(['PORT', 'METRICS_PORT'])(
   },
 )
 
+test('metrics listen on loopback when the API listens on every address', async () => {
+  const { output } = start({ ...(await makeEnv()), HOST: '0.0.0.0' })
+  const url = new URL(await listening(output))
+  const line = output
+    .join('')
+    .split('\n')
+    .find((text) => text.includes('The API listens'))
+  const { metricsPort } = JSON.parse(line ?? '')
+  // Another address of this machine on Linux, none at all elsewhere.
+  await expect(fetch(`http://127.0.0.2:${metricsPort}/metrics`)).rejects.toThrow()
+  expect((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status).toBe(200)
+  if (process.platform === 'linux') {
+    expect((await fetch(`http://127.0.0.2:${url.port}/health/live`)).status).toBe(200)
+  }
+}, 60_000)
+
 test('names every setting that is wrong, and not its value', async () => {
   const { child, output } = start({ DATABASE_URL: 'mysql://secret', REDIS_URL: '', PORT: 'x' })
   const [code] = await once(child, 'exit')

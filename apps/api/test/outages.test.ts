@@ -31,40 +31,66 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
 }
 
 describe('health', () => {
-  test('is ready only when every shard has a live owner', async () => {
+  test('is ready without a live owner of a shard, and says that messages wait', async () => {
     expect(await ready()).toMatchObject({
-      status: 503,
+      status: 200,
       body: {
-        code: 'unavailable',
-        checks: { postgres: 'ok', redis: 'ok', shards: '256 without a live worker' },
+        ok: true,
+        status: 'degraded',
+        degraded: [expect.stringContaining('256 shards have no live worker')],
+        checks: { postgres: 'ok', installation: 'ok', redis: 'ok', shards: '256 without a live worker' },
       },
     })
     const workerId = await ownShards(gateway)
     expect(await ready()).toMatchObject({
       status: 200,
-      body: { ok: true, checks: { postgres: 'ok', redis: 'ok', shards: 'ok' } },
+      body: { ok: true, status: 'ready', degraded: [], checks: { redis: 'ok', shards: 'ok' } },
     })
     await gateway.db.$client`UPDATE workers SET lease_until = now() WHERE id = ${workerId}`
-    expect((await ready()).status).toBe(503)
+    expect((await ready()).body.checks).toMatchObject({ shards: '256 without a live worker' })
     await gateway.db
       .$client`UPDATE workers SET lease_until = now() + interval '1 hour' WHERE id = ${workerId}`
     await gateway.db.$client`UPDATE shard_leases SET owner = NULL WHERE shard = 17`
     expect((await ready()).body.checks).toMatchObject({ shards: '1 without a live worker' })
     await gateway.db.$client`UPDATE shard_leases SET owner = ${workerId} WHERE shard = 17`
-    expect((await ready()).status).toBe(200)
+    expect((await ready()).body).toMatchObject({ status: 'ready', degraded: [] })
   })
 
-  test('names what does not answer, and the process lives on', async () => {
+  test('is ready without Redis, and not without Postgres', async () => {
     gateway.redis.cut()
-    expect(await ready()).toMatchObject({ status: 503, body: { checks: { redis: 'does not answer' } } })
+    expect(await ready()).toMatchObject({
+      status: 200,
+      body: { status: 'degraded', checks: { redis: 'does not answer' } },
+    })
     gateway.postgres.cut()
     const { result, ms } = await timed(ready)
     expect(result).toMatchObject({
       status: 503,
       body: { checks: { postgres: 'does not answer', redis: 'does not answer', shards: 'unknown' } },
     })
+    expect(result.headers.get('retry-after')).toBe('1')
     expect(ms).toBeLessThan(5000)
     expect(await gateway.anonymous.get('/health/live')).toMatchObject({ status: 200, body: { ok: true } })
+  })
+
+  test('is not ready on a database of an earlier version or with other settings, and says what to do', async () => {
+    const sql = gateway.db.$client
+    const [newest] = await sql<{ id: number; at: string }[]>`
+      SELECT id, created_at AS at FROM drizzle.__drizzle_migrations ORDER BY created_at DESC LIMIT 1`
+    const { id = 0, at = '' } = newest ?? {}
+    const installation = async () => {
+      const { status, body } = await ready()
+      return [status, (body.checks as Record<string, string>).installation]
+    }
+    await sql`UPDATE drizzle.__drizzle_migrations SET created_at = 1 WHERE id = ${id}`
+    const earlier = await installation()
+    await sql`UPDATE drizzle.__drizzle_migrations SET created_at = ${at} WHERE id = ${id}`
+    await sql`UPDATE installation SET shards = 8`
+    const resharded = await installation()
+    await sql`UPDATE installation SET shards = 256`
+    expect(earlier).toEqual([503, expect.stringContaining('Run the migration of this version')])
+    expect(resharded).toEqual([503, expect.stringContaining('Set SHARDS to 8')])
+    expect(await installation()).toEqual([200, 'ok'])
   })
 
   test('takes GET and HEAD', async () => {
@@ -78,14 +104,17 @@ describe('health', () => {
 })
 
 describe('Redis', () => {
-  test('set to drop keys while the API runs: not ready, and readiness says why', async () => {
+  test('set to drop keys while the API runs: degraded, and readiness says why', async () => {
     const redis = await startOwnRedis()
     const beside = await startGateway({ REDIS_URL: redis.url })
     try {
       await redis.set('maxmemory-policy', 'allkeys-lru')
       expect(await beside.anonymous.get('/health/ready')).toMatchObject({
-        status: 503,
-        body: { checks: { redis: expect.stringContaining('maxmemory-policy allkeys-lru') } },
+        status: 200,
+        body: {
+          status: 'degraded',
+          checks: { redis: expect.stringContaining('maxmemory-policy allkeys-lru') },
+        },
       })
       await redis.set('maxmemory-policy', 'noeviction')
       expect((await beside.anonymous.get('/health/ready')).body.checks).toMatchObject({ redis: 'ok' })

@@ -10,7 +10,7 @@ const shape = {
     'MASTER_KEY',
     'MASTER_KEYS_OTHER',
     'LOG_LEVEL',
-    'HOST',
+    'METRICS_HOST',
     'METRICS_PORT',
     'SHARDS',
     'WORKER_CAPACITY',

@@ -4,32 +4,52 @@ import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import type { OwnershipState } from './ownership/ownership.ts'
 
+type Readings = {
+  readOwnership(): OwnershipState
+  /** Resolves to `ok`, or to what is wrong with Redis. */
+  checkRedis(): Promise<string>
+}
+
 /** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */
 export function startHealth(
-  { HOST, METRICS_PORT }: Pick<Config, 'HOST' | 'METRICS_PORT'>,
+  { METRICS_HOST, METRICS_PORT }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>,
   metrics: Metrics,
-  read: () => OwnershipState,
+  { readOwnership, checkRedis }: Readings,
 ): Promise<Running & { port: number }> {
   return startInternalServer(
-    { host: HOST, port: METRICS_PORT },
+    { host: METRICS_HOST, port: METRICS_PORT },
     {
       '/health/live': () => ({ status: 200, body: { ok: true } }),
-      '/health/ready': () => readiness(read()),
+      '/health/ready': async () => describeReadiness(readOwnership(), await checkRedis()),
       '/metrics': () => answerMetrics(metrics.registry),
     },
   )
 }
 
-function readiness(state: OwnershipState): InternalAnswer {
+function describeReadiness(state: OwnershipState, redis: string): InternalAnswer {
+  const degraded = describeDegraded(state, redis)
+  const status = degraded.length === 0 ? 'ready' : 'degraded'
   return {
     status: state.leaseValid ? 200 : 503,
     body: {
       ok: state.leaseValid,
+      status: state.leaseValid ? status : 'unavailable',
+      degraded,
       worker_id: state.workerId,
       lease_valid: state.leaseValid,
+      redis,
       owned_shards: state.ownedShards,
       linked_devices: state.linkedDevices,
       no_capacity_shards: state.unplacedShards,
     },
   }
+}
+
+function describeDegraded({ unplacedShards }: OwnershipState, redis: string): string[] {
+  return [
+    ...(redis === 'ok' ? [] : [`Redis ${redis}. Messages wait for the next poll.`]),
+    ...(unplacedShards === 0
+      ? []
+      : [`${unplacedShards} shards have no owner because no worker has room. Start another worker.`]),
+  ]
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { checkShards } from '@wagate/db/queries/installation'
+import { checkInstallation } from '@wagate/db/queries/installation'
 import { untilAvailable } from '@wagate/db/until-available'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
@@ -38,13 +38,16 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 
   try {
     const check = async () => {
-      await checkShards(databases.ownership, config.SHARDS)
+      await checkInstallation(databases.ownership, { shards: config.SHARDS })
       await checkMasterKeys(databases.sessions, readMasterKeys(config))
     }
     await refuseEvictingRedis(config.REDIS_URL)
     await untilAvailable(check, makeOutageLog(logger, 'postgres'))
     // Last of all, so that nothing is owned when something else cannot start.
-    const health = await startHealth(config, metrics, () => owner.state())
+    const health = await startHealth(config, metrics, {
+      readOwnership: () => owner.state(),
+      checkRedis: events.checkRedis,
+    })
     const owner = startOwner({ config, logger, metrics, databases, events })
     const housekeeping = startHousekeeping(databases.sessions, logger, config.RETENTION_DAYS)
     logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')

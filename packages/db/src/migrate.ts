@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
+import { migrationsFolder } from './migrations.ts'
 import { ensureMessagePartitions } from './queries/partitions.ts'
 
-const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 const advisoryLock = 7_767_428
 
 /**

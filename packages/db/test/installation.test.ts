@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { createDevice } from '../src/queries/devices.ts'
-import { checkShards, setShards } from '../src/queries/installation.ts'
+import { checkInstallation, setShards } from '../src/queries/installation.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { registerWorker, unregisterWorker } from '../src/queries/workers.ts'
 
@@ -34,12 +34,12 @@ test('the number of shards changes for every device and lease, but not while a w
   await claimShards(db, id, [1, 200])
 
   expect(await setShards(db, 100)).toEqual(['one'])
-  await checkShards(db, 256)
+  await checkInstallation(db, { shards: 256 })
 
   await unregisterWorker(db, id)
   for (const shards of [100, 1000]) {
     expect(await setShards(db, shards)).toEqual([])
-    await checkShards(db, shards)
+    await checkInstallation(db, { shards })
     await addDevice(`1555000${1000 + shards}`)
     const devices = await sql<{ id: number; shard: number }[]>`SELECT id, shard FROM devices`
     for (const device of devices) expect(device.shard).toBe(device.id % shards)

@@ -12,7 +12,7 @@ export async function answerMetrics(registry: MetricsRegistry): Promise<Internal
   return { status: 200, body: await registry.metrics(), type: registry.contentType }
 }
 
-/** GET by path: health and metrics for whoever operates the process, on METRICS_PORT, which clients do not reach. */
+/** GET by path, without a key: health and metrics for operators, on METRICS_HOST and METRICS_PORT. */
 export async function startInternalServer(
   { host, port }: { host: string; port: number },
   routes: { [path: string]: () => InternalAnswer | Promise<InternalAnswer> },

@@ -50,7 +50,8 @@ export const settings = {
 
   HOST: z.string().default('0.0.0.0'),
   PORT: wholeNumber(0, 65_535).default(3000),
-  /** Internal port of /metrics and health of a process; 0 is any free port. */
+  /** Where /metrics, and the health of a worker, listen. 0 is any free port, which the process logs. */
+  METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: wholeNumber(0, 65_535).default(0),
   TRUST_PROXY: proxies.default(0),
   ALLOW_QUERY_API_KEY: flag.default(true),

@@ -1,13 +1,45 @@
 import type { Database } from '../client.ts'
+import { newestMigration } from '../migrations.ts'
 
-/** Throws when the installation has another number of shards, or when the database was not migrated. */
-export async function checkShards(db: Database, shards: number): Promise<void> {
-  const [row] = await db.$client<{ shards: number }[]>`SELECT shards FROM installation`
-  if (row?.shards === shards) return
-  throw new Error(
-    `This database was installed with ${row?.shards ?? 'no'} shards, SHARDS says ${shards}. Set SHARDS to ${row?.shards}.`,
-  )
+/** What a process is configured for, which must agree with what is written down in the database. */
+export type ExpectedInstallation = { shards: number }
+
+/** Throws when the process does not fit the installation. The message says what to do. */
+export async function checkInstallation(db: Database, expected: ExpectedInstallation): Promise<void> {
+  const problem = await findInstallationProblem(db, expected)
+  if (problem) throw new Error(problem)
 }
+
+/** Why a process must not work with this database, and what to do about it; undefined when it may. */
+export async function findInstallationProblem(
+  db: Database,
+  expected: ExpectedInstallation,
+): Promise<string | undefined> {
+  const found = await readInstallation(db)
+  if (!found || found.migratedTo < newestMigration()) {
+    return 'The database is not migrated to this version. Run the migration of this version first (docs/operations.md).'
+  }
+  if (found.shards !== expected.shards) {
+    return `This database was installed with ${found.shards} shards, SHARDS says ${expected.shards}. Set SHARDS to ${found.shards}.`
+  }
+  return undefined
+}
+
+/** Undefined when the tables do not exist yet. */
+async function readInstallation(db: Database): Promise<{ shards: number; migratedTo: number } | undefined> {
+  try {
+    const [row] = await db.$client<{ shards: number; migratedTo: number }[]>`
+      SELECT shards, (SELECT max(created_at) FROM drizzle.__drizzle_migrations)::float8 AS "migratedTo"
+      FROM installation`
+    return row
+  } catch (error) {
+    if (missingCodes.has(String((error as { code?: unknown }).code))) return undefined
+    throw error
+  }
+}
+
+/** undefined_table, undefined_column, invalid_schema_name */
+const missingCodes = new Set(['42P01', '42703', '3F000'])
 
 /**
  * Gives the installation another number of shards, and each device its new one. Answers with the names of the workers

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
+
+/** The newest migration of this version: its time in the journal, which drizzle stores with what it has applied. */
+export function newestMigration(): number {
+  const journal: { entries: { when: number }[] } = JSON.parse(
+    readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8'),
+  )
+  return Math.max(...journal.entries.map(({ when }) => when))
+}

@@ -14,6 +14,7 @@ import { makeRecipients, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import { type MasterKeys, readMasterKeys } from './session/master-keys.ts'
 import { chooseNetwork } from './session/network.ts'
+import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 
 type Batch<Item, Result> = { add(item: Item): Promise<Result> }
 
@@ -35,6 +36,7 @@ export type DeviceContext = {
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   claims: Batch<Claim, boolean>
   outcomes: Batch<MessageOutcome, void>
+  receivedWrites: ReceivedWrites
   /** A fenced write that carried this lease found another owner. */
   onLost(lease: OwnedShard): void
 }
@@ -63,6 +65,7 @@ export function makeDeviceContext(
     },
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     claims: makeNaturalBatch((claims) => claimMessages(claimsDb, claims), { itemsMax: batchItemsMax }),
+    receivedWrites: makeReceivedWrites(db),
     outcomes: makeNaturalBatch(
       async (outcomes) => {
         await recordOutcomes(db, outcomes)

@@ -32,6 +32,14 @@ export function makeMetrics() {
     }),
     receipts: counter('receipts_total', 'Receipts of recipients', ['kind']),
     received: counter('messages_received_total', 'Messages that came in'),
+    receivedCleaned: counter(
+      'messages_received_cleaned_total',
+      'Received messages that were stored without the parts that the database cannot store',
+    ),
+    receivedDropped: counter(
+      'messages_received_dropped_total',
+      'Received messages that could not be stored in any form',
+    ),
     logins: counter('logins_total', 'Connections to WhatsApp that were opened'),
     disconnects: counter('disconnects_total', 'Connections that WhatsApp or the network ended, by code', [
       'code',

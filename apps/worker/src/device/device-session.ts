@@ -5,8 +5,9 @@ import { findContentToResend } from '../outbox/content.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
-import { storeReceived } from '../session/received.ts'
+import { readReceived } from '../session/received.ts'
 import { openSession, type Session, type SessionHooks } from '../session/session.ts'
+import { storeReceived } from '../session/store-received.ts'
 import type { Vault } from '../session/vault.ts'
 import { untilStored } from '../until-stored.ts'
 import { completePairing, showQr } from './pairing.ts'
@@ -44,7 +45,10 @@ export function openDeviceSession(
         const result = await untilStored(() => completePairing(context, device, auth), lease, logger)
         logger.info({ result }, 'A phone scanned the QR code')
       },
-      onReceived: (message) => storeReceived(context, device, message),
+      async onReceived(message) {
+        const received = readReceived(message)
+        if (received) await storeReceived(context, device, received, () => !lease.isValid())
+      },
     },
   )
 }

@@ -1,40 +1,53 @@
-import { insertInboundMessage } from '@wagate/db/queries/outbox'
-import { makeMessageId } from '@wagate/shared/ids'
+import { createHash } from 'node:crypto'
 import type { MessageType } from '@wagate/shared/statuses'
 import { getContentType, isJidGroup, jidDecode, normalizeMessageContent, type WAMessage } from 'baileys'
-import type { DeviceContext } from '../context.ts'
-import type { Lease } from '../ownership/lease.ts'
 
-type ReceivingDevice = { id: number; accountId: number; sender: string; linkGeneration: number; lease: Lease }
+/** What a contact wrote, in a form that the database takes. */
+export type Received = {
+  waId: string
+  number: string
+  type: MessageType
+  body: string | null
+  /** True when something was left out: the rest is stored, and WhatsApp need not deliver it again. */
+  isCleaned: boolean
+}
 
-/** Stores a message that somebody wrote to this device. Groups and the device's own messages are left out. */
-export async function storeReceived(
-  { db, metrics }: Pick<DeviceContext, 'db' | 'metrics'>,
-  device: ReceivingDevice,
-  message: WAMessage,
-): Promise<void> {
-  const { id, fromMe, remoteJid, remoteJidAlt } = message.key
-  const content = normalizeMessageContent(message.message)
-  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid) || !content) return
+/** What WhatsApp itself allows for a text. */
+const bodyCharsMax = 65_536
+const numberCharsMax = 64
+
+/** Undefined for what is not a message from a contact: groups, the device's own messages, the protocol's own. */
+export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'>): Received | undefined {
+  const { id, fromMe, remoteJid, remoteJidAlt } = key
+  const content = normalizeMessageContent(message)
+  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid) || !content) return undefined
   const read = readContent(content)
-  if (!read) return
-  metrics.received.inc()
-  await insertInboundMessage(db, device.lease, {
-    id: makeMessageId(device.sender),
-    accountId: device.accountId,
-    deviceId: device.id,
-    sender: device.sender,
-    number: phoneOf(remoteJid, remoteJidAlt),
-    ...read,
-    waId: id,
-    linkGeneration: device.linkGeneration,
-  })
+  if (!read) return undefined
+  const number = phoneOf(remoteJid, remoteJidAlt)
+  const cleaned = {
+    waId: cleanId(id),
+    number: cleanText(number, numberCharsMax),
+    type: read.type,
+    body: read.body === null ? null : cleanText(read.body, bodyCharsMax),
+  }
+  const isCleaned = cleaned.waId !== id || cleaned.number !== number || cleaned.body !== read.body
+  return { ...cleaned, isCleaned }
 }
 
 /** Of the two addresses of a contact, the one that is a phone number where WhatsApp tells it. */
 function phoneOf(jid: string, alternative: string | undefined): string {
   const known = [jid, alternative].map((address) => jidDecode(address))
   return (known.find((address) => address?.server === 's.whatsapp.net') ?? known[0])?.user ?? jid
+}
+
+/** Postgres refuses U+0000, and UTF-8 has no form for half a surrogate pair. */
+function cleanText(text: string, charsMax: number): string {
+  return text.replaceAll('\0', '').slice(0, charsMax).toWellFormed()
+}
+
+/** The contact's client chooses the id. One of another form is replaced by its hash, so that it stays as unique as it was. */
+function cleanId(id: string): string {
+  return /^[!-~]{1,128}$/.test(id) ? id : `sha256:${createHash('sha256').update(id, 'utf16le').digest('hex')}`
 }
 
 type Content = NonNullable<ReturnType<typeof normalizeMessageContent>>

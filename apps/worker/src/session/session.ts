@@ -87,7 +87,9 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
       qrLifeMs = laterQrMs
     }
     if (update?.connection === 'open') hooks.onOpen()
-    for (const message of events['messages.upsert']?.messages ?? []) await hooks.onReceived(message)
+    for (const message of events['messages.upsert']?.messages ?? []) {
+      await hooks.onReceived(message).catch(hooks.onError)
+    }
     if (update?.connection === 'close') await closed(statusCodeOf(update.lastDisconnect?.error))
   }
 

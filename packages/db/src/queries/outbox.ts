@@ -249,34 +249,3 @@ export async function findSentContent(
       AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()`
   return row
 }
-
-export type InboundMessage = {
-  id: string
-  accountId: number
-  deviceId: number
-  sender: string
-  number: string
-  type: MessageType
-  body: string | null
-  waId: string
-  linkGeneration: number
-}
-
-/** Stores a received message once: WhatsApp delivers it again when its receipt was lost. */
-export async function insertInboundMessage(
-  db: Database,
-  fence: Fence,
-  message: InboundMessage,
-): Promise<void> {
-  const sql = db.$client
-  await sql`
-    WITH fence AS (${fenceOf(sql, fence)})
-    INSERT INTO messages (id, account_id, device_id, sender, number, direction, type, body, status, wa_id, link_generation)
-    SELECT ${message.id}::uuid, ${message.accountId}::int, ${message.deviceId}::int, ${message.sender},
-      ${message.number}, 'in', ${message.type}, ${message.body}, 'received', ${message.waId},
-      ${message.linkGeneration}::int
-    FROM fence
-    WHERE NOT EXISTS (
-      SELECT 1 FROM messages WHERE device_id = ${message.deviceId} AND wa_id = ${message.waId} AND direction = 'in'
-        AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now())`
-}

@@ -10,7 +10,7 @@ import { makeSemaphore, type Semaphore } from '@wagate/shared/semaphore'
 import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
-import { makeRecipients, type Recipients } from './outbox/recipients.ts'
+import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import { type MasterKeys, readMasterKeys } from './session/master-keys.ts'
 import { chooseNetwork } from './session/network.ts'
@@ -30,7 +30,7 @@ export type DeviceContext = {
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
   logins: Semaphore
   mediaBytes: Semaphore
-  recipients: Recipients
+  recipientsOf(deviceId: number): Recipients
   /** Each opens a scope of its own in a cache that all devices share. */
   caches: { auth(): Scope; retryCounts(): Scope }
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
@@ -58,7 +58,7 @@ export function makeDeviceContext(
     masterKeys: readMasterKeys(config),
     logins: makeSemaphore(loginsMax),
     mediaBytes: makeSemaphore(config.MEDIA_MEMORY_BYTES),
-    recipients: makeRecipients(),
+    recipientsOf: makeRecipientsCache(),
     caches: {
       auth: makeScopedCache({ entriesMax: 100_000 }),
       retryCounts: makeScopedCache({ entriesMax: 50_000, ttlMs: hourMs }),

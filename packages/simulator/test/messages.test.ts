@@ -158,6 +158,22 @@ test('finds numbers on WhatsApp unless a fault says otherwise', async () => {
   expect(await companion.sock.onWhatsApp(`+${missing}`)).toMatchObject([{ exists: true }])
 })
 
+test('leaves a number out of a look-up, refuses one, limits look-ups and refuses a query for one number', async () => {
+  const [first, second] = [newNumber(), newNumber()]
+  const lookUp = () => companion.sock.onWhatsApp(`+${first}`, `+${second}`)
+  const sender = companion.number
+  const found = [{ jid: `${second}@s.whatsapp.net`, exists: true }]
+  sim.fault({ kind: 'lookup_omit', sender, number: first, count: 1 })
+  expect(await lookUp()).toEqual(found)
+  sim.fault({ kind: 'lookup_error', sender, number: first, code: '500', count: 1 })
+  await expect(lookUp()).rejects.toThrow()
+  sim.fault({ kind: 'lookup_error', sender, code: '429', backoff: 60, count: 1 })
+  expect(await lookUp()).toEqual([])
+  sim.fault({ kind: 'lookup_refuse', sender, number: second, code: '400', count: 1 })
+  await expect(lookUp()).rejects.toMatchObject({ data: 400 })
+  expect(await lookUp()).toHaveLength(2)
+})
+
 test('asks for a message anew that it cannot decrypt', async () => {
   const sender = await linkedCompanion(sim)
   const to = newNumber()

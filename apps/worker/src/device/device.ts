@@ -14,6 +14,7 @@ import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
+import { makeNumberResolver } from '../outbox/number-resolver.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
 import { makeRecorder, type Recorder } from '../outbox/recorder.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -77,7 +78,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const retryCounts = context.caches.retryCounts()
   const auth = makeDeviceAuth(context, { id, lease, vault })
   const pacing = makeDevicePacing(context, id)
-  const numberChecks = makeNumberChecks(context, id, openSock)
+  const resolver = makeNumberResolver(context.recipientsOf(id))
+  const numberChecks = makeNumberChecks(context, { id, resolver }, openSock)
   let current: Current | undefined
   let outbox: Outbox | undefined
   let timer: NodeJS.Timeout | undefined
@@ -142,7 +144,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     ])
     if (isClosed || !current) return
     const restrictedMs = state.restrictedMs
-    const device = { id, lease, vault, pacer, recorder: current.recorder, restrictedMs }
+    const device = { id, lease, vault, pacer, resolver, recorder: current.recorder, restrictedMs }
     outbox = startOutbox(context, device, current.session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })

@@ -11,6 +11,7 @@ import { isReadyToSend, uploadMedia } from './content.ts'
 import { makeDelivery, type Result } from './delivery.ts'
 import { makeLookUp } from './look-up.ts'
 import { MediaError } from './media-error.ts'
+import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer } from './pacer.ts'
 import type { Recorder } from './recorder.ts'
 import { makeWaitingList } from './waiting-list.ts'
@@ -30,6 +31,7 @@ export type OutboxDevice = {
   lease: Lease
   vault: Vault
   pacer: Pacer
+  resolver: NumberResolver
   recorder: Recorder
   /** For how long from now it may write to no new contacts. */
   restrictedMs: number
@@ -46,7 +48,8 @@ const holdMsMax = 30_000
  * the socket ended stays `sending` in the database and is sent again, under the same id, through the next.
  */
 export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: WASocket): Outbox {
-  const { logger, recipients } = context
+  const { logger } = context
+  const { resolver } = device
   const { lease } = device
   const delivery = makeDelivery(context, device, sock)
   const lookUp = makeLookUp(sock)
@@ -111,7 +114,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   }
 
   function recipientOf(message: WaitingMessage): string | null | undefined {
-    return message.recipientJid ?? recipients.find(message.number)
+    return message.recipientJid ?? resolver.find(message.number)
   }
 
   function isBlocked(message: WaitingMessage): boolean {
@@ -121,13 +124,18 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   function resolveRecipients(): void {
     const unknown = waiting.list().filter((message) => recipientOf(message) === undefined)
     if (unknown.length === 0 || isResolving) return
-    isResolving = true
     const numbers = [...new Set(unknown.map(({ number }) => number))]
-    const resolved = recipients.resolve(numbers, lookUp).finally(() => {
+    const due = numbers.filter((number) => resolver.waitMs(number) === 0)
+    if (due.length === 0) {
+      pumpAfter(Math.min(...numbers.map(resolver.waitMs)))
+      return
+    }
+    isResolving = true
+    const resolved = resolver.resolve(due, lookUp).finally(() => {
       isResolving = false
     })
     resolved.then(pump, (error) => {
-      logger.warn({ err: error, deviceId: device.id }, 'Recipients could not be looked up, trying again')
+      logger.warn({ err: error, deviceId: device.id }, 'A look-up of recipients failed, will retry')
       pumpAfter(retryMs)
     })
   }

@@ -1,31 +1,25 @@
 import { LRUCache } from 'lru-cache'
 
-/** Asks WhatsApp which of these numbers have an account: JIDs by number, absent for those that have none. */
-export type LookUp = (numbers: string[]) => Promise<Map<string, string>>
-
-/** `undefined`: not known yet. `null`: not on WhatsApp. */
+/** What WhatsApp has said about numbers. `undefined`: nothing yet. `null`: not on WhatsApp. */
 export type Recipients = {
   find(number: string): string | null | undefined
-  /** Looks up what is not known; throws when WhatsApp does not answer. */
-  resolve(numbers: string[], lookUp: LookUp): Promise<void>
+  set(number: string, jid: string | null): void
 }
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 
-/** Known recipients of all senders of the process: an account exists for everybody or nobody. */
-export function makeRecipients(): Recipients {
+/**
+ * One bounded cache for all devices of the process, seen by each device as its own: what one tenant has asked for
+ * must not show in how fast another one is answered.
+ */
+export function makeRecipientsCache(): (deviceId: number) => Recipients {
   const known = new LRUCache<string, { jid: string | null }>({ max: 200_000 })
-  return {
-    find: (number) => known.get(number)?.jid,
-    async resolve(numbers, lookUp) {
-      const unknown = numbers.filter((number) => !known.has(number))
-      if (unknown.length === 0) return
-      const found = await lookUp(unknown)
-      for (const number of unknown) {
-        const jid = found.get(number) ?? null
-        known.set(number, { jid }, { ttl: jid ? 7 * dayMs : hourMs })
-      }
-    },
+  return (deviceId) => {
+    const keyOf = (number: string) => `${deviceId} ${number}`
+    return {
+      find: (number) => known.get(keyOf(number))?.jid,
+      set: (number, jid) => void known.set(keyOf(number), { jid }, { ttl: jid ? 7 * dayMs : hourMs }),
+    }
   }
 }

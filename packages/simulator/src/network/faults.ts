@@ -9,6 +9,9 @@ const faultKinds = [
   'ack_error',
   'slow_read',
   'not_on_whatsapp',
+  'lookup_omit',
+  'lookup_error',
+  'lookup_refuse',
   'devices_delay',
   'no_receipts',
 ] as const
@@ -16,7 +19,6 @@ const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number]
 
 const streamErrorCodes = ['515', '428', '408', '503', '500', '401', '403', 'conflict'] as const
-const ackErrorCodes = ['463', '479'] as const
 
 /** A fault as it is asked for. Without `sender` it meets everybody, without `share` every time. */
 export type FaultRequest = {
@@ -25,6 +27,8 @@ export type FaultRequest = {
   /** The other side: the recipient, or the number that is looked up. */
   number?: string
   code?: string
+  /** Seconds that the error of a look-up asks the client to wait. */
+  backoff?: number
   /** 0 to 1: how many of the cases it meets. */
   share?: number
   /** The delay of `ack_delay`, `devices_delay` and `slow_read`; for the others, how long the fault lasts. */
@@ -47,6 +51,8 @@ export type Fault = FaultRequest & {
 
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
 const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read'])
+/** Their `code` may be any. */
+const coded: ReadonlySet<FaultKind> = new Set(['ack_error', 'lookup_error', 'lookup_refuse'])
 
 /** The faults in force. Deciding is cheap when there are none. */
 export class Faults {
@@ -114,8 +120,8 @@ export function checkFault(request: FaultRequest): FaultRequest {
   if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
     refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)
   }
-  if (request.kind === 'ack_error' && !/^\d{3}$/.test(request.code ?? '')) {
-    refuse(`an ack_error needs a code, such as ${ackErrorCodes.join(' or ')}`)
+  if (coded.has(request.kind) && !/^\d{3}$/.test(request.code ?? '')) {
+    refuse(`${request.kind} needs a code of three digits, such as 463 or 500`)
   }
   const isPaced = request.kind === 'slow_read' && request.bytes_per_second !== undefined
   if (delaying.has(request.kind) && request.ms === undefined && !isPaced) refuse(`${request.kind} needs ms`)
@@ -124,6 +130,7 @@ export function checkFault(request: FaultRequest): FaultRequest {
   }
   if (request.kind === 'not_on_whatsapp' && request.number === undefined)
     refuse('not_on_whatsapp needs a number')
+  if (request.backoff !== undefined && !(request.backoff >= 0)) refuse('backoff is not negative')
   if (request.share !== undefined && !(request.share >= 0 && request.share <= 1))
     refuse('share is from 0 to 1')
   if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms is not negative')

@@ -10,7 +10,7 @@ import { answerKeyFetch } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
 import { removeDevice } from './remove-device.ts'
 import { announceOffline } from './stream.ts'
-import { answerUsync, usyncDelayMs } from './usync.ts'
+import { answerUsync, findLookupRefusal, usyncDelayMs } from './usync.ts'
 
 export type IqCall = { network: Network; device: Device; connection: Connection; stanza: Node }
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
@@ -93,6 +93,8 @@ const sequels: Record<string, (call: IqCall) => void> = {
   'md set remove-companion-device': ({ network, device }) => removeDevice(network, device),
 }
 
+const notImplemented = node('error', { code: '501', text: 'feature-not-implemented' })
+
 export function answerIq(call: IqCall): void {
   const { connection, network, stanza } = call
   const { id, type, xmlns } = stanza.attrs
@@ -100,13 +102,10 @@ export function answerIq(call: IqCall): void {
   const query = children(stanza)[0]
   const kind = `${xmlns ?? ''} ${type ?? ''} ${query?.tag ?? ''}`
   const answer = answers[kind]
-  if (!answer) {
-    countUnknown(network.counters, `iq ${kind}`)
-    connection.send(
-      node('iq', { from: serverJid, type: 'error', id }, [
-        node('error', { code: '501', text: 'feature-not-implemented' }),
-      ]),
-    )
+  if (!answer) countUnknown(network.counters, `iq ${kind}`)
+  const refusal = answer ? findLookupRefusal(call, query) : notImplemented
+  if (!answer || refusal) {
+    connection.send(node('iq', { from: serverJid, type: 'error', id }, refusal ? [refusal] : []))
     return
   }
   const send = () => {

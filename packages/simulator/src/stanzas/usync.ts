@@ -1,3 +1,4 @@
+import type { Fault } from '../network/faults.ts'
 import { lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
@@ -7,15 +8,17 @@ import type { IqCall } from './iq.ts'
 export function answerUsync({ network, device }: IqCall, query: Node | undefined): NodeContent {
   const asked = new Set(children(child(query, 'query')).map((protocol) => protocol.tag))
   const asker = device.phone.number
-  const users = children(child(query, 'list'), 'user').flatMap((user) =>
-    answerUser(network, asker, asked, user),
-  )
+  // Without a number a fault is about the query, with one about that number's entry.
+  const failed = asked.has('contact') ? network.faults.strike('lookup_error', asker, undefined) : undefined
+  const users = failed
+    ? []
+    : children(child(query, 'list'), 'user').flatMap((user) => answerUser(network, asker, asked, user))
   return [
     node('usync', { ...query?.attrs }, [
       node(
         'result',
         {},
-        [...asked].map((tag) => node(tag)),
+        [...asked].map((tag) => (failed && tag === 'contact' ? node(tag, {}, [errorOf(failed)]) : node(tag))),
       ),
       node('list', {}, users),
     ]),
@@ -40,12 +43,30 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
   const { number } = parsed
   const results: Node[] = []
   if (asked.has('contact')) {
+    if (network.faults.strike('lookup_omit', asker, number)) return []
+    const failed = network.faults.strike('lookup_error', asker, number)
+    if (failed) return [node('user', { jid }, [node('contact', {}, [errorOf(failed)])])]
     const isMissing = network.faults.strike('not_on_whatsapp', asker, number) !== undefined
     results.push(contact(isMissing ? 'out' : 'in', phoneText ?? `+${number}`))
   }
   if (asked.has('devices')) results.push(deviceList(network, number))
   if (asked.has('lid') && !jid.endsWith('@lid')) results.push(node('lid', { val: lidJid(number) }))
   return [node('user', { jid }, results)]
+}
+
+/** The fault that has the whole query refused: one of its numbers is enough. */
+export function findLookupRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
+  if (!child(child(query, 'query'), 'contact')) return undefined
+  for (const user of children(child(query, 'list'), 'user')) {
+    const number = bytes(child(user, 'contact'))?.toString().replace(/\D/g, '')
+    const refusal = network.faults.strike('lookup_refuse', device.phone.number, number)
+    if (refusal) return errorOf(refusal)
+  }
+  return undefined
+}
+
+function errorOf({ code, backoff }: Fault): Node {
+  return node('error', { code, backoff: backoff?.toString() })
 }
 
 function contact(type: 'in' | 'out', phoneText: string): Node {

@@ -1,0 +1,97 @@
+import { growingPauseMs } from './growing-pause.ts'
+import { type LookUp, LookUpRefused, LookUpUnanswered } from './look-up.ts'
+import type { Recipients } from './recipients.ts'
+
+/** Finds out which of a device's recipients are on WhatsApp. Outlives a connection, and so do its pauses. */
+export type NumberResolver = {
+  /** `undefined`: not known yet. `null`: not on WhatsApp. */
+  find(number: string): string | null | undefined
+  /** Ms until this number may be asked for: 0 unless a look-up failed lately. */
+  waitMs(number: string): number
+  /** Asks for those that are unknown and need not wait. Throws when WhatsApp does not answer. */
+  resolve(numbers: string[], lookUp: LookUp): Promise<void>
+}
+
+type Clock = { nowMs(): number; random(): number }
+
+export const numbersPerLookUp = 50
+const numberPause = { firstMs: 5000, maxMs: 600_000 }
+const senderPause = { firstMs: 2000, maxMs: 600_000 }
+/** Of one device. The oldest entries go first: their numbers are only asked for sooner. */
+const postponedMax = 10_000
+/** Longer than WhatsApp's own limits: a mistaken value must not stop look-ups for good. */
+const backoffMsMax = 86_400_000
+
+export function makeNumberResolver(
+  recipients: Recipients,
+  clock: Clock = { nowMs: () => performance.now(), random: Math.random },
+): NumberResolver {
+  /** Numbers without an answer. */
+  const postponed = new Map<string, { failures: number; untilMs: number }>()
+  let pausedUntilMs = 0
+  let failures = 0
+
+  function waitMs(number: string): number {
+    const untilMs = Math.max(pausedUntilMs, postponed.get(number)?.untilMs ?? 0)
+    return Math.max(0, untilMs - clock.nowMs())
+  }
+
+  function pause(backoffMs: number): void {
+    failures += 1
+    const growingMs = growingPauseMs(failures, senderPause, clock.random())
+    pausedUntilMs = clock.nowMs() + Math.min(backoffMsMax, Math.max(backoffMs, growingMs))
+  }
+
+  function postpone(number: string): void {
+    const failed = (postponed.get(number)?.failures ?? 0) + 1
+    const pauseMs = growingPauseMs(failed, numberPause, clock.random())
+    postponed.delete(number)
+    postponed.set(number, { failures: failed, untilMs: clock.nowMs() + pauseMs })
+    const [oldest] = postponed.keys()
+    if (postponed.size > postponedMax && oldest !== undefined) postponed.delete(oldest)
+  }
+
+  async function ask(numbers: string[], lookUp: LookUp): Promise<void> {
+    try {
+      const answer = await lookUp(numbers)
+      failures = 0
+      for (const number of numbers) {
+        const jid = answer.get(number)
+        if (jid === undefined) postpone(number)
+        else learn(number, jid)
+      }
+    } catch (error) {
+      if (!isAboutNumbers(error)) {
+        if (error instanceof LookUpRefused) pause(error.backoffMs)
+        if (error instanceof LookUpUnanswered) pause(0)
+        throw error
+      }
+      if (numbers.length === 1) return numbers.forEach(postpone)
+      // One number may spoil the query for all others.
+      const half = Math.ceil(numbers.length / 2)
+      await ask(numbers.slice(0, half), lookUp)
+      await ask(numbers.slice(half), lookUp)
+    }
+  }
+
+  function learn(number: string, jid: string | null): void {
+    postponed.delete(number)
+    recipients.set(number, jid)
+  }
+
+  return {
+    find: recipients.find,
+    waitMs,
+    async resolve(numbers, lookUp) {
+      const due = [...new Set(numbers)].filter(
+        (number) => recipients.find(number) === undefined && waitMs(number) === 0,
+      )
+      if (due.length > 0) await ask(due.slice(0, numbersPerLookUp), lookUp)
+    },
+  }
+}
+
+/** Errors such as 429 and 503 are about the sender or the server: asking in smaller parts would make them worse. */
+function isAboutNumbers(error: unknown): boolean {
+  return error instanceof LookUpRefused && [400, 404, 406].includes(error.code)
+}

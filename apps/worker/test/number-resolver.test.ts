@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { type LookUp, type LookUpAnswer, LookUpRefused } from '../src/outbox/look-up.ts'
+import { makeNumberResolver } from '../src/outbox/number-resolver.ts'
+import { makeRecipientsCache } from '../src/outbox/recipients.ts'
+
+const jidOf = (number: string) => `${number}@s.whatsapp.net`
+const refusal = (code: string, backoff?: string) =>
+  new LookUpRefused({ tag: 'error', attrs: { code, ...(backoff && { backoff }) } })
+
+function setUp(answer: (numbers: string[]) => LookUpAnswer) {
+  let nowMs = 0
+  const asked: string[][] = []
+  const recipientsOf = makeRecipientsCache()
+  const clock = { nowMs: () => nowMs, random: () => 0 }
+  const lookUp: LookUp = async (numbers) => {
+    asked.push(numbers)
+    return answer(numbers)
+  }
+  return {
+    asked,
+    lookUp,
+    resolver: makeNumberResolver(recipientsOf(1), clock),
+    other: makeNumberResolver(recipientsOf(2), clock),
+    pass(ms: number) {
+      nowMs += ms
+    },
+  }
+}
+
+const allFound = (numbers: string[]): LookUpAnswer =>
+  new Map(numbers.map((number) => [number, jidOf(number)]))
+
+describe('resolving numbers', () => {
+  it('asks WhatsApp once for each number, and remembers which are not there', async () => {
+    const { resolver, lookUp, asked } = setUp(
+      () =>
+        new Map([
+          ['1', jidOf('1')],
+          ['2', null],
+        ]),
+    )
+    await resolver.resolve(['1', '2', '1'], lookUp)
+    await resolver.resolve(['1', '2'], lookUp)
+    expect(asked).toEqual([['1', '2']])
+    expect([resolver.find('1'), resolver.find('2')]).toEqual([jidOf('1'), null])
+  })
+
+  it('leaves a number unknown that WhatsApp says nothing of, and asks again after growing pauses', async () => {
+    const { resolver, lookUp, asked, pass } = setUp(() => new Map([['1', jidOf('1')]]))
+    await resolver.resolve(['1', '2'], lookUp)
+    expect(resolver.find('2')).toBeUndefined()
+    expect(resolver.waitMs('2')).toBe(5000)
+    await resolver.resolve(['2'], lookUp)
+    expect(asked).toHaveLength(1)
+    pass(5000)
+    await resolver.resolve(['2'], lookUp)
+    expect(asked).toEqual([['1', '2'], ['2']])
+    expect(resolver.waitMs('2')).toBe(10_000)
+  })
+
+  it('pauses the look-ups of the sender, and of no other, for as long as WhatsApp asks', async () => {
+    let isLimited = true
+    const { resolver, other, lookUp, pass } = setUp((numbers) => {
+      if (isLimited) throw refusal('429', '60')
+      return allFound(numbers)
+    })
+    await expect(resolver.resolve(['1', '2'], lookUp)).rejects.toThrow('429')
+    expect(resolver.find('1')).toBeUndefined()
+    expect([resolver.waitMs('1'), resolver.waitMs('3'), other.waitMs('1')]).toEqual([60_000, 60_000, 0])
+    pass(60_000)
+    isLimited = false
+    await resolver.resolve(['1', '2'], lookUp)
+    expect(resolver.find('1')).toBe(jidOf('1'))
+    expect(resolver.waitMs('3')).toBe(0)
+  })
+
+  it('waits longer each time that WhatsApp refuses without saying for how long', async () => {
+    const { resolver, lookUp, pass } = setUp(() => {
+      throw refusal('503')
+    })
+    const pauses = []
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await expect(resolver.resolve(['1'], lookUp)).rejects.toThrow('503')
+      pauses.push(resolver.waitMs('1'))
+      pass(resolver.waitMs('1'))
+    }
+    expect(pauses).toEqual([2000, 4000, 8000, 16_000])
+  })
+
+  it('finds all others when one number spoils the query', async () => {
+    const numbers = Array.from({ length: 50 }, (_, index) => String(index))
+    const { resolver, lookUp, asked } = setUp((given) => {
+      if (given.includes('17')) throw refusal('400')
+      return allFound(given)
+    })
+    await resolver.resolve(numbers, lookUp)
+    expect(numbers.filter((number) => resolver.find(number) === undefined)).toEqual(['17'])
+    expect(resolver.waitMs('17')).toBeGreaterThan(0)
+    expect(asked.length).toBeLessThan(15)
+  })
+
+  it('keeps what one device was told from all others', async () => {
+    const { resolver, other, lookUp } = setUp((numbers) => new Map(numbers.map((number) => [number, null])))
+    await resolver.resolve(['1'], lookUp)
+    expect(resolver.find('1')).toBeNull()
+    expect(other.find('1')).toBeUndefined()
+  })
+
+  it('knows no more than before, and pauses nothing, when the connection ends', async () => {
+    const { resolver } = setUp(allFound)
+    await expect(resolver.resolve(['1'], () => Promise.reject(new Error('closed')))).rejects.toThrow('closed')
+    expect(resolver.find('1')).toBeUndefined()
+    expect(resolver.waitMs('1')).toBe(0)
+  })
+})

@@ -12,16 +12,30 @@ const redisDatabases = 255
 
 /** A migrated, empty database of its own, copied from a template that the first caller of a run makes. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const name = `wagate_test_${randomBytes(8).toString('hex')}`
+  const name = makeName()
   const number = await asAdmin(async (sql) => {
     await ensureTemplate(sql)
     await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${runName()}`)
     return nextNumber(sql, 'databases')
   })
-  const url = urlOf(name)
-  await spreadIdentities(url, number)
+  await spreadIdentities(urlOf(name), number)
+  return describe(name)
+}
+
+/** For a test that migrates it. */
+export async function createEmptyTestDatabase(): Promise<TestDatabase> {
+  const name = makeName()
+  await asAdmin((sql) => sql.unsafe(`CREATE DATABASE ${name}`))
+  return describe(name)
+}
+
+function makeName(): string {
+  return `wagate_test_${randomBytes(8).toString('hex')}`
+}
+
+function describe(name: string): TestDatabase {
   return {
-    url,
+    url: urlOf(name),
     async drop() {
       await asAdmin((sql) => sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
     },

@@ -1,0 +1,128 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeSimulator } from '../src/app-catalogue.ts'
+import { type AppProcess, startAppProcess } from '../src/app-process.ts'
+import { buildImages, type Image } from '../src/images/build-images.ts'
+import { waitForLine } from '../src/log-tail.ts'
+import { freePort } from '../src/servers/free-port.ts'
+import { parseSimulatorFacts, type SimulatorFacts, simulatorEnvironment } from '../src/simulator-facts.ts'
+import { createEmptyTestDatabase, type TestDatabase, testRedisUrl } from '../src/test-database.ts'
+import { makeGatewayClient, until } from './gateway-client.ts'
+
+const sender = '15550300001'
+const recipient = '15550300002'
+const run = promisify(execFile)
+const running: ChildProcess[] = []
+let folder: string
+let images: Map<string, Image>
+let simulator: AppProcess
+let facts: SimulatorFacts
+let database: TestDatabase
+let env: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wagate-images-'))
+  const ports = { port: await freePort(), controlPort: await freePort() }
+  simulator = startAppProcess(describeSimulator({ dataFolder: folder, environment: () => ({}) }, ports))
+  ;[images, facts, database] = await Promise.all([
+    buildImages(join(folder, 'images'), ['migrate', 'api', 'worker']),
+    waitForLine(simulator, parseSimulatorFacts),
+    createEmptyTestDatabase(),
+  ])
+  env = {
+    PATH: process.env.PATH,
+    HOST: '127.0.0.1',
+    DATABASE_URL: database.url,
+    REDIS_URL: await testRedisUrl(),
+    SHARDS: '16',
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    WHATSAPP_NETWORK: 'simulator',
+    ...simulatorEnvironment(facts),
+  }
+}, 240_000)
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await simulator?.stop()
+  await database?.drop()
+  await rm(folder, { recursive: true, force: true })
+}, 30_000)
+
+test('the images hold all that migrates, makes an ADMIN, links a sender, sends and stops', async () => {
+  await runToEnd('migrate')
+  const apiKey = (
+    await runToEnd('api', ['node', 'apps/api/dist/cli.js', 'admin', 'create', '--email', 'a@b.example'])
+  ).trim()
+  const [apiPort, apiMetricsPort, workerMetricsPort] = [await freePort(), await freePort(), await freePort()]
+  const api = start('api', { PORT: String(apiPort), METRICS_PORT: String(apiMetricsPort) })
+  const worker = start('worker', { METRICS_PORT: String(workerMetricsPort) })
+  await isHealthy('api', apiPort)
+  await isHealthy('worker', workerMetricsPort)
+
+  const gateway = makeGatewayClient({
+    apiUrl: `http://127.0.0.1:${apiPort}`,
+    simulator: facts,
+    adminKey: { apiKey, isNew: true },
+  })
+  await gateway.link(sender)
+  const sent = await gateway.call('send-message', { sender, number: recipient, message: 'Hello', wait: 10 })
+  expect(sent).toMatchObject({ status: 200, body: { ok: true } })
+  await gateway.untilStatus(String(sent.body.message_id), 'delivered')
+  expect(await gateway.phone(recipient, sender)).toMatchObject([{ text: 'Hello', duplicates: 0 }])
+
+  expect(await stop(worker)).toEqual([0, null])
+  expect(await stop(api)).toEqual([0, null])
+}, 120_000)
+
+test('what an operator types runs from the images as well', async () => {
+  expect(await runToEnd('worker', ['node', 'apps/worker/dist/cli.js', 'shards', 'set', '32'])).toMatch(
+    /32 shards/,
+  )
+  expect(await runToEnd('worker', ['node', 'apps/worker/dist/cli.js', 'keys', 'rotate'])).toMatch(/current/)
+}, 30_000)
+
+function imageOf(name: string): Image {
+  const image = images.get(name)
+  if (!image) throw new Error(`The Dockerfile has no target ${name}`)
+  return image
+}
+
+function start(name: string, own: NodeJS.ProcessEnv): ChildProcess {
+  const { folder, command, env: imageEnv } = imageOf(name)
+  const [program = '', ...args] = command
+  const child = spawn(program, args, {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...imageEnv, ...env, ...own },
+  })
+  running.push(child)
+  return child
+}
+
+async function runToEnd(name: string, command = imageOf(name).command): Promise<string> {
+  const { folder, env: imageEnv } = imageOf(name)
+  const [program = '', ...args] = command
+  const { stdout } = await run(program, args, { cwd: folder, env: { ...imageEnv, ...env } })
+  return stdout
+}
+
+/** By the program that is the health check of the image. */
+async function isHealthy(name: string, port: number): Promise<void> {
+  await until(`${name} is healthy`, () =>
+    runToEnd(name, ['node', 'scripts/healthcheck.mjs', String(port)]).then(
+      () => true,
+      () => false,
+    ),
+  )
+}
+
+async function stop(child: ChildProcess): Promise<unknown[]> {
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  return exit
+}

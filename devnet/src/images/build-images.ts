@@ -11,6 +11,7 @@ export type Image = { folder: string; env: Record<string, string>; command: stri
 type Built = Image & { root: string }
 
 const run = promisify(execFile)
+const writing = new Set(['COPY', 'RUN', 'WORKDIR'])
 
 /**
  * Carries out the Dockerfile without Docker: each stage is a folder, and its RUN lines run on this machine, as this
@@ -41,17 +42,18 @@ function stagesFor(stages: Stage[], targets: string[]): Set<string> {
 }
 
 async function buildStage(root: string, stage: Stage, built: Map<string, Built>): Promise<Built> {
-  const base = built.get(stage.from)
-  await mkdir(root, { recursive: true })
-  if (base) await cp(base.root, root, { recursive: true, verbatimSymlinks: true })
-  const image: Built = {
-    root,
-    folder: base ? join(root, base.folder.slice(base.root.length)) : root,
-    env: { ...base?.env },
-    command: base?.command ?? [],
-  }
+  const image = await beginStage(root, stage, built.get(stage.from))
   for (const instruction of stage.instructions) await carryOut(instruction, image, built)
   return image
+}
+
+async function beginStage(root: string, { instructions }: Stage, base: Built | undefined): Promise<Built> {
+  // Several hundred megabytes are not copied for a stage that only says what to run.
+  if (base && !instructions.some(({ name }) => writing.has(name))) return { ...base, env: { ...base.env } }
+  await mkdir(root, { recursive: true })
+  if (!base) return { root, folder: root, env: {}, command: [] }
+  await cp(base.root, root, { recursive: true, verbatimSymlinks: true })
+  return { ...base, root, folder: join(root, base.folder.slice(base.root.length)), env: { ...base.env } }
 }
 
 async function carryOut({ name, rest }: Instruction, image: Built, built: Map<string, Built>): Promise<void> {

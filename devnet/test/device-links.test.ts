@@ -115,6 +115,11 @@ async function isLookBlocked(): Promise<boolean> {
   return blocked.length > 0
 }
 
+async function isOnline(sender: string): Promise<boolean> {
+  const rows = await database.$client`SELECT FROM devices WHERE sender = ${sender} AND connection = 'online'`
+  return rows.length > 0
+}
+
 async function hasEndedPairing(deviceId: unknown): Promise<boolean> {
   const lines = readFileSync(join(devnet.dataFolder, 'logs/worker-1.log'), 'utf8').split('\n')
   return lines.some((line) => line.includes(`"deviceId":${deviceId},"code":515`))
@@ -128,6 +133,55 @@ describe('a connected device', () => {
     expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({
       status_reason: 'blocked_by_whatsapp',
     })
+  })
+
+  it('shows a new QR code at once with force, while WhatsApp still blocks its former link', async () => {
+    const sender = '15550700011'
+    await gateway.link(sender)
+    await phones.fault({ kind: 'stream_error', code: '403', sender, ms: 600_000 })
+    await untilStatus(gateway, sender, 'disconnected')
+    const { status, body } = await gateway.call('generate-qr', { sender, force: true })
+    expect(status).toBe(200)
+    await phones.clearFaults()
+    await phones.scan(String(body.qr_text), sender)
+    await untilStatus(gateway, sender, 'connected')
+  })
+
+  it('logs in at once when it is logged out, without waiting for the end of a pause', async () => {
+    const sender = '15550700012'
+    await gateway.link(sender)
+    await phones.fault({ kind: 'stream_error', code: '403', sender })
+    await untilStatus(gateway, sender, 'disconnected')
+    await gateway.call('logout-device', { sender })
+    await until('the phone has no companion', async () => (await gateway.companionsOf(sender)).length === 0)
+  })
+
+  it('comes back at once when its connection was replaced, and is reported as disconnected the next time', async () => {
+    const sender = '15550700013'
+    await gateway.link(sender)
+    const logins = async () => (await phones.logins()).filter((login) => login.sender === sender).length
+    const before = await logins()
+    await phones.fault({ kind: 'stream_error', code: 'conflict', sender })
+    await until('it has logged in again', async () => (await logins()) === before + 1)
+    await until('it is connected', () => isOnline(sender))
+    expect(await gateway.statusOf(sender)).toMatchObject({ status: 'connected' })
+
+    await phones.fault({ kind: 'stream_error', code: 'conflict', sender })
+    expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({
+      status_reason: 'connection_replaced',
+    })
+    expect(await logins()).toBe(before + 1)
+  })
+
+  it.each([
+    ['405', 'client_outdated'],
+    ['406', 'banned_by_whatsapp'],
+  ])('is disconnected at once when WhatsApp refuses its login with %s', async (code, reason) => {
+    const sender = `155507008${code.slice(1)}`
+    await gateway.link(sender)
+    await phones.fault({ kind: 'stream_error', code, sender, ms: 600_000 })
+    expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({ status_reason: reason })
+    await phones.clearFaults()
   })
 
   it('is disconnected when its socket has been away for longer than the grace, and comes back by itself', async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { afterClose } from '../src/session/reconnect-policy.ts'
+import { afterClose as decide } from '../src/session/reconnect-policy.ts'
+
+const afterClose = (code: number | undefined, failures: number, random?: number) =>
+  decide(code, { failures, replacements: 0, isLoggingOut: false }, random)
 
 describe('after WhatsApp closed a socket', () => {
   it('restarts at once for 515, without a reason in the status', () => {
-    expect(afterClose(515, 9)).toEqual({ kind: 'reconnect', delayMs: 0, reason: null })
+    expect(afterClose(515, 9)).toEqual({ kind: 'reconnect', delayMs: 0, reason: null, hasGrace: true })
   })
 
   it('forgets the credentials for 401', () => {
@@ -17,22 +20,37 @@ describe('after WhatsApp closed a socket', () => {
         kind: 'reconnect',
         delayMs,
         reason: 'connection_lost',
+        hasGrace: true,
       })),
     )
     expect(afterClose(code, 5, 0)).toMatchObject({ delayMs: 0 })
   })
 
-  it('does not fight whoever replaced it (440)', () => {
-    expect(afterClose(440, 0, 0)).toEqual({
+  it('reconnects at once after the first replacement (440), if Postgres confirms the lease', () => {
+    expect(decide(440, { failures: 9, replacements: 0, isLoggingOut: false })).toEqual({
+      kind: 'reconnect',
+      delayMs: 0,
+      reason: 'connection_replaced',
+      hasGrace: true,
+      needsLease: true,
+    })
+  })
+
+  it.each([1, 2, 50])('waits a minute after replacement number %s + 1', (replacements) => {
+    expect(decide(440, { failures: 0, replacements, isLoggingOut: false })).toEqual({
       kind: 'reconnect',
       delayMs: 60_000,
       reason: 'connection_replaced',
+      hasGrace: false,
     })
   })
 
   it.each([
+    [402, 'temporarily_banned'],
     [403, 'blocked_by_whatsapp'],
     [405, 'client_outdated'],
+    [406, 'banned_by_whatsapp'],
+    [409, 'client_outdated'],
     [411, 'multi_device_mismatch'],
   ])('says what %s means, and tries again only after minutes', (code, reason) => {
     const next = afterClose(code, 0, 0)
@@ -40,11 +58,24 @@ describe('after WhatsApp closed a socket', () => {
     expect(next.kind === 'reconnect' && next.delayMs).toBeGreaterThanOrEqual(600_000)
   })
 
-  it('has the device disconnected at once only when it is blocked (403)', () => {
-    const withoutGrace = [403, 405, 408, 411, 428, 440, 500, 503, 515, undefined].filter((code) => {
-      const next = afterClose(code, 0)
-      return next.kind === 'reconnect' && next.hasGrace === false
+  it.each([
+    [403, 'blocked_by_whatsapp'],
+    [406, 'banned_by_whatsapp'],
+  ])('forgets credentials that WhatsApp refuses with %s when the device is logging out', (code, reason) => {
+    expect(decide(code, { failures: 0, replacements: 0, isLoggingOut: true })).toEqual({
+      kind: 'wipe',
+      reason,
     })
-    expect(withoutGrace).toEqual([403])
+  })
+
+  it('reports the device as disconnected at once exactly when the pause is known to be a minute or more', () => {
+    const codes = [402, 403, 405, 406, 408, 409, 411, 428, 440, 500, 503, 515, undefined]
+    for (const code of codes) {
+      for (const replacements of [0, 1]) {
+        const next = decide(code, { failures: 50, replacements, isLoggingOut: false })
+        if (next.kind !== 'reconnect') throw new Error('A link was lost')
+        expect({ code, hasGrace: next.hasGrace }).toEqual({ code, hasGrace: next.delayMs < 60_000 })
+      }
+    }
   })
 })

@@ -1,6 +1,19 @@
 export const deviceStatuses = ['connected', 'disconnected', 'scanning'] as const
 export type DeviceStatus = (typeof deviceStatuses)[number]
 
+/** Why a device is, or may soon be, disconnected. */
+export type StatusReason =
+  | 'banned_by_whatsapp'
+  | 'blocked_by_whatsapp'
+  | 'client_outdated'
+  | 'connection_lost'
+  | 'connection_replaced'
+  | 'logged_out'
+  | 'multi_device_mismatch'
+  | 'qr_expired'
+  | 'sender_mismatch'
+  | 'temporarily_banned'
+
 export const messageStatuses = [
   'scheduled',
   'queued',

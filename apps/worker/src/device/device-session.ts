@@ -35,6 +35,7 @@ export function openDeviceSession(
       auth,
       retryCounts,
       keepAliveMs: context.config.KEEPALIVE_MS,
+      mayLogIn: lease.isValid,
       getMessage: ({ id }) => findContentToResend(context.db, vault, state, id),
     },
     {

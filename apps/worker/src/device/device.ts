@@ -12,7 +12,7 @@ import { messageErrors } from '@wagate/shared/error-codes'
 import { maskPhone } from '@wagate/shared/phone'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
-import type { WASocket } from 'baileys'
+import { DisconnectReason, type WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { makeNumberResolver } from '../outbox/number-resolver.ts'
 import { type Outbox, startOutbox } from '../outbox/outbox.ts'
@@ -51,6 +51,7 @@ type Current = {
   kind: 'pair' | 'login'
   /** The wish that it fulfils. */
   desiredRev: number
+  isLoggingOut: boolean
   openedAtMs: number
   recorder: Recorder
   session: Session
@@ -60,6 +61,8 @@ type Current = {
 }
 
 const retryMs = 1000
+/** How long a device waits before it logs in without knowing that this worker still owns it. */
+const leaseLookMs = 60_000
 /** Between two logins, whatever ended the first. Only the restart that follows a pairing does not wait. */
 const loginGapMs = 1000
 const pairingLookMs = 5000
@@ -84,7 +87,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   let outbox: Outbox | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
+  let replacements = 0
   let notBeforeMs = 0
+  /** The wish whose attempt failed: the next attempt for it waits, one for a newer wish does not. */
+  let failedRev: number | undefined
   /** WhatsApp refused the credentials for this reason: they are to be forgotten. */
   let refusedBecause: string | undefined
   let isCompletingLink = false
@@ -113,6 +119,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     // It ended meanwhile, perhaps for a phone that scanned: what was read may be older than that.
     const isOutdated = () => current !== before
     if (isOutdated()) return look()
+    if (state && state.desiredRev !== failedRev) notBeforeMs = 0
     const intent = intentOf(state)
     const failing = state && failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
     // A look follows when it is open, before anything is sent.
@@ -208,6 +215,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const opened: Current = {
       kind,
       desiredRev: state.desiredRev,
+      isLoggingOut: kind === 'login' && !state.isLinked,
       openedAtMs: performance.now(),
       recorder: makeRecorder(context, { ...state, lease }),
       isOpen: false,
@@ -248,11 +256,14 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     }
   }
 
-  async function handleClosed({ kind, openedAtMs }: Current, code: number | undefined): Promise<void> {
+  async function handleClosed(ended: Current, code: number | undefined): Promise<void> {
+    const { kind, openedAtMs, isLoggingOut } = ended
     stopOutbox()
     current = undefined
-    const next = afterClose(code, failures)
-    if (code !== 515) failures += 1
+    failedRev = ended.desiredRev
+    const next = afterClose(code, { failures, replacements, isLoggingOut })
+    if (code !== DisconnectReason.restartRequired) failures += 1
+    if (code === DisconnectReason.connectionReplaced) replacements += 1
     context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'The connection to WhatsApp ended')
     if (next.kind === 'wipe' && kind === 'login') {
@@ -262,11 +273,16 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const nowMs = performance.now()
     const gapMs = kind === 'login' ? openedAtMs + loginGapMs - nowMs : 0
     const delayMs = Math.max(gapMs, next.kind === 'reconnect' ? next.delayMs : retryMs)
-    notBeforeMs = nowMs + delayMs
+    const needsLease = next.kind === 'reconnect' && next.needsLease === true
+    notBeforeMs = nowMs + (needsLease ? leaseLookMs : delayMs)
     lookAfter(delayMs)
     if (kind !== 'login') return
-    const hasGrace = next.kind === 'wipe' || next.hasGrace !== false
+    const hasGrace = next.kind === 'wipe' || next.hasGrace
     await setConnection(db, lease, id, { connection: 'offline', reason: next.reason, hasGrace })
+    // It was written: no other worker owns the device.
+    if (!needsLease) return
+    notBeforeMs = nowMs + delayMs
+    lookAfter(delayMs)
   }
 
   async function forgetCredentials(reason: string | null): Promise<void> {

@@ -18,6 +18,8 @@ export type SocketOptions = {
   auth: AuthStore
   network: Partial<UserFacingSocketConfig>
   keepAliveMs: number
+  /** Asked at the last moment before the login is sent. */
+  mayLogIn(): boolean
   logger: Logger
   /** Outlives a socket: a reconnect must not begin to count anew. */
   retryCounts: Scope
@@ -28,7 +30,7 @@ export type SocketOptions = {
 export function openSocket(options: SocketOptions): WASocket {
   const { auth, retryCounts } = options
   const signal = makeSignalSection(auth.keys)
-  return makeWASocket({
+  const sock = makeWASocket({
     ...options.network,
     auth: { creds: auth.creds, keys: signal.keys },
     makeSignalRepository: signal.makeRepository,
@@ -49,6 +51,12 @@ export function openSocket(options: SocketOptions): WASocket {
     callOfferCache: cacheStore(retryCounts),
     getMessage: options.getMessage,
   })
+  // A process that was stopped in the middle of a handshake would log in after its lease has ended, and replace the
+  // connection of the new owner. The first frame is WhatsApp's part of the handshake, and the login is the answer.
+  sock.ws.once('frame', () => {
+    if (!options.mayLogIn()) void sock.end(undefined)
+  })
+  return sock
 }
 
 function cacheStore(scope: Scope): CacheStore {

@@ -18,7 +18,21 @@ const faultKinds = [
 
 export type FaultKind = (typeof faultKinds)[number]
 
-const streamErrorCodes = ['515', '428', '408', '503', '500', '401', '403', 'conflict'] as const
+const streamErrorCodes = [
+  '515',
+  '428',
+  '408',
+  '503',
+  '500',
+  '401',
+  '402',
+  '403',
+  '405',
+  '406',
+  '409',
+  '411',
+  'conflict',
+] as const
 
 /** A fault as it is asked for. Without `sender` it meets everybody, without `share` every time. */
 export type FaultRequest = {

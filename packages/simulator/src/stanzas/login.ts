@@ -5,7 +5,7 @@ import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { streamError } from './stream-error.ts'
 
-const failureReasons = new Set(['401', '403', '405', '500', '503'])
+const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
 
 /** Lets a linked companion in, or says why not. */
 export function logIn(

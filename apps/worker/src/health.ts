@@ -8,26 +8,36 @@ type Readings = {
   readOwnership(): OwnershipState
   /** Resolves to `ok`, or to what is wrong with Redis. */
   checkRedis(): Promise<string>
+  /** Undefined when it is not known. */
+  countPartitionWeeksAhead(): number | undefined
 }
+
+/** Eight are made ahead: fewer than these, and making them has failed for a month. */
+export const partitionWeeksAheadMin = 4
 
 /** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */
 export function startHealth(
   { METRICS_HOST, METRICS_PORT }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>,
   metrics: Metrics,
-  { readOwnership, checkRedis }: Readings,
+  { readOwnership, checkRedis, countPartitionWeeksAhead }: Readings,
 ): Promise<Running & { port: number }> {
   return startInternalServer(
     { host: METRICS_HOST, port: METRICS_PORT },
     {
       '/health/live': () => ({ status: 200, body: { ok: true } }),
-      '/health/ready': async () => describeReadiness(readOwnership(), await checkRedis()),
+      '/health/ready': async () =>
+        describeReadiness(readOwnership(), await checkRedis(), countPartitionWeeksAhead()),
       '/metrics': () => answerMetrics(metrics.registry),
     },
   )
 }
 
-function describeReadiness(state: OwnershipState, redis: string): InternalAnswer {
-  const degraded = describeDegraded(state, redis)
+function describeReadiness(
+  state: OwnershipState,
+  redis: string,
+  weeksAhead: number | undefined,
+): InternalAnswer {
+  const degraded = describeDegraded(state, redis, weeksAhead)
   const status = degraded.length === 0 ? 'ready' : 'degraded'
   return {
     status: state.leaseValid ? 200 : 503,
@@ -41,15 +51,25 @@ function describeReadiness(state: OwnershipState, redis: string): InternalAnswer
       owned_shards: state.ownedShards,
       linked_devices: state.linkedDevices,
       no_capacity_shards: state.unplacedShards,
+      message_partitions_ahead_weeks: weeksAhead ?? null,
     },
   }
 }
 
-function describeDegraded({ unplacedShards }: OwnershipState, redis: string): string[] {
+function describeDegraded(
+  { unplacedShards }: OwnershipState,
+  redis: string,
+  weeksAhead = partitionWeeksAheadMin,
+): string[] {
   return [
     ...(redis === 'ok' ? [] : [`Redis ${redis}. Messages wait for the next poll.`]),
     ...(unplacedShards === 0
       ? []
       : [`${unplacedShards} shards have no owner because no worker has room. Start another worker.`]),
+    ...(weeksAhead >= partitionWeeksAheadMin
+      ? []
+      : [
+          `Messages can be stored for ${weeksAhead} more weeks only. Look for "making partitions" in the logs.`,
+        ]),
   ]
 }

@@ -1,30 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { keepHouse } from '@wagate/db/queries/housekeeping'
+import {
+  beginning,
+  type DeletedBatch,
+  deleteExpiredIdempotencyKeys,
+  deleteOldAuditEntries,
+  deleteUnusedMedia,
+} from '@wagate/db/queries/housekeeping'
+import {
+  countPartitionWeeksAhead,
+  dropOldMessagePartitions,
+  ensureMessagePartitions,
+} from '@wagate/db/queries/partitions'
 import type { Logger } from '@wagate/shared/logger'
 import type { Running } from '@wagate/shared/running'
+import { partitionWeeksAheadMin } from './health.ts'
 
-const everyMs = 3_600_000
+export type Housekeeping = Running & {
+  /** Weeks from now that have a partition for their messages; undefined before the first check. */
+  partitionWeeksAhead(): number | undefined
+}
 
-/** Keeps house at the start and every hour. All workers try; one at a time does it. */
-export function startHousekeeping(db: Database, logger: Logger, retentionDays: number): Running {
-  async function run(): Promise<void> {
-    try {
-      const done = await keepHouse(db, { retentionDays })
-      if (done?.droppedPartitions.length) {
-        logger.info({ partitions: done.droppedPartitions }, 'Messages past the retention were dropped')
+const minuteMs = 60_000
+const partitionsEveryMs = 10 * minuteMs
+const cleaningEveryMs = 60 * minuteMs
+/** Between two batches: other statements and vacuum get their turn. */
+const pauseMs = 50
+
+/**
+ * Makes partitions ahead every ten minutes and cleans every hour, in steps that fail each for itself. All workers
+ * try; one at a time does it.
+ */
+export function startHousekeeping(db: Database, logger: Logger, retentionDays: number): Housekeeping {
+  const stopping = new AbortController()
+  let weeksAhead: number | undefined
+
+  async function keepPartitions(): Promise<void> {
+    await attempt('making partitions', () => ensureMessagePartitions(db.$client))
+    await attempt('counting partitions', async () => {
+      weeksAhead = await countPartitionWeeksAhead(db.$client)
+    })
+    if (weeksAhead === undefined || weeksAhead >= partitionWeeksAheadMin) return
+    logger.error({ weeksAhead }, 'Partitions are missing: messages of those weeks could not be stored')
+  }
+
+  async function clean(): Promise<void> {
+    await attempt('dropping partitions', async () => {
+      const partitions = await dropOldMessagePartitions(db.$client, retentionDays)
+      if (partitions.length > 0) logger.info({ partitions }, 'Dropped messages past the retention')
+    })
+    await deleteAll('idempotency keys', (after) => deleteExpiredIdempotencyKeys(db, after))
+    await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
+    await deleteAll('media', (after) => deleteUnusedMedia(db, after))
+  }
+
+  async function deleteAll(what: string, step: (after: string) => Promise<DeletedBatch>): Promise<void> {
+    let deleted = 0
+    await attempt(`deleting ${what}`, async () => {
+      let next: string | undefined = beginning
+      while (next !== undefined && !stopping.signal.aborted) {
+        const batch = await step(next)
+        deleted += batch.deleted
+        next = batch.next
+        if (next !== undefined) await pause(pauseMs)
       }
-    } catch (error) {
-      logger.warn({ err: error }, 'Housekeeping failed and is tried again in an hour')
+    })
+    if (deleted > 0) logger.info({ what, deleted }, 'Deleted what had expired')
+  }
+
+  async function attempt(what: string, work: () => Promise<void>): Promise<void> {
+    if (stopping.signal.aborted) return
+    await work().catch((err: unknown) =>
+      logger.warn({ err, what }, 'A step of the housekeeping failed, will retry'),
+    )
+  }
+
+  async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await work()
+      await pause(everyMs)
     }
   }
 
-  let running = run()
-  const timer = setInterval(() => {
-    running = running.then(run)
-  }, everyMs)
+  const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  const running = Promise.all([repeat(keepPartitions, partitionsEveryMs), repeat(clean, cleaningEveryMs)])
   return {
+    partitionWeeksAhead: () => weeksAhead,
     async close() {
-      clearInterval(timer)
+      stopping.abort()
       await running
     },
   }

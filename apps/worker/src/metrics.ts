@@ -74,3 +74,15 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     ({ waitingDevices }) => waitingDevices,
   )
 }
+
+/** Below four for long, something keeps the partitions from being made; below zero nothing can be accepted. */
+export function addPartitionGauge({ registry }: Metrics, read: () => number | undefined): void {
+  new Gauge({
+    name: 'wagate_message_partitions_ahead_weeks',
+    help: 'Whole weeks from now whose messages can be stored: 8 is normal, alert below 4, -1 means that none can now',
+    registers: [registry],
+    collect() {
+      this.set(read() ?? Number.NaN)
+    },
+  })
+}

@@ -13,7 +13,7 @@ import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
 import { makeShardHolder } from './holder.ts'
 import { startHousekeeping } from './housekeeping.ts'
-import { addGauges, type Metrics, makeMetrics } from './metrics.ts'
+import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
@@ -47,9 +47,11 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     const health = await startHealth(config, metrics, {
       readOwnership: () => owner.state(),
       checkRedis: events.checkRedis,
+      countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
     const owner = startOwner({ config, logger, metrics, databases, events })
-    const housekeeping = startHousekeeping(databases.sessions, logger, config.RETENTION_DAYS)
+    const housekeeping = startHousekeeping(databases.housekeeping, logger, config.RETENTION_DAYS)
+    addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
 
     let closed: Promise<void> | undefined
@@ -91,6 +93,7 @@ function openDatabases({ DATABASE_URL }: Config) {
     claims: open(1, 'lazy'),
     ownership: open(1),
     heartbeat: open(1),
+    housekeeping: open(1),
   }
 }
 

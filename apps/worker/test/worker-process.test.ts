@@ -53,6 +53,7 @@ test('tells Prometheus what it owns', options, async () => {
   expect(type).toContain('text/plain')
   expect(text).toMatch(/^wagate_owned_shards 256$/m)
   expect(text).toMatch(/^wagate_lease_valid 1$/m)
+  expect(text).toMatch(/^wagate_message_partitions_ahead_weeks 8$/m)
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
 })
 

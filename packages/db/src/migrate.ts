@@ -1,22 +1,27 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
+import { advisoryLocks } from './locks.ts'
 import { migrationsFolder } from './migrations.ts'
 import { ensureMessagePartitions } from './queries/partitions.ts'
 
-const advisoryLock = 7_767_428
-
 /**
  * Brings the database to this version, under an advisory lock: several may call it at once.
- * Throws when the installation has another number of shards.
+ * Throws when the installation has another number of shards. With `retentionDays`, entries of the audit log can be
+ * deleted after that time and not before.
  */
-export async function migrate(databaseUrl: string, options: { shards: number }): Promise<void> {
+export async function migrate(
+  databaseUrl: string,
+  options: { shards: number; retentionDays?: number },
+): Promise<void> {
   const client = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   try {
-    await client`SELECT pg_advisory_lock(${advisoryLock})`
+    await client`SELECT pg_advisory_lock(${advisoryLocks.migration})`
     await applyMigrations(drizzle(client), { migrationsFolder })
     await ensureMessagePartitions(client)
     await setShards(client, options.shards)
+    const { retentionDays } = options
+    if (retentionDays !== undefined) await client`UPDATE installation SET retention_days = ${retentionDays}`
   } finally {
     await client.end()
   }

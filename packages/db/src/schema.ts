@@ -33,6 +33,8 @@ export const installation = pgTable(
   {
     id: integer().primaryKey().default(1),
     shards: integer().notNull(),
+    /** Entries of the audit log that are younger cannot be deleted. */
+    retentionDays: integer('retention_days').notNull().default(365),
   },
   (table) => [check('installation_one_row', sql`${table.id} = 1`)],
 )
@@ -71,7 +73,7 @@ export const apiKeys = pgTable(
   (table) => [unique('api_keys_hash').on(table.hash), index('api_keys_account').on(table.accountId)],
 )
 
-/** Who changed what. A trigger in the migration lets nobody change an entry, or delete a young one. */
+/** Who changed what. A trigger in the migrations refuses changes, and deletion before `installation.retention_days`. */
 export const auditLog = pgTable(
   'audit_log',
   {

@@ -1,7 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { keepHouse } from '../src/queries/housekeeping.ts'
+import { advisoryLocks } from '../src/locks.ts'
+import {
+  beginning,
+  type DeletedBatch,
+  deleteExpiredIdempotencyKeys,
+  deleteOldAuditEntries,
+  deleteUnusedMedia,
+} from '../src/queries/housekeeping.ts'
 
 let test: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database
@@ -10,58 +17,57 @@ beforeAll(async () => {
   test = await createTestDatabase()
   db = openDatabase(test.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 4000 })
 })
-
 afterAll(async () => {
   await closeDatabase(db)
   await test.drop()
 })
+beforeEach(async () => {
+  await db.$client`UPDATE installation SET retention_days = 30`
+})
 
-async function countPartitions(): Promise<number> {
-  const rows = await db.$client`SELECT 1 FROM pg_inherits WHERE inhparent = 'messages'::regclass`
-  return rows.length
+async function deleteAll(step: (after: string) => Promise<DeletedBatch>): Promise<number[]> {
+  const sizes: number[] = []
+  for (let after: string | undefined = beginning; after !== undefined; ) {
+    const { deleted, next } = await step(after)
+    sizes.push(deleted)
+    after = next
+  }
+  return sizes
 }
 
-/** A partition of a week long ago with one message in it. */
-async function addOldPartition(name: string, from: string, to: string, status: string): Promise<void> {
-  await db.$client.unsafe(
-    `CREATE TABLE ${name} PARTITION OF messages FOR VALUES FROM ('${from}') TO ('${to}')`,
-  )
+async function insertKeys(account: number, count: number, age: string): Promise<void> {
   await db.$client`
-    INSERT INTO messages (id, account_id, device_id, created_at, direction, type, sender, number, status, wa_id, link_generation)
-    VALUES (gen_random_uuid(), 1, 1, ${from}, 'out', 'text', '1', '2', ${status}, 'X', 1)`
+    INSERT INTO idempotency_keys (account_id, operation, key, payload_hash, created_at)
+    SELECT ${account}, 'send-message', n::text, '', now() - ${age}::interval + n * interval '1 microsecond'
+    FROM generate_series(1, ${count}::int) AS n`
 }
 
-describe('housekeeping', () => {
-  it('makes partitions that are missing ahead, and finds nothing to do afterwards', async () => {
-    const before = await countPartitions()
-    const [last] = await db.$client<{ name: string }[]>`
-      SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'messages'::regclass
-      ORDER BY 1 DESC LIMIT 1`
-    await db.$client.unsafe(`DROP TABLE ${last?.name}`)
-    await keepHouse(db, { retentionDays: 30 })
-    expect(await countPartitions()).toBe(before)
-    await keepHouse(db, { retentionDays: 30 })
-    expect(await countPartitions()).toBe(before)
+describe('deletion of what has expired', () => {
+  it('forgets expired idempotency keys a bounded number at a time', async () => {
+    await insertKeys(1, 12_000, '25 hours')
+    await insertKeys(2, 3, '23 hours')
+    expect(await deleteAll((after) => deleteExpiredIdempotencyKeys(db, after))).toEqual([5000, 5000, 2000, 0])
+    const left = await db.$client`SELECT DISTINCT account_id AS account FROM idempotency_keys`
+    expect(left).toEqual([{ account: 2 }])
   })
 
-  it('drops what is older than the retention, but nothing that still waits to be sent', async () => {
-    await addOldPartition('messages_done', '2020-01-02', '2020-01-09', 'read')
-    await addOldPartition('messages_waiting_2020', '2020-01-09', '2020-01-16', 'queued')
-    const before = await countPartitions()
-    expect(await keepHouse(db, { retentionDays: 30 })).toEqual({ droppedPartitions: ['messages_done'] })
-    expect(await countPartitions()).toBe(before - 1)
-  })
-
-  it('forgets expired idempotency keys and media that nobody waits for', async () => {
+  it('deletes media that no message waits for, and keeps the others', async () => {
     await db.$client`
-      INSERT INTO idempotency_keys (account_id, operation, key, payload_hash, created_at)
-      VALUES (1, 'send-message', 'old', '', now() - interval '25 hours'), (1, 'send-message', 'new', '', now())`
+      WITH made AS (
+        INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, status, wa_id, link_generation, created_at)
+        SELECT gen_random_uuid(), 1, 1, 'out', 'image', '1', '2', CASE WHEN n % 2 = 0 THEN 'queued' ELSE 'failed' END,
+          'X', 1, now() - interval '2 hours' + n * interval '1 ms'
+        FROM generate_series(1, 50) AS n RETURNING id, created_at)
+      INSERT INTO media_blobs (message_id, account_id, mime, bytes, created_at)
+      SELECT id, 1, 'image/png', '', created_at FROM made`
     await db.$client`
       INSERT INTO media_blobs (message_id, account_id, mime, bytes, created_at)
-      VALUES (gen_random_uuid(), 1, 'image/png', '', now() - interval '2 hours'), (gen_random_uuid(), 1, 'image/png', '', now())`
-    await keepHouse(db, { retentionDays: 30 })
-    expect(await db.$client`SELECT key FROM idempotency_keys`).toEqual([{ key: 'new' }])
-    expect(await db.$client`SELECT 1 FROM media_blobs`).toHaveLength(1)
+      VALUES (gen_random_uuid(), 1, 'image/png', '', now() - interval '3 hours'), (gen_random_uuid(), 1, 'image/png', '', now())`
+    expect((await deleteAll((after) => deleteUnusedMedia(db, after))).reduce((a, b) => a + b)).toBe(26)
+    const kept = await db.$client`
+      SELECT count(*)::int AS kept FROM media_blobs LEFT JOIN messages ON id = message_id
+      WHERE is_waiting OR media_blobs.created_at > now() - interval '1 hour'`
+    expect(kept).toEqual([{ kept: 26 }])
   })
 
   it('deletes entries of the audit log past the retention, and no other', async () => {
@@ -69,18 +75,35 @@ describe('housekeeping', () => {
       INSERT INTO audit_log (operation, target, result, created_at)
       VALUES ('create-key', 'key:1', 'created', now() - interval '31 days'),
         ('create-key', 'key:2', 'created', now() - interval '29 days'), ('create-key', 'key:3', 'created', now())`
-    await keepHouse(db, { retentionDays: 30 })
-    expect(await db.$client`SELECT target FROM audit_log ORDER BY id`).toEqual([
-      { target: 'key:2' },
-      { target: 'key:3' },
-    ])
+    await deleteAll((after) => deleteOldAuditEntries(db, 30, after))
+    const targets = db.$client`SELECT target FROM audit_log ORDER BY id`
+    expect(await targets).toEqual([{ target: 'key:2' }, { target: 'key:3' }])
   })
 
-  it('leaves it to whoever is at it already', async () => {
+  it('lets nobody delete an entry of the audit log that is younger than the retention', async () => {
+    await db.$client`
+      INSERT INTO audit_log (operation, target, result, created_at)
+      VALUES ('create-key', 'key:young', 'created', now() - interval '29 days')`
+    const tamper = db.$client`DELETE FROM audit_log WHERE target = 'key:young'`
+    await expect(tamper).rejects.toThrow('append-only')
+    await expect(db.$client`TRUNCATE audit_log`).rejects.toThrow('append-only')
+    await expect(db.$client`UPDATE audit_log SET target = 'x'`).rejects.toThrow('append-only')
+    // A worker with a shorter retention than the installation's deletes what both let go.
+    await deleteAll((after) => deleteOldAuditEntries(db, 1, after))
+    expect(await db.$client`SELECT 1 FROM audit_log WHERE target = 'key:young'`).toHaveLength(1)
+  })
+
+  it('leaves it to the process that is deleting, and waits neither for it nor for a bootstrap', async () => {
+    await insertKeys(4, 10, '25 hours')
+    const run = () => deleteExpiredIdempotencyKeys(db, beginning)
     await db.$client.begin(async (other) => {
-      await other`SELECT pg_advisory_xact_lock(7767429)`
-      expect(await keepHouse(db, { retentionDays: 30 })).toBeUndefined()
+      await other`SELECT pg_advisory_xact_lock(${advisoryLocks.cleaning})`
+      expect(await run()).toEqual({ deleted: 0, next: undefined })
     })
-    expect(await keepHouse(db, { retentionDays: 30 })).toBeDefined()
+    await db.$client.begin(async (other) => {
+      await other`SELECT pg_advisory_xact_lock(${advisoryLocks.firstAdmin})`
+      expect(await run()).toMatchObject({ deleted: 10 })
+    })
+    expect(new Set(Object.values(advisoryLocks)).size).toBe(Object.keys(advisoryLocks).length)
   })
 })

@@ -23,9 +23,12 @@ afterAll(async () => {
 })
 
 test('the snapshot that the next migration is compared with is of this schema', () => {
-  const file = new URL('../migrations/meta/0000_snapshot.json', import.meta.url)
-  expect(JSON.parse(readFileSync(file, 'utf8')).tables).toEqual(JSON.parse(JSON.stringify(tables)))
+  const last = String(read('_journal.json').entries.length - 1).padStart(4, '0')
+  expect(read(`${last}_snapshot.json`).tables).toEqual(JSON.parse(JSON.stringify(tables)))
 })
+
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../migrations/meta/${name}`, import.meta.url), 'utf8'))
 
 test.each(Object.values(tables))('the migrations make $name as the schema says', async (table) => {
   const columns = await db.$client<Column[]>`

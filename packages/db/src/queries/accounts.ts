@@ -1,6 +1,7 @@
 import type { Role } from '@wagate/shared/statuses'
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
+import { advisoryLocks } from '../locks.ts'
 import { accounts, apiKeys } from '../schema.ts'
 import type { NewKey } from './api-keys.ts'
 
@@ -29,15 +30,13 @@ export async function insertAccount(
   })
 }
 
-const bootstrapLock = 7_767_429
-
 /** Undefined when an ADMIN exists or the email is taken. Several processes may call it at once. */
 export async function insertFirstAdmin(
   db: Pick<Database, 'transaction'>,
   account: Omit<NewAccount, 'role'>,
 ): Promise<{ id: number } | undefined> {
   return db.transaction(async (tx) => {
-    await tx.execute(sql`SELECT pg_advisory_xact_lock(${bootstrapLock})`)
+    await tx.execute(sql`SELECT pg_advisory_xact_lock(${advisoryLocks.firstAdmin})`)
     const [admin] = await tx
       .select({ id: accounts.id })
       .from(accounts)

@@ -1,30 +1,81 @@
 import type { Database } from '../client.ts'
-import { dropOldMessagePartitions, ensureMessagePartitions } from './partitions.ts'
-
-const advisoryLock = 7_767_429
-
-export type Housekeeping = { droppedPartitions: string[] }
+import { advisoryLocks } from '../locks.ts'
 
 /**
- * What has to be done now and then by anyone: partitions ahead, retention, what has expired. Undefined when
- * somebody else is at it.
+ * One bounded step of a deletion. `next` is where the next step begins; undefined when nothing is left, or when
+ * another process is deleting at the moment. Starting there spares walking over what was deleted before.
  */
-export async function keepHouse(
-  db: Database,
-  options: { retentionDays: number },
-): Promise<Housekeeping | undefined> {
-  return db.$client.begin(async (sql) => {
-    const [lock] = await sql<{ isHeld: boolean }[]>`
-      SELECT pg_try_advisory_xact_lock(${advisoryLock}) AS "isHeld"`
-    if (!lock?.isHeld) return undefined
-    await ensureMessagePartitions(sql)
-    const droppedPartitions = await dropOldMessagePartitions(sql, options.retentionDays)
-    await sql`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`
-    await sql`DELETE FROM audit_log WHERE created_at < now() - ${options.retentionDays} * interval '1 day'`
-    // Media of messages that were sent are deleted with their upload; these belong to what failed or was canceled.
-    await sql`
-      DELETE FROM media_blobs AS blob WHERE created_at < now() - interval '1 hour' AND NOT EXISTS (
-        SELECT 1 FROM messages WHERE id = blob.message_id AND is_waiting)`
-    return { droppedPartitions }
-  })
+export type DeletedBatch = { deleted: number; next: string | undefined }
+
+export const beginning = '-infinity'
+
+const rowsMax = 5000
+/** With up to 17 MB each. */
+const blobsMax = 20
+
+export async function deleteExpiredIdempotencyKeys(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, 'idempotency_keys', sql`now() - interval '24 hours'`, after)
 }
+
+/** The trigger of the table lets nothing go that is younger than the retention written down at the installation. */
+export async function deleteOldAuditEntries(
+  db: Database,
+  retentionDays: number,
+  after: string,
+): Promise<DeletedBatch> {
+  const sql = db.$client
+  const days = sql`greatest(${retentionDays}, (SELECT retention_days FROM installation))`
+  return deleteOldRows(db, 'audit_log', sql`now() - ${days} * interval '1 day'`, after)
+}
+
+async function deleteOldRows(
+  db: Database,
+  table: 'idempotency_keys' | 'audit_log',
+  olderThan: ReturnType<Database['$client']>,
+  after: string,
+): Promise<DeletedBatch> {
+  const sql = db.$client
+  const [row] = await sql<{ deleted: number; last: string | null }[]>`
+    WITH turn AS MATERIALIZED (${takeTurn(db)}),
+    old AS MATERIALIZED (
+      SELECT ctid, created_at FROM ${sql(table)}
+      WHERE (SELECT is_ours FROM turn) AND created_at >= ${after}::timestamptz AND created_at < ${olderThan}
+      ORDER BY created_at LIMIT ${rowsMax}
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (DELETE FROM ${sql(table)} WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)) RETURNING 1)
+    SELECT (SELECT count(*)::int FROM deleted) AS deleted, max(created_at)::text AS last FROM old`
+  return { deleted: row?.deleted ?? 0, next: row?.last ?? undefined }
+}
+
+/**
+ * Media that came with a request and is no longer needed: that of messages that were sent goes with their upload, so
+ * this is what failed or was canceled. Media of messages that wait are stepped over.
+ */
+export async function deleteUnusedMedia(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  const [row] = await sql<{ deleted: number; last: string | null }[]>`
+    WITH turn AS MATERIALIZED (${takeTurn(db)}),
+    looked AS MATERIALIZED (
+      SELECT message_id, created_at FROM media_blobs
+      WHERE (SELECT is_ours FROM turn) AND created_at > ${after}::timestamptz
+        AND created_at < now() - interval '1 hour'
+      ORDER BY created_at LIMIT ${blobsMax}
+    ),
+    deleted AS (
+      DELETE FROM media_blobs AS blob WHERE message_id = ANY (ARRAY(
+        SELECT message_id FROM looked
+        -- Stored by one statement with its message, so with one now().
+        WHERE NOT EXISTS (
+          SELECT FROM messages
+          WHERE id = looked.message_id AND created_at = looked.created_at AND is_waiting)))
+      RETURNING 1
+    )
+    SELECT (SELECT count(*)::int FROM deleted) AS deleted, max(created_at)::text AS last FROM looked`
+  return { deleted: row?.deleted ?? 0, next: row?.last ?? undefined }
+}
+
+/** All workers clean, but one at a time, and for one short statement. */
+const takeTurn = (db: Database) => db.$client`
+  SELECT pg_try_advisory_xact_lock(${advisoryLocks.cleaning}) AS is_ours`

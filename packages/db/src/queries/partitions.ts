@@ -1,47 +1,134 @@
 import type postgres from 'postgres'
+import { advisoryLocks } from '../locks.ts'
 
-const weekMs = 7 * 86_400_000
+const dayMs = 86_400_000
+const weekMs = 7 * dayMs
 const weeksAhead = 8
+/** What waits for a lock on `messages` makes accepts and sends queue behind it: better to try again later. */
+const lockTimeout = '1s'
+/** Marks what `dropOldMessagePartitions` has detached, so that a table which somebody archived is not taken for it. */
+const dropMark = 'wagate: detached, to be dropped'
 
-/** Makes the weekly partitions of `messages` that are missing, from last week (clocks differ) to 8 weeks ahead. */
-export async function ensureMessagePartitions(sql: postgres.ISql): Promise<void> {
-  const [row] = await sql<{ nowMs: number }[]>`SELECT extract(epoch FROM now())::float8 * 1000 AS "nowMs"`
-  const thisWeek = Math.floor((row?.nowMs ?? 0) / weekMs)
+/**
+ * Makes the weekly partitions of `messages` that are missing, from last week (clocks differ) to 8 weeks ahead, the
+ * nearest first and each in a transaction of its own. Throws what went wrong after it has tried all of them.
+ */
+export async function ensureMessagePartitions(sql: postgres.Sql): Promise<void> {
+  const thisWeek = Math.floor((await findNowMs(sql)) / weekMs)
   const existing = new Set((await listPartitions(sql)).map(({ name }) => name))
+  const errors: unknown[] = []
   for (let week = thisWeek - 1; week <= thisWeek + weeksAhead; week++) {
     const from = new Date(week * weekMs).toISOString()
     const to = new Date((week + 1) * weekMs).toISOString()
     const name = `messages_${from.slice(0, 10).replaceAll('-', '')}`
-    if (existing.has(name)) continue
-    // Attached rather than made in place: that waits for no statement that reads or writes messages.
-    // With room on every page, so that the updates of a message's status need not touch the indexes.
-    await sql.unsafe(`
-      CREATE TABLE IF NOT EXISTS ${name} (LIKE messages INCLUDING DEFAULTS INCLUDING GENERATED)
-      WITH (fillfactor = 80)`)
-    await sql.unsafe(`ALTER TABLE messages ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`)
+    if (!existing.has(name)) await makePartition(sql, { name, from, to }).catch((error) => errors.push(error))
+  }
+  if (errors.length > 0) {
+    throw new AggregateError(errors, 'Partitions of messages could not be made', { cause: errors[0] })
   }
 }
 
-/** Drops the partitions that ended more than `retentionDays` ago, but none that holds an unfinished message. */
-export async function dropOldMessagePartitions(sql: postgres.ISql, retentionDays: number): Promise<string[]> {
+async function makePartition(
+  sql: postgres.Sql,
+  { name, from, to }: { name: string; from: string; to: string },
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+    await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.partitions})`
+    // Another process may have made it while this one waited.
+    if ((await listPartitions(tx)).some((partition) => partition.name === name)) return
+    // Attached rather than made in place: that waits for no statement that reads or writes messages.
+    // With room on every page, so that the updates of a message's status need not touch the indexes.
+    await tx.unsafe(`
+      CREATE TABLE IF NOT EXISTS ${name} (LIKE messages INCLUDING DEFAULTS INCLUDING GENERATED)
+      WITH (fillfactor = 80)`)
+    await tx.unsafe(`ALTER TABLE messages ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`)
+  })
+}
+
+/**
+ * For how many whole weeks from now messages can be stored: 0 when only the present partition is there, -1 when
+ * nothing can be stored now.
+ */
+export async function countPartitionWeeksAhead(sql: postgres.Sql): Promise<number> {
+  const nowMs = await findNowMs(sql)
+  let untilMs = nowMs
+  const partitions = [...(await listPartitions(sql))].sort((a, b) => a.startsAtMs - b.startsAtMs)
+  for (const { startsAtMs, endsAtMs, isPending } of partitions) {
+    if (!isPending && startsAtMs <= untilMs) untilMs = Math.max(untilMs, endsAtMs)
+  }
+  return untilMs === nowMs ? -1 : Math.floor((untilMs - nowMs) / weekMs)
+}
+
+/**
+ * Drops the partitions that ended more than `retentionDays` ago, but none that holds an unfinished message. Each is
+ * detached concurrently: accepts and sends go on meanwhile, whatever else reads messages. That waits for transactions
+ * that are older; when it takes too long the next call finishes it.
+ */
+export async function dropOldMessagePartitions(sql: postgres.Sql, retentionDays: number): Promise<string[]> {
+  const endedBeforeMs = (await findNowMs(sql)) - retentionDays * dayMs
   const dropped: string[] = []
-  for (const { name, endsAt } of await listPartitions(sql)) {
-    const [old] = await sql<{ isOver: boolean }[]>`
-      SELECT ${endsAt}::timestamptz < now() - ${retentionDays} * interval '1 day' AS "isOver"`
-    if (!old?.isOver) continue
-    const unfinished = await sql.unsafe(`SELECT 1 FROM ${name} WHERE is_waiting LIMIT 1`)
-    if (unfinished.length > 0) continue
-    await sql.unsafe(`ALTER TABLE messages DETACH PARTITION ${name}`)
-    await sql.unsafe(`DROP TABLE ${name}`)
+  for (const { name, endsAtMs, isPending } of await listPartitions(sql)) {
+    if (endsAtMs >= endedBeforeMs) continue
+    if (!isPending && (await holdsUnfinished(sql, name))) continue
+    await detach(sql, name, isPending)
+    await dropDetached(sql, name)
+    dropped.push(name)
+  }
+  for (const name of await listDetached(sql)) {
+    await dropDetached(sql, name)
     dropped.push(name)
   }
   return dropped
 }
 
-async function listPartitions(sql: postgres.ISql): Promise<{ name: string; endsAt: string }[]> {
-  return sql<{ name: string; endsAt: string }[]>`
-    SELECT relname AS name, substring(pg_get_expr(relpartbound, oid) FROM 'TO [(]''([^'']+)''[)]') AS "endsAt"
+async function holdsUnfinished(sql: postgres.Sql, name: string): Promise<boolean> {
+  return (await sql.unsafe(`SELECT 1 FROM ${name} WHERE is_waiting LIMIT 1`)).length > 0
+}
+
+/** In no transaction: CONCURRENTLY has two of its own, and what is left after the first needs FINALIZE. */
+async function detach(sql: postgres.Sql, name: string, isPending: boolean): Promise<void> {
+  if (!isPending) await withLockTimeout(sql, `COMMENT ON TABLE ${name} IS '${dropMark}'`)
+  await sql.unsafe(`ALTER TABLE messages DETACH PARTITION ${name} ${isPending ? 'FINALIZE' : 'CONCURRENTLY'}`)
+}
+
+async function dropDetached(sql: postgres.Sql, name: string): Promise<void> {
+  await withLockTimeout(sql, `DROP TABLE IF EXISTS ${name}`)
+}
+
+async function withLockTimeout(sql: postgres.Sql, statement: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+    await tx.unsafe(statement)
+  })
+}
+
+async function findNowMs(sql: postgres.ISql): Promise<number> {
+  const [row] = await sql<{ nowMs: number }[]>`SELECT extract(epoch FROM now())::float8 * 1000 AS "nowMs"`
+  return row?.nowMs ?? 0
+}
+
+/** `isPending`: a detachment of it was interrupted. */
+type Partition = { name: string; startsAtMs: number; endsAtMs: number; isPending: boolean }
+
+async function listPartitions(sql: postgres.ISql): Promise<Partition[]> {
+  const bound = (keyword: string) => sql`
+    extract(epoch FROM substring(
+      pg_get_expr(relpartbound, oid) FROM ${keyword} || ' [(]''([^'']+)''[)]')::timestamptz)::float8 * 1000`
+  // Those whose detachment was interrupted first: no other can be detached before them.
+  return sql<Partition[]>`
+    SELECT quote_ident(relname) AS name, inhdetachpending AS "isPending",
+      ${bound('FROM')} AS "startsAtMs", ${bound('TO')} AS "endsAtMs"
     FROM pg_class JOIN pg_inherits ON inhrelid = oid
     WHERE inhparent = 'messages'::regclass
-    ORDER BY relname`
+    ORDER BY inhdetachpending DESC, relname`
+}
+
+/** What was detached by a process that ended before it dropped it. */
+async function listDetached(sql: postgres.ISql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    SELECT quote_ident(relname) AS name FROM pg_class
+    WHERE relkind = 'r' AND NOT relispartition AND obj_description(oid, 'pg_class') = ${dropMark}
+      AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'messages'::regclass)`
+  return rows.map(({ name }) => name)
 }

@@ -1,0 +1,55 @@
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { makeLogger } from '@wagate/shared/logger'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
+import { type Housekeeping, startHousekeeping } from '../src/housekeeping.ts'
+
+const eventually = { timeout: 15_000, interval: 50 }
+let database: TestDatabase
+let db: Database
+let housekeeping: Housekeeping | undefined
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 4000 })
+})
+afterEach(async () => {
+  await housekeeping?.close()
+  await closeDatabase(db)
+  await database.drop()
+})
+
+function start(): void {
+  housekeeping = startHousekeeping(db, makeLogger('test', 'silent'), 365)
+}
+
+async function count(table: string): Promise<number> {
+  const [row] = await db.$client<{ count: number }[]>`SELECT count(*)::int AS count FROM ${db.$client(table)}`
+  return row?.count ?? 0
+}
+
+test('one step that fails stops no other', async () => {
+  const [newest] = await db.$client<{ name: string }[]>`
+    SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'messages'::regclass
+    ORDER BY 1 DESC LIMIT 1`
+  await db.$client.unsafe(`DROP TABLE ${newest?.name}`)
+  await db.$client`
+    INSERT INTO idempotency_keys (account_id, operation, key, payload_hash, created_at)
+    VALUES (1, 'send-message', 'old', '', now() - interval '25 hours')`
+  await db.$client`
+    INSERT INTO media_blobs (message_id, account_id, mime, bytes, created_at)
+    VALUES (gen_random_uuid(), 1, 'image/png', '', now() - interval '2 hours')`
+  await db.$client`
+    INSERT INTO audit_log (operation, target, result, created_at) VALUES ('x', 'y', 'z', now() - interval '400 days')`
+  const blocker = await db.$client.reserve()
+  await blocker`BEGIN`
+  await blocker`SET LOCAL idle_in_transaction_session_timeout = 0`
+  await blocker`LOCK TABLE idempotency_keys IN ACCESS EXCLUSIVE MODE`
+  start()
+  await vi.waitFor(() => expect(housekeeping?.partitionWeeksAhead()).toBe(8), eventually)
+  await vi.waitFor(async () => expect(await count('media_blobs')).toBe(0), eventually)
+  expect(await count('audit_log')).toBe(0)
+  await blocker`COMMIT`
+  blocker.release()
+  expect(await count('idempotency_keys')).toBe(1)
+})

@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../../devnet/src/harness/until.ts'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import {
+  countPartitionWeeksAhead,
+  dropOldMessagePartitions,
+  ensureMessagePartitions,
+} from '../src/queries/partitions.ts'
+
+let test: Awaited<ReturnType<typeof createTestDatabase>>
+let db: Database
+
+beforeEach(async () => {
+  test = await createTestDatabase()
+  db = openDatabase(test.url, { poolSize: 4, applicationName: 'test', statementTimeoutMs: 1500 })
+})
+afterEach(async () => {
+  await closeDatabase(db)
+  await test.drop()
+})
+
+async function listPartitions(): Promise<string[]> {
+  const rows = await db.$client<{ name: string }[]>`
+    SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'messages'::regclass ORDER BY 1`
+  return rows.map(({ name }) => name)
+}
+
+async function insertMessage(createdAt: string, status = 'read'): Promise<void> {
+  await db.$client`
+    INSERT INTO messages (id, account_id, device_id, created_at, direction, type, sender, number, status, wa_id, link_generation)
+    VALUES (gen_random_uuid(), 1, 1, ${createdAt}, 'out', 'text', '1', '2', ${status}, 'X', 1)`
+}
+
+/** A partition of a week long ago with one message in it. */
+async function addOldPartition(name: string, from: string, to: string, status = 'read'): Promise<void> {
+  await db.$client.unsafe(
+    `CREATE TABLE ${name} PARTITION OF messages FOR VALUES FROM ('${from}') TO ('${to}')`,
+  )
+  await insertMessage(from, status)
+}
+
+/** Something that reads all messages for long, such as a backup. */
+async function readForLong(): Promise<() => Promise<void>> {
+  const reader = await db.$client.reserve()
+  await reader`BEGIN`
+  await reader`SET LOCAL idle_in_transaction_session_timeout = 0`
+  await reader`SELECT count(*) FROM messages`
+  return async () => {
+    await reader`COMMIT`
+    reader.release()
+  }
+}
+
+describe('partitions that are made ahead', () => {
+  it('are made where they are missing, and nothing is left to do afterwards', async () => {
+    const before = await listPartitions()
+    expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
+    await db.$client.unsafe(`DROP TABLE ${before.at(-1)}, ${before.at(-3)}`)
+    expect(await countPartitionWeeksAhead(db.$client)).toBe(5)
+    await ensureMessagePartitions(db.$client)
+    await ensureMessagePartitions(db.$client)
+    expect(await listPartitions()).toEqual(before)
+    expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
+  })
+
+  it('count as -1 weeks when nothing can be stored now', async () => {
+    const partitions = await listPartitions()
+    await db.$client.unsafe(`DROP TABLE ${partitions[1]}`)
+    expect(await countPartitionWeeksAhead(db.$client)).toBe(-1)
+    await db.$client.unsafe(`DROP TABLE ${partitions[0]}, ${partitions.slice(2).join()}`)
+    expect(await countPartitionWeeksAhead(db.$client)).toBe(-1)
+    await ensureMessagePartitions(db.$client)
+    expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
+  })
+
+  it('are made although one of them cannot be', async () => {
+    const before = await listPartitions()
+    await db.$client.unsafe(`DROP TABLE ${before.at(-1)}, ${before.at(-2)}, ${before.at(-3)}`)
+    // An operator made one that overlaps.
+    const name = before.at(-2)?.replace('messages_', '') ?? ''
+    const day = `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6)}`
+    await db.$client.unsafe(
+      `CREATE TABLE mine PARTITION OF messages FOR VALUES FROM ('${day} 01:00Z') TO ('${day} 02:00Z')`,
+    )
+    await expect(ensureMessagePartitions(db.$client)).rejects.toThrow('could not be made')
+    expect(await listPartitions()).toEqual(expect.arrayContaining([before.at(-3), before.at(-1)]))
+  })
+
+  it('are made while messages are read and written', async () => {
+    const before = await listPartitions()
+    await db.$client.unsafe(`DROP TABLE ${before.at(-1)}`)
+    const end = await readForLong()
+    await ensureMessagePartitions(db.$client)
+    await end()
+    expect(await listPartitions()).toEqual(before)
+  })
+})
+
+describe('partitions past the retention', () => {
+  it('are dropped, but none that holds a message which still waits to be sent', async () => {
+    await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
+    await addOldPartition('messages_waiting_2020', '2020-01-09', '2020-01-16', 'queued')
+    const before = await listPartitions()
+    expect(await dropOldMessagePartitions(db.$client, 30)).toEqual(['messages_done'])
+    expect(await listPartitions()).toEqual(before.filter((name) => name !== 'messages_done'))
+    expect(await db.$client`SELECT 1 FROM pg_class WHERE relname = 'messages_done'`).toEqual([])
+  })
+
+  it('do not hold up messages that are accepted, although a long transaction reads the history', async () => {
+    await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
+    const end = await readForLong()
+    const dropping = dropOldMessagePartitions(db.$client, 30).catch((error: unknown) => error)
+    await until('the partition is being detached', { withinMs: 2000, everyMs: 20 }, async () => {
+      const [row] = await db.$client<{ waits: boolean }[]>`
+        SELECT EXISTS (
+          SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND query LIKE '%DETACH%' AND wait_event_type = 'Lock') AS waits`
+      return row?.waits === true && (await listPartitions()).length > 0
+    })
+    const startedAt = performance.now()
+    await insertMessage(new Date().toISOString())
+    expect(performance.now() - startedAt).toBeLessThan(500)
+    // It gave up, and the history no longer has what is half detached.
+    expect(await dropping).toMatchObject({ code: '57014' })
+    await end()
+  })
+
+  it('are dropped in the end when a detachment was interrupted', async () => {
+    await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
+    await addOldPartition('messages_also_done', '2020-01-09', '2020-01-16')
+    const end = await readForLong()
+    await expect(dropOldMessagePartitions(db.$client, 30)).rejects.toMatchObject({ code: '57014' })
+    await end()
+    const dropped = await dropOldMessagePartitions(db.$client, 30)
+    expect(dropped.sort()).toEqual(['messages_also_done', 'messages_done'])
+    expect(await dropOldMessagePartitions(db.$client, 30)).toEqual([])
+  })
+
+  it('are dropped in the end when the process ended after the detachment, but no table that was archived', async () => {
+    await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
+    await addOldPartition('messages_archived', '2020-01-09', '2020-01-16')
+    await db.$client.unsafe('ALTER TABLE messages DETACH PARTITION messages_archived')
+    const holder = await db.$client.reserve()
+    await holder`BEGIN`
+    await holder`SELECT 1 FROM messages_archived`
+    // A lock on the table itself: its drop fails after the detachment.
+    const failing = new Proxy(db.$client, {
+      get: (sql, name) => (name === 'begin' ? refuseDrop(sql) : Reflect.get(sql, name)),
+    })
+    await expect(dropOldMessagePartitions(failing, 30)).rejects.toThrow('The process ended')
+    await holder`COMMIT`
+    holder.release()
+    expect(await dropOldMessagePartitions(db.$client, 30)).toEqual(['messages_done'])
+    expect(await db.$client`SELECT 1 FROM messages_archived`).toHaveLength(1)
+  })
+})
+
+/** Lets the mark through and ends before the drop. */
+function refuseDrop(sql: Database['$client']): unknown {
+  return (work: (tx: { unsafe(text: string): Promise<unknown> }) => Promise<unknown>) =>
+    sql.begin((tx) =>
+      work({
+        unsafe(text) {
+          if (text.startsWith('DROP')) throw new Error('The process ended')
+          return tx.unsafe(text)
+        },
+      }),
+    )
+}

@@ -1,7 +1,16 @@
 // Brings the database of DATABASE_URL to this version. For images, after a build.
-const { migrate } = await import(new URL('../packages/db/dist/migrate.js', import.meta.url).href)
+const load = (/** @type {string} */ path) => import(new URL(`../packages/${path}.js`, import.meta.url).href)
+const { readEnv } = await load('shared/dist/env')
+const { pickSettings } = await load('shared/dist/settings')
+const { migrate } = await load('db/dist/migrate')
 
-const { DATABASE_URL, SHARDS = '256', RETENTION_DAYS = '365' } = process.env
-if (!DATABASE_URL) throw new Error('DATABASE_URL is not set.')
-await migrate(DATABASE_URL, { shards: Number(SHARDS), retentionDays: Number(RETENTION_DAYS) })
+const config = readEnv(
+  pickSettings('DATABASE_URL', 'SHARDS', 'WHATSAPP_NETWORK', 'RETENTION_DAYS'),
+  process.env,
+)
+await migrate(config.DATABASE_URL, {
+  shards: config.SHARDS,
+  network: config.WHATSAPP_NETWORK,
+  retentionDays: config.RETENTION_DAYS,
+})
 console.log('The database is up to date.')

@@ -9,7 +9,7 @@ simulated: nothing leaves the machine, nobody is messaged and no phone is needed
   --workers <number>       how many workers share the senders (2)
   --port <port>            the API's port (3000)
   --simulator-port <port>  the control interface and page of the simulated network (8789)
-  --data <folder>          where data, keys and logs are kept (.data)
+  --data <folder>          where data, keys and logs are kept (.data, or .data-live with --live)
   --help                   this text
 
 DATABASE_URL and REDIS_URL, in the environment or in .env, name servers of yours to use instead of
@@ -53,7 +53,7 @@ export function readStartArguments(args) {
     workers: readNumber('--workers', values.workers ?? '2', 1, 64),
     port: readNumber('--port', values.port ?? '3000', 1, 65_535),
     simulatorPort: readNumber('--simulator-port', values['simulator-port'] ?? '8789', 1, 65_535),
-    data: String(values.data ?? '.data'),
+    data: String(values.data ?? (values.live === true ? '.data-live' : '.data')),
     help: values.help === true,
   }
 }

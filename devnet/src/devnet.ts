@@ -141,7 +141,7 @@ async function choosePort(port = 0, what: string, option: string): Promise<numbe
 /** The servers, with a database that the apps can use, and what tools outside need to know of them. */
 async function prepare(
   loading: Promise<typeof import('./prepare-installation.ts')>,
-  { dataFolder, masterKey, shards }: AppSettings,
+  { dataFolder, masterKey, shards, network }: AppSettings,
   starting: Promise<DevnetServers>,
 ): Promise<DevnetServers & { adminKey: AdminKey }> {
   const servers = await starting
@@ -150,9 +150,11 @@ async function prepare(
     REDIS_URL: servers.redisUrl,
     MASTER_KEY: masterKey,
     SHARDS: String(shards),
+    WHATSAPP_NETWORK: network,
   })
   const { prepareInstallation } = await loading
-  const adminKey = await prepareInstallation(servers.databaseUrl, shards, dataFolder)
+  const { databaseUrl } = servers
+  const adminKey = await prepareInstallation({ databaseUrl, shards, network, dataFolder })
   return { ...servers, adminKey }
 }
 

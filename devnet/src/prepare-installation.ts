@@ -1,6 +1,7 @@
 import { bootstrapAdmin } from '@wagate/api/bootstrap-admin'
 import { migrate } from '@wagate/db/migrate'
 import { readAdminKey, writeAdminKey } from './data-folder.ts'
+import { settleNetwork } from './settle-network.ts'
 
 export type AdminKey = {
   /** Undefined when an ADMIN exists whose key is not kept here. */
@@ -8,13 +9,13 @@ export type AdminKey = {
   isNew: boolean
 }
 
+type Installation = { databaseUrl: string; shards: number; network: 'simulator' | 'live'; dataFolder: string }
+
 /** Brings the database to this version and makes the first ADMIN where there is none. */
-export async function prepareInstallation(
-  databaseUrl: string,
-  shards: number,
-  dataFolder: string,
-): Promise<AdminKey> {
+export async function prepareInstallation(installation: Installation): Promise<AdminKey> {
+  const { databaseUrl, shards, dataFolder } = installation
   await migrate(databaseUrl, { shards })
+  await settleNetwork(installation)
   const created = await bootstrapAdmin(databaseUrl, 'admin@example.com')
   if (!created) return { apiKey: readAdminKey(dataFolder), isNew: false }
   writeAdminKey(dataFolder, created.apiKey)

@@ -12,6 +12,10 @@ test('simulates the network with two workers when nothing is asked for', () => {
   })
 })
 
+test('the real network has a data folder of its own', () => {
+  expect(readStartArguments(['--live']).data).toBe('.data-live')
+})
+
 test('takes every option, with a space or an equals sign', () => {
   const given = ['--live', '--workers=3', '--port', '3001', '--simulator-port=8790', '--data', 'a b', '-h']
   expect(readStartArguments(given)).toEqual({

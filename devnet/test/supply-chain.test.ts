@@ -62,7 +62,7 @@ test('images run as nobody special and take no secret in', () => {
   const runtime = lines.slice(lines.findIndex((line) => line.endsWith(' AS runtime')))
   expect(runtime.indexOf('USER node')).toBeGreaterThan(-1)
   expect(runtime.indexOf('USER node')).toBeLessThan(runtime.findIndex((line) => line.startsWith('CMD')))
-  for (const path of ['**/.env', '**/.env.*', '**/.data', '.git']) {
+  for (const path of ['**/.env', '**/.env.*', '**/.data', '**/.data-live', '.git']) {
     expect(read('.dockerignore').split('\n')).toContain(path)
   }
 })

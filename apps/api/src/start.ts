@@ -44,7 +44,7 @@ export async function startApi(
   const accountEvents = openAccountEvents(config.REDIS_URL, { onError })
   const rateLimits = openRateLimits(config.REDIS_URL, { onError })
   const metrics = makeMetrics()
-  const expected = { shards: config.SHARDS }
+  const expected = { shards: config.SHARDS, network: config.WHATSAPP_NETWORK }
   const readReadiness = makeReadinessCheck({ db, events }, expected)
   addReadinessGauges(metrics, readReadiness)
   const closing = new AbortController()

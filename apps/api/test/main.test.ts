@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { migrate } from '@wagate/db/migrate'
 import { afterEach, expect, test, vi } from 'vitest'
 import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
@@ -71,6 +72,15 @@ test('refuses to start on another number of shards, and says so', async () => {
   const [code] = await once(child, 'exit')
   expect(code).not.toBe(0)
   expect(output.join('')).toContain('installed with 256 shards, SHARDS says 8')
+})
+
+test('refuses to start on an installation of the other network, and says what to set', async () => {
+  const env = await makeEnv()
+  await migrate(env.DATABASE_URL ?? '', { shards: 256, network: 'simulator' })
+  const { child, output } = start(env)
+  const [code] = await once(child, 'exit')
+  expect(code).not.toBe(0)
+  expect(output.join('')).toContain('Set WHATSAPP_NETWORK to "simulator"')
 })
 
 test('refuses to start on a Redis that drops keys, and says what to set', async () => {

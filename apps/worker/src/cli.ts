@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { setShards } from '@wagate/db/queries/installation'
+import { setNetwork, setShards } from '@wagate/db/queries/installation'
 import { readEnv } from '@wagate/shared/env'
 import { settings } from '@wagate/shared/settings'
+import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { rotateMasterKeys } from './rotate-master-keys.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
 const usage = `Usage: wagate keys rotate
        wagate shards set <number>
+       wagate network set live|simulator
 
 keys rotate
 Encrypts with MASTER_KEY what one of MASTER_KEYS_OTHER has encrypted, in the database of DATABASE_URL, while workers run.
@@ -15,9 +17,13 @@ It may be interrupted and repeated. See docs/security.md for the steps around it
 
 shards set
 Gives the installation in the database of DATABASE_URL another number of shards, 4096 at most. Stop all workers and API
-processes before, and start them with the new SHARDS.`
+processes before, and start them with the new SHARDS.
 
-const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS } = settings
+network set
+Writes down which WhatsApp network the senders in the database of DATABASE_URL are linked on. Links of another network end
+when a worker starts, so use it only when you know that the network is the right one.`
+
+const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
 const sayEveryMs = 2000
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
@@ -30,11 +36,14 @@ async function run(args: string[]): Promise<number> {
     allowPositionals: true,
     options: { help: { type: 'boolean', short: 'h' } },
   })
-  const [subject, verb, number] = positionals
-  const shards = SHARDS.safeParse(number)
+  const [subject, verb, value] = positionals
+  const shards = SHARDS.safeParse(value)
+  const network = WHATSAPP_NETWORK.safeParse(value)
   if (!values.help) {
     if (positionals.join(' ') === 'keys rotate') return rotateKeys()
-    if (subject === 'shards' && verb === 'set' && number && shards.success) return changeShards(shards.data)
+    if (subject === 'shards' && verb === 'set' && value && shards.success) return changeShards(shards.data)
+    if (subject === 'network' && verb === 'set' && value && network.success)
+      return changeNetwork(network.data)
   }
   console.error(usage)
   return values.help ? 0 : 2
@@ -62,6 +71,14 @@ async function changeShards(shards: number): Promise<number> {
     }
     console.error(`Nothing was changed. Stop these workers first: ${alive.join(', ')}`)
     return 1
+  })
+}
+
+async function changeNetwork(network: WhatsAppNetwork): Promise<number> {
+  return withDatabase(readEnv({ DATABASE_URL }, process.env).DATABASE_URL, async (db) => {
+    await setNetwork(db.$client, network)
+    console.log(`The network is "${network}". Start every process with WHATSAPP_NETWORK=${network}.`)
+    return 0
   })
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { checkInstallation } from '@wagate/db/queries/installation'
+import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation'
 import { untilAvailable } from '@wagate/db/until-available'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
@@ -24,7 +24,7 @@ const tickMs = 500
 
 /**
  * Starts once Postgres answers, however long that takes, then claims shards in the background; Redis may come later.
- * Throws when the installation has another number of shards.
+ * Throws when the installation has another number of shards or belongs to another network.
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
   const databases = openDatabases(config)
@@ -38,7 +38,9 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 
   try {
     const check = async () => {
-      await checkInstallation(databases.ownership, { shards: config.SHARDS })
+      const { SHARDS: shards, WHATSAPP_NETWORK: network } = config
+      await checkInstallation(databases.ownership, { shards, network })
+      await claimNetwork(databases.ownership.$client, network)
       await checkMasterKeys(databases.sessions, readMasterKeys(config))
     }
     await refuseEvictingRedis(config.REDIS_URL)

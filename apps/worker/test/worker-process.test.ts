@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
 import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
@@ -92,6 +93,41 @@ test('a Redis that drops keys ends the start, and the log says what to set', opt
     expect(output).toMatch(/maxmemory-policy allkeys-lfu.*noeviction/)
   } finally {
     await redis.close()
+  }
+})
+
+test('a worker of the other network touches no credentials and ends with one message', options, async () => {
+  const db = openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 5000 })
+  const sql = db.$client
+  try {
+    const [account] = await sql<{ id: number }[]>`
+      INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b.c', '', 'USER', 1)
+      RETURNING id`
+    const [device] = await sql<{ id: number }[]>`
+      INSERT INTO devices (id, shard, account_id, sender, name, desired, has_credentials, link_generation)
+      SELECT nextval('devices_id_seq'), 0, ${account?.id ?? 0}, '15550000001', '', 'linked', true, 1 RETURNING id`
+    await sql`
+      INSERT INTO device_auth (device_id, type, id, value) VALUES (${device?.id ?? 0}, 'creds', '', 'sealed')`
+    const read = () => sql`SELECT devices.*, value FROM devices JOIN device_auth ON device_id = devices.id`
+    const before = await read()
+    for (const [network, message] of [
+      ['live', /linked on the network "live", WHATSAPP_NETWORK says "simulator"/],
+      [null, /wagate network set simulator/],
+    ] as const) {
+      await sql`UPDATE installation SET network = ${network}`
+      const child = spawnWorker('first', 'pipe')
+      let errors = ''
+      child.stderr?.on('data', (chunk) => {
+        errors += chunk
+      })
+      expect((await once(child, 'close'))[0]).toBe(1)
+      expect(errors.match(/Nothing was changed/g)).toHaveLength(1)
+      expect(errors).toMatch(message)
+      expect(await read()).toEqual(before)
+      expect(await sql`SELECT * FROM workers`).toEqual([])
+    }
+  } finally {
+    await closeDatabase(db)
   }
 })
 

@@ -1,18 +1,20 @@
+import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import { advisoryLocks } from './locks.ts'
 import { migrationsFolder } from './migrations.ts'
+import { claimNetwork } from './queries/installation.ts'
 import { ensureMessagePartitions } from './queries/partitions.ts'
 
 /**
  * Brings the database to this version, under an advisory lock: several may call it at once.
- * Throws when the installation has another number of shards. With `retentionDays`, entries of the audit log can be
- * deleted after that time and not before.
+ * Throws when the installation has another number of shards, or when the network cannot be decided. With
+ * `retentionDays`, entries of the audit log can be deleted after that time and not before.
  */
 export async function migrate(
   databaseUrl: string,
-  options: { shards: number; retentionDays?: number },
+  options: { shards: number; network?: WhatsAppNetwork; retentionDays?: number },
 ): Promise<void> {
   const client = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   try {
@@ -22,6 +24,7 @@ export async function migrate(
     await setShards(client, options.shards)
     const { retentionDays } = options
     if (retentionDays !== undefined) await client`UPDATE installation SET retention_days = ${retentionDays}`
+    if (options.network) await claimNetwork(client, options.network)
   } finally {
     await client.end()
   }

@@ -1,4 +1,5 @@
 import type { MessageStatus, MessageType, Role } from '@wagate/shared/statuses'
+import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -35,8 +36,13 @@ export const installation = pgTable(
     shards: integer().notNull(),
     /** Entries of the audit log that are younger cannot be deleted. */
     retentionDays: integer('retention_days').notNull().default(365),
+    /** Which WhatsApp network the links belong to. Null until the first process that may decide it. */
+    network: text().$type<WhatsAppNetwork>(),
   },
-  (table) => [check('installation_one_row', sql`${table.id} = 1`)],
+  (table) => [
+    check('installation_one_row', sql`${table.id} = 1`),
+    check('installation_network', sql`${table.network} IN ('live', 'simulator')`),
+  ],
 )
 
 export const accounts = pgTable(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { createDevice } from '../src/queries/devices.ts'
-import { checkInstallation, setShards } from '../src/queries/installation.ts'
+import { checkInstallation, claimNetwork, setNetwork, setShards } from '../src/queries/installation.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { registerWorker, unregisterWorker } from '../src/queries/workers.ts'
 
@@ -34,12 +34,12 @@ test('the number of shards changes for every device and lease, but not while a w
   await claimShards(db, id, [1, 200])
 
   expect(await setShards(db, 100)).toEqual(['one'])
-  await checkInstallation(db, { shards: 256 })
+  await checkInstallation(db, { shards: 256, network: 'live' })
 
   await unregisterWorker(db, id)
   for (const shards of [100, 1000]) {
     expect(await setShards(db, shards)).toEqual([])
-    await checkInstallation(db, { shards })
+    await checkInstallation(db, { shards, network: 'live' })
     await addDevice(`1555000${1000 + shards}`)
     const devices = await sql<{ id: number; shard: number }[]>`SELECT id, shard FROM devices`
     for (const device of devices) expect(device.shard).toBe(device.id % shards)
@@ -50,4 +50,30 @@ test('the number of shards changes for every device and lease, but not while a w
   // A fence of the former owner must miss, and the next owner's epoch be a higher one.
   const [kept] = await sql`SELECT epoch::int FROM shard_leases WHERE shard = 1`
   expect(kept).toEqual({ epoch: 1 })
+})
+
+test('the first process writes the network down, and one of the other network is refused', async () => {
+  const sql = db.$client
+  await sql`DELETE FROM devices`
+  await sql`UPDATE installation SET network = NULL, shards = 256`
+  await claimNetwork(sql, 'simulator')
+  await claimNetwork(sql, 'live')
+  await checkInstallation(db, { shards: 256, network: 'simulator' })
+  await expect(checkInstallation(db, { shards: 256, network: 'live' })).rejects.toThrow(
+    'Set WHATSAPP_NETWORK to "simulator"',
+  )
+})
+
+test('senders of an earlier version are taken for live ones until an operator says otherwise', async () => {
+  const sql = db.$client
+  await sql`
+    INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)
+    SELECT nextval('devices_id_seq'), 0, id, '15550000009', '', true FROM accounts`
+  await sql`UPDATE installation SET network = NULL, shards = 256`
+  await expect(claimNetwork(sql, 'simulator')).rejects.toThrow('wagate network set simulator')
+  expect(await sql`SELECT network FROM installation`).toMatchObject([{ network: null }])
+  await claimNetwork(sql, 'live')
+  await checkInstallation(db, { shards: 256, network: 'live' })
+  await setNetwork(sql, 'simulator')
+  await checkInstallation(db, { shards: 256, network: 'simulator' })
 })

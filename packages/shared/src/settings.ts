@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { whatsAppNetworks } from './whatsapp-network.ts'
 
 const wholeNumber = (minimum: number, maximum: number) =>
   z.coerce
@@ -81,7 +82,7 @@ export const settings = {
   OUTBOX_POLL_MS: wholeNumber(50, 600_000).default(5000),
 
   /** `simulator` refuses to speak to anything but a loopback or private address. */
-  WHATSAPP_NETWORK: z.enum(['live', 'simulator']).default('live'),
+  WHATSAPP_NETWORK: z.enum(whatsAppNetworks).default('live'),
   WHATSAPP_SOCKET_URL: url('ws:', 'wss:').optional(),
   WHATSAPP_ROOT_KEY: key32.optional(),
   WHATSAPP_MEDIA_HOST: z

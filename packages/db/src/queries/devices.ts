@@ -59,6 +59,12 @@ export async function listLinkedDeviceIds(db: Database, accountId: number, limit
   return rows.map(({ id }) => id)
 }
 
+/** Of all accounts: the WhatsApp addresses of the devices that hold credentials. */
+export async function listLinkedJids(db: Database): Promise<string[]> {
+  const rows = await db.select({ jid: devices.waJid }).from(devices).where(eq(devices.hasCredentials, true))
+  return rows.map(({ jid }) => jid ?? '')
+}
+
 /** What a request that acts through a sender needs to know of it. */
 export async function findSender(
   db: Database,

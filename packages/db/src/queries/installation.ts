@@ -1,8 +1,10 @@
+import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { newestMigration } from '../migrations.ts'
 
 /** What a process is configured for, which must agree with what is written down in the database. */
-export type ExpectedInstallation = { shards: number }
+export type ExpectedInstallation = { shards: number; network: WhatsAppNetwork }
 
 /** Throws when the process does not fit the installation. The message says what to do. */
 export async function checkInstallation(db: Database, expected: ExpectedInstallation): Promise<void> {
@@ -22,14 +24,23 @@ export async function findInstallationProblem(
   if (found.shards !== expected.shards) {
     return `This database was installed with ${found.shards} shards, SHARDS says ${expected.shards}. Set SHARDS to ${found.shards}.`
   }
+  if (found.network !== null && found.network !== expected.network) {
+    return (
+      `The senders of this database are linked on the network "${found.network}", WHATSAPP_NETWORK says ` +
+      `"${expected.network}". Nothing was changed. Set WHATSAPP_NETWORK to "${found.network}", or give this process a database of its own.`
+    )
+  }
   return undefined
 }
 
 /** Undefined when the tables do not exist yet. */
-async function readInstallation(db: Database): Promise<{ shards: number; migratedTo: number } | undefined> {
+async function readInstallation(
+  db: Database,
+): Promise<{ shards: number; network: WhatsAppNetwork | null; migratedTo: number } | undefined> {
   try {
-    const [row] = await db.$client<{ shards: number; migratedTo: number }[]>`
-      SELECT shards, (SELECT max(created_at) FROM drizzle.__drizzle_migrations)::float8 AS "migratedTo"
+    const [row] = await db.$client<{ shards: number; network: WhatsAppNetwork | null; migratedTo: number }[]>`
+      SELECT shards, network,
+        (SELECT max(created_at) FROM drizzle.__drizzle_migrations)::float8 AS "migratedTo"
       FROM installation`
     return row
   } catch (error) {
@@ -40,6 +51,32 @@ async function readInstallation(db: Database): Promise<{ shards: number; migrate
 
 /** undefined_table, undefined_column, invalid_schema_name */
 const missingCodes = new Set(['42P01', '42703', '3F000'])
+
+/**
+ * Writes the network down in an installation that has none yet. Senders that an earlier version linked are taken for
+ * live ones: the simulator does not know them, and the gateway would wipe their credentials. Throws for it then.
+ */
+export async function claimNetwork(sql: postgres.Sql, network: WhatsAppNetwork): Promise<void> {
+  if ((await readNetwork(sql)) !== null) return
+  await sql`
+    UPDATE installation SET network = ${network}
+    WHERE network IS NULL AND (${network} = 'live' OR NOT EXISTS (SELECT FROM devices WHERE has_credentials))`
+  if ((await readNetwork(sql)) !== null) return
+  throw new Error(
+    'This database has senders that were linked before wagate wrote down their network. Nothing was changed. ' +
+      'If they are linked on the simulated network, run "wagate network set simulator". Otherwise set WHATSAPP_NETWORK to "live".',
+  )
+}
+
+export async function readNetwork(sql: postgres.Sql): Promise<WhatsAppNetwork | null> {
+  const [row] = await sql<{ network: WhatsAppNetwork | null }[]>`SELECT network FROM installation`
+  return row?.network ?? null
+}
+
+/** Senders that are linked on another network than this lose their links when a worker starts. */
+export async function setNetwork(sql: postgres.Sql, network: WhatsAppNetwork): Promise<void> {
+  await sql`UPDATE installation SET network = ${network}`
+}
 
 /**
  * Gives the installation another number of shards, and each device its new one. Answers with the names of the workers

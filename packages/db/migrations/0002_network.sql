@@ -1,0 +1,2 @@
+ALTER TABLE "installation" ADD COLUMN "network" text;--> statement-breakpoint
+ALTER TABLE "installation" ADD CONSTRAINT "installation_network" CHECK ("installation"."network" IN ('live', 'simulator'));

@@ -21,6 +21,7 @@ beforeAll(async () => {
     environment: () => ({
       SEND_RATE_PER_MINUTE: '0',
       LIMIT_REQUESTS_PER_SECOND: '0',
+      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
       OUTBOX_POLL_MS: '500',
       LOG_LEVEL: 'debug',
     }),

@@ -22,6 +22,7 @@ beforeAll(async () => {
     environment: () => ({
       SEND_RATE_PER_MINUTE: '0',
       LIMIT_REQUESTS_PER_SECOND: '0',
+      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
       ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
       LOG_LEVEL: 'debug',
     }),

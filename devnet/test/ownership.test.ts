@@ -14,7 +14,11 @@ let gateway: ReturnType<typeof makeGatewayClient>
 beforeAll(async () => {
   devnet = await startDevnet({
     shards: 16,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
+    environment: () => ({
+      SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
+      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
+    }),
     async between(name, url) {
       if (name !== 'worker-2' || !url.startsWith('ws')) return url
       worker2ToWhatsapp = await startTcpProxy(url)

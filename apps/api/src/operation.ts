@@ -4,8 +4,11 @@ import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import type { z } from 'zod'
 import type { ApiContext } from './context.ts'
 import { findKeyOutsideBody, getKey } from './credentials/find-key.ts'
+import { getHolder } from './credentials/get-holder.ts'
+import { clientNetwork } from './http/client-address.ts'
 import type { Deadline } from './http/deadline.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
+import type { BodySender } from './http/large-bodies.ts'
 import { allowMethods, type Method } from './http/methods.ts'
 import { readBody } from './http/read-body.ts'
 import { charge } from './limits/charge.ts'
@@ -28,8 +31,8 @@ export type Call = {
   setHeader(name: string, value: string): void
   /** Adds a sentence to the `warnings` of the answer. */
   warn(sentence: string): void
-  /** Counts against a limit of the operation's own. Throws `rate_limited`. */
-  charge(limit: keyof Limits, key: string): Promise<void>
+  /** Counts against limits of the operation's own. Throws `rate_limited`. */
+  charge(...charges: { limit: keyof Limits; key: string }[]): Promise<void>
 }
 
 type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = {
@@ -79,17 +82,6 @@ export async function answerOperation(
   if (operation.changes && method === 'GET') refusePrefetch(exchange.request)
 
   const { account, body } = await authenticate(context, operation, exchange, method)
-  const { limits } = context
-  if (limits.requests) {
-    await deadline.run(() => charge(limits.requests, String(account.keyId), headers))
-  }
-  if (operation.adminOnly && account.role !== 'ADMIN') {
-    throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
-  }
-  if (operation.changes && account.accountExpiresAt && account.accountExpiresAt.getTime() <= Date.now()) {
-    throw new AppError('account_expired', 'The account has expired.')
-  }
-
   const given = collectParameters(exchange.url.searchParams, body)
   const warnings = warnOfUnknown(operation.parameters, given)
   const fields = await deadline.run(() =>
@@ -105,33 +97,67 @@ export async function answerOperation(
         headers[name] = value
       },
       warn: (sentence) => void warnings.push(sentence),
-      charge: (limit, key) => charge(limits[limit], key, headers),
+      charge: (...charges) =>
+        charge(
+          charges.map(({ limit, key }) => ({ limiter: context.limits[limit], key })),
+          headers,
+        ),
     }),
   )
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
 }
 
-/** A key outside the body is checked before the body is read: a stranger's upload is not worth taking. */
+/** With a key outside the body, the caller is admitted before the body is read: others' uploads are not worth taking. */
 async function authenticate(
-  { config, keys, largeBodies }: ApiContext,
+  context: ApiContext,
   operation: Operation,
   exchange: Exchange,
   method: Method,
 ): Promise<{ account: KeyHolder; body: [name: string, value: unknown][] }> {
-  const { request, url, deadline, findClientAddress } = exchange
-  const getAccount = async (key: string) =>
-    keys.recall(key) ?? (await deadline.run(() => keys.getHolder(key, findClientAddress())))
+  const { config, largeBodies } = context
+  const { request, url } = exchange
   const outside = findKeyOutsideBody(request, url, { allowQuery: config.ALLOW_QUERY_API_KEY })
-  const early = outside === undefined ? undefined : await getAccount(outside)
+  const early = outside === undefined ? undefined : await admitCaller(context, operation, exchange, outside)
   const admission = operation.bodyBytesMax
-    ? largeBodies.admit(exchange, early ? 'account' : 'stranger')
+    ? largeBodies.admit(exchange, senderOf(exchange, early))
     : undefined
   const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
-  const body = method === 'POST' ? await readBody(request, bytesMax, admission) : []
+  const body = method === 'POST' ? await readBody(request, { bytesMax, admission }) : []
   const key = getKey(outside, body)
-  const account = early ?? (await getAccount(key))
+  return { account: early ?? (await admitCaller(context, operation, exchange, key)), body }
+}
+
+function senderOf({ findClientAddress }: Exchange, account: KeyHolder | undefined): BodySender {
+  return account
+    ? { kind: 'account', key: String(account.accountId) }
+    : { kind: 'stranger', key: clientNetwork(findClientAddress()) }
+}
+
+/** Counts the request against the limits of its caller, who must be allowed to make it. */
+async function admitCaller(
+  context: ApiContext,
+  operation: Operation,
+  exchange: Exchange,
+  key: string,
+): Promise<KeyHolder> {
+  const { deadline, headers } = exchange
+  const { requests, accountRequests } = context.limits
+  const account = await getHolder(context, exchange, key)
   exchange.accountId = account.accountId
-  return { account, body }
+  if (requests || accountRequests) {
+    const charges = [
+      { limiter: requests, key: String(account.keyId) },
+      { limiter: accountRequests, key: String(account.accountId) },
+    ]
+    await deadline.run(() => charge(charges, headers))
+  }
+  if (operation.adminOnly && account.role !== 'ADMIN') {
+    throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
+  }
+  if (operation.changes && account.accountExpiresAt && account.accountExpiresAt.getTime() <= Date.now()) {
+    throw new AppError('account_expired', 'The account has expired.')
+  }
+  return account
 }
 
 function methodsOf({ methods, changes }: Pick<Operation, 'methods' | 'changes'>): Method[] {

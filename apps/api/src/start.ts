@@ -15,7 +15,6 @@ import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
-import { makeGuessGuard } from './credentials/guess-guard.ts'
 import { makeKeyRing } from './credentials/key-ring.ts'
 import { makeLargeBodies } from './http/large-bodies.ts'
 import { makeServer } from './http/server.ts'
@@ -61,7 +60,7 @@ export async function startApi(
     const onCountError = makeOutageLog(log, 'postgres').failed
     const backlogs = makeBacklogs(db, config.QUEUED_MESSAGES_MAX, onCountError)
     const limits = makeLimits(rateLimits, config)
-    const keys = makeKeyRing(db, makeGuessGuard(limits.failedKeys))
+    const keys = makeKeyRing(db)
     accountEvents.onChanged(keys.forget)
     const app = makeApp({
       config,

@@ -96,6 +96,26 @@ describe('parameters', () => {
     })
   })
 
+  test.each([
+    ['{"sender":"4915122220002","name":"a","sender":"4915122220003"}', 'sender'],
+    ['{"sender":"4915122220002","name":"a","\\u006eame":"a"}', 'name'],
+    ['{"sender":"4915122220002","name":null,"name":"{\\"name\\":1}"}', 'name'],
+    ['{"api_key":"a","api_key":"b"}', 'api_key'],
+  ])('given twice in a JSON object are refused: %s', async (body, parameter) => {
+    const answer = await gateway.admin.post('/create-device', body)
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'duplicate_parameter', details: [{ parameter }] },
+    })
+  })
+
+  test('of one name in different objects, or in a text, are no repetition', async () => {
+    const body =
+      '{"sender":"4915122220009","name":"{\\"sender\\":1,\\"sender\\":2}\\\\","a":{"sender":1,"b":[{"sender":2}]}}'
+    const answer = await gateway.admin.post('/create-device', body)
+    expect(answer).toMatchObject({ status: 200, body: { name: '{"sender":1,"sender":2}\\' } })
+  })
+
   test('given twice in a form are refused', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const answer = await gateway.admin.post('/create-device', 'sender=4915122220002&sender=1', headers)

@@ -25,6 +25,7 @@ beforeAll(async () => {
     REDIS_URL: await testRedisUrl(),
     BOOTSTRAP_ADMIN_EMAIL: 'first@example.com',
     LIMIT_REQUESTS_PER_SECOND: '0',
+    LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
     LIMIT_NEW_USERS_PER_MINUTE: '0',
   }
   processes = [spawnApi(env), spawnApi(env)]

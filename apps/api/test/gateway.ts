@@ -33,9 +33,11 @@ export type Gateway = {
 /** What tests do in a moment is no abuse. */
 const unlimited = {
   LIMIT_REQUESTS_PER_SECOND: '0',
+  LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
   LIMIT_FAILED_KEYS_PER_MINUTE: '0',
   LIMIT_NEW_USERS_PER_MINUTE: '0',
   LIMIT_QR_CODES_PER_MINUTE: '0',
+  LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
 }
 
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {

@@ -1,106 +1,166 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Deadline } from '../src/http/deadline.ts'
 import { makeLargeBodies } from '../src/http/large-bodies.ts'
+import { makeClient } from './client.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 const mebibyte = 2 ** 20
 const number = '4915199999999'
+/** The smallest that is allowed. One account has 12 MiB of it, and the rest of a body when its turn comes. */
+const memoryBytes = 48 * mebibyte
 
 let gateway: Gateway
-let sender: Awaited<ReturnType<typeof createSender>>
+type Sender = Awaited<ReturnType<typeof createSender>>
+let tenant: Sender
+let other: Sender
 const uploads: Socket[] = []
 
 beforeAll(async () => {
-  gateway = await startGateway({ BODY_MEMORY_BYTES: String(24 * mebibyte) })
+  gateway = await startGateway({ BODY_MEMORY_BYTES: String(memoryBytes), TRUST_PROXY: '1' })
   await ownShards(gateway)
-  sender = await createSender(gateway)
+  tenant = await createSender(gateway)
+  other = await createSender(gateway)
 })
 afterAll(() => gateway.close())
 afterEach(() => {
   for (const socket of uploads.splice(0)) socket.destroy()
 })
 
-/** Announces a body of which it sends no more than this, and waits. */
-async function beginUpload(bytes: number, apiKey?: string): Promise<Socket> {
+type Upload = { apiKey?: string; address?: string; bytes: number; length?: number }
+
+/** Sends the beginning of a body and stops. Without a length it is sent in chunks. Resolves when all of it is sent. */
+async function beginUpload({ apiKey, address = '198.51.100.1', bytes, length }: Upload): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
   uploads.push(socket)
   socket.on('error', () => undefined)
-  const credential = apiKey ? `X-Api-Key: ${apiKey}\r\n` : ''
-  socket.write(
-    `POST /send-media HTTP/1.1\r\nHost: x\r\n${credential}Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n{`,
-  )
-  await once(socket, 'connect')
+  const head = [
+    'POST /send-media HTTP/1.1',
+    'Host: x',
+    ...(apiKey ? [`X-Api-Key: ${apiKey}`] : []),
+    `X-Forwarded-For: ${address}`,
+    'Content-Type: application/json',
+    length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  if (length === undefined) socket.write(`${bytes.toString(16)}\r\n`)
+  await new Promise<void>((resolve) => socket.write(Buffer.alloc(bytes, 0x20), () => resolve()))
   return socket
 }
 
-function send(bytes: number) {
+function send({ account, sender }: Sender, bytes: number, fields: Record<string, unknown> = {}) {
   const url = `data:application/pdf;base64,${Buffer.alloc(bytes).toString('base64')}`
-  return sender.account.post('/send-media', { sender: sender.sender, number, type: 'document', url })
+  return account.post('/send-media', { sender, number, type: 'document', url, ...fields })
 }
 
 describe('large bodies', () => {
-  test('are refused when there is no memory for them, and taken when there is', async () => {
-    const { apiKey } = sender.account
-    const held = await beginUpload(23 * mebibyte, apiKey)
-    // Whether the upload has begun is seen by what it leaves for others.
-    const refused = await vi.waitFor(
-      async () => {
-        const answer = await send(2 * mebibyte)
-        expect(answer.status).toBe(503)
-        return answer
-      },
-      { timeout: 20_000, interval: 10 },
-    )
-    expect(refused.body.code).toBe('unavailable')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // Small bodies of the same operation do not wait.
-    expect((await send(1000)).status).toBe(200)
-    held.destroy()
-    expect((await send(2 * mebibyte)).status).toBe(200)
+  test('that are announced and do not come hold nothing', async () => {
+    const { apiKey } = tenant.account
+    for (let n = 0; n < 3; n++) {
+      await beginUpload({ apiKey, bytes: 1, length: 23 * mebibyte })
+      await beginUpload({ apiKey, bytes: 1 })
+    }
+    expect((await send(other, 2 * mebibyte)).status).toBe(200)
+    expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
   })
 
-  test('of strangers keep nobody out who has a key', async () => {
-    for (let n = 0; n < 5; n++) await beginUpload(24 * mebibyte)
-    expect((await send(2 * mebibyte)).status).toBe(200)
+  test('of one account leave room for those of another, however much of them arrives', async () => {
+    const { account } = tenant
+    const second = String((await account.post('/create-key')).body.api_key)
+    // Each takes what it can get; then their account has its share and the turn to finish, and the rest waits.
+    const held = [account.apiKey, second].flatMap((apiKey) =>
+      [1, 2, 3].map(() => beginUpload({ apiKey, bytes: 11 * mebibyte, length: 23 * mebibyte })),
+    )
+    // The first fills the share, the next is the one that may finish.
+    await Promise.race(held)
+    const [refused, taken] = await Promise.all([send(tenant, 2 * mebibyte), send(other, 2 * mebibyte)])
+    expect(taken.status).toBe(200)
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    // Small bodies of the same operation do not wait.
+    expect((await send(tenant, 1000)).status).toBe(200)
+    for (const socket of uploads.splice(0)) socket.destroy()
+    expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
+  })
+
+  test('of strangers keep out nobody who has a key, and no stranger of another network', async () => {
+    for (let n = 0; n < 5; n++) void beginUpload({ bytes: 20 * mebibyte, length: 24 * mebibyte })
+    await beginUpload({ bytes: 1 })
+    expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
+    const stranger = makeClient(gateway.url)
+    const url = `data:application/pdf;base64,${Buffer.alloc(2 * mebibyte).toString('base64')}`
+    const body = { api_key: other.account.apiKey, sender: other.sender, number, type: 'document', url }
+    const answer = await stranger.post('/send-media', body, { 'x-forwarded-for': '203.0.113.9' })
+    expect(answer.status).toBe(200)
   })
 
   test('that are refused for another reason give their memory back', async () => {
     const url = `data:image/png;base64,${Buffer.alloc(15 * mebibyte).toString('base64')}`
     for (let n = 0; n < 3; n++) {
-      const answer = await sender.account.post('/send-media', {
-        sender: sender.sender,
-        number,
-        type: 'image',
-        url,
-      })
+      const { account, sender } = tenant
+      const answer = await account.post('/send-media', { sender, number, type: 'image', url })
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_media' } })
     }
   })
 
   test('of which many come at once are all answered, and some are taken', async () => {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => send(4 * mebibyte)))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(tenant, 4 * mebibyte)))
     const statuses = new Set(answers.map(({ status }) => status))
     expect(statuses).toContain(200)
     for (const status of statuses) expect([200, 503]).toContain(status)
   })
 
+  test.each([`{"url":[${'[],'.repeat(4e6)}1]}`, `{${'"a":1,'.repeat(2e6)}"b":1}`, `{${' '.repeat(1e7)}}`])(
+    'that are large for anything but a long string are refused at once: %.12s…',
+    async (body) => {
+      const { account } = tenant
+      const answer = await account.post('/send-media', body)
+      expect(answer).toMatchObject({ status: answer.body.code === 'duplicate_parameter' ? 400 : 413 })
+    },
+  )
+
+  test('of a form with very many parameters are refused', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await tenant.account.post('/send-media', 'a&'.repeat(1e6), headers)
+    expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+  })
+
+  test('that come too slowly are answered with 408, small ones too', async () => {
+    const { apiKey } = tenant.account
+    const slow = [
+      await beginUpload({ apiKey, bytes: 1, length: mebibyte }),
+      await beginUpload({ apiKey, bytes: 1, length: 1000 }),
+      await beginUpload({ apiKey, bytes: 1 }),
+    ]
+    const startedAt = performance.now()
+    for (const socket of slow) {
+      const [answer] = await once(socket, 'data')
+      expect(String(answer)).toMatch(/^HTTP\/1.1 408 /)
+      expect(String(answer)).toContain('"code":"request_timeout"')
+    }
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+
   test('of which the handler has not let go count after their callers were answered', async () => {
-    const bodies = makeLargeBodies(mebibyte)
-    const enter = (deadline: Deadline, answered = Promise.resolve()) =>
-      bodies.admit({ deadline, answered: () => answered }, 'account').toRead(mebibyte)
+    const bodies = makeLargeBodies(memoryBytes)
+    const hold = (deadline: Deadline, answered: Promise<unknown> = Promise.resolve()) =>
+      bodies
+        .admit({ deadline, answered: () => answered }, { kind: 'account', key: '1' })
+        .toHold(12 * mebibyte + 64 * 1024)
     const first = new Deadline(1000)
     let letGo: () => void = () => undefined
     const handler = new Promise<void>((resolve) => {
       letGo = resolve
     })
-    await enter(first, new Promise((resolve) => setImmediate(resolve)))
+    await hold(first, new Promise((resolve) => setImmediate(resolve)))
     void first.run(() => handler)
-    await expect(enter(new Deadline(20))).rejects.toMatchObject({ code: 'unavailable' })
-    const third = enter(new Deadline(1000))
+    // The one that may finish without a reservation.
+    await hold(new Deadline(1000), new Promise(() => undefined))
+    await expect(hold(new Deadline(20))).rejects.toMatchObject({ code: 'unavailable' })
+    const fourth = hold(new Deadline(1000))
     letGo()
-    await third
+    await fourth
   })
 })

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { makeApiKey } from '@wagate/shared/api-key'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeClient } from './client.ts'
@@ -8,8 +10,11 @@ import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } fro
 const limited = {
   LIMIT_REQUESTS_PER_SECOND: '1',
   LIMIT_REQUESTS_BURST: '60',
+  LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '1',
+  LIMIT_ACCOUNT_REQUESTS_BURST: '150',
   LIMIT_FAILED_KEYS_PER_MINUTE: '4',
   LIMIT_QR_CODES_PER_MINUTE: '3',
+  LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '5',
   TRUST_PROXY: 'true',
 }
 
@@ -51,6 +56,8 @@ describe('keys that are not valid', () => {
       const answer = await guess(client, url)
       expect(answer).toMatchObject(rateLimited)
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(answer.headers.get('ratelimit')).toMatch(/^"failed-keys";r=0;t=\d+$/)
+      expect(answer.headers.get('ratelimit-policy')).toBe('"failed-keys";q=4;w=60')
     }
     expect(await guess(newClient())).toMatchObject(invalid)
   })
@@ -61,17 +68,36 @@ describe('keys that are not valid', () => {
     expect(count(answers)).toEqual({ 401: 4, 429: 56 })
   })
 
-  test('shut out a valid key that is new here, but none that is known, also when its cache has expired', async () => {
+  test('shut out no valid key from the same address, known here or not', async () => {
     const [known, fresh] = [await gateway.createAccount(), await gateway.createAccount()]
     const client = newClient()
     expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
-    await Promise.all(Array.from({ length: 10 }, () => guess(client)))
-    expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject(rateLimited)
-    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
-    // A change of the account empties the cache.
-    await gateway.admin.post('/update-user', { user_id: known.userId, devices_allowed: 3 })
-    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
-    expect(await guess(newClient(), gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
+    const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(client)))
+    expect(count(guesses)).toEqual({ 401: 4, 429: 6 })
+    expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
+    // This process has seen neither key.
+    for (const { apiKey } of [known, fresh]) {
+      expect(await guess(client, replica.url, apiKey)).toMatchObject({ status: 200 })
+    }
+    expect(await guess(client)).toMatchObject(rateLimited)
+  })
+
+  test('are looked up together, so that a flood of them leaves connections to others', async () => {
+    const account = await gateway.createAccount()
+    await account.get('/user-info')
+    const held = await gateway.db.$client.begin(async (sql) => {
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
+      await sql`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`
+      const guesses = Array.from({ length: 40 }, () => guess(newClient()))
+      const waiting = () => sql`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      await vi.waitFor(async () => expect((await waiting()).length).toBeGreaterThan(0))
+      // Its key is known: it needs a connection for its account.
+      expect((await account.get('/user-info')).status).toBe(200)
+      return { waiting: (await waiting()).length, guesses }
+    })
+    expect(held.waiting).toBe(1)
+    expect(count(await Promise.all(held.guesses))).toEqual({ 401: 40 })
   })
 
   test('count also when they were valid once', async () => {
@@ -151,6 +177,67 @@ describe('requests of a key', () => {
       { timeout: 5000, interval: 250 },
     )
   })
+})
+
+test('requests of all keys of an account count together, and leave those of other accounts alone', async () => {
+  const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
+  const keys = [account.apiKey]
+  while (keys.length < 3) keys.push(String((await account.post('/create-key')).body.api_key))
+  const clients = keys.flatMap((key) => [makeClient(gateway.url, key), makeClient(replica.url, key)])
+  const attack = Promise.all(
+    clients.flatMap((client) => Array.from({ length: 40 }, () => client.get('/user-info'))),
+  )
+  const others = await Promise.all(Array.from({ length: 20 }, () => other.get('/user-info')))
+  expect(count(others)).toEqual({ 200: 20 })
+  const answers = await attack
+  // Two requests made the keys.
+  expect(count(answers)[200]).toBeLessThanOrEqual(152)
+  const refused = answers.filter(({ status }) => status === 429)
+  const policies = new Set(refused.map(({ headers }) => headers.get('ratelimit-policy')))
+  expect(policies).toContain('"account";q=150;w=150')
+  expect(refused.find(({ headers }) => headers.get('ratelimit')?.startsWith('"account";r=0;'))).toBeDefined()
+})
+
+test('a request beyond the limit is refused before its body is read', async () => {
+  const account = await gateway.createAccount()
+  await Promise.all(Array.from({ length: 90 }, () => account.get('/user-info')))
+  const { hostname, port } = new URL(gateway.url)
+  const socket = connect(Number(port), hostname)
+  const head = [
+    'POST /send-media HTTP/1.1',
+    'Host: x',
+    `X-Api-Key: ${account.apiKey}`,
+    'Content-Length: 20000000',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n{`)
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 429 /)
+  socket.destroy()
+})
+
+test('a key that is refused takes nothing from the other keys of its account', async () => {
+  const account = await gateway.createAccount()
+  const second = makeClient(gateway.url, String((await account.post('/create-key')).body.api_key))
+  await Promise.all(Array.from({ length: 200 }, () => account.get('/user-info')))
+  const answers = await Promise.all(Array.from({ length: 50 }, () => second.get('/user-info')))
+  expect(count(answers)).toEqual({ 200: 50 })
+})
+
+test('generate-qr has a limit for each account, whatever the sender', async () => {
+  const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
+  const generate = async (client: typeof account) => {
+    const sender = randomPhone()
+    const { body } = await client.post('/create-device', { sender })
+    await linkDevice(gateway, Number(body.device_id))
+    const answer = await client.post('/generate-qr', { sender })
+    await client.post('/delete-device', { sender })
+    return answer
+  }
+  for (let n = 0; n < 5; n++) expect((await generate(account)).status).toBe(409)
+  const refused = await generate(account)
+  expect(refused).toMatchObject(rateLimited)
+  expect(refused.headers.get('ratelimit')).toMatch(/"account-generate-qr";r=0;t=\d+$/)
+  expect((await generate(other)).status).toBe(409)
 })
 
 test('generate-qr has a limit of its own for each device, and names both', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import { parseDataUrl } from '../src/media/parse-data-url.ts'
 import { deviceId, flag, integer, moment, phone, text } from '../src/parameters/parameter-types.ts'
@@ -82,6 +82,8 @@ test.each([
   ['2030-01-31', invalid],
   ['2030-02-30T12:00:00Z', invalid],
   ['2030-13-01T12:00:00Z', invalid],
+  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ['9999-12-31T23:59:59-23:59', invalid],
   ['tomorrow', invalid],
   [1893456000000, invalid],
 ])('moment %j', (value, expected) => {
@@ -90,6 +92,14 @@ test.each([
 })
 
 describe('text', () => {
+  test('of megabytes is refused without a look at its characters', () => {
+    const long = '😀'.repeat(6_000_000)
+    const iterate = vi.spyOn(String.prototype, Symbol.iterator)
+    expect(parse(text(1024), long)).toBe(invalid)
+    expect(iterate).not.toHaveBeenCalled()
+    iterate.mockRestore()
+  })
+
   test('is counted in code points', () => {
     expect(parse(text(3), '😀😀😀')).toBe('😀😀😀')
     expect(parse(text(3), '😀😀😀😀')).toBe(invalid)
@@ -108,7 +118,8 @@ describe('data URL', () => {
     ['data:;base64,AA==', undefined, 'AA=='],
     ['data:strange;base64,AA==', undefined, 'AA=='],
   ])('%s', (url, mime, base64) => {
-    expect(parseDataUrl(url)).toEqual({ mime, base64 })
+    const bytes = Buffer.from(base64, 'base64')
+    expect(parseDataUrl(url)).toEqual({ mime, base64, bytes })
   })
 
   test.each([

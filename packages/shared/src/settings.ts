@@ -56,20 +56,25 @@ export const settings = {
   METRICS_PORT: wholeNumber(0, 65_535).default(0),
   TRUST_PROXY: proxies.default(0),
   ALLOW_QUERY_API_KEY: flag.default(true),
-  /** Of bodies of send-media, which one API process reads at a time. */
-  BODY_MEMORY_BYTES: wholeNumber(24 * 2 ** 20, 1e11).default(128 * 2 ** 20),
+  /** Of bodies of send-media that one API process holds at a time; one account has less than half of it. */
+  BODY_MEMORY_BYTES: wholeNumber(48 * 2 ** 20, 1e11).default(128 * 2 ** 20),
   /** While there is no ADMIN the API creates this one at start and prints the key once. */
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an email address').optional(),
 
   /** Limits of the API; 0 is unlimited. Requests count for each key. */
   LIMIT_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000).default(50),
   LIMIT_REQUESTS_BURST: wholeNumber(1, 1_000_000).default(100),
+  /** Of all keys of an account together. */
+  LIMIT_ACCOUNT_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000).default(200),
+  LIMIT_ACCOUNT_REQUESTS_BURST: wholeNumber(1, 1_000_000).default(400),
   /** Keys that are not valid, for each client address. */
   LIMIT_FAILED_KEYS_PER_MINUTE: wholeNumber(0, 1_000_000).default(20),
   /** create-user, for each ADMIN. */
   LIMIT_NEW_USERS_PER_MINUTE: wholeNumber(0, 1_000_000).default(10),
   /** generate-qr, for each device. */
   LIMIT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(6),
+  /** generate-qr, for each account, whatever the device. */
+  LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(30),
 
   /** Fixed at installation; every process checks it at start. */
   SHARDS: wholeNumber(1, 4096).default(256),

@@ -1,15 +1,15 @@
 import type { Database } from '@wagate/db/client'
-import { findKeyHolder, type KeyHolder, setKeyUsed } from '@wagate/db/queries/api-keys'
+import { findKeyHolders, type KeyHolder, setKeyUsed } from '@wagate/db/queries/api-keys'
 import { hashApiKey, isWellFormedApiKey } from '@wagate/shared/api-key'
 import { AppError } from '@wagate/shared/app-error'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import { LRUCache } from 'lru-cache'
-import type { GuessGuard } from './guess-guard.ts'
 
 export type KeyRing = {
   /** Who holds a key that was looked up a moment ago, without asking anybody. Throws `expired_api_key`. */
   recall(key: string): KeyHolder | undefined
-  /** Throws `invalid_api_key`, `expired_api_key` or `rate_limited`. */
-  getHolder(key: string, clientAddress: string): Promise<KeyHolder>
+  /** Undefined for a key that is not valid. Throws `expired_api_key`. */
+  findHolder(key: string): Promise<KeyHolder | undefined>
   /** Something about the account or its keys has changed: what is cached of it does not count any more. */
   forget(accountId: number): void
 }
@@ -18,22 +18,30 @@ export type KeyRing = {
 const cacheMs = 5000
 const lastUsedMs = 60_000
 const keysMax = 10_000
+const lookUpsAtOnceMax = 500
 
 /** Requests that come with one key at the same time share one look-up. */
-export function makeKeyRing(db: Database, guard: GuessGuard): KeyRing {
+export function makeKeyRing(db: Database): KeyRing {
   const holders = new LRUCache<string, KeyHolder>({ max: keysMax, ttl: cacheMs })
-  const seenValid = new LRUCache<string, true>({ max: keysMax })
   const noted = new LRUCache<number, true>({ max: keysMax, ttl: lastUsedMs })
   const lookUps = new Map<string, Promise<KeyHolder | undefined>>()
+  // One statement at a time: a flood of made-up keys takes one connection of the pool, not all.
+  const batch = makeNaturalBatch<string, KeyHolder | undefined>(
+    async (hashes) => {
+      const found = await findKeyHolders(db, hashes)
+      return hashes.map((hash) => found.get(hash))
+    },
+    { itemsMax: lookUpsAtOnceMax },
+  )
 
   function lookUp(hash: string): Promise<KeyHolder | undefined> {
     const running = lookUps.get(hash)
     if (running !== undefined) return running
-    const started = findKeyHolder(db, Buffer.from(hash, 'base64'))
+    const started = batch
+      .add(hash)
       .then((holder) => {
         // Unless it was forgotten meanwhile: it may have been read before the change.
         if (holder && lookUps.get(hash) === started) holders.set(hash, holder)
-        if (holder) seenValid.set(hash, true)
         return holder
       })
       .finally(() => {
@@ -41,15 +49,6 @@ export function makeKeyRing(db: Database, guard: GuessGuard): KeyRing {
       })
     lookUps.set(hash, started)
     return started
-  }
-
-  async function find(key: string, clientAddress: string): Promise<KeyHolder | undefined> {
-    if (!isWellFormedApiKey(key)) return guard(clientAddress, async () => undefined)
-    const hash = hashApiKey(key).toString('base64')
-    const known = seenValid.has(hash) ? await lookUp(hash) : undefined
-    if (known) return known
-    seenValid.delete(hash)
-    return guard(clientAddress, () => lookUp(hash))
   }
 
   function noteUse(keyId: number): void {
@@ -72,10 +71,10 @@ export function makeKeyRing(db: Database, guard: GuessGuard): KeyRing {
       const holder = holders.get(hashApiKey(key).toString('base64'))
       return holder && use(holder)
     },
-    async getHolder(key, clientAddress) {
-      const holder = await find(key, clientAddress)
-      if (!holder) throw new AppError('invalid_api_key', 'The API key is not valid.')
-      return use(holder)
+    async findHolder(key) {
+      if (!isWellFormedApiKey(key)) return undefined
+      const holder = await lookUp(hashApiKey(key).toString('base64'))
+      return holder && use(holder)
     },
     forget(accountId) {
       for (const [hash, holder] of holders.entries()) {

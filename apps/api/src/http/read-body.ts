@@ -1,34 +1,46 @@
 import { AppError } from '@wagate/shared/app-error'
+import { parseJsonObject } from './parse-json-object.ts'
 
-/** What a body waits for: each may refuse it by rejecting. */
+/** What a large body waits for: each may refuse it by rejecting. */
 export type Admission = {
-  toRead(bytesMax: number): Promise<void>
+  /** `bytes` have arrived so far. */
+  toHold(bytes: number): Promise<void>
   toParse(): Promise<void>
 }
 
+type Limits = { bytesMax: number; admission?: Admission | undefined }
+
 /** The names and values of a JSON object or a form. An empty body is an empty object, whatever its type. */
-export async function readBody(
-  request: Request,
-  bytesMax: number,
-  admission?: Admission,
-): Promise<[name: string, value: unknown][]> {
+export async function readBody(request: Request, limits: Limits): Promise<[name: string, value: unknown][]> {
   const { type, charset } = readContentType(request.headers.get('content-type'))
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding !== 'identity') {
     throw new AppError('unsupported_media_type', 'A compressed body is not supported.')
   }
-  const bytes = await readBytes(request, bytesMax, admission)
-  await admission?.toParse()
-  const text = decode(bytes)
+  const text = decode(await readBytes(request, limits))
   const start = text.trimStart()[0]
   if (start === undefined) return []
   if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
   // `curl -d '{...}'` names the type of a form, other clients none at all.
   const looksLikeJson = start === '{' || start === '['
   if (type === 'application/json' || (looksLikeJson && (type === formType || type === '')))
-    return parseJson(text)
-  if (type === formType) return [...new URLSearchParams(text)]
+    return parseJsonObject(text)
+  if (type === formType) return parseForm(text)
   throw new AppError('unsupported_media_type', `The body must be application/json or ${formType}.`)
+}
+
+/** A form of 24 MiB may have millions of parameters, and would take seconds. */
+const formParametersMax = 10_000
+
+function parseForm(text: string): [name: string, value: string][] {
+  let parameters = 1
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    parameters += 1
+    if (parameters > formParametersMax) {
+      throw new AppError('payload_too_large', `The form has more than ${formParametersMax} parameters.`)
+    }
+  }
+  return [...new URLSearchParams(text)]
 }
 
 const formType = 'application/x-www-form-urlencoded'
@@ -39,31 +51,83 @@ function readContentType(header: string | null): { type: string; charset: string
   return { type: type.trim(), charset: charset === 'utf8' ? 'utf-8' : (charset ?? 'utf-8') }
 }
 
-async function readBytes(
-  request: Request,
+/** Up to this size it is not worth reading a body piece by piece. */
+const wholeBytesMax = 64 * 1024
+
+async function readBytes(request: Request, { bytesMax, admission }: Limits): Promise<Uint8Array> {
+  const announced = request.headers.get('content-length')
+  // The HTTP parser passes on no more than was announced.
+  if (announced !== null && Number(announced) > bytesMax) throw tooLarge(bytesMax)
+  if (announced !== null && Number(announced) <= wholeBytesMax) {
+    return new Uint8Array(await inTime(request.arrayBuffer(), graceMs))
+  }
+  const reader = request.body?.getReader()
+  if (!reader) return new Uint8Array()
+  try {
+    const chunks = await readChunks(reader, bytesMax, admission)
+    await admission?.toParse()
+    return Buffer.concat(chunks)
+  } catch (error) {
+    void discardRest(reader)
+    throw error
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+async function readChunks(
+  reader: Reader,
   bytesMax: number,
   admission: Admission | undefined,
-): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
-  const announced = request.headers.get('content-length')
-  if (announced !== null) {
-    // The HTTP parser passes on no more than was announced.
-    if (Number(announced) > bytesMax) throw tooLarge()
-    await admission?.toRead(Number(announced))
-    return new Uint8Array(await request.arrayBuffer())
-  }
-  await admission?.toRead(bytesMax)
+): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size <= bytesMax) chunks.push(chunk)
+  /** Spent on the client; the wait for memory is not its fault. */
+  let readMs = 0
+  for (;;) {
+    const startedAt = performance.now()
+    const { done, value } = await inTime(reader.read(), graceMs + size / bytesPerMs - readMs)
+    readMs += performance.now() - startedAt
+    if (done) break
+    size += value.byteLength
+    if (size <= bytesMax) {
+      await admission?.toHold(size)
+      chunks.push(value)
+    }
     // Read on: a connection with half a body in it is closed half a second later, under the client's next request.
     else if (size > 2 * bytesMax) break
   }
-  if (size > bytesMax) throw tooLarge()
-  return Buffer.concat(chunks)
+  if (size > bytesMax) throw tooLarge(bytesMax)
+  return chunks
+}
+
+/** A client that is still sending does not read its answer. The server closes the connection half a second later. */
+async function discardRest(reader: Reader): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The connection has ended.
+  }
+}
+
+/** What a body may take beside the time that its bytes take at the lowest rate. */
+const graceMs = 5000
+const bytesPerMs = 256
+
+async function inTime<Result>(reading: Promise<Result>, limitMs: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const tooSlow = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new AppError('request_timeout', 'The body did not arrive in time. Send it faster, or give a URL.'),
+      )
+    }, limitMs)
+  })
+  return Promise.race([reading, tooSlow]).finally(() => clearTimeout(timer))
+}
+
+function tooLarge(bytesMax: number): AppError {
+  return new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -74,17 +138,4 @@ function decode(bytes: Uint8Array): string {
   } catch (cause) {
     throw new AppError('malformed_json', 'The body is not valid UTF-8.', { cause })
   }
-}
-
-function parseJson(text: string): [name: string, value: unknown][] {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('malformed_json', 'The body is not valid JSON.', { cause })
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new AppError('malformed_json', 'The body must be a JSON object.')
-  }
-  return Object.entries(value)
 }

@@ -39,8 +39,7 @@ function refusalOf(url: URL, { allowPrivateHosts }: MediaRules): string | undefi
 }
 
 async function parseInlineMedia(text: string, type: MediaType, bytesMax: number): Promise<Media> {
-  const { mime: claimed, base64 } = parseDataUrl(text)
-  const bytes = Buffer.from(base64, 'base64')
+  const { mime: claimed, base64, bytes } = parseDataUrl(text)
   if (bytes.length > bytesMax) {
     throw new AppError('payload_too_large', `The ${type} is larger than ${bytesMax} bytes.`)
   }

@@ -5,6 +5,7 @@ import type { Operation } from '../operation.ts'
 export const errorsOfEveryPath: RequestErrorCode[] = [
   'invalid_parameter',
   'headers_too_large',
+  'request_timeout',
   'internal_error',
 ]
 

@@ -9,7 +9,6 @@ import { exampleKey, keyFields, toKeyObject } from '../key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { moment, text } from '../parameters/parameter-types.ts'
 
-/** Every key has a rate limit of its own: without an end to the keys there would be none to the rate. */
 const usableMax = 50
 
 const { key_id, name, last_four, created_at, expires_at } = keyFields

@@ -53,7 +53,7 @@ export const createUser = defineOperation({
   },
   async handle({ email, password, role = 'USER', devices_allowed = 1, expiry, idempotency_key }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
-    await call.charge('newUsers', String(call.account.accountId))
+    await call.charge({ limit: 'newUsers', key: String(call.account.accountId) })
     const { apiKey, key } = makeNewKey()
     const expiresAt = expiry ?? null
     const fields = { email, role, devices_allowed, expiry: expiresAt?.toISOString() ?? null }

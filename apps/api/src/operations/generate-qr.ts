@@ -41,7 +41,11 @@ export const generateQr = defineOperation({
     },
   },
   async handle({ sender, name = sender, force = false }, call) {
-    await call.charge('qrCodes', `${call.account.accountId}:${sender}`)
+    const { accountId } = call.account
+    await call.charge(
+      { limit: 'qrCodes', key: `${accountId}:${sender}` },
+      { limit: 'accountQrCodes', key: String(accountId) },
+    )
     const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })
     const qr = await requestQr(call, device.id, { force })
     const png = await drawQr(qr.text)

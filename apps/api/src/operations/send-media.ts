@@ -1,5 +1,6 @@
 import { mediaTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { largeBodyBytesMax } from '../http/large-bodies.ts'
 import { parseMediaUrl } from '../media/parse-media-url.ts'
 import {
   exampleAddress,
@@ -20,7 +21,7 @@ export const sendMedia = defineOperation({
   methods: ['GET', 'POST'],
   changes: true,
   // A data URL of the 16 MiB that an image may have, in base64, and some room.
-  bodyBytesMax: 24 * 2 ** 20,
+  bodyBytesMax: largeBodyBytesMax,
   parameters: z.object({
     ...sendParameters,
     type: type.describe('What the file is'),

@@ -41,8 +41,14 @@ export function text(charsMax: number) {
   return z
     .string({ error: message })
     .min(1, message)
-    .refine((value) => value.length <= charsMax || [...value].length <= charsMax, message)
+    .refine((value) => isWithin(value, charsMax), message)
     .meta({ maxLength: charsMax })
+}
+
+/** A code point takes one or two units of `length`. The second test keeps megabytes from being spread. */
+function isWithin(value: string, charsMax: number): boolean {
+  if (value.length <= charsMax) return true
+  return value.length <= 2 * charsMax && [...value].length <= charsMax
 }
 
 export const flag = z
@@ -51,9 +57,11 @@ export const flag = z
 
 const momentMessage = 'must be a time such as 2030-01-31T12:00:00Z'
 
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 /** With a time zone: a local time would mean something else on another server. */
 export const moment = z.iso
   .datetime({ offset: true, error: momentMessage })
   .transform((value) => new Date(value))
-  // Postgres knows no year 0000.
-  .refine((value) => value.getTime() >= 0, momentMessage)
+  // Postgres knows no year 0000, and a year beyond 9999 is written in a form that it does not read.
+  .refine((value) => value.getTime() >= 0 && value.getTime() <= latestMs, momentMessage)

@@ -1,5 +1,5 @@
 import type { Role } from '@wagate/shared/statuses'
-import { and, asc, eq, gt, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { accounts, apiKeys } from '../schema.ts'
 
@@ -12,10 +12,12 @@ export type KeyHolder = {
   accountExpiresAt: Date | null
 }
 
-/** By the SHA-256 of the key. A revoked key is not found. */
-export async function findKeyHolder(db: Database, hash: Buffer): Promise<KeyHolder | undefined> {
-  const [holder] = await db
+/** By the SHA-256 of each key, in base64. A revoked key is not found. */
+export async function findKeyHolders(db: Database, hashes: string[]): Promise<Map<string, KeyHolder>> {
+  const given = sql`(SELECT decode(given.hash, 'base64') FROM unnest(${sql.param(hashes)}::text[]) AS given (hash))`
+  const rows = await db
     .select({
+      hash: apiKeys.hash,
       keyId: apiKeys.id,
       keyExpiresAt: apiKeys.expiresAt,
       accountId: accounts.id,
@@ -24,8 +26,8 @@ export async function findKeyHolder(db: Database, hash: Buffer): Promise<KeyHold
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(and(eq(apiKeys.hash, hash), isNull(apiKeys.revokedAt)))
-  return holder
+    .where(and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt)))
+  return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))
 }
 
 /** At most once a minute, however many processes note it. */

@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { advisoryLocks } from './locks.ts'
 import { migrationsFolder } from './migrations.ts'
 import { claimNetwork } from './queries/installation.ts'
+import { buildMessageIndexes } from './queries/message-indexes.ts'
 import { ensureMessagePartitions } from './queries/partitions.ts'
 
 /**
@@ -21,6 +22,7 @@ export async function migrate(
     await client`SELECT pg_advisory_lock(${advisoryLocks.migration})`
     await applyMigrations(drizzle(client), { migrationsFolder })
     await ensureMessagePartitions(client)
+    await buildMessageIndexes(client)
     await setShards(client, options.shards)
     const { retentionDays } = options
     if (retentionDays !== undefined) await client`UPDATE installation SET retention_days = ${retentionDays}`

@@ -211,7 +211,31 @@ export const messages = pgTable(
       table.createdAt.desc().nullsFirst(),
       table.id.desc().nullsFirst(),
     ),
+    index('messages_number').on(
+      table.accountId,
+      table.number,
+      table.createdAt.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('messages_sender').on(
+      table.accountId,
+      table.sender,
+      table.createdAt.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    // By the code and not by the status: an index that knew the status would have to be written at every change of it.
+    index('messages_failed')
+      .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`${table.errorCode} IS NOT NULL`),
     index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
+    // What waits is in one of these two: those that were scheduled are found by their time, however many there are.
+    index('messages_ready')
+      .on(table.deviceId, table.seq)
+      .where(sql`${table.isWaiting} AND ${table.sendAt} IS NULL`),
+    index('messages_scheduled')
+      .on(table.deviceId, table.sendAt, table.seq)
+      .where(sql`${table.isWaiting} AND ${table.sendAt} IS NOT NULL`),
+    // For the versions before these two, which run beside this one during a rolling deployment. To be dropped next.
     index('messages_waiting').on(table.deviceId, table.seq).where(sql`${table.isWaiting}`),
     index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],

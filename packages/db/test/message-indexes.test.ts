@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { buildMessageIndexes } from '../src/queries/message-indexes.ts'
+
+let database: TestDatabase
+let db: Database
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 2000 })
+  // As a migration leaves it in an installation that has partitions.
+  await db.$client`DROP INDEX messages_number`
+  await db.$client`CREATE INDEX messages_number ON ONLY messages (account_id, number, created_at DESC, id DESC)`
+})
+afterEach(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+
+async function insertMessage(): Promise<void> {
+  await db.$client`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, status, wa_id, link_generation)
+    VALUES (gen_random_uuid(), 1, 1, 'out', 'text', '1', '2', 'read', 'X', 1)`
+}
+
+async function expectComplete(): Promise<void> {
+  const [index] = await db.$client`
+    SELECT indisvalid AS "isValid",
+      (SELECT count(*) FROM pg_inherits WHERE inhparent = 'messages'::regclass)
+        = (SELECT count(*) FROM pg_inherits JOIN pg_index ON indexrelid = inhrelid
+           WHERE inhparent = 'messages_number'::regclass AND indisvalid) AS "isEverywhere"
+    FROM pg_index WHERE indexrelid = 'messages_number'::regclass`
+  expect(index).toEqual({ isValid: true, isEverywhere: true })
+}
+
+test('an index that a migration declared is built on every partition, also on those that are made meanwhile', async () => {
+  await insertMessage()
+  const before = await db.$client`SELECT indexrelid FROM pg_index WHERE indrelid = 'messages'::regclass`
+  await buildMessageIndexes(db.$client)
+  await expectComplete()
+  await buildMessageIndexes(db.$client)
+  const after = await db.$client`SELECT indexrelid FROM pg_index WHERE indrelid = 'messages'::regclass`
+  expect(after).toEqual(before)
+})
+
+test('messages are accepted while an index is built, and one that was interrupted is built again', async () => {
+  await insertMessage()
+  const writer = await db.$client.reserve()
+  await writer`BEGIN`
+  await writer`SET LOCAL idle_in_transaction_session_timeout = 0`
+  await writer`UPDATE messages SET status = 'read'`
+  const building = buildMessageIndexes(db.$client).catch((error: unknown) => error)
+  const deadline = performance.now() + 1500
+  let accepted = 0
+  while (performance.now() < deadline) {
+    await insertMessage()
+    accepted += 1
+  }
+  expect(accepted).toBeGreaterThan(10)
+  // The build waits for the transaction that writes, longer than a statement may take here.
+  expect(await building).toMatchObject({ code: '57014' })
+  await writer`COMMIT`
+  writer.release()
+  await buildMessageIndexes(db.$client)
+  await expectComplete()
+})

@@ -13,7 +13,7 @@ const sampleEveryMs = 250
 /** How long 99 of 100 messages of these senders took, of those that were accepted in this time, until they were sent. */
 export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: number, toMs: number): number {
   const tookMs = messages
-    .filter(({ type, sender }) => type === 'text' && senders.includes(sender))
+    .filter(({ sender }) => senders.includes(sender))
     .filter(({ createdAtMs }) => createdAtMs >= fromMs && createdAtMs < toMs)
     .map(({ createdAtMs, sentAtMs }) => (sentAtMs ?? Number.POSITIVE_INFINITY) - createdAtMs)
   return tookMs.length > 0 ? quantile(tookMs, 0.99) : Number.POSITIVE_INFINITY

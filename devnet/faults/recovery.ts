@@ -1,15 +1,14 @@
 import { expect } from 'vitest'
 import type { Attempt } from '../src/harness/load.ts'
 import { note } from './figures.ts'
-import { isShort } from './size.ts'
 import type { Trial } from './trial.ts'
 
 /** A message that waits longer was found by the owner's own look, or stood behind a backlog. */
 const promptMsMax = 2000
 
 /** From `sinceMs` until messages of these senders are sent promptly again; 0 when they always were. */
-export function untilPromptMs({ messages }: Trial, senders: string[], sinceMs: number): number {
-  const late = messages.filter(
+export function untilPromptMs({ texts }: Trial, senders: string[], sinceMs: number): number {
+  const late = texts.filter(
     ({ sender, createdAtMs, sentAtMs }) =>
       senders.includes(sender) && (sentAtMs ?? Number.POSITIVE_INFINITY) - createdAtMs > promptMsMax,
   )
@@ -21,10 +20,13 @@ export function untilAcceptedMs({ load }: Trial, sinceMs: number): number {
   return Math.max(0, ...refusalsIn(load.sent).map(({ atMs, tookMs }) => atMs + tookMs - sinceMs))
 }
 
-/** Times are asserted in the long form only: in the short one the machine does other things beside. */
-export function expectBack(name: string, times: Record<string, number>, withinMs: number): void {
+/** None of these times is longer than what is promised, as far as others leave the machine to us. */
+export function expectWithin(found: Trial, times: Record<string, number>, promisedMs: number): void {
+  const { name, stretch } = found
   note(name, times)
-  if (!isShort) for (const ms of Object.values(times)) expect(ms).toBeLessThan(withinMs)
+  if (stretch > 1)
+    console.log(`${name}: a busy machine, ${promisedMs} ms are judged as ${promisedMs * stretch}`)
+  for (const [what, ms] of Object.entries(times)) expect(ms, what).toBeLessThan(promisedMs * stretch)
 }
 
 /** Whatever Redis does, a send needs Postgres alone. */

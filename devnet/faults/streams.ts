@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { linkSenders } from '../src/harness/link-senders.ts'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
+import { expectWithin } from './recovery.ts'
 import { isShort } from './size.ts'
 import { trial } from './trial.ts'
 import type { World } from './world.ts'
@@ -75,21 +76,20 @@ export function streamFaults(find: () => World): void {
           await world.devnet.start(worker)
         }
       },
-      [loggedOut],
+      { loggedOut: [loggedOut] },
     )
     const after = (code: Code) => (logins.get(victims.get(code) ?? '') ?? []).map((ms) => ms - startedAtMs)
-    const failures = found.messages.filter(({ status }) => status === 'failed')
+    const failures = found.messages.filter(
+      ({ status, number }) => status === 'failed' && !world.isAbsent(number),
+    )
     note('19 stream errors', {
-      'back after 515 ms': after('515')[0] ?? Number.NaN,
-      'back after 500 ms': after('500')[0] ?? Number.NaN,
       'attempts against 428': after('428').length,
       'back after conflict ms': after('conflict')[0] ?? Number.NaN,
-      'disconnected after 401 ms': disconnectedMs,
       'failed with it': failures.length,
     })
 
     expect(after('515')).toHaveLength(1)
-    expect(after('515')[0]).toBeLessThan(backMsMax)
+    expectWithin(found, { 'back after 515 ms': after('515')[0] ?? Number.NaN }, backMsMax)
     expect([...statuses]).toEqual(['connected'])
 
     for (const code of lasting.filter((each) => victims.has(each))) {
@@ -106,9 +106,9 @@ export function streamFaults(find: () => World): void {
     expect(after('conflict')[0]).toBeLessThan(backMsMax)
     expect(after('403')).toEqual([])
     expect(after('500')).toHaveLength(1)
-    expect(after('500')[0]).toBeLessThan(backMsMax)
+    expectWithin(found, { 'back after 500 ms': after('500')[0] ?? Number.NaN }, backMsMax)
 
-    expect(disconnectedMs).toBeLessThan(backMsMax)
+    expectWithin(found, { 'disconnected after 401 ms': disconnectedMs }, backMsMax)
     expect(credentials).toBe(0)
     expect(after('401')).toEqual([])
     expect(failures.length).toBeGreaterThan(0)

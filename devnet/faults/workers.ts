@@ -3,8 +3,10 @@ import { expect, it } from 'vitest'
 import { until } from '../src/harness/until.ts'
 import { note } from './figures.ts'
 import { drainPerSecond, longestGapMs } from './pace.ts'
+import { expectWithin } from './recovery.ts'
+import { stopAnswers } from './silence.ts'
 import { isShort, size } from './size.ts'
-import { type Trial, trial, untilNextSentMs } from './trial.ts'
+import { trial, untilNextSentMs } from './trial.ts'
 import type { World } from './world.ts'
 
 /** P7, with the senders that a worker has here. */
@@ -22,16 +24,13 @@ export function workerFaults(find: () => World): void {
     let killedAtMs = Number.NaN
     const found = await trial(world, '1 SIGKILL', async () => {
       await stopAnswers(world)
-      await delay(500)
       killedAtMs = Date.now()
       world.devnet.signal(worker, 'SIGKILL')
       await world.phones.clearFaults()
     })
     const nextMs = untilNextSentMs(found, senders, killedAtMs)
-    note('1 SIGKILL', { 'first sender ms': Math.min(...nextMs), 'last sender ms': Math.max(...nextMs) })
-    expect(failedIn(found)).toEqual([])
-    expect(Math.min(...nextMs)).toBeLessThan(takeoverMsMax)
-    expect(Math.max(...nextMs)).toBeLessThan(takeoverMsMax + 30 * senders.length)
+    expectWithin(found, { 'first sender ms': Math.min(...nextMs) }, takeoverMsMax)
+    expectWithin(found, { 'last sender ms': Math.max(...nextMs) }, takeoverMsMax + 30 * senders.length)
   })
 
   // Fails when a message gets a new WhatsApp id once it was on its way.
@@ -39,10 +38,8 @@ export function workerFaults(find: () => World): void {
     const world = find()
     const sender = world.senders[0] ?? ''
     const owners = new Set<number>()
-    const found = await trial(world, '2 SIGKILL × 5', async () => {
-      await stopAnswers(world)
-      // By then it has sent something that gets no answer.
-      await delay(2000)
+    await trial(world, '2 SIGKILL × 5', async () => {
+      await stopAnswers(world, sender)
       const waId = await newestMessageOf(world, sender)
       for (let kills = 0; kills < 5; kills++) {
         owners.add(await untilSentThroughOther(world, waId, owners))
@@ -55,7 +52,6 @@ export function workerFaults(find: () => World): void {
       await world.phones.clearFaults()
     })
     note('2 SIGKILL × 5', { 'owners of one message': owners.size })
-    expect(failedIn(found)).toEqual([])
   })
 
   // Fails when a recipient's next message waits for the next look a second later.
@@ -66,10 +62,9 @@ export function workerFaults(find: () => World): void {
       await delay(20_000)
       for (const worker of world.workers) await world.devnet.start(worker)
     })
-    const perSecond = drainPerSecond(found.messages, found.endedAtMs, size.perSecond / 2)
+    const perSecond = drainPerSecond(found.texts, found.endedAtMs, size.perSecond / 2)
     note('3 SIGKILL all, 20 s', { 'drained per second': perSecond })
-    expect(perSecond).toBeGreaterThan(2 * size.perSecond)
-    expect(failedIn(found)).toEqual([])
+    expect(perSecond * found.stretch).toBeGreaterThan(2 * size.perSecond)
   })
 
   // Fails when a worker that ends does not release its shards, and when it releases them before it closes its connections.
@@ -90,20 +85,14 @@ export function workerFaults(find: () => World): void {
       }
     })
     const nextMs = untilNextSentMs(found, senders, found.faultAtMs)
-    const gapsMs = world.senders.map((sender) => longestGapMs(found.messages, sender, found.faultAtMs))
-    note('4 SIGTERM', {
-      'first sender ms': Math.min(...nextMs),
-      'last sender ms': Math.max(...nextMs),
-      'longest gap of a sender ms': Math.max(...gapsMs),
-      'slowest stop ms': Math.max(...stopMs),
-    })
+    const gapsMs = world.senders.map((sender) => longestGapMs(found.texts, sender, found.faultAtMs))
+    note('4 SIGTERM', { 'last sender ms': Math.max(...nextMs) })
     expect((await world.phones.stats()).conflicts).toBe(before.conflicts)
-    expect(failedIn(found)).toEqual([])
-    expect(Math.max(...stopMs)).toBeLessThan(stopMsMax)
-    // Of CPU alone these may take longer on a busy machine.
+    expectWithin(found, { 'slowest stop ms': Math.max(...stopMs) }, stopMsMax)
+    // The short form has too few senders: none of them may have sent something in that second.
     if (isShort) return
-    expect(Math.min(...nextMs)).toBeLessThan(handoverMsMax)
-    expect(Math.max(...gapsMs)).toBeLessThan(gapMsMax)
+    expectWithin(found, { 'first sender ms': Math.min(...nextMs) }, handoverMsMax)
+    expectWithin(found, { 'longest gap of a sender ms': Math.max(...gapsMs) }, gapMsMax)
   })
 
   // Fails when the fence compares neither owner nor epoch.
@@ -151,17 +140,9 @@ async function outlive(
     quitMs = performance.now() - wokenAt
   })
   const conflicts = (await world.phones.stats()).conflicts - before.conflicts
-  note(name, { 'quits after ms': quitMs, 'connections taken over': conflicts })
-  expect(quitMs).toBeLessThan(quitMsMax)
+  note(name, { 'connections taken over': conflicts })
+  expectWithin(found, { 'quits after ms': quitMs }, quitMsMax)
   expect(conflicts).toBeLessThanOrEqual(senders.length)
-  expect(failedIn(found)).toEqual([])
-}
-
-/** WhatsApp takes messages and says nothing. */
-async function stopAnswers(world: World): Promise<void> {
-  // A receipt would tell as much as an ack.
-  await world.fault({ kind: 'no_receipts' })
-  await world.fault({ kind: 'ack_drop' })
 }
 
 /** Every recipient has a message on its way whose answer takes another second. */
@@ -196,8 +177,4 @@ async function untilSentThroughOther(world: World, waId: string, known: Set<numb
     const lines = (await world.phones.log()).filter((line) => line.wa_message_id === waId)
     return lines.findLast(({ connection }) => !known.has(connection))?.connection
   })
-}
-
-function failedIn({ messages }: Trial): string[] {
-  return messages.filter(({ status }) => status === 'failed').map(({ id }) => id)
 }

@@ -7,6 +7,7 @@ import { openSystem, type System } from '../src/harness/system.ts'
 import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
 import { until } from '../src/harness/until.ts'
 import { freePort } from '../src/servers/free-port.ts'
+import { checkAnswers } from './check-answers.ts'
 import { type OwnerWatch, openOwnerWatch } from './owner-watch.ts'
 import { apiSettings, commonSettings, workerSettings } from './settings.ts'
 import type { Size } from './size.ts'
@@ -18,6 +19,11 @@ export type World = System & {
   random(): number
   senders: string[]
   workers: string[]
+  /** Numbers without WhatsApp that this sender writes to, beside those that have it. */
+  absentRecipientsOf(sender: string): string[]
+  isAbsent(number: string): boolean
+  /** Answers since the last call that are not as the API's document says. */
+  takeUndocumentedAnswers(): string[]
   /** Between one of our processes and a server. */
   link(name: string, server: ServerKind): TcpProxy
   links(server: ServerKind): TcpProxy[]
@@ -41,6 +47,9 @@ export type World = System & {
 type WorkerHealth = { worker_id: string; lease_valid: boolean; owned_shards: number }
 
 const restMs = 180_000
+/** Senders that also write to a number without WhatsApp. */
+const absentMax = 3
+const lasting = 'not_on_whatsapp'
 
 export async function openWorld(size: Size, random: () => number): Promise<World> {
   const links = new Map<string, TcpProxy>()
@@ -66,10 +75,22 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       return link.url
     },
   })
-  const { devnet, phones, records } = system
+  const { devnet, records } = system
+  const phones = { ...system.phones, clearFaults: endFaults }
+  const { gateway, takeUndocumentedAnswers } = checkAnswers(system.gateway)
   const ownerWatch = await openOwnerWatch(devnet.databaseUrl)
   const senders = senderNumbers(size.senders)
   await linkSenders(system, senders)
+  const absent = new Map(
+    senders.slice(0, absentMax).map((sender) => [sender, `${Number(sender) + 6_000_000}0`]),
+  )
+  for (const number of absent.values()) await phones.fault({ kind: lasting, number })
+
+  /** Those of a trial: who has no WhatsApp has none in the next one either. */
+  async function endFaults(): Promise<void> {
+    const { faults, clearFault } = system.phones
+    await Promise.all((await faults()).map(({ id, kind }) => kind !== lasting && clearFault(id)))
+  }
 
   async function startWhatDied(): Promise<void> {
     for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
@@ -87,9 +108,14 @@ export async function openWorld(size: Size, random: () => number): Promise<World
 
   return {
     ...system,
+    phones,
+    gateway,
+    takeUndocumentedAnswers,
     random,
     senders,
     workers,
+    absentRecipientsOf: (sender) => [absent.get(sender) ?? []].flat(),
+    isAbsent: (number) => [...absent.values()].includes(number),
     link(name, server) {
       const link = links.get(keyOf(name, server))
       if (!link) throw new Error(`${name} has no connection to ${server}`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { auditHistory } from '../src/harness/history.ts'
+import type { Sent } from '../src/harness/load.ts'
 
 const record = (id: string, status = 'sent', errorCode: string | null = null) => ({
   id,
@@ -11,14 +12,19 @@ const record = (id: string, status = 'sent', errorCode: string | null = null) =>
   status,
   errorCode,
   createdAtMs: 0,
+  sendAtMs: null,
   sentAtMs: 0,
 })
-const sent = (id: string | undefined, number = '9') => ({
+const sent = (id: string | undefined, number = '9', further: Partial<Sent> = {}): Sent => ({
   text: `text ${id}`,
+  kind: 'text',
   sender: '1',
   number,
+  sendAt: undefined,
   messageId: id,
   attempts: [],
+  isCanceled: false,
+  ...further,
 })
 const line = (id: string, connection = 1, ack: string | null = 'ok', receipt = false) => ({
   t: '',
@@ -69,6 +75,24 @@ describe('the history of a load', () => {
     ],
   ])('finds what is %s', (_what, records, log, found) => {
     expect(auditHistory([sent('a')], records, log).violations).toEqual({ ...nothing, ...found })
+  })
+
+  it('takes a cancellation that the client asked for, and finds one that nobody asked for', () => {
+    const history = (isCanceled: boolean) =>
+      auditHistory([sent('a', '9', { kind: 'canceled', isCanceled })], [record('a', 'canceled')], [])
+    expect(history(true).violations).toEqual(nothing)
+    expect(history(false).violations).toEqual({ ...nothing, lost: ['text a'] })
+  })
+
+  it('takes it for an acknowledgement that the recipient has opened the message', () => {
+    const log = [line('a', 1, 'dropped')]
+    expect(auditHistory([sent('a')], [record('a', 'read')], log, ['wa-a']).violations).toEqual(nothing)
+  })
+
+  it('lets a scheduled message leave between the others', () => {
+    const scheduled = sent('a', '9', { kind: 'scheduled', sendAt: '2026-01-01T00:00:00Z' })
+    const records = [record('a'), record('b')]
+    expect(auditHistory([scheduled, sent('b')], records, [line('b'), line('a')]).violations).toEqual(nothing)
   })
 
   it('finds what overtook an earlier message to the same recipient, and to no other', () => {

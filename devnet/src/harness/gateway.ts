@@ -1,6 +1,12 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-export type Answer = { status: number; headers: IncomingHttpHeaders; body: Record<string, unknown> }
+export type Answer = {
+  status: number
+  headers: IncomingHttpHeaders
+  body: Record<string, unknown>
+  /** The body as it came. */
+  text: string
+}
 
 /** A client of the API over a fixed number of connections that stay open. */
 export type Gateway = {
@@ -30,8 +36,9 @@ export function openGateway(apiUrl: string, apiKey: string, connections: number)
             response.on('error', reject)
             response.on('end', () => {
               try {
-                const body = JSON.parse(Buffer.concat(chunks).toString())
-                resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
+                const text = Buffer.concat(chunks).toString()
+                const { statusCode: status = 0, headers } = response
+                resolve({ status, headers, body: JSON.parse(text), text })
               } catch (error) {
                 reject(error)
               }

@@ -4,7 +4,7 @@ import type { MessageFacts } from './records.ts'
 
 /** What must not happen to messages, whatever happens to the processes. Each list names the culprits. */
 type Violations = {
-  /** Accepted, and neither taken by the network nor failed with a code. */
+  /** Accepted, and neither taken by the network nor failed with a code nor canceled by the client. */
   lost: string[]
   /** Two records of one request, or on the wire without a record: the recipient would see it twice. */
   doubled: string[]
@@ -24,17 +24,26 @@ export type History = {
   violations: Violations
 }
 
-/** Compares what a client was told with what the database says and the network saw. */
-export function auditHistory(sent: Sent[], records: MessageFacts[], log: LogLine[]): History {
+/**
+ * Compares what a client was told with what the database says and the network saw. `opened`: WhatsApp ids of messages that
+ * a person has opened, which tells their sender that they arrived.
+ */
+export function auditHistory(
+  sent: Sent[],
+  records: MessageFacts[],
+  log: LogLine[],
+  opened: Iterable<string> = [],
+): History {
   const accepted = sent.filter(({ messageId }) => messageId !== undefined)
   const recordOf = new Map(records.map((record) => [record.id, record]))
   const taken = log.filter(({ ack, receipt }) => ack === 'ok' || receipt)
-  const acknowledged = new Set(taken.map((line) => line.wa_message_id))
+  const acknowledged = new Set([...taken.map((line) => line.wa_message_id), ...opened])
   const arrivals = [...new Set(log.map((line) => line.wa_message_id))]
   const known = new Set(records.map(({ waId }) => waId))
 
-  function isLost({ messageId }: Sent): boolean {
+  function isLost({ messageId, isCanceled }: Sent): boolean {
     const record = recordOf.get(messageId ?? '')
+    if (record?.status === 'canceled') return !isCanceled
     if (record?.status === 'failed') return record.errorCode === null
     return !record || !acknowledged.has(record.waId)
   }
@@ -66,8 +75,10 @@ function repeats(values: string[]): string[] {
 }
 
 function findDisordered(accepted: Sent[], recordOf: Map<string, MessageFacts>, arrivals: string[]): string[] {
+  // A scheduled message leaves when it is due, between the others.
+  const inTurn = accepted.filter(({ sendAt }) => sendAt === undefined)
   const places = new Map(
-    accepted.map(({ messageId, sender, number, text }, place) => [
+    inTurn.map(({ messageId, sender, number, text }, place) => [
       recordOf.get(messageId ?? '')?.waId,
       { place, pair: `${sender} ${number}`, text },
     ]),

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer, Gateway } from './gateway.ts'
+import { chooseKind, chooseTime, type MessageKind, type Mix, requestOf } from './message-kinds.ts'
 import { recipientOf, recipientsPerSender } from './numbers.ts'
 
 /** One request. `status` 0: no answer came. */
@@ -13,13 +14,18 @@ export type Attempt = {
 }
 
 export type Sent = {
-  /** The text and the idempotency key. */
+  /** The text or caption, and the idempotency key. */
   text: string
+  kind: MessageKind
   sender: string
   number: string
+  /** ISO 8601; undefined is at once. */
+  sendAt: string | undefined
   /** Undefined as long as it was not accepted. */
   messageId: string | undefined
   attempts: Attempt[]
+  /** The gateway said that it will never leave. */
+  isCanceled: boolean
 }
 
 /** A steady load, whatever happens to what it is put on. */
@@ -36,16 +42,21 @@ export type LoadOptions = {
   /** Distinguishes this load's texts from those of others. */
   name: string
   random?: () => number
+  /** Texts alone by default. */
+  mix?: Mix
+  /** Further recipients of a sender, with the pace of the others. */
+  furtherRecipients?(sender: string): string[]
 }
 
 const retryMs = 250
+const cancelAfterMsMax = 500
 
 /**
  * Every sender writes to its recipients, to each of them one message after the other: the next one when the one
  * before was answered. A request without a clear answer is repeated under its idempotency key.
  */
 export function startLoad(gateway: Gateway, options: LoadOptions): Load {
-  const { senders, perSecond, name, random = Math.random } = options
+  const { senders, perSecond, name, random = Math.random, mix = {}, furtherRecipients = () => [] } = options
   const sent: Sent[] = []
   const pauseMs = (1000 * senders.length * recipientsPerSender) / perSecond
   const stopping = new AbortController()
@@ -53,14 +64,16 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
   setMaxListeners(0, stopping.signal)
   const rest = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
 
-  async function attempt({ sender, number, text }: Sent): Promise<Attempt & { messageId?: string }> {
+  function ask(operation: string, fields: Record<string, unknown>): Promise<Answer> {
+    return gateway.call(operation, fields).catch(() => ({ status: 0, headers: {}, body: {}, text: '' }))
+  }
+
+  async function attempt(message: Sent): Promise<Attempt & { messageId?: string }> {
     const startedAt = performance.now()
     const atMs = Date.now()
-    const fields = { sender, number, message: text, idempotency_key: text }
-    const none: Answer = { status: 0, headers: {}, body: {} }
-    const answer = await gateway.call('send-message', fields).catch(() => none)
+    const { operation, fields } = requestOf(message)
+    const { status, headers, body } = await ask(operation, fields)
     const tookMs = performance.now() - startedAt
-    const { status, headers, body } = answer
     const code = typeof body.code === 'string' ? body.code : undefined
     const retryAfter = headers['retry-after']
     return {
@@ -79,8 +92,17 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
       const { messageId, ...made } = await attempt(message)
       message.attempts.push(made)
       message.messageId = messageId
-      // A refusal is a clear answer.
-      if (messageId !== undefined || (made.status >= 400 && made.status < 500)) return
+      if (messageId !== undefined || isRefusal(made.status)) return
+      await delay(retryMs)
+    }
+  }
+
+  async function cancel(message: Sent): Promise<void> {
+    await delay(random() * cancelAfterMsMax)
+    for (;;) {
+      const { status } = await ask('cancel-message', { message_id: message.messageId })
+      message.isCanceled = status === 200
+      if (message.isCanceled || isRefusal(status)) return
       await delay(retryMs)
     }
   }
@@ -89,15 +111,27 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
     await rest(random() * pauseMs)
     for (let count = 0; !stopping.signal.aborted; count++) {
       const startedAt = performance.now()
-      const text = `${name} ${sender} ${number} ${count}`
-      await send({ text, sender, number, messageId: undefined, attempts: [] })
+      const kind = chooseKind(mix, random)
+      const message: Sent = {
+        text: `${name} ${sender} ${number} ${count}`,
+        kind,
+        sender,
+        number,
+        sendAt: chooseTime(kind, random),
+        messageId: undefined,
+        attempts: [],
+        isCanceled: false,
+      }
+      await send(message)
+      if (kind === 'canceled' && message.messageId !== undefined) await cancel(message)
       await rest(Math.max(0, pauseMs - (performance.now() - startedAt)))
     }
   }
 
-  const running = senders.flatMap((sender) =>
-    Array.from({ length: recipientsPerSender }, (_, index) => runPair(sender, recipientOf(sender, index))),
-  )
+  const running = senders.flatMap((sender) => {
+    const known = Array.from({ length: recipientsPerSender }, (_, index) => recipientOf(sender, index))
+    return [...known, ...furtherRecipients(sender)].map((number) => runPair(sender, number))
+  })
   return {
     sent,
     async stop() {
@@ -105,4 +139,9 @@ export function startLoad(gateway: Gateway, options: LoadOptions): Load {
       await Promise.all(running)
     },
   }
+}
+
+/** A clear answer: repeating the request would change nothing. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500
 }

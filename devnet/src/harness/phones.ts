@@ -9,9 +9,20 @@ export type Phones = {
   logins(): Promise<Login[]>
   /** See the simulator's README for the kinds. */
   fault(request: Record<string, unknown>): Promise<void>
+  faults(): Promise<{ id: string; kind: string }[]>
+  clearFault(id: string): Promise<void>
   clearFaults(): Promise<void>
   stats(): Promise<Stats>
+  /** What the phone of this number shows. */
+  receivedBy(number: string): Promise<Received[]>
+  /** The person with this phone writes; resolves to the id of the message. */
+  write(from: string, to: string, text: string): Promise<string>
+  /** The person opens the message. False when the phone has no such message. */
+  read(number: string, waId: string): Promise<boolean>
 }
+
+/** One message on a phone, however often it came. */
+export type Received = { wa_message_id: string; from: string; text: string | null; caption: string | null }
 
 export type LogLine = {
   /** When it arrived, ISO 8601. */
@@ -35,12 +46,27 @@ type Login = {
   result: string
 }
 
-type Stats = { conflicts: number; logins: number; device_lookups: number }
+type Stats = {
+  conflicts: number
+  logins: number
+  device_lookups: number
+  /** Messages that a phone could not decrypt. */
+  undecryptable: number
+  retries: number
+}
 
 export function makePhones(controlUrl: string): Phones {
   async function stats() {
     const response = await fetch(`${controlUrl}/stats`)
     return (await response.json()) as Stats & { connections: Record<string, number> }
+  }
+
+  async function post(path: string, fields: Record<string, unknown>): Promise<Response> {
+    return fetch(`${controlUrl}${path}`, { method: 'POST', body: JSON.stringify(fields) })
+  }
+
+  async function get<Result>(path: string): Promise<Result> {
+    return (await (await fetch(`${controlUrl}${path}`)).json()) as Result
   }
 
   async function lines<Line>(path: string): Promise<Line[]> {
@@ -53,10 +79,7 @@ export function makePhones(controlUrl: string): Phones {
 
   return {
     async scan(qr, number) {
-      const response = await fetch(`${controlUrl}/scan`, {
-        method: 'POST',
-        body: JSON.stringify({ qr, number }),
-      })
+      const response = await post('/scan', { qr, number })
       const { ok, error } = (await response.json()) as { ok: boolean; error?: string }
       if (!ok) throw new Error(`The phone ${number} could not scan: ${error}`)
     },
@@ -66,11 +89,26 @@ export function makePhones(controlUrl: string): Phones {
     },
     stats,
     async fault(request) {
-      const response = await fetch(`${controlUrl}/faults`, { method: 'POST', body: JSON.stringify(request) })
+      const response = await post('/faults', request)
       if (!response.ok) throw new Error(`The simulator refuses the fault: ${await response.text()}`)
+    },
+    faults: () => get('/faults'),
+    async clearFault(id) {
+      await fetch(`${controlUrl}/faults/${id}`, { method: 'DELETE' })
     },
     async clearFaults() {
       await fetch(`${controlUrl}/faults`, { method: 'DELETE' })
+    },
+    receivedBy: (number) => get(`/chats/${number}/messages`),
+    async write(from, to, text) {
+      const response = await post(`/chats/${from}/send`, { to, text })
+      const { ok, error, wa_message_id: waId } = (await response.json()) as Record<string, unknown>
+      if (!ok) throw new Error(`The phone ${from} could not write: ${error}`)
+      return String(waId)
+    },
+    async read(number, waId) {
+      const response = await post(`/chats/${number}/read`, { wa_message_id: waId })
+      return response.ok
     },
     log: () => lines('/log'),
     logins: () => lines('/logins'),

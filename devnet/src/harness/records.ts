@@ -14,7 +14,10 @@ export type Records = {
   countCredentials(sender: string): Promise<number>
   /** Shards that each live worker owns, by its name. */
   countShards(): Promise<Record<string, number>>
+  /** What was to be sent. */
   listMessagesSince(sinceMs: number): Promise<MessageFacts[]>
+  /** What was received. */
+  listInboundSince(sinceMs: number): Promise<InboundFacts[]>
   close(): Promise<void>
 }
 
@@ -28,8 +31,12 @@ export type MessageFacts = {
   status: string
   errorCode: string | null
   createdAtMs: number
+  /** When it was to be sent; null is at once. */
+  sendAtMs: number | null
   sentAtMs: number | null
 }
+
+export type InboundFacts = { waId: string; sender: string; body: string | null }
 
 export function isFinished({ status }: MessageFacts): boolean {
   return status !== 'queued' && status !== 'sending'
@@ -93,8 +100,12 @@ export function openRecords(databaseUrl: string): Records {
     listMessagesSince: (sinceMs) => sql<MessageFacts[]>`
       SELECT id, wa_id AS "waId", sender, number, type, body, status, error_code AS "errorCode",
         extract(epoch FROM created_at)::float8 * 1000 AS "createdAtMs",
+        extract(epoch FROM send_at)::float8 * 1000 AS "sendAtMs",
         extract(epoch FROM sent_at)::float8 * 1000 AS "sentAtMs"
       FROM messages WHERE created_at >= ${since(sinceMs)} AND direction = 'out' ORDER BY seq`,
+    listInboundSince: (sinceMs) => sql<InboundFacts[]>`
+      SELECT wa_id AS "waId", sender, body
+      FROM messages WHERE created_at >= ${since(sinceMs)} AND direction = 'in' ORDER BY seq`,
     close: () => closeDatabase(db),
   }
 }

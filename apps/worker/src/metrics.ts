@@ -10,6 +10,7 @@ export type Readings = {
   linkedDevices: number
   onlineDevices: number
   unplacedShards: number
+  oversizedShards: number
   waitingDevices: number
 }
 
@@ -67,6 +68,11 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     'no_capacity_shards',
     'Shards that no worker has room for: start one more',
     ({ unplacedShards }) => unplacedShards,
+  )
+  gauge(
+    'oversized_shards',
+    'Shards of this worker with more linked devices than WORKER_CAPACITY',
+    ({ oversizedShards }) => oversizedShards,
   )
   gauge(
     'waiting_devices',

@@ -47,7 +47,8 @@ test('claims no more than is wanted and fits', () => {
       fc.integer({ min: 0, max: 60 }),
       fc.integer({ min: -5, max: 200 }),
       (unowned, wanted, room) => {
-        const chosen = chooseClaims(unowned, wanted, room)
+        const load = { linked: 0, capacity: room, largestCapacity: Number.POSITIVE_INFINITY }
+        const chosen = chooseClaims(unowned, wanted, load)
         const linked = sum(chosen.map((shard) => unowned[shard]?.linked ?? 0))
         expect(chosen.length).toBeLessThanOrEqual(wanted)
         expect(linked).toBeLessThanOrEqual(Math.max(0, room))
@@ -60,7 +61,14 @@ test('claims no more than is wanted and fits', () => {
 
 test('releases the cheapest shards, no more than the receivers miss and have room for', () => {
   const receiverLists = fc.array(
-    fc.record({ missing: fc.integer({ min: -5, max: 20 }), room: fc.integer({ min: -5, max: 100 }) }),
+    fc.record({
+      missing: fc.integer({ min: -5, max: 20 }),
+      load: fc.record({
+        linked: fc.integer({ min: 0, max: 105 }),
+        capacity: fc.constant(100),
+        largestCapacity: fc.constantFrom(10, 100),
+      }),
+    }),
     { maxLength: 5 },
   )
   const limitPairs = fc.record({ shards: fc.integer({ min: -3, max: 60 }), devices: fc.nat(40) })
@@ -71,7 +79,9 @@ test('releases the cheapest shards, no more than the receivers miss and have roo
       expect(chosen).toEqual(held.slice(0, chosen.length).map(({ shard }) => shard))
       expect(chosen.length).toBeLessThanOrEqual(Math.max(0, limits.shards))
       expect(chosen.length).toBeLessThanOrEqual(sum(receivers.map(({ missing }) => Math.max(0, missing))))
-      expect(linked).toBeLessThanOrEqual(sum(receivers.map(({ room }) => Math.max(0, room))))
+      expect(linked).toBeLessThanOrEqual(
+        sum(receivers.map(({ load }) => Math.max(0, load.capacity - load.linked))),
+      )
       if (chosen.length > 1) expect(linked).toBeLessThanOrEqual(limits.devices)
     }),
   )
@@ -93,8 +103,9 @@ test('gives linked devices away up to the surplus, then what is cheap, and forge
 
 test('gives those below their share no more devices at a time than they log in within a second', () => {
   const movable = Array.from({ length: 10 }, (_, shard) => ({ shard, linked: 1 }))
-  const newcomer = { missing: 10, room: 500, opening: 0 }
-  const full = { missing: 0, room: 500, opening: 40 }
+  const load = { linked: 0, capacity: 500, largestCapacity: 500 }
+  const newcomer = { missing: 10, load, opening: 0 }
+  const full = { missing: 0, load, opening: 40 }
   const plan = (opening: number, unowned: { linked: number }[], other = full) =>
     planReleases({ movable, excess: 10, surplusDevices: 60, unowned }, [{ ...newcomer, opening }, other])
   expect(plan(0, [])).toHaveLength(2)
@@ -130,12 +141,37 @@ test('hands all shards over in waves of no more devices than their size, those w
 
 test('leaves to others what those below their share have room for', () => {
   const receivers = [
-    { missing: 2, room: 3 },
-    { missing: 0, room: 50 },
-    { missing: 9, room: 0 },
+    { missing: 2, load: { linked: 97, capacity: 100, largestCapacity: 100 } },
+    { missing: 0, load: { linked: 50, capacity: 100, largestCapacity: 100 } },
+    { missing: 9, load: { linked: 100, capacity: 100, largestCapacity: 100 } },
   ]
   const unowned = [4, 3, 0, 1, 0].map((linked, shard) => ({ shard, linked }))
   expect(withoutReceiver(unowned, receivers).map(({ shard }) => shard)).toEqual([0, 3])
+})
+
+test.each([
+  ['an empty worker', 0, true],
+  ['a worker that is half full', 50, true],
+  ['a worker that is more than half full', 51, false],
+])('a shard with more devices than any worker may have: %s', (_, linked, isTaken) => {
+  const load = { linked, capacity: 100, largestCapacity: 100 }
+  expect(chooseClaims([{ shard: 7, linked: 101 }], 1, load)).toEqual(isTaken ? [7] : [])
+})
+
+test('takes one oversized shard and then no other shard with devices', () => {
+  const unowned = [101, 102, 1, 0].map((linked, shard) => ({ shard, linked }))
+  expect(chooseClaims(unowned, 4, { linked: 0, capacity: 100, largestCapacity: 100 })).toEqual([0, 3])
+})
+
+test('leaves a shard to a larger worker that has the capacity for it', () => {
+  const load = { linked: 0, capacity: 100, largestCapacity: 500 }
+  expect(chooseClaims([{ shard: 0, linked: 101 }], 1, load)).toEqual([])
+})
+
+test('never releases an oversized shard, so that it does not go to and fro', () => {
+  const receiver = { missing: 1, load: { linked: 0, capacity: 100, largestCapacity: 100 }, opening: 0 }
+  const surplus = { movable: [{ shard: 0, linked: 101 }], excess: 1, surplusDevices: 101, unowned: [] }
+  expect(planReleases(surplus, [receiver])).toEqual([])
 })
 
 function sharesOf(shards: number, workers: number): number[] {

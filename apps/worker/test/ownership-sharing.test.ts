@@ -4,6 +4,7 @@ import {
   addLinkedDevices,
   type Cluster,
   endless,
+  epochsOf,
   eventually,
   everyShardHasOneHolder,
   makeRecordingHolder,
@@ -132,6 +133,23 @@ test('a worker with room takes more than its share when the others have none', a
   const large = await cluster.startWorker('large', endless, { capacity: 500, holder: holderOfLinked(256) })
   await owns(large, 236)
   expect(small.holder.dropped).toEqual([])
+})
+
+test('a shard with more devices than any worker may have gets an owner, and stays with it', async () => {
+  await addLinkedDevices(cluster, 7)
+  await cluster.db.$client`UPDATE devices SET shard = 3`
+  const holder = makeRecordingHolder()
+  holder.linked.set(3, 7)
+  const first = await cluster.startWorker('first', endless, { capacity: 4, holder })
+  await owns(first, 256)
+  expect(first.state().oversizedShards).toBe(1)
+
+  const second = await cluster.startWorker('second', endless, { capacity: 4 })
+  await owns(second, 128)
+  await owns(first, 128)
+  await delay(20 * endless.tickMs)
+  expect(first.holder.leases.has(3)).toBe(true)
+  expect((await epochsOf(cluster.db)).get(3)).toBe(1)
 })
 
 function holderOfLinked(count: number) {

@@ -136,6 +136,11 @@ export function makeCluster(setup: Setup) {
     worker.lookAtMs = Math.max(worker.notBeforeMs, nowMs + setup.tickMs)
   }
 
+  function loadOf(held: Set<number>) {
+    const { capacity } = setup
+    return { linked: linkedOf(held), capacity, largestCapacity: capacity }
+  }
+
   function claim(worker: Worker, missing: number): void {
     const unowned = shuffled(
       [...shards.entries()]
@@ -143,7 +148,7 @@ export function makeCluster(setup: Setup) {
         .map(([shard, { linked }]) => ({ shard, linked })),
       random,
     )
-    const chosen = chooseClaims(unowned, missing, setup.capacity - linkedOf(worker.held))
+    const chosen = chooseClaims(unowned, missing, loadOf(worker.held))
     for (const number of chosen) {
       const shard = shards[number]
       if (!shard) continue
@@ -159,7 +164,7 @@ export function makeCluster(setup: Setup) {
   function release(worker: Worker, all: Worker[], excess: number): void {
     const receivers = all.map(({ held }, rank) => ({
       missing: Math.max(0, fairShare(setup.shards, rank, all.length) - held.size),
-      room: setup.capacity - linkedOf(held),
+      load: loadOf(held),
       opening: openingOf(held),
     }))
     worker.releaseAtMs = nowMs + setup.tickMs

@@ -46,6 +46,8 @@ export type OwnershipState = {
   linkedDevices: number
   /** Without an owner anywhere, because no worker has room (`no_capacity`). */
   unplacedShards: number
+  /** Owned, with more linked devices than a worker may have (`oversized`). */
+  oversizedShards: number
 }
 
 /** `close` hands everything over: others own the shards a moment later. */
@@ -192,6 +194,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       ownedShards: held.list().length,
       linkedDevices: held.linkedDevices(),
       unplacedShards: placement.unplaced,
+      oversizedShards: placement.oversized,
     }),
 
     lose({ shard, epoch }) {

@@ -10,10 +10,12 @@ import { type LiveWorker, listLiveWorkers, type Patience } from '@wagate/db/quer
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
+import { makeOversizedWarning } from './oversized-warning.ts'
 import {
   areOpening,
   chooseClaims,
   fairShare,
+  type Load,
   type OpeningReceiver,
   planReleases,
   withoutReceiver,
@@ -43,6 +45,8 @@ export type Placement = {
   settle(registration: Registration, situation: Situation): Promise<NextRun>
   /** Shards that stand without an owner because nobody has room for their devices. */
   readonly unplaced: number
+  /** Shards of this worker with more linked devices than a worker may have. */
+  readonly oversized: number
 }
 
 /** After a look at everybody's devices that found nothing to move, for so many ticks. */
@@ -58,6 +62,7 @@ export const restMsPerWorker = 2
 export function makePlacement(options: PlacementOptions): Placement {
   const { db, logger, held, shards, capacity, patience, tickMs, publishShardsChanged } = options
   const watch = makeUnownedWatch({ logger, tickMs })
+  const warnOfOversized = makeOversizedWarning({ logger, capacity })
   let nextReleaseAtMs = 0
 
   function shareOf({ workerId }: Registration, workers: LiveWorker[]): number {
@@ -70,16 +75,30 @@ export function makePlacement(options: PlacementOptions): Placement {
   }
 
   function receiversAmong(workers: LiveWorker[], linkedOf: Map<string, Linked>): OpeningReceiver[] {
-    return workers.map((worker, rank) => {
-      const { linked, opening } = linkedOf.get(worker.id) ?? { linked: 0, opening: 0 }
-      const missing = Math.max(0, fairShare(shards, rank, workers.length) - worker.owned)
-      return { missing, room: worker.capacity - linked, opening }
+    const largestCapacity = largestOf(workers)
+    return workers.map(({ id, owned, capacity }, rank) => {
+      const { linked, opening } = linkedOf.get(id) ?? { linked: 0, opening: 0 }
+      const missing = Math.max(0, fairShare(shards, rank, workers.length) - owned)
+      return { missing, load: { linked, capacity, largestCapacity }, opening }
     })
   }
 
+  const loadAmong = (workers: LiveWorker[]): Load => ({
+    linked: held.linkedDevices(),
+    capacity,
+    largestCapacity: largestOf(workers),
+  })
+
+  const listOversized = () => held.list().filter(({ linked }) => linked > capacity)
+
   /** Returns how many others were faster to claim: what they left is worth another look. */
-  async function claim(registration: Registration, wanted: number, from: UnownedShard[]): Promise<number> {
-    const chosen = chooseClaims(shuffled(from), wanted, capacity - held.linkedDevices())
+  async function claim(
+    registration: Registration,
+    workers: LiveWorker[],
+    wanted: number,
+    from: UnownedShard[],
+  ): Promise<number> {
+    const chosen = chooseClaims(shuffled(from), wanted, loadAmong(workers))
     if (chosen.length === 0) return 0
     const linkedOf = new Map(from.map(({ shard, linked }) => [shard, linked]))
     const claimed = await claimShards(db, registration.workerId, chosen)
@@ -102,13 +121,13 @@ export function makePlacement(options: PlacementOptions): Placement {
     unowned: UnownedShard[],
   ): Promise<void> {
     const stale = watch.stale(unowned)
-    if (chooseClaims(stale, 1, capacity - held.linkedDevices()).length === 0) return
+    if (chooseClaims(stale, 1, loadAmong(workers)).length === 0) return
     const left = withoutReceiver(stale, receiversAmong(workers, await countLinked()))
     if (left.length > 0) {
-      await claim(registration, Math.ceil(left.length / workers.length), left)
+      await claim(registration, workers, Math.ceil(left.length / workers.length), left)
     } else if (watch.forgotten(unowned).length > 0) {
       nextReleaseAtMs = performance.now() + restTicks * tickMs
-      await claim(registration, Math.ceil(unowned.length / workers.length), watch.forgotten(unowned))
+      await claim(registration, workers, Math.ceil(unowned.length / workers.length), watch.forgotten(unowned))
     }
   }
 
@@ -142,6 +161,9 @@ export function makePlacement(options: PlacementOptions): Placement {
     get unplaced() {
       return watch.unplaced
     },
+    get oversized() {
+      return listOversized().length
+    },
 
     async look() {
       const [workers, unowned] = await Promise.all([listLiveWorkers(db, patience), listUnownedShards(db)])
@@ -151,9 +173,10 @@ export function makePlacement(options: PlacementOptions): Placement {
     async settle(registration, { workers, unowned }) {
       const restMs = workers.length * restMsPerWorker
       watch.note(unowned)
+      warnOfOversized(listOversized())
       const missing = shareOf(registration, workers) - held.list().length
       if (unowned.length > 0 && missing > 0) {
-        if ((await claim(registration, missing, unowned)) > 0) return { againInMs: 0, restMs }
+        if ((await claim(registration, workers, missing, unowned)) > 0) return { againInMs: 0, restMs }
       } else if (unowned.length > 0) {
         await claimLeftovers(registration, workers, unowned)
       }
@@ -167,6 +190,10 @@ export function makePlacement(options: PlacementOptions): Placement {
 function untilNextDeath({ workerId }: Registration, workers: LiveWorker[]): number {
   const others = workers.filter(({ id }) => id !== workerId)
   return Math.min(...others.map(({ deathInMs }) => deathInMs ?? Number.POSITIVE_INFINITY)) + 1
+}
+
+function largestOf(workers: LiveWorker[]): number {
+  return Math.max(0, ...workers.map(({ capacity }) => capacity))
 }
 
 /** Workers that look at the same moment would otherwise all reach for the same shards. */

@@ -7,25 +7,38 @@ export function fairShare(shards: number, rank: number, workers: number): number
   return Math.max(0, Math.ceil((shards - rank) / workers))
 }
 
-/** As many of the shards as are wanted and fit: `room` is in linked devices. Earlier ones are preferred. */
+/** The linked devices of a worker, how many it may have, and how many the largest worker may have. */
+export type Load = { linked: number; capacity: number; largestCapacity: number }
+
+/**
+ * Whether a worker has room for a shard with `linked` devices. One with more devices than any worker may have would
+ * fit nowhere: it goes to a worker that is at most half full.
+ */
+function fits(linked: number, load: Load): boolean {
+  if (linked === 0) return true
+  if (linked > load.largestCapacity) return load.linked <= load.capacity / 2
+  return load.linked + linked <= load.capacity
+}
+
+/** As many of the shards as are wanted and fit. Earlier ones are preferred. */
 export function chooseClaims(
   unowned: { shard: number; linked: number }[],
   wanted: number,
-  room: number,
+  load: Load,
 ): number[] {
   const chosen: number[] = []
-  let roomLeft = room
+  const after = { ...load }
   for (const { shard, linked } of unowned) {
     if (chosen.length >= wanted) break
-    if (linked > 0 && linked > roomLeft) continue
-    roomLeft -= linked
+    if (!fits(linked, after)) continue
+    after.linked += linked
     chosen.push(shard)
   }
   return chosen
 }
 
-/** A worker below its share: `missing` in shards, `room` in linked devices. */
-export type Receiver = { missing: number; room: number }
+/** A worker below its share, which `missing` counts in shards. */
+export type Receiver = { missing: number; load: Load }
 
 /** `opening`: of its linked devices, those whose turn to log in has not come yet. */
 export type OpeningReceiver = Receiver & { opening: number }
@@ -61,13 +74,21 @@ export function orderForRelease<Shard extends { linked: number }>(
   return [...surplus, ...held.filter((shard) => !surplus.has(shard))]
 }
 
-/** A prefix of the shards, in the order given, that the receivers have room for; one at least, however many devices it has. */
+/**
+ * A prefix of the shards, in the order given, that the receivers have room for; one at least, however many devices it
+ * has. A shard with more devices than any worker may have stays where it is: it would be too much for the next as well.
+ */
 export function chooseReleases(
   held: { shard: number; linked: number }[],
   receivers: Receiver[],
   limits: ReleaseLimits,
 ): number[] {
-  const place = makePlaces(receivers)
+  const place = makePlaces(
+    receivers.map(({ missing, load }) => ({
+      missing,
+      load: { ...load, largestCapacity: Number.POSITIVE_INFINITY },
+    })),
+  )
   const chosen: number[] = []
   for (const { shard, linked } of firstOf(held, limits.devices)) {
     if (chosen.length >= limits.shards || !place(linked)) break
@@ -134,12 +155,12 @@ export function areOpening(receivers: OpeningReceiver[], unowned: { linked: numb
 
 /** Gives one shard after the other to a receiver; false when none has a place for it. */
 function makePlaces(receivers: Receiver[]): (linked: number) => boolean {
-  const left = receivers.map((receiver) => ({ ...receiver }))
+  const left = receivers.map(({ missing, load }) => ({ missing, load: { ...load } }))
   return (linked) => {
-    const receiver = left.find(({ missing, room }) => missing > 0 && (linked === 0 || linked <= room))
+    const receiver = left.find(({ missing, load }) => missing > 0 && fits(linked, load))
     if (!receiver) return false
     receiver.missing -= 1
-    receiver.room -= linked
+    receiver.load.linked += linked
     return true
   }
 }

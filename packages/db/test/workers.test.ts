@@ -138,6 +138,39 @@ test('what ended the connection of the reaper as well was no death', async () =>
   await closeDatabase(fresh)
 })
 
+test('after the clock of Postgres was set back, a worker that died before is dead one lease later', async () => {
+  const reaper = await registerLongAgo('reaper')
+  const [died, living] = [await register('a'), await register('b')]
+  await sql`
+    UPDATE workers SET renewed_at = now() + interval '60 s', lease_until = now() + interval '60.1 s'
+    WHERE id IN (${died}, ${living})`
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+  await renewWorker(db, living, leaseTtlMs)
+  await sql`SELECT pg_sleep(0.15)`
+  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([
+    { id: died, name: 'a', isPastLease: true },
+  ])
+  expect((await states()).get(living)).toBe('live')
+})
+
+test('after the clock of Postgres was set back, a worker reaps again once it was alive for one lease', async () => {
+  const [reaper, lapsed] = [await register('reaper'), await register('a')]
+  await sql`UPDATE workers SET renewed_since = now() + interval '60 s' WHERE id = ${reaper}`
+  await lapse(lapsed)
+  await renewWorker(db, reaper, leaseTtlMs)
+  await sql`SELECT pg_sleep(0.1)`
+  expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 100, silentMs: 50 })).toHaveLength(1)
+})
+
+test('after the clock of Postgres was set forward, everybody renews first', async () => {
+  const [first, second] = [await registerLongAgo('a'), await registerLongAgo('b')]
+  await sql`UPDATE workers SET renewed_at = now() - interval '60 s', lease_until = now() - interval '54 s'`
+  expect(await markGoneWorkersDead(db, { id: first, ...patience })).toEqual([])
+  await renewWorker(db, first, leaseTtlMs)
+  expect(await markGoneWorkersDead(db, { id: first, ...patience })).toEqual([])
+  expect(await renewWorker(db, second, leaseTtlMs)).toBe(true)
+})
+
 test('lists live workers in the order of their start, with what they own', async () => {
   const [first, second, draining] = [await register('b'), await register('a'), await register('c')]
   await claimShards(db, second, [1, 2, 3])

@@ -53,11 +53,14 @@ export async function renewWorker(db: Database, id: string, leaseTtlMs: number):
     UPDATE workers
     SET lease_until = now() + ${leaseTtlMs} * interval '1 ms', renewed_at = now(),
         (session_pid, session_since, session_name) = (SELECT ${session(db.$client)}),
-        renewed_since = CASE WHEN lease_until < now() THEN now() ELSE renewed_since END
+        renewed_since = CASE WHEN lease_until < now() THEN now() ELSE least(renewed_since, now()) END
     WHERE id = ${id} AND state <> 'dead'
     RETURNING id`
   return rows.length > 0
 }
+
+/** A statement that started a moment later than another may be stored before it. */
+const clockSlackMs = 1000
 
 /** `silentMs`: more than the time between two heartbeats. */
 export type Patience = { leaseTtlMs: number; silentMs: number }
@@ -68,6 +71,9 @@ export type Patience = { leaseTtlMs: number; silentMs: number }
  * one full TTL may do so, or everybody would kill each other after an outage of Postgres; and only one whose own
  * connection is older than the other's last renewal takes the end of that one for a death, because what ended both
  * was not the process.
+ *
+ * A renewal from the future shows that the clock of Postgres was set back. It counts as one from now, or a worker that
+ * died before would be taken for a living one until that future comes.
  */
 export async function markGoneWorkersDead(
   db: Database,
@@ -93,6 +99,14 @@ export async function markGoneWorkersDead(
         )
       )
       FOR UPDATE OF worker SKIP LOCKED
+    ),
+    from_future AS MATERIALIZED (
+      SELECT id FROM workers WHERE state <> 'dead' AND renewed_at > now() + ${clockSlackMs} * interval '1 ms'
+      ORDER BY id FOR UPDATE SKIP LOCKED
+    ),
+    pulled_back AS (
+      UPDATE workers SET renewed_at = now(), lease_until = now() + (lease_until - renewed_at)
+      FROM from_future WHERE workers.id = from_future.id
     )
     UPDATE workers SET state = 'dead' FROM gone WHERE workers.id = gone.id
     RETURNING workers.id, workers.name, gone.is_past_lease AS "isPastLease"`

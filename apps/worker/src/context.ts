@@ -4,11 +4,14 @@ import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type Claim, claimMessages, type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import { makeSemaphore, type Semaphore } from '@wagate/shared/semaphore'
 import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
+import type { Inspector } from './media/inspection/inspector.ts'
+import { makeSlowHosts, type SlowHosts } from './media/slow-hosts.ts'
 import type { Metrics } from './metrics.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
@@ -29,7 +32,11 @@ export type DeviceContext = {
   masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
   logins: Semaphore
-  mediaBytes: Semaphore
+  /** Both shared by accounts: no one takes more than half of the bytes or a quarter of the fetches. */
+  mediaBytes: FairSemaphore
+  mediaFetches: FairSemaphore
+  slowHosts: SlowHosts
+  inspector: Inspector
   recipientsOf(deviceId: number): Recipients
   /** Each opens a scope of its own in a cache that all devices share. */
   caches: { auth(): Scope; retryCounts(): Scope }
@@ -42,11 +49,12 @@ export type DeviceContext = {
 }
 
 const loginsMax = 8
+const fetchesMax = 32
 const hourMs = 3_600_000
 const batchItemsMax = 500
 
 export function makeDeviceContext(
-  given: Pick<DeviceContext, 'config' | 'logger' | 'metrics' | 'db' | 'events' | 'onLost'> & {
+  given: Pick<DeviceContext, 'config' | 'logger' | 'metrics' | 'db' | 'events' | 'inspector' | 'onLost'> & {
     /** May commit lazily: a claim that is undone only means that its message is sent again, under its id. */
     claimsDb: Database
   },
@@ -57,7 +65,9 @@ export function makeDeviceContext(
     network: chooseNetwork(config),
     masterKeys: readMasterKeys(config),
     logins: makeSemaphore(loginsMax),
-    mediaBytes: makeSemaphore(config.MEDIA_MEMORY_BYTES),
+    mediaBytes: makeFairSemaphore(config.MEDIA_MEMORY_BYTES, { shareMax: config.MEDIA_MEMORY_BYTES / 2 }),
+    mediaFetches: makeFairSemaphore(fetchesMax, { shareMax: fetchesMax / 4 }),
+    slowHosts: makeSlowHosts(),
     recipientsOf: makeRecipientsCache(),
     caches: {
       auth: makeScopedCache({ entriesMax: 100_000 }),

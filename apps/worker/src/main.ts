@@ -1,6 +1,7 @@
 import './preload.ts'
 import { makeLogger } from '@wagate/shared/logger'
 import { readConfig } from './config.ts'
+import { makePrivateFolder, removeFolder } from './private-folder.ts'
 import { startWorker } from './start.ts'
 
 const config = readConfig(process.env)
@@ -9,6 +10,10 @@ const signals = ['SIGTERM', 'SIGINT'] as const
 /** Until it has started, nothing has to be finished. */
 const leave = () => process.exit(0)
 for (const signal of signals) process.on(signal, leave)
+// Where Baileys puts what it uploads, too.
+const folder = makePrivateFolder()
+process.env.TMPDIR = folder
+process.on('exit', () => removeFolder(folder))
 const worker = await startWorker(config, logger)
 let isStopping = false
 

@@ -13,6 +13,7 @@ import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
 import { makeShardHolder } from './holder.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { readMasterKeys } from './session/master-keys.ts'
@@ -29,10 +30,11 @@ const tickMs = 500
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
   const databases = openDatabases(config)
   const metrics = makeMetrics()
+  const inspector = makeInspector({ logger })
   const events = openDeviceEvents(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
 
   async function release(): Promise<void> {
-    await events.close()
+    await Promise.all([events.close(), inspector.close()])
     await Promise.all(Object.values(databases).map(closeDatabase))
   }
 
@@ -51,7 +53,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       checkRedis: events.checkRedis,
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
-    const owner = startOwner({ config, logger, metrics, databases, events })
+    const owner = startOwner({ config, logger, metrics, databases, events, inspector })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.RETENTION_DAYS)
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
@@ -105,9 +107,10 @@ type OwnerOf = {
   metrics: Metrics
   databases: Databases
   events: DeviceEvents
+  inspector: Inspector
 }
 
-function startOwner({ config, logger, metrics, databases, events }: OwnerOf): Ownership {
+function startOwner({ config, logger, metrics, databases, events, inspector }: OwnerOf): Ownership {
   const context = makeDeviceContext({
     config,
     logger,
@@ -115,6 +118,7 @@ function startOwner({ config, logger, metrics, databases, events }: OwnerOf): Ow
     db: databases.sessions,
     claimsDb: databases.claims,
     events,
+    inspector,
     onLost(lease) {
       metrics.lostShards.inc()
       ownership.lose(lease)

@@ -1,7 +1,11 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FetchLimits, fetchMedia } from '../src/outbox/fetch-media.ts'
+import { readRetryAfterMs } from '../src/media/fetch-failure.ts'
+import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
 const bytesMax = 100_000
@@ -30,6 +34,15 @@ const pages: Record<string, RequestListener> = {
   '/created': status(201),
   '/in-part': status(206),
   '/broken': status(500),
+  '/bad-gateway': status(502),
+  '/request-timeout': status(408),
+  '/too-early': status(425),
+  '/too-many': status(429),
+  '/busy': (_, response) => response.writeHead(503, { 'retry-after': '7' }).end(),
+  '/megabyte-in-chunks': (_, response) => {
+    for (let sent = 0; sent < 2 ** 20; sent += 2 ** 16) response.write(Buffer.alloc(2 ** 16))
+    response.end()
+  },
   '/moved': (_, response) => response.writeHead(302, { location: '/picture' }).end(),
   '/moved-nowhere': (_, response) => response.writeHead(302).end(),
   '/circle': (_, response) => response.writeHead(302, { location: '/circle' }).end(),
@@ -78,103 +91,186 @@ const pages: Record<string, RequestListener> = {
 }
 
 let host: MediaHost
+const folder = mkdtempSync(join(tmpdir(), 'wagate-test-'))
 beforeAll(async () => {
   host = await openMediaHost(pages)
 })
-afterAll(() => host.close())
+afterAll(() => {
+  host.close()
+  rmSync(folder, { recursive: true })
+})
 
 const limits: FetchLimits = {
   bytesMax,
   deadlineMs: 5000,
   isForbidden: () => false,
-  room: { tryTake: () => true, take: async () => undefined },
+  room: { tryGrow: () => true, wait: async () => undefined, release: () => undefined },
+}
+
+async function fetched(url: string, more: Partial<FetchLimits> = {}): Promise<Buffer> {
+  const file = join(folder, 'file')
+  await fetchMedia(url, file, { ...limits, ...more })
+  return readFileSync(file)
 }
 
 describe('media from a URL', () => {
   it.each(['/picture', '/moved', '/in-chunks'])('is fetched (%s)', async (path) => {
-    expect(await fetchMedia(host.origin + path, limits)).toEqual(picture)
+    expect(await fetched(host.origin + path)).toEqual(picture)
   })
 
   it('may be as large as is allowed', async () => {
-    expect(await fetchMedia(`${host.origin}/as-large-as-allowed`, limits)).toHaveLength(bytesMax)
+    expect(await fetched(`${host.origin}/as-large-as-allowed`)).toHaveLength(bytesMax)
   })
 
   it.each([
     ['/away', 'media_fetch_failed'],
     ['/created', 'media_fetch_failed'],
     ['/in-part', 'media_fetch_failed'],
-    ['/broken', 'media_fetch_failed'],
     ['/moved-nowhere', 'media_fetch_failed'],
     ['/circle', 'media_fetch_failed'],
     ['/large', 'media_too_large'],
     ['/larger-than-allowed', 'media_too_large'],
     ['/endless', 'media_too_large'],
-    ['/truncated', 'media_fetch_failed'],
-    ['/chunks-cut', 'media_fetch_failed'],
-    ['/half-closed', 'media_fetch_failed'],
     ['/two-lengths', 'media_fetch_failed'],
     ['/bad-length', 'media_fetch_failed'],
     ['/no-http', 'media_fetch_failed'],
-    ['/hangs-up', 'media_fetch_failed'],
     ['/empty', 'invalid_media'],
     ['/gzip', 'media_fetch_failed'],
     ['/brotli', 'media_fetch_failed'],
     ['/deflate', 'media_fetch_failed'],
     ['/identity', 'media_fetch_failed'],
-  ])('is refused with its code (%s: %s)', async (path, code) => {
-    await expect(fetchMedia(host.origin + path, limits)).rejects.toMatchObject({ code })
+  ])('is refused for good with its code (%s: %s)', async (path, code) => {
+    await expect(fetched(host.origin + path)).rejects.toMatchObject({ name: 'MediaError', code })
   })
 
-  it.each(['/drip', '/silent', '/silent-after-head'])(
-    'is given up when it does not come in time (%s)',
-    async (path) => {
-      const fetched = fetchMedia(host.origin + path, { ...limits, deadlineMs: 200 })
-      await expect(fetched).rejects.toMatchObject({ code: 'media_fetch_timeout' })
+  it.each([
+    '/broken',
+    '/request-timeout',
+    '/too-early',
+    '/too-many',
+    '/bad-gateway',
+    '/truncated',
+    '/chunks-cut',
+    '/half-closed',
+    '/hangs-up',
+  ])('may come later when the host or the network fails for a while (%s)', async (path) => {
+    await expect(fetched(host.origin + path)).rejects.toMatchObject({
+      name: 'MediaUnavailable',
+      code: 'media_fetch_failed',
+    })
+  })
+
+  it('may come later when nothing listens', async () => {
+    const closed = await openMediaHost({})
+    closed.close()
+    await expect(fetched(`${closed.origin}/`)).rejects.toMatchObject({ name: 'MediaUnavailable' })
+  })
+
+  it.each([
+    ['EAI_AGAIN', 'MediaUnavailable'],
+    ['ENOTFOUND', 'MediaError'],
+  ])(
+    'may come later when name servers do not answer, not when there is no such name (%s)',
+    async (code, name) => {
+      const failing = {
+        lookup: (_name: string, _options: object, done: (error: Error, address: string) => void) =>
+          done(Object.assign(new Error(code), { code }), ''),
+      }
+      await expect(fetched('http://media.test/', failing)).rejects.toMatchObject({ name })
     },
   )
-})
 
-describe('memory for media', () => {
-  it.each([
-    ['/picture', picture.length],
-    ['/in-chunks', bytesMax],
-  ])('is taken before a body is read: what is announced, else the most (%s)', async (path, bytes) => {
-    const taken: number[] = []
-    const tryTake = (size: number) => taken.push(size) > 0
-    await fetchMedia(host.origin + path, { ...limits, room: { ...limits.room, tryTake } })
-    expect(taken).toEqual([bytes])
+  it.each(['/drip', '/silent', '/silent-after-head'])(
+    'is given up for now when it does not come in time (%s)',
+    async (path) => {
+      await expect(fetched(host.origin + path, { deadlineMs: 200 })).rejects.toMatchObject({
+        name: 'MediaUnavailable',
+        code: 'media_fetch_timeout',
+      })
+    },
+  )
+
+  it('says when the host wants to be asked again', async () => {
+    await expect(fetched(`${host.origin}/busy`)).rejects.toMatchObject({ retryAfterMs: 7000 })
+    await expect(fetched(`${host.origin}/broken`)).rejects.toMatchObject({ retryAfterMs: undefined })
   })
 
-  it('is waited for without a connection, however long that takes', async () => {
-    const before = host.hits()
-    let makeRoom: () => void = () => undefined
-    const waited = new Promise<void>((resolve) => {
-      makeRoom = resolve
-    })
-    const asked: number[] = []
-    const room = {
-      tryTake: () => false,
-      take(bytes: number) {
-        asked.push(bytes)
-        return waited
+  it.each([
+    ['0', 0],
+    ['120', 120_000],
+    ['31536000', 600_000],
+    ['Thu, 01 Jan 1970 00:01:30 GMT', 30_000],
+    ['Thu, 01 Jan 1970 00:00:01 GMT', 0],
+    ['soon', undefined],
+  ])('takes both forms of Retry-After, up to ten minutes (%s)', (value, ms) => {
+    expect(readRetryAfterMs(value, 60_000)).toBe(ms)
+  })
+})
+
+describe('room for media', () => {
+  function makeRoom({ free = Number.POSITIVE_INFINITY } = {}) {
+    const reserved: number[] = []
+    const waited: number[] = []
+    const room: FetchLimits['room'] = {
+      tryGrow(bytes) {
+        if (bytes > Math.max(free, ...waited)) return false
+        reserved.push(bytes)
+        return true
       },
+      wait: async (bytes) => void waited.push(bytes),
+      release: () => undefined,
     }
-    const fetched = fetchMedia(`${host.origin}/picture`, { ...limits, room })
-    await expect.poll(() => asked).toEqual([picture.length])
+    return { room, reserved, waited }
+  }
+
+  it('is reserved before a body is read that says how long it is', async () => {
+    const { room, reserved } = makeRoom()
+    await fetched(`${host.origin}/picture`, { room })
+    expect(reserved).toEqual([picture.length])
+  })
+
+  it('grows with the bytes that come when their number is not known', async () => {
+    const { room, reserved } = makeRoom()
+    await fetched(`${host.origin}/megabyte-in-chunks`, { room, bytesMax: 100e6 })
+    expect(reserved.at(0)).toBe(256 * 1024)
+    expect(reserved.at(-1)).toBe(1024 * 1024)
+  })
+
+  it('stays small for a host that sends next to nothing', async () => {
+    const { room, reserved } = makeRoom()
+    await fetched(`${host.origin}/drip`, { room, deadlineMs: 200, bytesMax: 100e6 }).catch(() => undefined)
+    expect(reserved).toEqual([256 * 1024])
+  })
+
+  it.each([
+    ['/picture', picture.length],
+    ['/megabyte-in-chunks', 2 * 2 ** 20],
+  ])('is waited for without a connection (%s)', async (path, bytes) => {
+    const before = host.hits()
+    const { room, waited } = makeRoom({ free: 300_000 * Number(path !== '/picture') })
+    let makeFree: () => void = () => undefined
+    const isFree = new Promise<void>((resolve) => {
+      makeFree = resolve
+    })
+    const waiting = { ...room, wait: (wanted: number) => room.wait(wanted).then(() => isFree) }
+    const body = fetched(host.origin + path, { room: waiting, bytesMax: 2 * 2 ** 20 })
+    await expect.poll(() => waited).toEqual([bytes])
     expect(host.hits()).toBe(before + 1)
-    makeRoom()
-    expect(await fetched).toEqual(picture)
+    makeFree()
+    await body
     expect(host.hits()).toBe(before + 2)
   })
 
-  it('is not taken beyond what was asked for, when a file has grown meanwhile', async () => {
+  it('is not taken beyond what was waited for, when a file has grown meanwhile', async () => {
     let size = 10
     pages['/grows'] = (_, response) => {
       size *= 2
       response.end(Buffer.alloc(size))
     }
-    const room = { tryTake: () => false, take: async () => undefined }
-    const fetched = fetchMedia(`${host.origin}/grows`, { ...limits, room })
-    await expect(fetched).rejects.toMatchObject({ code: 'media_fetch_failed' })
+    const { room } = makeRoom({ free: 0 })
+    await expect(fetched(`${host.origin}/grows`, { room })).rejects.toMatchObject({
+      name: 'MediaUnavailable',
+      code: 'media_fetch_failed',
+    })
   })
 })

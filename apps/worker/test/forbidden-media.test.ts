@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { hostname } from 'node:os'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FetchLimits, fetchMedia } from '../src/outbox/fetch-media.ts'
+import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
 /** Servers of this machine that nobody outside may reach through us. They have one port. */
@@ -93,14 +93,18 @@ afterAll(() => {
 const limits: Omit<FetchLimits, 'isForbidden'> = {
   bytesMax: 100_000,
   deadlineMs: 5000,
-  room: { tryTake: () => true, take: async () => undefined },
+  room: { tryGrow: () => true, wait: async () => undefined, release: () => undefined },
 }
 
 /** The code that a fetch ends with. Whatever it is, the victims must not have been asked. */
 async function codeOf(url: string, more: Partial<FetchLimits> = {}): Promise<string> {
   const hits = () => victims.map((victim) => victim.hits())
   const before = hits()
-  const code = await fetchMedia(url, { ...limits, isForbidden: isForbiddenAddress, ...more }).then(
+  const code = await fetchMedia(url, '/dev/null', {
+    ...limits,
+    isForbidden: isForbiddenAddress,
+    ...more,
+  }).then(
     () => 'fetched',
     (error: { code?: string }) => error.code ?? String(error),
   )

@@ -1,96 +1,130 @@
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { makeSemaphore } from '@wagate/shared/semaphore'
+import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { MediaType } from '@wagate/shared/statuses'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeHostileMedia } from '../../../devnet/src/harness/hostile-media.ts'
+import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
+import { mediaSamples } from '../../../devnet/test/media-samples.ts'
 import { readConfig } from '../src/config.ts'
-import { loadMedia } from '../src/outbox/media.ts'
+import { loadMedia } from '../src/media/load-media.ts'
+import type { MediaMessage, MediaSource } from '../src/media/media-file.ts'
+import { makeSlowHosts } from '../src/media/slow-hosts.ts'
+import { makeTestInspector } from './inspection.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
+/** The process that inspects takes seconds to start from source beside other tests. */
+const options = { timeout: 60_000 }
 const config = readConfig({
   DATABASE_URL: 'postgres://localhost/wagate',
   REDIS_URL: 'redis://localhost',
   MASTER_KEY: Buffer.alloc(32).toString('base64'),
   ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
 })
-/** Connects when it is asked something, which media from a URL do not. */
-const db = openDatabase(config.DATABASE_URL, {
-  poolSize: 1,
-  applicationName: 'test',
-  statementTimeoutMs: 1000,
-})
-
-function png(width: number, height: number): Buffer {
-  const bytes = Buffer.alloc(64)
-  bytes.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')
-  bytes.writeUInt32BE(width, 16)
-  bytes.writeUInt32BE(height, 20)
-  bytes.write('IDAT', 37, 'latin1')
-  return bytes
-}
-
-const files: Record<string, Buffer> = {
-  '/small.png': png(640, 480),
-  '/photo.png': png(5000, 5000),
-  '/bomb.png': png(16_000, 16_000),
-  '/video.mp4': Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'),
-}
-
+const inspector = makeTestInspector()
+const files: Record<string, Buffer> = {}
+const usualFolder = process.env.TMPDIR
+let folder: string
+let database: TestDatabase
 let host: MediaHost
+let source: MediaSource & { inspector: typeof inspector }
+
+const sampleOf = (type: MediaType) => mediaSamples.find((media) => media.type === type)?.bytes
+const solid = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer()
+
 beforeAll(async () => {
-  const answer = Buffer.from('%PDF-1.4\n')
-  host = await openMediaHost(
-    new Proxy(
-      {},
-      {
-        get: (_, path) => (_request: unknown, response: { end(body: Buffer): void }) =>
-          response.end(files[String(path)] ?? answer),
-      },
-    ),
-  )
-})
+  folder = await mkdtemp(join(tmpdir(), 'wagate-test-'))
+  process.env.TMPDIR = folder
+  database = await createTestDatabase()
+  files['/picture.png'] = await solid(640, 480)
+  files['/photo.png'] = await solid(5000, 5000)
+  files['/bomb.png'] = await solid(6000, 6000)
+  const disguised = makeHostileMedia().find(({ name }) => name === 'JPEG disguised as a tiny WebP')
+  files['/disguised.jpg'] = disguised?.bytes ?? Buffer.alloc(0)
+  files['/video.mp4'] = sampleOf('video') ?? Buffer.alloc(0)
+  files['/audio.mp3'] = sampleOf('audio') ?? Buffer.alloc(0)
+  files['/table.csv'] = Buffer.from('a,b\n1,2\n')
+  const pdf = sampleOf('document')
+  const answer = (path: string) => (_: unknown, response: { end(body?: Buffer): void }) =>
+    response.end(files[path] ?? pdf)
+  host = await openMediaHost(new Proxy({}, { get: (_, path) => answer(String(path)) }))
+  source = {
+    config,
+    db: openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }),
+    mediaBytes: makeFairSemaphore(1e9, { shareMax: 1e9 }),
+    mediaFetches: makeFairSemaphore(10, { shareMax: 10 }),
+    slowHosts: makeSlowHosts(),
+    inspector,
+    device: { id: 1, accountId: 1 },
+  }
+}, 60_000)
+
 afterAll(async () => {
   host.close()
-  await closeDatabase(db)
+  await Promise.all([inspector.close(), closeDatabase(source.db)])
+  await database.drop()
+  process.env.TMPDIR = usualFolder
+  await rm(folder, { recursive: true })
 })
 
-const mediaBytes = makeSemaphore(1e9)
-
-async function load(type: MediaType, path: string) {
-  const message = {
-    id: '01a1fba9-258d-78fe-a2f7-2087837c26d1',
-    createdAt: '',
-    waId: '',
-    number: '1',
-    recipientJid: null,
-    body: null,
-    filename: null,
-    uploadedContent: null,
-  }
-  const { content, release } = await loadMedia(
-    { config, db, mediaBytes },
-    { ...message, type, url: host.origin + path },
-  )
-  release()
-  return content
+async function load(message: Partial<MediaMessage> & { type: MediaType; url: string }) {
+  const id = '01a1fba9-258d-78fe-a2f7-2087837c26d1'
+  const { content, release } = await loadMedia(source, { id, body: null, filename: null, ...message })
+  const [media] = ['image', 'video', 'audio', 'document'].flatMap((key) => Reflect.get(content, key) ?? [])
+  const bytes = await buffer(media.stream)
+  await release()
+  expect(readdirSync(folder)).toEqual([])
+  return { ...content, bytes }
 }
 
+const loadUrl = (type: MediaType, path: string) => load({ type, url: host.origin + path })
+
 describe('media', () => {
-  it.each(['/small.png', '/photo.png'])('that are pictures get a preview (%s)', async (path) => {
-    expect(await load('image', path)).not.toHaveProperty('jpegThumbnail')
+  it.each(['/picture.png', '/photo.png'])('that are pictures get a preview (%s)', options, async (path) => {
+    const { bytes, ...content } = await loadUrl('image', path)
+    expect(content).toMatchObject({ mimetype: 'image/png', jpegThumbnail: expect.stringMatching(/^\/9j\//) })
+    expect(bytes).toEqual(files[path])
   })
 
-  it('that would take a gigabyte once they are opened are not opened', async () => {
-    expect(await load('image', '/bomb.png')).toMatchObject({
-      jpegThumbnail: '',
-      width: 16_000,
-      height: 16_000,
-    })
+  it.each([
+    ['/bomb.png', 'image/png', 6000],
+    ['/disguised.jpg', 'image/jpeg', 16_000],
+  ])(
+    'that would take much memory once they are opened have none (%s)',
+    options,
+    async (path, mimetype, width) => {
+      expect(await loadUrl('image', path)).toMatchObject({
+        mimetype,
+        jpegThumbnail: '',
+        width,
+        height: width,
+      })
+    },
+  )
+
+  it('that are videos have none, so that Baileys opens nothing', options, async () => {
+    expect(await loadUrl('video', '/video.mp4')).toMatchObject({ jpegThumbnail: '' })
   })
 
-  it('that are videos are not opened', async () => {
-    expect(await load('video', '/video.mp4')).toMatchObject({ jpegThumbnail: '' })
+  it('that are audio say how long they are, so that Baileys opens nothing', options, async () => {
+    expect(await loadUrl('audio', '/audio.mp3')).toMatchObject({ seconds: 0 })
   })
 
+  it('of another type than the message leave nothing behind', options, async () => {
+    await expect(loadUrl('audio', '/picture.png')).rejects.toMatchObject({ code: 'media_type_mismatch' })
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('documents', () => {
   it.each([
     ['/a%20b.pdf', 'a b.pdf'],
     ['/files/%C3%BC.pdf?x=1#y', 'ü.pdf'],
@@ -98,9 +132,40 @@ describe('media', () => {
     ['/a%5Cb.pdf', 'b.pdf'],
     ['/100%.pdf', '100%.pdf'],
     ['/%ff.pdf', '%ff.pdf'],
-    ['/', 'file'],
-    ['/a%2F', 'file'],
-  ])('that are documents are named as their URL says (%s: %s)', async (path, fileName) => {
-    expect(await load('document', path)).toMatchObject({ fileName })
+    ['/', 'file.pdf'],
+    ['/a%2F', 'file.pdf'],
+  ])('are named as their URL says (%s: %s)', options, async (path, fileName) => {
+    expect(await loadUrl('document', path)).toMatchObject({ fileName, mimetype: 'application/pdf' })
+  })
+
+  it('have the type of their name when their bytes say nothing', options, async () => {
+    expect(await loadUrl('document', '/table.csv')).toMatchObject({ mimetype: 'text/csv' })
+  })
+
+  async function store(mime: string, bytes: Buffer): Promise<MediaMessage & { url: string }> {
+    const [row] = await source.db.$client<{ id: string }[]>`
+      INSERT INTO media_blobs (message_id, account_id, mime, bytes)
+      VALUES (gen_random_uuid(), 1, ${mime}, ${bytes}) RETURNING message_id AS id`
+    return { id: row?.id ?? '', type: 'document', url: `data:${mime}`, body: null, filename: null }
+  }
+
+  it.each([
+    ['text/csv', Buffer.from('a,b\n'), null, 'text/csv', 'file.csv'],
+    ['text/plain', Buffer.from('a'), 'notes', 'text/plain', 'notes'],
+    ['text/plain', Buffer.from('%PDF-1.4\n'), null, 'application/pdf', 'file.pdf'],
+    ['application/octet-stream', Buffer.from('a,b\n'), 'table.csv', 'text/csv', 'table.csv'],
+    ['application/octet-stream', Buffer.from('a'), null, 'application/octet-stream', 'file'],
+  ])(
+    'of a data: URL have the type it claims where bytes say nothing (%s)',
+    options,
+    async (mime, bytes, filename, mimetype, fileName) => {
+      const loaded = await load({ ...(await store(mime, bytes)), filename })
+      expect(loaded).toMatchObject({ mimetype, fileName, bytes })
+    },
+  )
+
+  it('of a data: URL are read in parts', options, async () => {
+    const bytes = Buffer.alloc(1_300_000, 'abcdefg')
+    expect((await load(await store('text/plain', bytes))).bytes.equals(bytes)).toBe(true)
   })
 })

@@ -119,7 +119,7 @@ export const settings = {
   MEDIA_AUDIO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),
   MEDIA_VIDEO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),
   MEDIA_DOCUMENT_BYTES_MAX: wholeNumber(1, 1e9).default(100 * 2 ** 20),
-  /** Media bytes that one worker holds in memory at a time. */
+  /** Media bytes that one worker keeps in its temporary folder, often a tmpfs, at a time. */
   MEDIA_MEMORY_BYTES: wholeNumber(2 ** 20, 1e11).default(256 * 2 ** 20),
   /** Development only: lets media URLs point to this machine and private networks. */
   ALLOW_PRIVATE_MEDIA_HOSTS: flag.default(false),

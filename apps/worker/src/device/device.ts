@@ -150,8 +150,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       setConnection(db, lease, id, { connection: 'online', reason: null }),
     ])
     if (isClosed || !current) return
-    const restrictedMs = state.restrictedMs
-    const device = { id, lease, vault, pacer, resolver, recorder: current.recorder, restrictedMs }
+    const { accountId, restrictedMs } = state
+    const device = { id, accountId, lease, vault, pacer, resolver, recorder: current.recorder, restrictedMs }
     outbox = startOutbox(context, device, current.session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })

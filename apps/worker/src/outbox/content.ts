@@ -2,14 +2,14 @@ import type { Database } from '@wagate/db/client'
 import type { Fence } from '@wagate/db/queries/fence'
 import { findSentContent, storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
 import { messageIdOf } from '@wagate/shared/ids'
-import type { Semaphore } from '@wagate/shared/semaphore'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'
-import type { Config } from '../config.ts'
+import type { Inspector } from '../media/inspection/inspector.ts'
+import { loadMedia } from '../media/load-media.ts'
+import type { MediaSource } from '../media/media-file.ts'
 import { uploadContext, type Vault } from '../session/vault.ts'
-import { loadMedia } from './media.ts'
 
-type Source = { config: Config; db: Database; mediaBytes: Semaphore; vault: Vault }
+type Source = MediaSource & { inspector: Inspector; vault: Vault }
 
 const uploadTimeoutMs = 60_000
 
@@ -48,7 +48,7 @@ async function refuseUpload(): Promise<never> {
 
 /**
  * Fetches, checks and uploads the media of a message, and stores what WhatsApp needs to find it, encrypted:
- * a resend does not upload again. Throws MediaError when it can never be sent.
+ * a resend does not upload again. Throws MediaError when it can never be sent; anything else may pass.
  */
 export async function uploadMedia(
   source: Source,
@@ -70,7 +70,7 @@ export async function uploadMedia(
     await storeUploadedContent(source.db, fence, { ...message, content: sealed })
     return sealed
   } finally {
-    release()
+    await release()
   }
 }
 

@@ -4,13 +4,13 @@ import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
+import { MediaError } from '../media/media-error.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import type { Vault } from '../session/vault.ts'
 import { isReadyToSend, uploadMedia } from './content.ts'
 import { makeDelivery, type Result } from './delivery.ts'
 import { makeLookUp } from './look-up.ts'
-import { MediaError } from './media-error.ts'
 import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer } from './pacer.ts'
 import type { Recorder } from './recorder.ts'
@@ -28,6 +28,7 @@ export type Outbox = {
 
 export type OutboxDevice = {
   id: number
+  accountId: number
   lease: Lease
   vault: Vault
   pacer: Pacer
@@ -144,7 +145,12 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     uploads += 1
     await occupy(message, recipient, async () => {
       try {
-        message.uploadedContent = await uploadMedia({ ...context, ...device }, sock, lease, message)
+        message.uploadedContent = await uploadMedia(
+          { ...context, vault: device.vault, device },
+          sock,
+          lease,
+          message,
+        )
       } catch (error) {
         if (!(error instanceof MediaError)) throw error
         await delivery.fail(message, error.code)

@@ -217,20 +217,26 @@ export async function storeUploadedContent(
     FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
 }
 
-/** In bytes: to be asked before they are read. */
-export async function findMediaBlobSize(db: Database, messageId: string): Promise<number | undefined> {
-  const [row] = await db.$client<{ size: number }[]>`
-    SELECT octet_length(bytes) AS size FROM media_blobs WHERE message_id = ${messageId}`
-  return row?.size
-}
-
+/** The type that the data: URL of a message claimed, and how many bytes it has. */
 export async function findMediaBlob(
   db: Database,
   messageId: string,
-): Promise<{ mime: string; bytes: Buffer } | undefined> {
-  const [row] = await db.$client<{ mime: string; bytes: Buffer }[]>`
-    SELECT mime, bytes FROM media_blobs WHERE message_id = ${messageId}`
+): Promise<{ mime: string; size: number } | undefined> {
+  const [row] = await db.$client<{ mime: string; size: number }[]>`
+    SELECT mime, octet_length(bytes) AS size FROM media_blobs WHERE message_id = ${messageId}`
   return row
+}
+
+/** A part, so that a slow link to Postgres takes several statements and not one that is too long. */
+export async function findMediaBlobPart(
+  db: Database,
+  messageId: string,
+  part: { start: number; length: number },
+): Promise<Buffer | undefined> {
+  const [row] = await db.$client<{ bytes: Buffer }[]>`
+    SELECT substring(bytes FROM ${part.start + 1}::int FOR ${part.length}::int) AS bytes
+    FROM media_blobs WHERE message_id = ${messageId}`
+  return row?.bytes
 }
 
 /** What was sent, for a recipient that asks for it again. */

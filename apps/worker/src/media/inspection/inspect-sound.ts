@@ -1,0 +1,48 @@
+import { type IFormat, parseFromTokenizer } from 'music-metadata'
+import { fromFile, type ITokenizer } from 'strtok3'
+import type { MediaFacts } from './media-facts.ts'
+
+/** For a file of so many pieces that it would take longer: well within the time that the process has. */
+const parseMsMax = 1000
+const secondsMax = 1_000_000
+
+/** Of audio or video. A file whose length cannot be told has 0 seconds: phones find out when they play it. */
+export async function inspectSound(file: string): Promise<MediaFacts> {
+  const tokenizer = await fromFile(file)
+  let format: IFormat | undefined
+  try {
+    giveUpAfter(tokenizer, parseMsMax)
+    await parseFromTokenizer(tokenizer, {
+      // No file is read to its end just to count frames.
+      duration: false,
+      skipCovers: true,
+      skipPostHeaders: true,
+      observer: ({ metadata }) => {
+        format = metadata.format
+      },
+    })
+  } catch {
+    // What was found until then counts.
+  } finally {
+    await tokenizer.close()
+  }
+  return { seconds: secondsOf(format, tokenizer.fileInfo.size ?? 0) }
+}
+
+/** Ends the parser at its next read. */
+function giveUpAfter(tokenizer: ITokenizer, ms: number): void {
+  const endsAtMs = performance.now() + ms
+  for (const name of ['readBuffer', 'peekBuffer'] as const) {
+    const read = tokenizer[name].bind(tokenizer)
+    tokenizer[name] = (bytes, options) => {
+      if (performance.now() > endsAtMs) throw new Error('The file takes too long')
+      return read(bytes, options)
+    }
+  }
+}
+
+/** MP3 of a variable rate without a header for it: about as long as at the rate of its first frame. */
+function secondsOf({ duration, bitrate }: Partial<IFormat> = {}, bytes: number): number {
+  const seconds = duration ?? (bitrate ? (bytes * 8) / bitrate : 0)
+  return Number.isFinite(seconds) ? Math.min(Math.max(Math.round(seconds), 0), secondsMax) : 0
+}

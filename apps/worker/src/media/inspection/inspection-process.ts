@@ -1,0 +1,71 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type InspectionRequest, inspectionAnswer, type MediaFacts } from './media-facts.ts'
+import { ownUrl } from './own-url.ts'
+
+export type InspectionProcess = {
+  hasEnded(): boolean
+  /** One file at a time. Undefined when the process ended, or was ended because this took too long. */
+  ask(request: InspectionRequest, timeoutMs: number): Promise<MediaFacts | null | undefined>
+  close(): Promise<void>
+}
+
+const startMsMax = 15_000
+
+export async function startInspectionProcess(nodeOptions = sourceOptions()): Promise<InspectionProcess> {
+  const child = fork(ownUrl(import.meta.url, 'inspection-main'), {
+    execArgv: ['--v8-pool-size=1', ...nodeOptions],
+    // Neither keys nor addresses: this is the process that strangers' files may take over.
+    env: { UV_THREADPOOL_SIZE: '2' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const ended = new Promise<undefined>((resolve) => {
+    child.once('exit', () => resolve(undefined))
+    child.once('error', () => resolve(undefined))
+  })
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined
+
+  /** Undefined when none came. */
+  async function answerWithin(ms: number): Promise<unknown> {
+    const waiting = new AbortController()
+    const { signal } = waiting
+    const answer = once(child, 'message', { signal }).then(([message]) => message as unknown)
+    const lost = [answer, delay(ms, undefined, { signal })].map((waited) => waited.catch(() => undefined))
+    try {
+      return await Promise.race([...lost, ended])
+    } finally {
+      waiting.abort()
+    }
+  }
+
+  async function end(): Promise<void> {
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  if (!(await answerWithin(startMsMax))) {
+    await end()
+    throw new Error('The process that inspects media did not start')
+  }
+  return {
+    hasEnded,
+    close: end,
+    async ask(request, timeoutMs) {
+      child.send(request, () => undefined)
+      const answer = await answerWithin(timeoutMs)
+      if (answer !== undefined) return inspectionAnswer.parse(answer)
+      await end()
+      return undefined
+    },
+  }
+}
+
+/** What makes this process run TypeScript, when it does. What ships needs nothing. */
+function sourceOptions(): string[] {
+  if (!import.meta.url.endsWith('.ts')) return []
+  return process.execArgv.flatMap((option, at, all) => {
+    if (option.startsWith('--conditions')) return [option]
+    return all[at - 1] === '--import' && option.includes('typescript') ? ['--import', option] : []
+  })
+}

@@ -1,0 +1,70 @@
+import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import type { Logger } from '@wagate/shared/logger'
+import { MediaError } from '../media-error.ts'
+import { type InspectionProcess, startInspectionProcess } from './inspection-process.ts'
+import type { InspectionRequest, MediaFacts } from './media-facts.ts'
+
+export type Inspector = {
+  /**
+   * Files are inspected one at a time, in turn for each account. Throws MediaError `invalid_media` for a file that
+   * is damaged, or that ended the process twice or took too long twice.
+   */
+  inspect(account: string, request: InspectionRequest): Promise<MediaFacts>
+  /** Nothing is inspected any more. Safe to call twice. */
+  close(): Promise<void>
+}
+
+export type InspectorOptions = {
+  logger: Logger
+  /** Options of Node that let the process run from source; of this process by default. */
+  nodeOptions?: string[]
+  timeoutMs?: number
+}
+
+const triesMax = 2
+/** The process ends itself much earlier unless it stands still or gets no share of the processor. */
+const inspectionMsMax = 10_000
+
+/** Parses media in a process of its own, which is started with the first file and again whenever it has ended. */
+export function makeInspector({
+  logger,
+  nodeOptions,
+  timeoutMs = inspectionMsMax,
+}: InspectorOptions): Inspector {
+  const turns = makeFairSemaphore(1, { shareMax: 1 })
+  let running: InspectionProcess | undefined
+  let isClosed = false
+
+  async function tryOnce(
+    account: string,
+    request: InspectionRequest,
+  ): Promise<MediaFacts | null | undefined> {
+    const release = await turns.acquire(account, 1)
+    try {
+      if (isClosed) throw new Error('Media are not inspected any more')
+      if (!running || running.hasEnded()) running = await startInspectionProcess(nodeOptions)
+      return await running.ask(request, timeoutMs)
+    } finally {
+      release()
+    }
+  }
+
+  return {
+    async inspect(account, request) {
+      for (let tries = 0; tries < triesMax; tries++) {
+        const facts = await tryOnce(account, request)
+        if (facts === null) throw new MediaError('invalid_media')
+        if (facts) return facts
+        logger.warn(
+          { type: request.type, tries: tries + 1 },
+          'A media file ended the process that inspects it',
+        )
+      }
+      throw new MediaError('invalid_media')
+    },
+    async close() {
+      isClosed = true
+      await running?.close()
+    },
+  }
+}

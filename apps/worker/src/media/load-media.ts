@@ -1,0 +1,95 @@
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { isAcceptedMedia } from '@wagate/shared/media-rules'
+import type { AnyMediaMessageContent } from 'baileys'
+import { documentType } from './document-type.ts'
+import type { Inspector } from './inspection/inspector.ts'
+import type { MediaFacts } from './inspection/media-facts.ts'
+import { MediaError } from './media-error.ts'
+import { type MediaFile, type MediaMessage, type MediaSource, makeMediaFile } from './media-file.ts'
+
+/** An empty one keeps Baileys from opening the file to make one. It is taken out before the message is sent. */
+const noThumbnail = ''
+
+/**
+ * The media of a message, fetched and checked, for Baileys to upload: it is given a stream and all that it would
+ * open the file for. Call `release` when it is no longer needed. Throws MediaError when the message can never be
+ * sent, MediaUnavailable when it may be later.
+ */
+export async function loadMedia(
+  source: MediaSource & { inspector: Inspector },
+  message: MediaMessage,
+): Promise<{ content: AnyMediaMessageContent; release: () => Promise<void> }> {
+  const file = await makeMediaFile(source, message)
+  try {
+    const facts = await source.inspector.inspect(String(source.device.accountId), {
+      file: file.path,
+      type: message.type,
+    })
+    if (!isAcceptedMedia(message.type, facts.mime)) throw new MediaError('media_type_mismatch')
+    return { content: makeContent(message, file, facts), release: file.remove }
+  } catch (error) {
+    await file.remove()
+    throw error
+  }
+}
+
+function makeContent(
+  message: MediaMessage,
+  file: MediaFile,
+  { mime, extension, thumbnail = noThumbnail, ...facts }: MediaFacts,
+): AnyMediaMessageContent {
+  const stream = Readable.from(piecesOf(file.path))
+  const caption = message.body ? { caption: message.body } : {}
+  switch (message.type) {
+    case 'image':
+      return {
+        image: { stream },
+        mimetype: mime ?? 'image/jpeg',
+        jpegThumbnail: thumbnail,
+        ...sizeOf(facts),
+        ...caption,
+      }
+    case 'video':
+      return {
+        video: { stream },
+        mimetype: mime ?? 'video/mp4',
+        jpegThumbnail: thumbnail,
+        ...secondsOf(facts),
+        ...caption,
+      }
+    case 'audio':
+      return { audio: { stream }, mimetype: mime ?? 'audio/mpeg', seconds: facts.seconds ?? 0 }
+    case 'document': {
+      const name = message.filename ?? nameInUrl(message.url)
+      const type = documentType({ mime, extension }, file.claimedMime, name)
+      const fileName = name ?? (type.extension ? `file.${type.extension}` : 'file')
+      return { document: { stream }, mimetype: type.mime, fileName, ...caption }
+    }
+  }
+}
+
+/** Opens the file when the first piece is asked for, so that an error reaches the one who asked. */
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(path)
+}
+
+function sizeOf({ width, height }: MediaFacts): { width?: number; height?: number } {
+  return width && height ? { width, height } : {}
+}
+
+/** Baileys hands on what its type does not name. */
+function secondsOf({ seconds }: MediaFacts): object {
+  return seconds ? { seconds } : {}
+}
+
+/** As the URL has it where it cannot be decoded; never with a path in it. */
+function nameInUrl(url: string | null): string | undefined {
+  if (!url || url.startsWith('data:')) return undefined
+  const name = new URL(url).pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(name).split(/[\\/]/).at(-1) || undefined
+  } catch {
+    return name
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from '@wagate/db/client'
+import { findMediaBlob, findMediaBlobPart, type WaitingMessage } from '@wagate/db/queries/outbox'
+import type { FairSemaphore } from '@wagate/shared/fair-semaphore'
+import { isForbiddenAddress } from '@wagate/shared/public-hosts'
+import type { MediaType } from '@wagate/shared/statuses'
+import type { Config } from '../config.ts'
+import { fetchMedia } from './fetch-media.ts'
+import { MediaError } from './media-error.ts'
+import { type MediaRoom, makeMediaRoom } from './media-room.ts'
+import type { SlowHosts } from './slow-hosts.ts'
+
+export type MediaSource = {
+  config: Config
+  db: Database
+  /** Bytes of media files, shared by accounts. */
+  mediaBytes: FairSemaphore
+  /** Fetches under way, shared by accounts. */
+  mediaFetches: FairSemaphore
+  slowHosts: SlowHosts
+  device: { id: number; accountId: number }
+}
+
+export type MediaMessage = Pick<WaitingMessage, 'id' | 'body' | 'url' | 'filename'> & { type: MediaType }
+
+/** A file of the worker's private folder, with the room that it takes. */
+export type MediaFile = {
+  path: string
+  /** What a data: URL says that it is. */
+  claimedMime: string | undefined
+  remove(): Promise<void>
+}
+
+const fetchDeadlineMs = 15_000
+/** Postgres sends them as twice as many characters, within the time for one statement. */
+const partBytes = 512 * 1024
+
+/** The bytes that a message's URL stands for. Throws MediaError or MediaUnavailable. */
+export async function makeMediaFile(source: MediaSource, message: MediaMessage): Promise<MediaFile> {
+  const path = join(tmpdir(), `media-${randomUUID()}`)
+  const room = makeMediaRoom(source.mediaBytes, String(source.device.accountId))
+  async function remove(): Promise<void> {
+    // The room is free when the file is gone.
+    await rm(path, { force: true }).finally(room.release)
+  }
+  try {
+    const claimedMime = message.url?.startsWith('data:')
+      ? await copyBlob(source.db, message.id, path, room)
+      : await fetchToFile(source, message, path, room)
+    return { path, claimedMime, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function fetchToFile(
+  { config, mediaFetches, slowHosts, device }: MediaSource,
+  { type, url }: MediaMessage,
+  path: string,
+  room: MediaRoom,
+): Promise<undefined> {
+  const limits = {
+    bytesMax: bytesMaxOf(config, type),
+    deadlineMs: fetchDeadlineMs,
+    isForbidden: config.ALLOW_PRIVATE_MEDIA_HOSTS ? () => false : isForbiddenAddress,
+    room,
+  }
+  await slowHosts.visit(device.id, url ?? '', async () => {
+    const release = await mediaFetches.acquire(String(device.accountId), 1)
+    await fetchMedia(url ?? '', path, limits).finally(release)
+  })
+}
+
+function bytesMaxOf(config: Config, type: MediaType): number {
+  return {
+    image: config.MEDIA_IMAGE_BYTES_MAX,
+    audio: config.MEDIA_AUDIO_BYTES_MAX,
+    video: config.MEDIA_VIDEO_BYTES_MAX,
+    document: config.MEDIA_DOCUMENT_BYTES_MAX,
+  }[type]
+}
+
+async function copyBlob(db: Database, messageId: string, path: string, room: MediaRoom): Promise<string> {
+  const blob = await findMediaBlob(db, messageId)
+  if (!blob) throw new MediaError('invalid_media')
+  if (!room.tryGrow(blob.size)) await room.wait(blob.size)
+  const handle = await open(path, 'w', 0o600)
+  try {
+    for (let start = 0; start < blob.size; start += partBytes) {
+      const part = await findMediaBlobPart(db, messageId, { start, length: partBytes })
+      // Canceled meanwhile.
+      if (!part) throw new MediaError('invalid_media')
+      await handle.appendFile(part)
+    }
+    return blob.mime
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,38 @@
+import type { FairSemaphore } from '@wagate/shared/fair-semaphore'
+
+/** The part of a worker's room for media that one file has reserved. */
+export type MediaRoom = {
+  /** Makes the reservation this large unless others would have to wait. */
+  tryGrow(bytes: number): boolean
+  /** Gives up what is reserved and waits for this much. */
+  wait(bytes: number): Promise<void>
+  release(): void
+}
+
+export function makeMediaRoom(semaphore: FairSemaphore, key: string): MediaRoom {
+  let reserved = 0
+  let releases: (() => void)[] = []
+
+  function release(): void {
+    for (const giveBack of releases.splice(0)) giveBack()
+    reserved = 0
+  }
+
+  return {
+    release,
+    tryGrow(bytes) {
+      if (bytes <= reserved) return true
+      const taken = semaphore.tryAcquire(key, bytes - reserved)
+      if (!taken) return false
+      releases.push(taken)
+      reserved = bytes
+      return true
+    },
+    async wait(bytes) {
+      // Two files that wait for more while they hold some could wait for each other.
+      release()
+      releases = [await semaphore.acquire(key, bytes)]
+      reserved = bytes
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache'
+import { MediaUnavailable } from './media-error.ts'
+
+export type SlowHosts = {
+  /**
+   * Runs a fetch. While a host counts as slow for a device, because a fetch timed out there, the device has one fetch
+   * from it at a time; another one throws MediaUnavailable at once.
+   */
+  visit(deviceId: number, url: string, fetch: () => Promise<void>): Promise<void>
+}
+
+const entriesMax = 10_000
+const slowMs = 600_000
+
+export function makeSlowHosts(): SlowHosts {
+  const slow = new LRUCache<string, true>({ max: entriesMax, ttl: slowMs })
+  const busy = new Set<string>()
+
+  return {
+    async visit(deviceId, url, fetch) {
+      const key = `${deviceId} ${URL.canParse(url) ? new URL(url).host : ''}`
+      if (!slow.has(key)) return run(key, fetch)
+      if (busy.has(key)) throw new MediaUnavailable('media_fetch_timeout')
+      busy.add(key)
+      try {
+        await run(key, fetch)
+        slow.delete(key)
+      } finally {
+        busy.delete(key)
+      }
+    },
+  }
+
+  async function run(key: string, fetch: () => Promise<void>): Promise<void> {
+    try {
+      await fetch()
+    } catch (error) {
+      if (error instanceof MediaUnavailable && error.code === 'media_fetch_timeout') slow.set(key, true)
+      throw error
+    }
+  }
+}

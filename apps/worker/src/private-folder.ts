@@ -1,0 +1,30 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const prefix = 'wagate-worker-'
+
+/** Makes a folder that only this user can enter, and removes those of workers that have ended. */
+export function makePrivateFolder(parent = tmpdir()): string {
+  for (const name of readdirSync(parent)) {
+    const [, pid] = name.startsWith(prefix) ? name.slice(prefix.length - 1).split('-') : []
+    if (pid && !isOtherProcess(Number(pid))) removeFolder(join(parent, name))
+  }
+  return mkdtempSync(join(parent, `${prefix}${process.pid}-`))
+}
+
+export function removeFolder(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // Of another user, or in use until now: nothing depends on it.
+  }
+}
+
+function isOtherProcess(pid: number): boolean {
+  try {
+    return pid !== process.pid && process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,157 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import sharp from 'sharp'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { makeHostileMedia } from '../../../devnet/src/harness/hostile-media.ts'
+import { mediaSamples } from '../../../devnet/test/media-samples.ts'
+import type { Inspector } from '../src/media/inspection/inspector.ts'
+import type { InspectionRequest, MediaFacts } from '../src/media/inspection/media-facts.ts'
+import { inspectionPids, makeTestInspector } from './inspection.ts'
+
+/** A process from source takes seconds to start beside other tests. */
+const options = { timeout: 120_000 }
+const folder = mkdtempSync(join(tmpdir(), 'wagate-test-'))
+const inspectors: Inspector[] = []
+const inspector = open()
+let files = 0
+
+afterAll(async () => {
+  await Promise.all(inspectors.map((opened) => opened.close()))
+  rmSync(folder, { recursive: true })
+})
+
+function open(given: { timeoutMs?: number } = {}): Inspector {
+  const opened = makeTestInspector(given)
+  inspectors.push(opened)
+  return opened
+}
+
+function write(bytes: Buffer, type: InspectionRequest['type']): InspectionRequest {
+  files += 1
+  const file = join(folder, String(files))
+  writeFileSync(file, bytes)
+  return { file, type }
+}
+
+const inspect = (bytes: Buffer, type: InspectionRequest['type'], account = 'an account') =>
+  inspector.inspect(account, write(bytes, type))
+
+const sample = (type: InspectionRequest['type']) =>
+  mediaSamples.find((media) => media.type === type)?.bytes ?? Buffer.alloc(0)
+
+/** Takes longer to parse than any process is given. */
+const endlessTag = makeHostileMedia(4).find(({ name }) => name === 'ID3 tag full of tiny frames')?.bytes
+
+describe('an inspection', () => {
+  it.each(mediaSamples)('knows the type by the bytes ($type)', options, async ({ type, mime, bytes }) => {
+    expect(await inspect(bytes, type)).toMatchObject({ mime })
+  })
+
+  it('finds size and preview of a picture', options, async () => {
+    const jpeg = await sharp({ create: { width: 300, height: 200, channels: 3, background: 'red' } })
+      .jpeg()
+      .toBuffer()
+    const { thumbnail, ...facts } = await inspect(jpeg, 'image')
+    expect(facts).toEqual({ mime: 'image/jpeg', extension: 'jpg', width: 300, height: 200 })
+    const preview = await sharp(Buffer.from(thumbnail ?? '', 'base64')).metadata()
+    expect(preview).toMatchObject({ format: 'jpeg', width: 32 })
+  })
+
+  it('finds the duration of audio', options, async () => {
+    const second = Buffer.concat(Array.from({ length: 4 }, () => sample('audio')))
+    expect(await inspect(second, 'audio')).toMatchObject({ seconds: 1 })
+  })
+
+  it('tells what a file of another type is, and does not open it', options, async () => {
+    expect(await inspect(sample('document'), 'image')).toEqual({ mime: 'application/pdf', extension: 'pdf' })
+  })
+
+  it('refuses a picture that cannot be opened', options, async () => {
+    const damaged = Buffer.concat([Buffer.from('ffd8ff', 'hex'), Buffer.alloc(100)])
+    await expect(inspect(damaged, 'image')).rejects.toMatchObject({ code: 'invalid_media' })
+  })
+})
+
+describe('hostile files', () => {
+  it('end in facts or a refusal, while this process stands still for less than 200 ms', options, async () => {
+    const hostile = makeHostileMedia()
+    expect(hostile.length).toBeGreaterThanOrEqual(30)
+    await inspect(sample('image'), 'image')
+    const delays = monitorEventLoopDelay({ resolution: 10 })
+    const requests = hostile.map(({ bytes, type }) => write(bytes, type))
+    await new Promise((resolve) => setTimeout(resolve))
+    delays.enable()
+    const results = await Promise.allSettled(
+      requests.map((request, n) => inspector.inspect(String(n), request)),
+    )
+    delays.disable()
+    for (const [n, result] of results.entries()) {
+      const { name = '' } = hostile[n] ?? {}
+      if (result.status === 'rejected') {
+        expect([name, result.reason.code]).toEqual([name, 'invalid_media'])
+      } else if (name.startsWith('JPEG dis') || name.startsWith('JPEG with false')) {
+        expect([name, result.value]).toMatchObject([name, { width: 16_000, height: 16_000 }])
+        expect(result.value).not.toHaveProperty('thumbnail')
+      }
+    }
+    expect(delays.max / 1e6).toBeLessThan(200)
+    expect(await inspect(sample('image'), 'image')).toMatchObject({ mime: 'image/png' })
+  })
+
+  it('of one account let those of another pass', options, async () => {
+    if (!endlessTag) throw new Error('There is no such file')
+    const order: string[] = []
+    const hostile = [1, 2, 3].map((n) =>
+      inspect(endlessTag, 'audio', 'hostile')
+        .catch(() => undefined)
+        .then(() => order.push(`hostile ${n}`)),
+    )
+    const other = inspect(sample('image'), 'image', 'other').then(() => order.push('other'))
+    await Promise.all([...hostile, other])
+    expect(order.at(0)).toBe('other')
+  })
+
+  it('that take too long are tried once more, and refused', options, async () => {
+    const impatient = open({ timeoutMs: 300 })
+    if (!endlessTag) throw new Error('There is no such file')
+    await expect(impatient.inspect('a', write(endlessTag, 'audio'))).rejects.toMatchObject({
+      name: 'MediaError',
+      code: 'invalid_media',
+    })
+  })
+})
+
+describe('the process that inspects', () => {
+  it('is replaced when it is killed at work, and the file is tried again', options, async () => {
+    await inspect(sample('image'), 'image')
+    const [killed] = inspectionPids()
+    if (!endlessTag || !killed) throw new Error('No process is at work')
+    const hostile = inspect(endlessTag.subarray(0, 500_000), 'audio', 'a').catch((error) => error)
+    const waiting = [inspect(sample('image'), 'image', 'b'), inspect(sample('audio'), 'audio', 'c')]
+    process.kill(killed, 'SIGKILL')
+    const found: MediaFacts[] = await Promise.all(waiting)
+    expect(found.map(({ mime }) => mime)).toEqual(['image/png', 'audio/mpeg'])
+    await hostile
+    expect(inspectionPids()).not.toContain(killed)
+  })
+
+  it('is given no setting of the worker', options, async () => {
+    await inspect(sample('image'), 'image')
+    const names = readFileSync(`/proc/${inspectionPids()[0]}/environ`, 'latin1')
+      .split('\0')
+      .map((entry) => entry.split('=')[0])
+    expect(names.filter((name) => !/^(UV_THREADPOOL_SIZE|NODE_CHANNEL_.*|)$/.test(name ?? ''))).toEqual([])
+  })
+
+  it('ends with this one, and when it is closed', options, async () => {
+    const own = open()
+    const before = inspectionPids()
+    await own.inspect('a', write(sample('image'), 'image'))
+    const [pid = 0] = inspectionPids().filter((each) => !before.includes(each))
+    await own.close()
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
+    await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('not inspected')
+  })
+})

@@ -1,7 +1,9 @@
 import type { Device } from '@wagate/db/queries/devices'
+import { statusReasonGuide } from '@wagate/shared/error-catalogue'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { openText } from './openapi/open-text.ts'
 import { paceFields, toPaceFields } from './pace.ts'
 
 export const deviceFields = {
@@ -11,11 +13,13 @@ export const deviceFields = {
   cms_id: z.string().nullable().describe('As given to create-device'),
   cms_ver: z.string().nullable().describe('As given to create-device'),
   status: z.enum(deviceStatuses),
-  status_reason: z.string().optional().describe('Why the device is disconnected, where that is known'),
+  status_reason: openText(Object.keys(statusReasonGuide))
+    .optional()
+    .describe('Why the device is disconnected, where that is known'),
   restricted_until: z.iso
     .datetime()
     .optional()
-    .describe('WhatsApp lets it write to no new contacts until then: their messages wait'),
+    .describe('Messages to new contacts wait until then: a pause of the gateway after WhatsApp refused one'),
   ...paceFields,
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable().describe('When WhatsApp accepted its last login'),

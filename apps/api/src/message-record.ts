@@ -1,6 +1,8 @@
 import type { HistoryMessage } from '@wagate/db/queries/message-history'
+import { messageErrorGuide } from '@wagate/shared/error-catalogue'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { openText } from './openapi/open-text.ts'
 
 const moment = z.iso.datetime().nullable()
 
@@ -17,7 +19,7 @@ export const messageRecord = z
     url: z.string().nullable().describe('Media that came with the request is shown as data:<type>'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why it failed'),
-    error_code: z.string().nullable().describe('The same for programs'),
+    error_code: openText(Object.keys(messageErrorGuide)).nullable().describe('The same for programs'),
     wa_message_id: z.string().describe('The id under which phones know it'),
     created_at: z.iso.datetime(),
     sent_at: moment,

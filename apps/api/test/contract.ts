@@ -13,7 +13,7 @@ export type AnswerSeen = { status: number; headers: Headers; text: string }
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addFormat('base64', /^[A-Za-z0-9+/]*={0,2}$/)
-ajv.addSchema({ $id: 'document', ...forbidUnknownFields(document) })
+ajv.addSchema({ $id: 'document', ...forbidTheUnknown(document) })
 const validators = new Map<string, ValidateFunction>()
 
 /** What an answer lacks of what every answer and this one in particular is documented to be. Empty when it is right. */
@@ -157,9 +157,10 @@ function parseJson(text: string, headers: Headers): Record<string, unknown> | un
   }
 }
 
-/** Clients must bear new fields, and we want to see those that nobody has documented. */
-function forbidUnknownFields(value: unknown): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(value), (_, inner) =>
-    inner?.type === 'object' && inner.properties ? { ...inner, unevaluatedProperties: false } : inner,
-  )
+/** Clients must bear new fields and values, and we want to see those that nobody has documented. */
+function forbidTheUnknown(value: unknown): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(value), (_, inner) => {
+    if (inner?.['x-extensible-enum']) return { ...inner, enum: inner['x-extensible-enum'] }
+    return inner?.type === 'object' && inner.properties ? { ...inner, unevaluatedProperties: false } : inner
+  })
 }

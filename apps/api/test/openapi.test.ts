@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { requestErrorStatus } from '@wagate/shared/error-codes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docsFiles } from '../src/docs/docs-page.ts'
+import { makeErrorPage } from '../src/openapi/error-page.ts'
 import { makeReference } from '../src/openapi/reference.ts'
 import { operations } from '../src/operations.ts'
 import { document, documentedStatus, exampleProblems, violations } from './contract.ts'
@@ -74,9 +75,12 @@ describe('the document', () => {
   })
 })
 
-test('docs/api.md is up to date: "npm run api-docs" makes it', () => {
-  const written = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8')
-  expect(written).toBe(makeReference(operations))
+test.each([
+  ['api.md', () => makeReference(operations)],
+  ['errors.md', makeErrorPage],
+])('docs/%s is up to date: "npm run api-docs" writes it', (name, make) => {
+  const written = readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
+  expect(written).toBe(make())
 })
 
 describe('routes and document agree', () => {

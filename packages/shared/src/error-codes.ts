@@ -47,7 +47,6 @@ export type RequestErrorCode = keyof typeof requestErrorStatus
 export const messageErrors = {
   recipient_not_on_whatsapp: 'The recipient number is not on WhatsApp.',
   sender_logged_out: 'The sender was logged out before the message was sent.',
-  sender_mismatch: 'The phone that scanned the QR code has another number than the sender.',
   sender_restricted: 'WhatsApp does not let this sender write to new contacts at the moment.',
   media_fetch_failed: 'The media URL could not be fetched.',
   media_fetch_timeout: 'The media URL did not answer completely in time.',
@@ -57,7 +56,6 @@ export const messageErrors = {
   invalid_media: 'The media file cannot be sent.',
   message_expired: 'The message could not be sent in the time allowed.',
   rejected_by_whatsapp: 'WhatsApp refused the message.',
-  opted_out: 'The recipient has opted out of messages from this sender.',
 } as const
 
 export type MessageErrorCode = keyof typeof messageErrors

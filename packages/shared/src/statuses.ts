@@ -14,7 +14,8 @@ export type StatusReason =
   | 'sender_mismatch'
   | 'temporarily_banned'
 
-export const messageStatuses = [
+/** Of a message that the gateway sends. */
+export const outgoingStatuses = [
   'scheduled',
   'queued',
   'sending',
@@ -23,8 +24,8 @@ export const messageStatuses = [
   'read',
   'failed',
   'canceled',
-  'received',
 ] as const
+export const messageStatuses = [...outgoingStatuses, 'received'] as const
 export type MessageStatus = (typeof messageStatuses)[number]
 
 export const mediaTypes = ['image', 'video', 'audio', 'document'] as const

@@ -30,9 +30,9 @@ it('every published code of a request keeps its status', () => {
 it('every published code of a message is kept', () => {
   expect(Object.keys(messageErrors)).toEqual(
     expect.arrayContaining([
-      ...['recipient_not_on_whatsapp', 'sender_logged_out', 'sender_mismatch', 'sender_restricted'],
+      ...['recipient_not_on_whatsapp', 'sender_logged_out', 'sender_restricted'],
       ...['media_fetch_failed', 'media_fetch_timeout', 'media_too_large', 'media_type_mismatch'],
-      ...['message_expired', 'rejected_by_whatsapp', 'opted_out'],
+      ...['message_expired', 'rejected_by_whatsapp'],
     ]),
   )
 })

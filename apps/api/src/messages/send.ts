@@ -1,10 +1,12 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { AppError } from '@wagate/shared/app-error'
+import { messageErrorGuide } from '@wagate/shared/error-catalogue'
 import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
-import { messageStatuses } from '@wagate/shared/statuses'
+import { outgoingStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { findIdempotencyKey, hashPayload, idempotencyKeyParameter } from '../idempotency-key.ts'
+import { openText } from '../openapi/open-text.ts'
 import type { Call } from '../operation.ts'
 import { integer, moment, phone } from '../parameters/parameter-types.ts'
 import { awaitOutcome } from './await-outcome.ts'
@@ -23,12 +25,12 @@ export const sendParameters = {
 /** What both sends answer. */
 export const sendFields = {
   message_id: z.uuid().describe('By which the history knows it'),
-  status: z.enum(messageStatuses).describe('`queued`, or `scheduled` with send_at; the newest with wait'),
+  status: openText(outgoingStatuses).describe('`queued`, or `scheduled` with send_at; the newest with wait'),
   sender: z.string().describe('Digits only'),
   number: z.string().describe('Digits only'),
   device_id: z.int(),
   error: z.string().optional().describe('With wait: why the message failed'),
-  error_code: z.string().optional().describe('The same for programs'),
+  error_code: openText(Object.keys(messageErrorGuide)).optional().describe('The same for programs'),
 }
 
 /** What both sends refuse with. */

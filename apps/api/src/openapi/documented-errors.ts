@@ -4,8 +4,8 @@ import type { Operation } from '../operation.ts'
 /** Whatever is asked for: the request never reaches it, or the process cannot go on. */
 export const errorsOfEveryPath: RequestErrorCode[] = [
   'invalid_parameter',
-  'headers_too_large',
   'request_timeout',
+  'headers_too_large',
   'internal_error',
 ]
 

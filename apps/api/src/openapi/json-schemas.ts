@@ -18,14 +18,33 @@ export function answerSchema({ fields }: Pick<Operation, 'fields'>): JsonSchema 
   const answer = z.object({
     ok: z.literal(true),
     ...fields.shape,
-    warnings: z.array(z.string()).optional().describe('Parameters that were ignored'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('Remarks on the request, such as parameters that were ignored'),
   })
   return toJsonSchema(answer, 'output')
 }
 
 /** Out of the very schema that validates. Schemas with an id become `#/components/schemas/<id>`. */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  return z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => simplify(jsonSchema) }) as JsonSchema
+  return z.toJSONSchema(schema, {
+    io,
+    override({ jsonSchema }) {
+      simplify(jsonSchema)
+      if (io === 'output') openEnum(jsonSchema)
+    },
+  }) as JsonSchema
+}
+
+/**
+ * Values may be added to the answers, and a closed `enum` would break generated clients then.
+ * https://opensource.zalando.com/restful-api-guidelines/#112
+ */
+function openEnum(schema: z.core.JSONSchema.BaseSchema): void {
+  if (!schema.enum) return
+  schema['x-extensible-enum'] = schema.enum
+  delete schema.enum
 }
 
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {

@@ -3,6 +3,7 @@ import type { Operation } from '../operation.ts'
 import { always, documentedErrors, ofBodies, ofChanges } from './documented-errors.ts'
 import { introduction } from './introduction.ts'
 import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'
+import { table } from './markdown-table.ts'
 
 /** docs/api.md: the same as the OpenAPI document, to be read. */
 export function makeReference(operations: Operation[]): string {
@@ -11,7 +12,7 @@ export function makeReference(operations: Operation[]): string {
     '# HTTP interface',
     'The same as an [OpenAPI](https://www.openapis.org) document is at `/openapi.json` of a running gateway, and as a page to try it at `/docs`.',
     introduction,
-    `**Errors** of every operation: ${listCodes(always)}. Of POST: ${listCodes(ofBodies)}. Of what changes something: ${listCodes(ofChanges)}.`,
+    `**Errors** of every operation: ${listCodes(always)}. Of POST: ${listCodes(ofBodies)}. Of operations that change something: ${listCodes(ofChanges)}. [errors.md](errors.md) says what each code means and what to do.`,
     '| Operation | Methods | |\n| --- | --- | --- |\n' +
       operations
         .map(({ name, methods, summary }) => `| [${name}](#${name}) | ${methods.join(', ')} | ${summary} |`)
@@ -26,7 +27,8 @@ function section(operation: Operation): string {
   const { name, summary, methods, adminOnly, example } = operation
   const parameters = parametersSchema(operation)
   const answer = answerSchema(operation)
-  const errors = errorsOf(operation).filter((code) => !ofMany.includes(code))
+  const own = operation.errors ?? []
+  const errors = errorsOf(operation).filter((code) => own.includes(code) || !ofMany.includes(code))
   return [
     `## ${name}`,
     `${summary}. ${methods.join(' or ')}.${adminOnly ? ' With the key of an ADMIN.' : ''}`,
@@ -52,11 +54,6 @@ function listCodes(codes: string[]): string {
     .sort((one, other) => statusOf(one) - statusOf(other))
     .map((code) => `${statusOf(code)} \`${code}\``)
     .join(', ')
-}
-
-function table(head: string[], rows: string[][]): string {
-  if (rows.length === 0) return ''
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 function rowsOf({ properties = {}, required = [], $defs }: JsonSchema, always: string, sometimes: string) {
@@ -86,7 +83,7 @@ function rowsOfItems(
 }
 
 function typeOf(schema: JsonSchema): string {
-  const values = schema.enum as unknown[] | undefined
+  const values = (schema.enum ?? schema['x-extensible-enum']) as unknown[] | undefined
   if (values) return values.map((value) => `\`${value}\``).join(', ')
   if (schema.const !== undefined) return `\`${schema.const}\``
   if (schema.title !== undefined) return String(schema.title)
@@ -106,9 +103,11 @@ function typeOf(schema: JsonSchema): string {
 /** That all may be given as text, for queries and forms, goes without saying. */
 function describeAlternatives(alternatives: JsonSchema[]): string {
   const [first, ...rest] = alternatives
-  const others = rest.filter(({ type }) => type !== 'string' && type !== undefined)
-  const nested = rest.filter(({ anyOf }) => anyOf)
-  return [first ?? {}, ...others, ...nested].map(typeOf).join(' or ')
+  const isKeyword = first?.const !== undefined
+  const others = rest.filter(
+    ({ type, anyOf }) => anyOf || isKeyword || (type !== 'string' && type !== undefined),
+  )
+  return [first ?? {}, ...others].map(typeOf).join(' or ')
 }
 
 function rangeOf({ minimum, maximum }: JsonSchema): string {

@@ -1,3 +1,4 @@
+import { requestErrorGuide } from '@wagate/shared/error-catalogue'
 import { type RequestErrorCode, requestErrorStatus } from '@wagate/shared/error-codes'
 import { failureObject } from '../http/failure-body.ts'
 import { toJsonSchema } from './json-schemas.ts'
@@ -28,14 +29,19 @@ export function refusals(
 }
 
 function refusal(codes: RequestErrorCode[], headers: ResponseHeader[]): OpenApiResponse {
-  const schema = {
-    allOf: [toJsonSchema(failureObject, 'output'), { properties: { code: { enum: codes } } }],
-  }
+  const code = { 'x-extensible-enum': codes, description: codes.map(explain).join('\n') }
+  const schema = { allOf: [toJsonSchema(failureObject, 'output'), { properties: { code } }] }
   return {
     description: codes.join(', '),
     headers: refer(headers),
     content: { 'application/json': { schema } },
   }
+}
+
+/** A line of a Markdown list. */
+function explain(code: RequestErrorCode): string {
+  const { meaning, action } = requestErrorGuide[code]
+  return `- \`${code}\`: ${meaning} ${action}`
 }
 
 export function refer(names: ResponseHeader[]): Record<string, Reference> {

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { messageErrorGuide, requestErrorGuide, statusReasonGuide } from '@wagate/shared/error-catalogue'
+import { expect, test } from 'vitest'
+
+const repository = new URL('../../../', import.meta.url)
+
+function readTests(folders: string[]): string {
+  const files = folders.flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, repository)).map((name) => `${folder}/${name}`),
+  )
+  return files
+    .filter((file) => file.endsWith('.test.ts') && !file.endsWith('/error-catalogue.test.ts'))
+    .map((file) => readFileSync(new URL(file, repository), 'utf8'))
+    .join('\n')
+}
+
+test.each([
+  ['code of a request', requestErrorGuide, ['apps/api/test']],
+  ['code of a message', messageErrorGuide, ['devnet/test', 'apps/worker/test']],
+  ['status reason', statusReasonGuide, ['devnet/test', 'apps/worker/test']],
+])('every %s is expected by a test, so that none is documented that cannot occur', (_, guide, folders) => {
+  const tests = readTests(folders)
+  expect(Object.keys(guide).filter((code) => !tests.includes(`'${code}'`))).toEqual([])
+})

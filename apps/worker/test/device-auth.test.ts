@@ -1,0 +1,91 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { insertAccount } from '@wagate/db/queries/accounts'
+import { listAuthValues, storeAuthWrites } from '@wagate/db/queries/device-auth'
+import { createDevice, findDevice } from '@wagate/db/queries/devices'
+import { claimShards } from '@wagate/db/queries/shard-leases'
+import { registerWorker } from '@wagate/db/queries/workers'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { makeDeviceAuth } from '../src/device/device-auth.ts'
+import type { Lease } from '../src/ownership/lease.ts'
+import { makeScopedCache } from '../src/scoped-cache.ts'
+import { readMasterKeys } from '../src/session/master-keys.ts'
+import { makeVault } from '../src/session/vault.ts'
+
+let db: Database
+let drop: () => Promise<void>
+let id: number
+let owned: Pick<Lease, 'shard' | 'epoch' | 'workerId'>
+
+beforeAll(async () => {
+  const database = await createTestDatabase()
+  drop = database.drop
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  const account = await insertAccount(db, {
+    email: 'a@example.com',
+    passwordHash: '',
+    role: 'USER',
+    devicesAllowed: 1,
+    expiresAt: null,
+    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
+  })
+  const accountId = account?.id ?? 0
+  const sender = '4915100000000'
+  await createDevice(db, accountId, { sender, name: 'x', cmsId: null, cmsVer: null })
+  const device = await findDevice(db, accountId, { sender }, 0)
+  if (!device) throw new Error('The device was not created')
+  const workerId = randomUUID()
+  await registerWorker(db, { id: workerId, name: 'w', capacity: 1, leaseTtlMs: 3_600_000 })
+  const [claimed] = await claimShards(db, workerId, [device.shard])
+  if (!claimed) throw new Error('The shard was not claimed')
+  id = device.id
+  owned = { ...claimed, workerId }
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await drop()
+})
+
+/** What Baileys gets to write its keys with, under a lease with these properties. */
+function openStore(lease: Partial<Lease>) {
+  const auth = makeDeviceAuth(
+    {
+      db,
+      caches: {
+        auth: makeScopedCache({ entriesMax: 100 }),
+        retryCounts: makeScopedCache({ entriesMax: 100 }),
+      },
+      authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: 100 }),
+      onLost: () => undefined,
+    },
+    {
+      id,
+      lease: { ...owned, isValid: () => true, ...lease },
+      vault: makeVault(readMasterKeys({ MASTER_KEY: randomBytes(32) }), id),
+    },
+  )
+  return auth.make()
+}
+
+const storedValues = () => listAuthValues(db, id, 'sender-key', ['a'])
+
+describe('the key store of a device', () => {
+  it('resolves when the keys are stored', async () => {
+    await openStore({}).keys.set({ 'sender-key': { a: Buffer.from('1') } })
+    expect(await storedValues()).toHaveLength(1)
+  })
+
+  it('keeps back what was stored when the lease has lapsed meanwhile', async () => {
+    const { keys } = openStore({ isValid: () => false })
+    await expect(keys.set({ 'sender-key': { a: Buffer.from('2') } })).rejects.toThrow('lease')
+  })
+
+  it('refuses keys of a former owner and stores none of them', async () => {
+    const before = await storedValues()
+    const { keys } = openStore({ epoch: owned.epoch - 1 })
+    await expect(keys.set({ 'sender-key': { a: Buffer.from('3') } })).rejects.toThrow('Another worker')
+    expect(await storedValues()).toEqual(before)
+  })
+})

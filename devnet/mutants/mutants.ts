@@ -1,0 +1,312 @@
+/** A planted bug, and the test that must notice it. */
+export type Mutant = {
+  name: string
+  file: string
+  /** In the file exactly once, as short as it can be: whoever changes the code beside it is not to be bothered. */
+  text: string
+  replacement: string
+  test: { file: string; title: string }
+}
+
+const ofShards = 'packages/db/test/shard-leases.test.ts'
+const ofStatus = 'packages/db/test/message-status.test.ts'
+const ofKeys = 'apps/api/test/keys.test.ts'
+const ofAgreement = {
+  file: 'devnet/test/agreement.test.ts',
+  title: 'what clients were told, what the database says and what phones show is the same',
+}
+const ofModel = {
+  file: 'packages/db/test/message-model.test.ts',
+  title:
+    'messages of a sender are what sends, schedules, cancellations, links, logouts and its owner have made of them',
+}
+const onlyForward = {
+  file: ofStatus,
+  title:
+    'a message only moves forward, whatever comes late, twice, at once, from a former owner or by a wrong clock',
+}
+
+export const mutants: Mutant[] = [
+  {
+    name: 'fence removed',
+    file: 'packages/db/src/queries/fence.ts',
+    text: 'WHERE shard = ${shard} AND owner = ${workerId} AND epoch = ${epoch}',
+    replacement: 'WHERE shard = ${shard}',
+    test: { file: ofShards, title: "a former owner's fenced write changes nothing" },
+  },
+  {
+    name: 'epoch ignored',
+    file: 'packages/db/src/queries/fence.ts',
+    text: ' AND epoch = ${epoch}',
+    replacement: '',
+    test: { file: ofShards, title: "a former owner's fenced write changes nothing" },
+  },
+  {
+    name: 'epoch ignored in batches',
+    file: 'packages/db/src/queries/fence.ts',
+    text: 'USING (shard, owner, epoch)',
+    replacement: 'USING (shard, owner)',
+    test: { file: ofShards, title: 'of many fences only those that hold are valid' },
+  },
+  {
+    name: 'owned shards claimed',
+    file: 'packages/db/src/queries/shard-leases.ts',
+    text: ' AND owner IS NULL',
+    replacement: '',
+    test: {
+      file: ofShards,
+      title: '49 workers that claim, release and die at once never own a shard together',
+    },
+  },
+  {
+    name: 'reaps after an outage',
+    file: 'packages/db/src/queries/workers.ts',
+    text: 'AND renewed_since <= now()',
+    replacement: "AND renewed_since <= now() + interval '1 day'",
+    test: {
+      file: 'packages/db/test/workers.test.ts',
+      title: 'reaps nobody before its own lease was renewed for one full TTL',
+    },
+  },
+  {
+    name: 'lease not asked after a step is stored',
+    file: 'apps/worker/src/device/device-auth.ts',
+    text: 'if (!lease.isValid())',
+    replacement: 'if (false)',
+    test: {
+      file: 'apps/worker/test/device-auth.test.ts',
+      title: 'keeps back what was stored when the lease has lapsed meanwhile',
+    },
+  },
+  {
+    name: 'ciphertext before its step is stored',
+    file: 'apps/worker/src/session/signal-section.ts',
+    text: 'await store.add(writes)',
+    replacement: 'store.add(writes).catch(() => undefined)',
+    test: {
+      file: 'apps/worker/test/signal-section.test.ts',
+      title: 'never overlap, and each has stored its step when it hands out the ciphertext',
+    },
+  },
+  {
+    name: 'new id on resend',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: 'wa_id AS "waId", number, recipient_jid',
+    replacement:
+      "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
+    test: { file: 'devnet/faults/suite.fault.ts', title: '18: WhatsApp drops all connections at once' },
+  },
+  {
+    name: 'ack not awaited',
+    file: 'apps/worker/src/outbox/delivery.ts',
+    text: 'const given = await answer',
+    replacement: "const given: Answer = { kind: 'acknowledged' }",
+    test: {
+      file: 'devnet/test/device-links.test.ts',
+      title: 'not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent',
+    },
+  },
+  {
+    name: 'order at random',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: 'ORDER BY seq',
+    replacement: 'ORDER BY random()',
+    test: {
+      file: 'devnet/test/ownership.test.ts',
+      title: 'go on with another worker when theirs is killed in the middle of sending',
+    },
+  },
+  {
+    name: 'every tenth outcome failed',
+    file: 'apps/worker/src/outbox/recorder.ts',
+    text: 'store(waId, { status, at: at.toISOString() })',
+    replacement:
+      "store(waId, Math.random() < 0.1 ? { status: 'failed', at: at.toISOString(), error: { code: 'message_expired', sentence: '' } } : { status, at: at.toISOString() })",
+    test: ofAgreement,
+  },
+  {
+    name: 'every second receipt dropped',
+    file: 'apps/worker/src/session/outcomes.ts',
+    text: 'if (!kind)',
+    replacement: 'if (!kind || Math.random() < 0.5)',
+    test: ofAgreement,
+  },
+  {
+    name: 'received messages not stored',
+    file: 'apps/worker/src/session/received.ts',
+    text: 'if (!read) return',
+    replacement: 'if (read) return',
+    test: ofAgreement,
+  },
+  {
+    name: 'number without WhatsApp reported as sent',
+    file: 'apps/worker/src/outbox/outbox.ts',
+    text: "delivery.fail(message, 'recipient_not_on_whatsapp')",
+    replacement: 'delivery.recordSent(message)',
+    test: ofAgreement,
+  },
+  {
+    name: 'a lower status replaces a higher one',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: '[greatest(given.rank,',
+    replacement: '[least(given.rank,',
+    test: onlyForward,
+  },
+  {
+    name: 'cancel ignores the status',
+    file: 'packages/db/src/queries/cancel-message.ts',
+    text: "eq(messages.status, 'queued'),",
+    replacement: '',
+    test: onlyForward,
+  },
+  {
+    name: 'canceled messages claimed',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: 'AND message.is_waiting\n    RETURNING',
+    replacement: 'RETURNING',
+    test: onlyForward,
+  },
+  {
+    name: 'content of another device',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: 'WHERE id = ${messageId} AND device_id = ${deviceId} AND direction',
+    replacement: 'WHERE id = ${messageId} AND direction',
+    test: { file: ofStatus, title: 'another device neither reports on a message nor gets its content' },
+  },
+  {
+    name: 'link generation ignored',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: 'messages.link_generation <> devices.link_generation',
+    replacement: 'false',
+    test: ofModel,
+  },
+  {
+    name: 'received messages stored as often as they come',
+    file: 'packages/db/src/queries/received-messages.ts',
+    text: "AND known.direction = 'in'",
+    replacement: "AND known.direction = 'out'",
+    test: ofModel,
+  },
+  {
+    name: 'what was sent today not counted',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: "sent_at >= date_trunc('day', now(), 'UTC')",
+    replacement: "sent_at >= 'infinity'",
+    test: {
+      file: 'devnet/test/sender-control.test.ts',
+      title: 'holds what is over the daily cap, also after a change of owner, until the cap is raised',
+    },
+  },
+  {
+    name: 'daily cap not kept',
+    file: 'apps/worker/src/outbox/pacer.ts',
+    text: '|| count.total() < dailyCap',
+    replacement: '|| count.total() >= 0',
+    test: {
+      file: 'apps/worker/test/pacer.test.ts',
+      title: 'counts what the day has seen before, and waits for the next day of UTC',
+    },
+  },
+  {
+    name: 'addresses behind names not judged',
+    file: 'apps/worker/src/media/public-lookup.ts',
+    text: 'const isRefused = !error && addresses.some(isForbidden)',
+    replacement: 'const isRefused = false',
+    test: {
+      file: 'apps/worker/test/forbidden-media.test.ts',
+      title: 'leads nobody inside by a name that becomes private after it was looked at',
+    },
+  },
+  {
+    name: 'idempotency key ignored',
+    file: 'apps/api/src/messages/send.ts',
+    text: 'findIdempotencyKey(call, given.idempotency_key)',
+    replacement: 'undefined',
+    test: {
+      file: 'apps/api/test/idempotency.test.ts',
+      title: '50 equal requests at once send one message',
+    },
+  },
+  {
+    name: 'payload of an idempotency key not compared',
+    file: 'apps/api/src/messages/inbox.ts',
+    text: 'if (payloadHash !== message.idempotency?.payloadHash)',
+    replacement: 'if (false)',
+    test: {
+      file: 'apps/api/test/idempotency.test.ts',
+      title: 'another payload is 422: {"message":"other"}',
+    },
+  },
+  {
+    name: 'messages of any account canceled',
+    file: 'packages/db/src/queries/cancel-message.ts',
+    text: 'eq(messages.accountId, accountId),',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/tenancy.test.ts',
+      title: "'message_id' of 'cancel-message', however it is asked",
+    },
+  },
+  {
+    name: 'devices of any account found',
+    file: 'packages/db/src/queries/devices.ts',
+    text: 'and(eq(devices.accountId, accountId), isNull(devices.deletedAt))',
+    replacement: 'isNull(devices.deletedAt)',
+    test: {
+      file: 'apps/api/test/devices.test.ts',
+      title: 'devices of another account look like unknown ones everywhere',
+    },
+  },
+  {
+    name: 'places for devices counted without a lock',
+    file: 'packages/db/src/queries/devices.ts',
+    text: ".for('no key update')",
+    replacement: '',
+    test: { file: 'apps/api/test/devices.test.ts', title: 'keeps the limit when 50 requests come at once' },
+  },
+  {
+    name: 'revoked key accepted',
+    file: 'packages/db/src/queries/api-keys.ts',
+    text: 'and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt))',
+    replacement: 'inArray(apiKeys.hash, given)',
+    test: { file: ofKeys, title: 'ends a key at once in every process' },
+  },
+  {
+    name: 'hash of a key not compared',
+    file: 'packages/db/src/queries/api-keys.ts',
+    text: "and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt)))\n  return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))",
+    replacement:
+      'isNull(apiKeys.revokedAt))\n  return new Map(hashes.flatMap((given) => rows.slice(0, 1).map((holder) => [given, holder])))',
+    test: {
+      file: 'apps/api/test/credentials.test.ts',
+      title: 'a key that is unknown, malformed or no text is 401 invalid_api_key, and not repeated',
+    },
+  },
+  {
+    name: 'expired key accepted',
+    file: 'apps/api/src/credentials/key-ring.ts',
+    text: 'if (holder.keyExpiresAt &&',
+    replacement: 'if (false && holder.keyExpiresAt &&',
+    test: { file: ofKeys, title: 'takes an expiry, after which the key is refused as expired' },
+  },
+  {
+    name: 'rate limit off',
+    file: 'apps/api/src/limits/charge.ts',
+    text: 'if (isAllowed) return',
+    replacement: 'return',
+    test: {
+      file: 'apps/api/test/limits.test.ts',
+      title: 'are counted in all processes together, and every answer says what is left',
+    },
+  },
+  {
+    name: 'epoch of a QR code ignored',
+    file: 'apps/api/src/pairing/request-qr.ts',
+    text: 'qr?.epoch === pairing.epoch &&',
+    replacement: 'qr !== undefined &&',
+    test: {
+      file: 'apps/api/test/pairing.test.ts',
+      title: 'a QR of a former owner is ignored, kept or told',
+    },
+  },
+]

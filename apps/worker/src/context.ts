@@ -42,7 +42,7 @@ export type DeviceContext = {
   caches: { auth(): Scope; retryCounts(): Scope }
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   claims: Batch<Claim, boolean>
-  outcomes: Batch<MessageOutcome, void>
+  outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
   /** A fenced write that carried this lease found another owner. */
   onLost(lease: OwnedShard): void
@@ -76,12 +76,6 @@ export function makeDeviceContext(
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     claims: makeNaturalBatch((claims) => claimMessages(claimsDb, claims), { itemsMax: batchItemsMax }),
     receivedWrites: makeReceivedWrites(db),
-    outcomes: makeNaturalBatch(
-      async (outcomes) => {
-        await recordOutcomes(db, outcomes)
-        return outcomes.map(() => undefined)
-      },
-      { itemsMax: batchItemsMax },
-    ),
+    outcomes: makeNaturalBatch((outcomes) => recordOutcomes(db, outcomes), { itemsMax: batchItemsMax }),
   }
 }

@@ -165,7 +165,7 @@ async function take(step: Step, { id, createdAt }: Message): Promise<void> {
     case 'outcomes': {
       const writer = step.isFormerOwner ? { ...fence, epoch: fence.epoch - 1 } : fence
       const at = new Date(Date.now() + step.clockErrorMs).toISOString()
-      return recordOutcomes(
+      await recordOutcomes(
         db,
         step.outcomes.map((status) => ({
           fence: writer,
@@ -176,6 +176,7 @@ async function take(step: Step, { id, createdAt }: Message): Promise<void> {
           ...(status === 'failed' && { error: { code: 'rejected_by_whatsapp' as const, sentence: 'No.' } }),
         })),
       )
+      return
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/auth-store.ts'
+import { LeaseLapsed } from '../session/persistence.ts'
 import type { Vault } from '../session/vault.ts'
 
 type DeviceAuth = {
@@ -44,7 +45,7 @@ export function makeDeviceAuth(
       throw lost
     }
     // Not lost for certain: Postgres may have been away for as long as the lease. Then the lease goes on.
-    if (!lease.isValid()) throw new Error('The lease could not be renewed in time')
+    if (!lease.isValid()) throw new LeaseLapsed()
   }
 
   return {

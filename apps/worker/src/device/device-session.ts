@@ -1,12 +1,15 @@
 import type { DeviceState } from '@wagate/db/queries/device-state'
+import { OwnershipLost } from '@wagate/db/queries/fence'
+import { isReceived } from '@wagate/db/queries/received-messages'
 import type { Logger } from '@wagate/shared/logger'
 import type { DeviceContext } from '../context.ts'
 import { findContentToResend } from '../outbox/content.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
-import { readReceived } from '../session/received.ts'
+import type { Receipt } from '../session/receipts.ts'
 import { openSession, type Session, type SessionHooks } from '../session/session.ts'
+import { storeReceipt } from '../session/store-receipt.ts'
 import { storeReceived } from '../session/store-received.ts'
 import type { Vault } from '../session/vault.ts'
 import { untilStored } from '../until-stored.ts'
@@ -25,9 +28,20 @@ type SessionOf = {
 export function openDeviceSession(
   context: DeviceContext,
   { state, lease, auth, vault, retryCounts, logger }: SessionOf,
-  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & { onScanned(): void },
+  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & {
+    onScanned(): void
+    /** It is stored. */
+    onReceipt(receipt: Receipt): void
+  },
 ): Session {
   const device = { ...state, lease }
+
+  /** Baileys swallows what goes wrong with a stanza. */
+  function reportLoss(error: unknown): never {
+    if (error instanceof OwnershipLost) context.onLost(error)
+    throw error
+  }
+
   return openSession(
     {
       ...context,
@@ -46,10 +60,12 @@ export function openDeviceSession(
         const result = await untilStored(() => completePairing(context, device, auth), lease, logger)
         logger.info({ result }, 'A phone scanned the QR code')
       },
-      async onReceived(message) {
-        const received = readReceived(message)
-        if (received) await storeReceived(context, device, received, () => !lease.isValid())
+      async onReceipt(receipt, persist) {
+        await storeReceipt(context, device, receipt, persist).catch(reportLoss)
+        hooks.onReceipt(receipt)
       },
+      onReceived: (received, persist) => storeReceived(context, device, received, persist).catch(reportLoss),
+      isStored: (source) => isReceived(context.db, state.id, source),
     },
   )
 }

@@ -235,7 +235,11 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
             opened.isOpen = true
             look()
           },
-          onOutcome: (waId, outcome) => onOutcome(opened.recorder, waId, outcome),
+          onOutcome,
+          onReceipt: ({ kind, waIds, at }) => {
+            context.metrics.receipts.inc({ kind }, waIds.length)
+            for (const waId of waIds) onOutcome(waId, { kind, at })
+          },
           async onClosed(code) {
             giveBack()
             if (current === opened) await handleClosed(opened, code)
@@ -247,13 +251,9 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     current = opened
   }
 
-  function onOutcome(recorder: Recorder, waId: string, outcome: Outcome): void {
+  function onOutcome(waId: string, outcome: Outcome): void {
     if (outcome.kind !== 'refused') pacing.settle(waId)
     outbox?.settle(waId, outcome)
-    if (outcome.kind === 'delivered' || outcome.kind === 'read') {
-      context.metrics.receipts.inc({ kind: outcome.kind })
-      void recorder.record(waId, outcome.kind, outcome.at)
-    }
   }
 
   async function handleClosed(ended: Current, code: number | undefined): Promise<void> {

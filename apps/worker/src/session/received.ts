@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { MessageType } from '@wagate/shared/statuses'
-import { getContentType, isJidGroup, jidDecode, normalizeMessageContent, type WAMessage } from 'baileys'
+import {
+  getContentType,
+  isJidGroup,
+  jidDecode,
+  normalizeMessageContent,
+  type WAMessage,
+  type WAMessageKey,
+} from 'baileys'
 
 /** What a contact wrote, in a form that the database takes. */
 export type Received = {
@@ -18,20 +25,31 @@ const numberCharsMax = 64
 
 /** Undefined for what is not a message from a contact: groups, the device's own messages, the protocol's own. */
 export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'>): Received | undefined {
-  const { id, fromMe, remoteJid, remoteJidAlt } = key
   const content = normalizeMessageContent(message)
-  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid) || !content) return undefined
-  const read = readContent(content)
-  if (!read) return undefined
-  const number = phoneOf(remoteJid, remoteJidAlt)
-  const cleaned = {
-    waId: cleanId(id),
-    number: cleanText(number, numberCharsMax),
-    type: read.type,
-    body: read.body === null ? null : cleanText(read.body, bodyCharsMax),
-  }
-  const isCleaned = cleaned.waId !== id || cleaned.number !== number || cleaned.body !== read.body
-  return { ...cleaned, isCleaned }
+  const read = content && readContent(content)
+  const source = readSource(key)
+  if (!source || !read) return undefined
+  const body = read.body === null ? null : cleanText(read.body, bodyCharsMax)
+  return { ...source, type: read.type, body, isCleaned: source.isCleaned || body !== read.body }
+}
+
+/** A message that decrypts to something that is no message. */
+export function readUndecodable(key: WAMessageKey): Received | undefined {
+  const source = readSource(key)
+  return source && { ...source, type: 'other', body: null, isCleaned: true }
+}
+
+/** What tells one message from all others of a device. Undefined for what is not from a contact. */
+export function readSource({
+  id,
+  fromMe,
+  remoteJid,
+  remoteJidAlt,
+}: WAMessageKey): Pick<Received, 'waId' | 'number' | 'isCleaned'> | undefined {
+  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid)) return undefined
+  const phone = phoneOf(remoteJid, remoteJidAlt)
+  const [waId, number] = [cleanId(id), cleanText(phone, numberCharsMax)]
+  return { waId, number, isCleaned: waId !== id || number !== phone }
 }
 
 /** Of the two addresses of a contact, the one that is a phone number where WhatsApp tells it. */

@@ -1,6 +1,12 @@
-import { type BaileysEventMap, DisconnectReason, type WAMessage, type WASocket } from 'baileys'
+import { type BaileysEventMap, DisconnectReason, type WASocket } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
-import { type Outcome, onOutcomes } from './outcomes.ts'
+import { makeHeldStanzas } from './held-stanzas.ts'
+import { makeInbound } from './inbound.ts'
+import { askForAllOffline } from './offline-queue.ts'
+import { type Outcome, onAcknowledgements } from './outcomes.ts'
+import { makePersist, type Persist } from './persistence.ts'
+import { type Receipt, storeReceiptsFirst } from './receipts.ts'
+import type { Received } from './received.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 
 export type SessionHooks = {
@@ -10,7 +16,12 @@ export type SessionHooks = {
   onPaired(auth: AuthStore): Promise<void>
   onOpen(): void
   onOutcome(waId: string, outcome: Outcome): void
-  onReceived(message: WAMessage): Promise<void>
+  /** Resolves when it is stored: WhatsApp is told that it arrived after that. */
+  onReceipt(receipt: Receipt, persist: Persist): Promise<void>
+  /** The same. */
+  onReceived(received: Received, persist: Persist): Promise<void>
+  /** Whether this message of a contact was stored before. */
+  isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
   /** WhatsApp or the network ended it, with Baileys' DisconnectReason. Not called after `end`. */
   onClosed(code: number | undefined): Promise<void>
   onError(error: unknown): void
@@ -30,9 +41,27 @@ const silenceMarginMs = 4000
 const watchEveryMs = 1000
 
 export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
-  const { auth } = options
-  const sock = openSocket(options)
+  const { auth, logger } = options
   let isEnded = false
+  /** Its owner asked for the end. */
+  let isDismissed = false
+  const onFailure = (error: unknown) =>
+    logger.warn(
+      { err: error, deviceId: options.deviceId },
+      'The database does not answer a session, trying again',
+    )
+  const persist = makePersist(() => isEnded, onFailure)
+  const persistCreds = makePersist(() => isDismissed, onFailure)
+  let savedCreds: Promise<unknown> = Promise.resolve()
+  const held = makeHeldStanzas(() => closed(DisconnectReason.connectionLost).catch(hooks.onError))
+  const inbound = makeInbound({
+    me: () => auth.creds.me,
+    store: (received) => hooks.onReceived(received, persist),
+    isStored: (source) => persist(() => hooks.isStored(source)),
+    held,
+    logger,
+  })
+  const sock = openSocket({ ...options, inbound, persist })
   let qrLifeMs = firstQrMs
   /** While pairing there is nothing worth storing before a phone has scanned. */
   let isPaired = auth.creds.me !== undefined
@@ -43,7 +72,9 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     handled = handled.then(() => handle(events)).catch(hooks.onError)
     return handled
   })
-  onOutcomes(sock, hooks.onOutcome)
+  onAcknowledgements(sock, hooks.onOutcome)
+  storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
+  const offline = askForAllOffline(sock)
 
   // Baileys notices the silence as well, but then waits half a minute for the other side to say good-bye.
   let heardAtMs = performance.now()
@@ -63,15 +94,27 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
 
   async function closed(code: number | undefined): Promise<void> {
     if (isEnded) return
-    void end()
-    await hooks.onClosed(code)
+    void finish()
+    // A later session must not load older credentials.
+    await savedCreds
+    if (!isDismissed) await hooks.onClosed(code)
   }
 
   function end(): Promise<void> {
+    isDismissed = true
+    return finish()
+  }
+
+  function finish(): Promise<void> {
     isEnded = true
     clearInterval(watchdog)
+    offline.stop()
     auth.release()
     return sock.end(undefined)
+  }
+
+  function saveCreds(): void {
+    savedCreds = Promise.all([savedCreds, persistCreds(auth.saveCreds)]).catch(hooks.onError)
   }
 
   async function handle(events: Partial<BaileysEventMap>): Promise<void> {
@@ -80,16 +123,13 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
       await hooks.onPaired(auth)
       isPaired = true
     }
-    if (events['creds.update'] && isPaired) await auth.saveCreds()
+    if (events['creds.update'] && isPaired) saveCreds()
     if (isEnded) return
     if (update?.qr) {
       await hooks.onQr(update.qr, qrLifeMs)
       qrLifeMs = laterQrMs
     }
     if (update?.connection === 'open') hooks.onOpen()
-    for (const message of events['messages.upsert']?.messages ?? []) {
-      await hooks.onReceived(message).catch(hooks.onError)
-    }
     if (update?.connection === 'close') await closed(statusCodeOf(update.lastDisconnect?.error))
   }
 

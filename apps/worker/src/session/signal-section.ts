@@ -7,12 +7,27 @@ import {
   type SignalKeyStoreWithTransaction,
   type UserFacingSocketConfig,
 } from 'baileys'
+import type { Persist } from './persistence.ts'
 
 type MakeRepository = NonNullable<UserFacingSocketConfig['makeSignalRepository']>
 type Repository = ReturnType<MakeRepository>
 type Write = { type: string; id: string; value: unknown }
 /** By type and id: the last write counts. */
 type Writes = Map<string, Write>
+
+type Operation = {
+  writes: Writes
+  /** What has to be stored before them. */
+  first: (() => Promise<void>) | undefined
+}
+
+type Hooks = {
+  persist: Persist
+  /** Is given every message that was decrypted, and resolves when it is stored. */
+  storePlaintext(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>
+}
+
+const noHooks: Hooks = { persist: async (work) => work(), storePlaintext: async () => undefined }
 
 export type SignalSection = {
   /** For Baileys itself, which wraps them once more. */
@@ -29,21 +44,29 @@ const operationsAtOnceMax = 100
  * out: a crash can only skip a message key. The next operation need not wait for that: it sees what the
  * ones before it wrote, and is stored together with them.
  *
+ * A decrypted message is stored before the step that decrypted it, and nothing that builds on this step is stored
+ * earlier: after a crash in between the message is delivered and decrypted again. The other way round it would be
+ * lost, because no key decrypts it twice.
+ *
  * The operation in progress is a variable and no async context: libsignal runs the jobs of all senders to
  * one recipient in the context of whoever came first.
  */
-export function makeSignalSection(keys: SignalKeyStore): SignalSection {
+export function makeSignalSection(
+  keys: SignalKeyStore,
+  { persist, storePlaintext }: Hooks = noHooks,
+): SignalSection {
   let last: Promise<unknown> = Promise.resolve()
   /** Of the operation in progress. */
   let current: Writes | undefined
   /** Of the operations before it, on their way to the store. */
   const unstored: Writes = new Map()
 
-  const store = makeNaturalBatch<Writes, undefined>(
+  const store = makeNaturalBatch<Operation, undefined>(
     async (batch) => {
-      const merged: Writes = new Map(batch.flatMap((writes) => [...writes]))
+      const merged: Writes = new Map(batch.flatMap(({ writes }) => [...writes]))
       try {
-        await keys.set(toDataSet(merged))
+        await Promise.all(batch.map(({ first }) => first?.()))
+        await persist(() => keys.set(toDataSet(merged)))
       } finally {
         // Stored, or not to be built upon. A later operation may have written the same row again.
         for (const [key, write] of merged) if (unstored.get(key) === write) unstored.delete(key)
@@ -53,7 +76,10 @@ export function makeSignalSection(keys: SignalKeyStore): SignalSection {
     { itemsMax: operationsAtOnceMax },
   )
 
-  async function operate<Result>(work: () => Promise<Result>): Promise<Result> {
+  async function operate<Result>(
+    work: () => Promise<Result>,
+    storeResult?: (result: Result) => Promise<void>,
+  ): Promise<Result> {
     const operation = last.then(async () => {
       const writes: Writes = new Map()
       current = writes
@@ -67,7 +93,8 @@ export function makeSignalSection(keys: SignalKeyStore): SignalSection {
     })
     last = operation.catch(() => undefined)
     const { result, writes } = await operation
-    if (writes.size > 0) await store.add(writes)
+    const first = storeResult && (() => storeResult(result))
+    if (writes.size > 0 || first) await store.add({ writes, first })
     return result
   }
 
@@ -79,7 +106,7 @@ export function makeSignalSection(keys: SignalKeyStore): SignalSection {
         ids.map((id) => [id, current?.get(keyOf(type, id)) ?? unstored.get(keyOf(type, id))]),
       )
       const others = ids.filter((id) => !written.get(id))
-      const found = others.length > 0 ? { ...(await keys.get(type, others)) } : {}
+      const found = others.length > 0 ? { ...(await persist(() => keys.get(type, others))) } : {}
       for (const [id, write] of written) {
         if (write && write.value !== null) found[id] = write.value as SignalDataTypeMap[Type]
       }
@@ -89,7 +116,7 @@ export function makeSignalSection(keys: SignalKeyStore): SignalSection {
     async set(data) {
       const writes = toWrites(data)
       if (current) for (const [key, write] of writes) current.set(key, write)
-      else await keys.set(data)
+      else await persist(() => keys.set(data))
     },
 
     transaction: (work) => work(),
@@ -107,7 +134,15 @@ export function makeSignalSection(keys: SignalKeyStore): SignalSection {
         logger,
         findLids,
       )
-      return { ...stock, ...serialized(stock, operate) }
+      return {
+        ...stock,
+        ...serialized(stock, operate),
+        decryptMessage: (given) =>
+          operate(
+            () => stock.decryptMessage(given),
+            (plaintext) => storePlaintext(given.ciphertext, plaintext),
+          ),
+      }
     },
   }
 }
@@ -118,7 +153,6 @@ function serialized(
   operate: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): Partial<Repository> {
   return {
-    decryptMessage: (given) => operate(() => stock.decryptMessage(given)),
     encryptMessage: (given) => operate(() => stock.encryptMessage(given)),
     injectE2ESession: (given) => operate(() => stock.injectE2ESession(given)),
     deleteSession: (jids) => operate(() => stock.deleteSession(jids)),

@@ -10,6 +10,9 @@ import {
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeBaileysLogger } from './baileys-logger.ts'
+import { isWantedHistory } from './history.ts'
+import type { Inbound } from './inbound.ts'
+import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
 import { makeUserDevices } from './user-devices.ts'
 
@@ -26,14 +29,17 @@ export type SocketOptions = {
   getMessage: NonNullable<UserFacingSocketConfig['getMessage']>
 }
 
+/** Baileys counts each request for a retry twice: five of a recipient's device are answered. */
+const retryCountMax = 10
+
 /** Opens a socket at once. Its events end with `connection.update` `close`; a socket is never used again after that. */
-export function openSocket(options: SocketOptions): WASocket {
-  const { auth, retryCounts } = options
-  const signal = makeSignalSection(auth.keys)
+export function openSocket(options: SocketOptions & { inbound: Inbound; persist: Persist }): WASocket {
+  const { auth, retryCounts, inbound, persist } = options
+  const signal = makeSignalSection(auth.keys, { persist, storePlaintext: inbound.storePlaintext })
   const sock = makeWASocket({
     ...options.network,
     auth: { creds: auth.creds, keys: signal.keys },
-    makeSignalRepository: signal.makeRepository,
+    makeSignalRepository: (...given) => inbound.wrap(signal.makeRepository(...given)),
     logger: makeBaileysLogger(options.logger, options.deviceId),
     keepAliveIntervalMs: options.keepAliveMs,
     // An own message in the event buffer would swallow the updates that follow it.
@@ -41,6 +47,8 @@ export function openSocket(options: SocketOptions): WASocket {
     // Otherwise the phone stops notifying its owner.
     markOnlineOnConnect: false,
     syncFullHistory: false,
+    shouldSyncHistoryMessage: (history) => isWantedHistory(history, auth.creds),
+    maxMsgRetryCount: retryCountMax,
     generateHighQualityLinkPreview: false,
     // The default of 10 × 3 s, inside the lock of the sender, would freeze it for half a minute.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
@@ -56,6 +64,7 @@ export function openSocket(options: SocketOptions): WASocket {
   sock.ws.once('frame', () => {
     if (!options.mayLogIn()) void sock.end(undefined)
   })
+  inbound.attach(sock)
   return sock
 }
 

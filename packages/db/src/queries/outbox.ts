@@ -3,7 +3,7 @@ import type { MessageType } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
-import { type Fence, fenceOf, fencesOf } from './fence.ts'
+import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
 
 /** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
 export type WaitingMessage = {
@@ -114,6 +114,8 @@ export type MessageOutcome = {
   /** ISO 8601; when it happened, by WhatsApp's clock where it says so. One before the message or after now is not believed. */
   at: string
   error?: { code: MessageErrorCode; sentence: string }
+  /** The addresses of who says so. Of a contact that is not the recipient nothing is recorded. */
+  saidBy?: { jid: string; otherJid: string | null }
 }
 
 /** How late a receipt may come and still be recorded. With `now()` it bounds the partitions that are searched. */
@@ -121,13 +123,17 @@ const receiptDays = 30
 
 /**
  * Records what became of messages, in one statement. It only moves forward: a late `sent` does not lower
- * `read`; a receipt may replace `failed`, because the recipient is the better witness.
+ * `read`; a receipt may replace `failed`, because the recipient is the better witness. Answers for each whether its
+ * owner still owned the shard; nothing of the others was recorded.
  */
-export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): Promise<void> {
+export async function recordOutcomes(
+  db: Database,
+  outcomes: MessageOutcome[],
+): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
   // The clocks of workers may be wrong.
   const plausible = (at: postgres.Fragment) => sql`least(greatest(${at}, message.created_at), now())`
-  await sql`
+  const valid = await sql<{ shard: number }[]>`
     WITH valid AS (${fencesOf(
       sql,
       outcomes.map(({ fence }) => fence),
@@ -144,29 +150,40 @@ export async function recordOutcomes(db: Database, outcomes: MessageOutcome[]): 
         ${outcomes.map(({ status }) => ranks[status])}::int[],
         ${outcomes.map(({ at }) => at)}::text[],
         ${outcomes.map(({ error }) => error?.code ?? null)}::text[],
-        ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[]
-      ) AS outcome (shard, device_id, id, rank, at, code, sentence) USING (shard)
+        ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[],
+        ${outcomes.map(({ saidBy }) => saidBy?.jid ?? null)}::text[],
+        ${outcomes.map(({ saidBy }) => saidBy?.otherJid ?? null)}::text[]
+      ) AS outcome (shard, device_id, id, rank, at, code, sentence, jid, other_jid) USING (shard)
+      WHERE jid IS NULL OR (
+        SELECT recipient_jid FROM messages AS told
+        WHERE told.id = outcome.id AND told.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
+      ) IN (jid, other_jid)
       GROUP BY device_id, id
+    ),
+    recorded AS (
+      UPDATE messages AS message SET
+        status = CASE
+          WHEN given.rank = 0 THEN 'failed'
+          ELSE (ARRAY['sent', 'delivered', 'read'])[greatest(given.rank,
+            CASE message.status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 0 END)]
+        END,
+        sent_at = coalesce(message.sent_at, CASE WHEN given.rank >= 1 THEN ${plausible(sql`given.sent_at`)} END),
+        delivered_at = coalesce(message.delivered_at, CASE WHEN given.rank >= 2 THEN ${plausible(sql`given.delivered_at`)} END),
+        read_at = coalesce(message.read_at, CASE WHEN given.rank = 3 THEN ${plausible(sql`given.read_at`)} END),
+        error_code = CASE WHEN given.rank = 0 THEN given.code END,
+        error = CASE WHEN given.rank = 0 THEN given.sentence END
+      FROM given
+      WHERE message.id = given.id AND message.device_id = given.device_id AND message.direction = 'out'
+        AND message.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
+        AND CASE
+          WHEN given.rank = 0 THEN message.is_waiting
+          WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
+          ELSE message.status <> 'canceled'
+        END
     )
-    UPDATE messages AS message SET
-      status = CASE
-        WHEN given.rank = 0 THEN 'failed'
-        ELSE (ARRAY['sent', 'delivered', 'read'])[greatest(given.rank,
-          CASE message.status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 0 END)]
-      END,
-      sent_at = coalesce(message.sent_at, CASE WHEN given.rank >= 1 THEN ${plausible(sql`given.sent_at`)} END),
-      delivered_at = coalesce(message.delivered_at, CASE WHEN given.rank >= 2 THEN ${plausible(sql`given.delivered_at`)} END),
-      read_at = coalesce(message.read_at, CASE WHEN given.rank = 3 THEN ${plausible(sql`given.read_at`)} END),
-      error_code = CASE WHEN given.rank = 0 THEN given.code END,
-      error = CASE WHEN given.rank = 0 THEN given.sentence END
-    FROM given
-    WHERE message.id = given.id AND message.device_id = given.device_id AND message.direction = 'out'
-      AND message.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
-      AND CASE
-        WHEN given.rank = 0 THEN message.is_waiting
-        WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
-        ELSE message.status <> 'canceled'
-      END`
+    SELECT shard FROM valid`
+  const validShards = new Set(valid.map(({ shard }) => shard))
+  return outcomes.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
 }
 
 const ranks = { failed: 0, sent: 1, delivered: 2, read: 3 } as const

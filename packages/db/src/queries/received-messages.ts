@@ -67,3 +67,16 @@ export async function insertReceivedMessages(
   const validShards = new Set(valid.map(({ shard }) => shard))
   return messages.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
 }
+
+export async function isReceived(
+  db: Database,
+  deviceId: number,
+  { waId, number }: Pick<ReceivedMessage, 'waId' | 'number'>,
+): Promise<boolean> {
+  const found = await db.$client`
+    SELECT FROM messages
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND number = ${number} AND direction = 'in'
+      AND created_at >= now() - ${redeliveryDays} * interval '1 day'
+    LIMIT 1`
+  return found.length > 0
+}

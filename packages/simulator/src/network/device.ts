@@ -28,6 +28,8 @@ export type Device = {
   active: boolean
   /** What the client has not acknowledged yet, in order; it is sent again at the next login. */
   pending: Map<string, Node>
+  /** When each of them was sent over the present connection. */
+  sentAtMs: Map<string, number>
   /** Called once, when the client has logged in and listens. */
   whenActive: Array<() => void>
 }
@@ -36,7 +38,15 @@ export function makeDevice(
   linked: Pick<Device, 'phone' | 'id' | 'platform' | 'linkedAt' | 'noiseKey' | 'bundle'>,
   kept: Pick<Device, 'preKeys' | 'historyReceived'> = { preKeys: new Map(), historyReceived: false },
 ): Device {
-  return { ...linked, ...kept, connection: undefined, active: false, pending: new Map(), whenActive: [] }
+  return {
+    ...linked,
+    ...kept,
+    connection: undefined,
+    active: false,
+    pending: new Map(),
+    sentAtMs: new Map(),
+    whenActive: [],
+  }
 }
 
 export const deviceJid = (device: Device): string => pnJid(device.phone.number, device.id)
@@ -47,11 +57,22 @@ export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
   if (device.pending.size > pendingMax) {
     for (const oldest of device.pending.keys()) {
-      device.pending.delete(oldest)
+      settle(device, oldest)
       break
     }
   }
-  if (device.active) device.connection?.send(stanza)
+  if (device.active) sendPending(device, key, stanza)
+}
+
+export function sendPending(device: Device, key: string, stanza: Node): void {
+  device.sentAtMs.set(key, performance.now())
+  device.connection?.send(stanza)
+}
+
+/** The client is done with a stanza: it will not be sent again. */
+export function settle(device: Device, key: string): void {
+  device.pending.delete(key)
+  device.sentAtMs.delete(key)
 }
 
 export const messageKey = (id: string): string => `message ${id}`

@@ -14,6 +14,8 @@ const faultKinds = [
   'lookup_refuse',
   'devices_delay',
   'no_receipts',
+  'ack_required',
+  'offline_parts',
 ] as const
 
 export type FaultKind = (typeof faultKinds)[number]
@@ -45,7 +47,7 @@ export type FaultRequest = {
   backoff?: number
   /** 0 to 1: how many of the cases it meets. */
   share?: number
-  /** The delay of `ack_delay`, `devices_delay` and `slow_read`; for the others, how long the fault lasts. */
+  /** The delay of `ack_delay`, `devices_delay`, `slow_read` and `ack_required`; for the others, how long the fault lasts. */
   ms?: number
   /** How much `slow_read` takes, instead of `ms`. */
   bytes_per_second?: number
@@ -64,7 +66,7 @@ export type Fault = FaultRequest & {
 }
 
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
-const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read'])
+const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read', 'ack_required'])
 /** Their `code` may be any. */
 const coded: ReadonlySet<FaultKind> = new Set(['ack_error', 'lookup_error', 'lookup_refuse'])
 
@@ -114,6 +116,14 @@ export class Faults {
       fault.strikes += 1
       if (fault.count !== undefined && fault.strikes >= fault.count) this.#faults.delete(fault.id)
       return fault
+    }
+    return undefined
+  }
+
+  /** Whether one is in force, without counting it. */
+  find(kind: FaultKind, sender: string): Fault | undefined {
+    for (const fault of this.#faults.values()) {
+      if (fault.kind === kind && this.#meets(fault, sender, undefined)) return fault
     }
     return undefined
   }

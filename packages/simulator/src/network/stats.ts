@@ -15,6 +15,8 @@ export type Counters = {
   /** Questions for the devices of a user. */
   device_lookups: number
   unreadable_media: number
+  /** Connections that ended because a message was not acknowledged. */
+  missing_acks: number
   failures: number
   /** Stanzas nobody here understands, by kind. A test that means its client well expects none. */
   unknown: Record<string, number>
@@ -36,6 +38,7 @@ export function makeCounters(): Counters {
     prekey_fetches: 0,
     device_lookups: 0,
     unreadable_media: 0,
+    missing_acks: 0,
     failures: 0,
     unknown: {},
   }

@@ -71,7 +71,8 @@ const readers: Record<
   receipt: (network, device, _connection, stanza) => receiveReceipt(network, device, stanza),
   ack: (_network, device, _connection, stanza) => receiveAck(device, stanza),
   ib: (network, device, _connection, stanza) => {
-    if (child(stanza, 'offline_batch')) sendOffline(network, device)
+    const batch = child(stanza, 'offline_batch')
+    if (batch) sendOffline(network, device, Number(batch.attrs.count))
   },
   presence: () => {},
   chatstate: () => {},

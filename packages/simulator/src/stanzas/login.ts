@@ -3,6 +3,7 @@ import { type Device, deviceLid } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
+import { demandAcks } from './demand-acks.ts'
 import { streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
@@ -44,7 +45,9 @@ export function logIn(
   network.connections.set(connection, { kind: 'device', device })
   device.connection = connection
   device.active = false
+  device.sentAtMs.clear()
   network.counters.logins += 1
+  demandAcks(network, device, connection)
   connection.send(
     node('success', {
       t: nowSeconds(),

@@ -1,6 +1,6 @@
 import { markSent, sendToDevice } from '../handset/outbox.ts'
 import { forgetSession } from '../handset/signal.ts'
-import { type Device, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
+import { type Device, deliver, messageKey, notificationKey, receiptKey, settle } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
@@ -16,7 +16,10 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   device.connection?.send(node('ack', { class: 'receipt', id, from: to, type }))
   const listed = children(child(stanza, 'list'), 'item').map((item) => item.attrs.id ?? '')
   const ids = [id, ...listed]
-  for (const got of ids) device.pending.delete(messageKey(got))
+  // Real servers want a message to be acknowledged besides.
+  if (!network.faults.find('ack_required', device.phone.number)) {
+    for (const got of ids) settle(device, messageKey(got))
+  }
   if (type === 'hist_sync' && !device.historyReceived) {
     device.historyReceived = true
     network.state.save(device.phone)
@@ -47,9 +50,9 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
 /** The client is done with a stanza: it will not be sent again. */
 export function receiveAck(device: Device, stanza: Node): void {
   const { class: kind, id = '', to = '', type } = stanza.attrs
-  if (kind === 'message') device.pending.delete(messageKey(id))
-  if (kind === 'receipt') device.pending.delete(receiptKey(to, id, type))
-  if (kind === 'notification') device.pending.delete(notificationKey(id))
+  if (kind === 'message') settle(device, messageKey(id))
+  if (kind === 'receipt') settle(device, receiptKey(to, id, type))
+  if (kind === 'notification') settle(device, notificationKey(id))
 }
 
 /** The companion could not decrypt: a new session, from the keys it sent along if it did, and the same message. */

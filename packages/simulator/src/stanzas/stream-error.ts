@@ -12,3 +12,9 @@ export function streamError(connection: Connection, code: string): void {
   }
   connection.close()
 }
+
+/** Ends a stream because the client has not acknowledged a message. */
+export function streamErrorOfAck(connection: Connection, message: { id: string; from: string }): void {
+  connection.send(node('stream:error', {}, [node('ack', { class: 'message', ...message })]))
+  connection.close()
+}

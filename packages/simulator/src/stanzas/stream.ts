@@ -1,8 +1,10 @@
-import type { Device } from '../network/device.ts'
+import { type Device, sendPending } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import { type Node, node } from '../wire/node.ts'
 import { pushHistory } from './history-push.ts'
+
+const unaskedMs = 2000
 
 /** The client is ready for what happened while it was away: announce it, or say that there is nothing. */
 export function announceOffline(network: Network, device: Device): void {
@@ -11,6 +13,13 @@ export function announceOffline(network: Network, device: Device): void {
     startStream(network, device, 0)
     return
   }
+  // Not every client asks.
+  const { connection } = device
+  setTimeout(() => {
+    if (connection && device.connection === connection && device.sentAtMs.size === 0) {
+      sendOffline(network, device, 0)
+    }
+  }, unaskedMs).unref()
   const count = (tag: string): string => queued.filter((stanza) => stanza.tag === tag).length.toString()
   device.connection?.send(
     node('ib', { from: serverJid }, [
@@ -25,17 +34,23 @@ export function announceOffline(network: Network, device: Device): void {
   )
 }
 
-/** The client asked for the announced stanzas. Batches are not kept apart: it gets all of them. */
-export function sendOffline(network: Network, device: Device): void {
+/** The client asked for the announced stanzas. It gets all of them, or with `offline_parts` as many as it asked for. */
+export function sendOffline(network: Network, device: Device, count: number): void {
   if (device.active) return
-  const queued = offlineStanzas(device)
-  for (const [index, stanza] of queued.entries()) device.connection?.send(asOffline(stanza, index))
-  startStream(network, device, queued.length)
+  const isInParts = network.faults.find('offline_parts', device.phone.number) !== undefined
+  const queued = [...device.pending].filter(([key, stanza]) => isOffline(stanza) && !device.sentAtMs.has(key))
+  const part = isInParts && count > 0 ? queued.slice(0, count) : queued
+  for (const [index, [key, stanza]] of part.entries()) sendPending(device, key, asOffline(stanza, index))
+  if (part.length === queued.length) startStream(network, device, part.length)
 }
 
 /** The history is not among them: if it is still due, it is pushed afresh. */
 function offlineStanzas(device: Device): Node[] {
-  return [...device.pending.values()].filter((stanza) => stanza.attrs.category !== 'peer')
+  return [...device.pending.values()].filter(isOffline)
+}
+
+function isOffline({ attrs }: Node): boolean {
+  return attrs.category !== 'peer'
 }
 
 function startStream(network: Network, device: Device, offlineCount: number): void {

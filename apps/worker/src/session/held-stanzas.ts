@@ -1,0 +1,28 @@
+/** Stanzas of one socket that WhatsApp has not been told of, because they are not stored yet. */
+export type HeldStanzas = {
+  hold(stanza: object): void
+  release(stanza: object): void
+}
+
+const heldMax = 200
+const stuckMs = 10_000
+
+/**
+ * While nothing can be stored they wait in memory. `onStuck` is called when too many do and none was stored for a
+ * while: WhatsApp keeps them as well, and delivers them to a later connection.
+ */
+export function makeHeldStanzas(onStuck: () => void): HeldStanzas {
+  const held = new Set<object>()
+  let movedAtMs = performance.now()
+  return {
+    hold(stanza) {
+      if (held.size === 0) movedAtMs = performance.now()
+      held.add(stanza)
+      if (held.size > heldMax && performance.now() - movedAtMs > stuckMs) onStuck()
+    },
+    release(stanza) {
+      held.delete(stanza)
+      movedAtMs = performance.now()
+    },
+  }
+}

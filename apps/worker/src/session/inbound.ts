@@ -1,0 +1,110 @@
+import type { Logger } from '@wagate/shared/logger'
+import {
+  type BinaryNode,
+  isJidNewsletter,
+  isJidStatusBroadcast,
+  type UserFacingSocketConfig,
+  type WASocket,
+} from 'baileys'
+import type { HeldStanzas } from './held-stanzas.ts'
+import { intercept } from './intercept.ts'
+import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
+import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
+import { type Received, readSource } from './received.ts'
+
+type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
+
+export type InboundHooks = {
+  me(): { id: string; lid?: string | undefined } | undefined
+  /** Resolves when it is stored. Rejects when it cannot be for as long as the session lasts. */
+  store(received: Received): Promise<void>
+  isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
+  held: HeldStanzas
+  logger: Logger
+}
+
+/** What happens to the messages of one socket between the wire and Baileys. */
+export type Inbound = {
+  /** Call before the first stanza comes. */
+  attach(sock: WASocket): void
+  /** For a message that was just decrypted, before its key is used up. */
+  storePlaintext(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>
+  /** Lets Baileys decrypt with it. */
+  wrap(repository: Repository): Repository
+}
+
+/**
+ * Stores a message while Baileys decrypts it, so that everything which Baileys tells WhatsApp of it afterwards is
+ * true. The seam is the Signal repository: it is given the very bytes of the stanza, which lead back to the stanza.
+ *
+ * Baileys answers a message with a receipt only. WhatsApp's servers count it as delivered when it is acknowledged.
+ */
+export function makeInbound({ me, store, isStored, held, logger }: InboundHooks): Inbound {
+  const stanzas = new WeakMap<Uint8Array, MessageStanza>()
+  const opened = new WeakMap<Uint8Array, OpenedMessage>()
+  let socket: WASocket | undefined
+
+  function acknowledge(node: BinaryNode): void {
+    // After the receipt, which Baileys sends in this turn.
+    setImmediate(() => socket?.sendMessageAck(node).catch(() => undefined))
+  }
+
+  function succeed<Result>(ciphertext: Uint8Array, result: Result): Result {
+    const stanza = stanzas.get(ciphertext)
+    if (!stanza) return result
+    stanza.decrypted += 1
+    if (stanza.decrypted < stanza.ciphertexts.length) return result
+    held.release(stanza.node)
+    acknowledge(stanza.node)
+    return result
+  }
+
+  /** What comes a second time cannot be decrypted a second time. */
+  async function recover(ciphertext: Uint8Array, error: unknown): Promise<Uint8Array> {
+    const stanza = stanzas.get(ciphertext)
+    const source = stanza && readSource(stanza.key)
+    if (source && (await isStored(source))) return succeed(ciphertext, emptyPlaintext)
+    logger.debug({ err: error }, 'A received message could not be decrypted')
+    if (stanza) held.release(stanza.node)
+    // Baileys answers these with a receipt, whatever they were; all others it refuses or asks for again.
+    if (stanza?.isPeer) acknowledge(stanza.node)
+    throw error
+  }
+
+  return {
+    attach(sock) {
+      socket = sock
+      let passed: Promise<unknown> = Promise.resolve()
+      intercept(sock.ws, 'CB:message', (node, passOn) => {
+        const { from } = node.attrs
+        // Baileys would refuse them with an error, and WhatsApp deliver them first at every login.
+        if (isJidStatusBroadcast(from ?? '') || isJidNewsletter(from)) return acknowledge(node)
+        const own = me()
+        const stanza = own && readMessageStanza(node, own)
+        for (const ciphertext of stanza?.ciphertexts ?? []) if (stanza) stanzas.set(ciphertext, stanza)
+        if (stanza && stanza.ciphertexts.length > 0) held.hold(node)
+        // One after the other: Baileys looks up who wrote before it queues, and new contacts would come later.
+        passed = passed.then(passOn)
+      })
+    },
+
+    async storePlaintext(ciphertext, plaintext) {
+      const stanza = stanzas.get(ciphertext)
+      if (!stanza) return
+      const message = await openMessage(stanza, plaintext, logger)
+      opened.set(ciphertext, message)
+      for (const received of message.received) await store(received)
+    },
+
+    wrap: (repository) => ({
+      ...repository,
+      decryptMessage: (given) =>
+        repository.decryptMessage(given).then(
+          (plaintext) => succeed(given.ciphertext, opened.get(given.ciphertext)?.plaintext ?? plaintext),
+          (error) => recover(given.ciphertext, error),
+        ),
+      decryptGroupMessage: (given) =>
+        repository.decryptGroupMessage(given).then((plaintext) => succeed(given.msg, plaintext)),
+    }),
+  }
+}

@@ -1,0 +1,78 @@
+import type { Logger } from '@wagate/shared/logger'
+import { normalizeMessageContent, proto, unpadRandomMax16 } from 'baileys'
+import { isModestHistory } from './history.ts'
+import type { MessageStanza } from './message-stanza.ts'
+import { type Received, readReceived, readUndecodable } from './received.ts'
+
+/** What a decrypted message is to us, and what Baileys is given of it. */
+export type OpenedMessage = {
+  received: Received[]
+  /** Padded, as it was decrypted. */
+  plaintext: Uint8Array
+}
+
+/** A message without content, padded by one byte: Baileys acknowledges it and finds nothing to act on. */
+export const emptyPlaintext = Buffer.from([1])
+
+export async function openMessage(
+  { key, isFromOwnPhone }: MessageStanza,
+  plaintext: Uint8Array,
+  logger: Logger,
+): Promise<OpenedMessage> {
+  const message = decode(plaintext)
+  // Asked for again, it would be the same.
+  if (!message)
+    return { received: [readUndecodable(key)].flatMap((one) => one ?? []), plaintext: emptyPlaintext }
+  const content = message.deviceSentMessage?.message ?? message
+  const protocol = normalizeMessageContent(content)?.protocolMessage
+  if (protocol && isOwnersBusiness(protocol)) {
+    const history = protocol.historySyncNotification
+    if (!isFromOwnPhone || (history && !(await isModestHistory(history)))) {
+      logger.warn('Ignored history that was too large or not from the phone of the account')
+      return { received: [], plaintext: emptyPlaintext }
+    }
+    return { received: resentMessages(protocol), plaintext }
+  }
+  return { received: [readReceived({ key, message: content })].flatMap((one) => one ?? []), plaintext }
+}
+
+/**
+ * What the phone of an account tells its companions, and makes them download. Every other companion of the account
+ * could send it as well, and that is anybody's program.
+ */
+function isOwnersBusiness({ type }: proto.Message.IProtocolMessage): boolean {
+  const { Type } = proto.Message.ProtocolMessage
+  return (
+    type === Type.HISTORY_SYNC_NOTIFICATION ||
+    type === Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE ||
+    type === Type.LID_MIGRATION_MAPPING_SYNC
+  )
+}
+
+/** Messages that could not be decrypted, and that the phone was asked for. */
+function resentMessages({
+  peerDataOperationRequestResponseMessage,
+}: proto.Message.IProtocolMessage): Received[] {
+  const results = peerDataOperationRequestResponseMessage?.peerDataOperationResult ?? []
+  return results.flatMap(({ placeholderMessageResendResponse }) => {
+    const bytes = placeholderMessageResendResponse?.webMessageInfoBytes
+    const { key, message } = (bytes && decodeResent(bytes)) || {}
+    return (key && readReceived({ key, message: message ?? null })) ?? []
+  })
+}
+
+function decode(plaintext: Uint8Array): proto.IMessage | undefined {
+  try {
+    return proto.Message.decode(unpadRandomMax16(plaintext))
+  } catch {
+    return undefined
+  }
+}
+
+function decodeResent(bytes: Uint8Array): proto.IWebMessageInfo | undefined {
+  try {
+    return proto.WebMessageInfo.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+import { type BinaryNode, getBinaryNodeChildren, isLidUser, jidNormalizedUser, type WASocket } from 'baileys'
+import type { HeldStanzas } from './held-stanzas.ts'
+import { intercept } from './intercept.ts'
+
+/** What a recipient says of messages that this device sent. */
+export type Receipt = {
+  kind: 'delivered' | 'read'
+  waIds: string[]
+  at: Date
+  saidBy: { jid: string; otherJid: string | null }
+}
+
+/**
+ * Stores receipts and only then gives them to Baileys, which acknowledges them: WhatsApp delivers a receipt again
+ * until then. Baileys is given all of them in the order in which they came.
+ */
+export function storeReceiptsFirst(
+  sock: WASocket,
+  held: HeldStanzas,
+  store: (receipt: Receipt) => Promise<void>,
+): void {
+  let passed: Promise<unknown> = Promise.resolve()
+  intercept(sock.ws, 'CB:receipt', (node, passOn) => {
+    held.hold(node)
+    const stored = storeReceipt(node)
+    passed = Promise.allSettled([stored, passed]).then(([{ status }]) => {
+      held.release(node)
+      if (status === 'fulfilled') void passOn()
+    })
+  })
+
+  async function storeReceipt(node: BinaryNode): Promise<void> {
+    const kind = receiptKind(node.attrs)
+    if (!kind) return
+    const saidBy = await addressesOf(sock, node.attrs)
+    await store({ kind, waIds: receiptIds(node), at: receiptTime(node.attrs), saidBy })
+  }
+}
+
+/** A recipient may answer from its LID to what was sent to its phone number, and the other way round. */
+async function addressesOf(
+  { signalRepository }: WASocket,
+  { from, sender_pn, sender_lid, participant_pn, participant_lid }: BinaryNode['attrs'],
+): Promise<Receipt['saidBy']> {
+  const jid = jidNormalizedUser(from)
+  const told = isLidUser(jid) ? (sender_pn ?? participant_pn) : (sender_lid ?? participant_lid)
+  const other = told ?? (isLidUser(jid) ? await signalRepository.lidMapping.getPNForLID(jid) : null)
+  return { jid, otherJid: other ? jidNormalizedUser(other) : null }
+}
+
+/** Undefined for what says nothing about the recipient: retry requests, and receipts of the own other devices. */
+function receiptKind({ type, recipient }: BinaryNode['attrs']): 'delivered' | 'read' | undefined {
+  if (recipient) return undefined
+  if (type === undefined || type === '' || type === 'inactive') return 'delivered'
+  return type === 'read' || type === 'played' ? 'read' : undefined
+}
+
+/** WhatsApp tells whole seconds: the end of that second, so that no receipt seems older than its message. */
+function receiptTime({ t }: BinaryNode['attrs']): Date {
+  const seconds = Number(t)
+  return new Date(seconds > 0 ? Math.min(Date.now(), seconds * 1000 + 999) : Date.now())
+}
+
+function receiptIds(node: BinaryNode): string[] {
+  const first = Array.isArray(node.content) ? node.content[0] : undefined
+  const items = first ? getBinaryNodeChildren(first, 'item') : []
+  return [node.attrs.id, ...items.map(({ attrs }) => attrs.id)].filter((id) => id !== undefined)
+}

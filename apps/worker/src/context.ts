@@ -51,6 +51,9 @@ export type DeviceContext = {
 const loginsMax = 8
 const fetchesMax = 32
 const hourMs = 3_600_000
+const authCacheBytesMax = 64 * 2 ** 20
+/** Some 75 contacts that a sender writes to at the moment. However many it has, they take no more. */
+const authCacheBytesOfDeviceMax = 384 * 2 ** 10
 const batchItemsMax = 500
 
 export function makeDeviceContext(
@@ -70,8 +73,8 @@ export function makeDeviceContext(
     slowHosts: makeSlowHosts(),
     recipientsOf: makeRecipientsCache(),
     caches: {
-      auth: makeScopedCache({ entriesMax: 100_000 }),
-      retryCounts: makeScopedCache({ entriesMax: 50_000, ttlMs: hourMs }),
+      auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
+      retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
     },
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     claims: makeNaturalBatch((claims) => claimMessages(claimsDb, claims), { itemsMax: batchItemsMax }),

@@ -5,6 +5,7 @@ import {
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
   deleteOldAuditEntries,
+  deleteUnusedContacts,
   deleteUnusedMedia,
 } from '@wagate/db/queries/housekeeping'
 import {
@@ -24,6 +25,7 @@ export type Housekeeping = Running & {
 const minuteMs = 60_000
 const partitionsEveryMs = 10 * minuteMs
 const cleaningEveryMs = 60 * minuteMs
+const contactsEveryMs = 24 * 60 * minuteMs
 /** Between two batches: other statements and vacuum get their turn. */
 const pauseMs = 50
 
@@ -34,6 +36,7 @@ const pauseMs = 50
 export function startHousekeeping(db: Database, logger: Logger, retentionDays: number): Housekeeping {
   const stopping = new AbortController()
   let weeksAhead: number | undefined
+  let contactsAfterMs = performance.now() + cleaningEveryMs * Math.random()
 
   async function keepPartitions(): Promise<void> {
     await attempt('making partitions', () => ensureMessagePartitions(db.$client))
@@ -52,6 +55,15 @@ export function startHousekeeping(db: Database, logger: Logger, retentionDays: n
     await deleteAll('idempotency keys', (after) => deleteExpiredIdempotencyKeys(db, after))
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
+    await cleanContacts()
+  }
+
+  /** It looks at all that is stored of contacts. */
+  async function cleanContacts(): Promise<void> {
+    const nowMs = performance.now()
+    if (nowMs < contactsAfterMs) return
+    contactsAfterMs = nowMs + contactsEveryMs
+    await deleteAll('unused contacts', (after) => deleteUnusedContacts(db, after))
   }
 
   async function deleteAll(what: string, step: (after: string) => Promise<DeletedBatch>): Promise<void> {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { openDatabase } from '@wagate/db/client'
 import { expect, test } from 'vitest'
 import { makeScopedCache } from '../src/scoped-cache.ts'
-import { makeAuthStore } from '../src/session/auth-store.ts'
+import { type AuthRows, makeAuthStore } from '../src/session/auth-store.ts'
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { makeVault } from '../src/session/vault.ts'
 
-test('a token that came in a stanza does not keep the stanza in memory', async () => {
-  const { keys } = makeAuthStore({
+function makeStore(written: AuthRows[] = []) {
+  return makeAuthStore({
     // Never asked: what was written is cached.
     db: openDatabase('postgres://127.0.0.1:9/', {
       poolSize: 1,
@@ -16,12 +16,28 @@ test('a token that came in a stanza does not keep the stanza in memory', async (
     }),
     deviceId: 1,
     vault: makeVault(readMasterKeys({ MASTER_KEY: randomBytes(32), MASTER_KEYS_OTHER: [] }), 1),
-    cache: makeScopedCache({ entriesMax: 10 })(),
-    write: async () => undefined,
+    cache: makeScopedCache({ sizeMax: 100_000 })(),
+    write: async (rows) => void written.push(rows),
   })
+}
+
+test('a token that came in a stanza does not keep the stanza in memory', async () => {
+  const { keys } = makeStore()
   const token = randomBytes(4000).subarray(1000, 1032)
   await keys.set({ tctoken: { contact: { token, timestamp: '1' } } })
   const kept = (await keys.get('tctoken', ['contact'])).contact
   expect(kept).toEqual({ token, timestamp: '1' })
   expect(kept?.token.buffer.byteLength).toBe(32)
+})
+
+test('the list of all contacts with a token, which grows with every contact, is not stored', async () => {
+  const written: AuthRows[] = []
+  const { keys } = makeStore(written)
+  const entry = { token: randomBytes(32), timestamp: '1' }
+  const index = { __index: { token: Buffer.from('["contact"]') } }
+  await keys.set({ tctoken: { contact: entry, ...index } })
+  await keys.set({ tctoken: index })
+  expect(written.map((rows) => rows.map(({ id }) => id))).toEqual([['contact']])
+  // Nothing is asked of the database, which is not there.
+  expect(await keys.get('tctoken', ['__index'])).toEqual({})
 })

@@ -54,8 +54,8 @@ function openStore(lease: Partial<Lease>) {
     {
       db,
       caches: {
-        auth: makeScopedCache({ entriesMax: 100 }),
-        retryCounts: makeScopedCache({ entriesMax: 100 }),
+        auth: makeScopedCache({ sizeMax: 100 }),
+        retryCounts: makeScopedCache({ sizeMax: 100 }),
       },
       authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: 100 }),
       onLost: () => undefined,

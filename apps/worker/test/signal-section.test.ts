@@ -137,3 +137,22 @@ describe('the Signal operations of a device', () => {
     expect(sender.writes.at(-1)).toEqual({ session: { [id]: null } })
   })
 })
+
+it('remembers the addresses of few contacts, however many there are', async () => {
+  const { repository, stored } = makeSender()
+  const { lidMapping } = repository
+  // Baileys keeps them here. When that is renamed, something else must bound it.
+  expect(lidMapping).toHaveProperty('mappingCache')
+  const pairs = Array.from({ length: 500 }, (_, n) => ({
+    pn: `${15550001000 + n}@s.whatsapp.net`,
+    lid: `${1000 + n}@lid`,
+  }))
+  const pns = pairs.map(({ pn }) => pn)
+  await lidMapping.storeLIDPNMappings(pairs)
+  for (const { pn, lid } of pairs) expect(await lidMapping.getLIDForPN(pn)).toBe(lid)
+  stored.clear()
+  const remembered = await lidMapping.getLIDsForPNs(pns)
+  expect(remembered?.length ?? 0).toBeLessThanOrEqual(200)
+  const timers = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout')
+  expect(timers.length).toBeLessThan(100)
+})

@@ -6,6 +6,7 @@ import {
   boolean,
   check,
   customType,
+  date,
   index,
   integer,
   jsonb,
@@ -166,6 +167,8 @@ export const deviceAuth = pgTable(
     type: text().notNull(),
     id: text().notNull(),
     value: bytea().notNull(),
+    /** When it was last written, which a Signal session is with every message. */
+    usedOn: date('used_on').notNull().default(sql`CURRENT_DATE`),
   },
   (table) => [primaryKey({ name: 'device_auth_pk', columns: [table.deviceId, table.type, table.id] })],
 )

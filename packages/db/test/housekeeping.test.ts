@@ -7,6 +7,7 @@ import {
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
   deleteOldAuditEntries,
+  deleteUnusedContacts,
   deleteUnusedMedia,
 } from '../src/queries/housekeeping.ts'
 
@@ -91,6 +92,47 @@ describe('deletion of what has expired', () => {
     // A worker with a shorter retention than the installation's deletes what both let go.
     await deleteAll((after) => deleteOldAuditEntries(db, 1, after))
     expect(await db.$client`SELECT 1 FROM audit_log WHERE target = 'key:young'`).toHaveLength(1)
+  })
+
+  it('forgets contacts that a sender was not in touch with for 90 days, and keeps the keys that it still needs', async () => {
+    await db.$client`
+      WITH account AS (
+        INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 1) RETURNING id)
+      INSERT INTO devices (id, shard, account_id, sender, name) SELECT 9, 9, id, '1555', '' FROM account`
+    const store = (type: string, id: string, days: number) => db.$client`
+      INSERT INTO device_auth (device_id, type, id, value, used_on) VALUES (9, ${type}, ${id}, '', CURRENT_DATE - ${days}::int)`
+    const keys = ['creds', 'pre-key', 'app-state-sync-key', 'sender-key']
+    for (const type of keys) await store(type, '1', 1000)
+    for (const [user, days] of [
+      ['10', 91],
+      ['20', 90],
+    ] as const) {
+      await store('session', `${user}_1.0`, days)
+      await store('identity-key', `${user}_1.0`, 1000)
+      await store('lid-mapping', `${user}_reverse`, 1000)
+      await store('user-devices', user, days)
+      await store('tctoken', `${user}@lid`, days)
+    }
+    await store('tctoken', '__index', 0)
+    await db.$client`
+      INSERT INTO device_auth (device_id, type, id, value, used_on)
+      SELECT 9, 'session', n || '_1.0', '', CURRENT_DATE - 200 FROM generate_series(1000, 12000) AS n`
+    const first = await deleteAll((after) => deleteUnusedContacts(db, after))
+    expect(Math.max(...first)).toBeLessThanOrEqual(5000)
+    // What hung on a session goes once that is gone.
+    await deleteAll((after) => deleteUnusedContacts(db, after))
+    const left = await db.$client<
+      { type: string; id: string }[]
+    >`SELECT type, id FROM device_auth ORDER BY type, id`
+    const names = left.map(({ type, id }) => `${type} ${id}`)
+    const kept = [
+      'identity-key 20_1.0',
+      'lid-mapping 20_reverse',
+      'session 20_1.0',
+      'tctoken 20@lid',
+      'user-devices 20',
+    ]
+    expect(names.sort()).toEqual([...keys.map((type) => `${type} 1`), ...kept].sort())
   })
 
   it('leaves it to the process that is deleting, and waits neither for it nor for a bootstrap', async () => {

@@ -10,6 +10,7 @@ import {
   type SignalKeyStore,
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
+import { withoutTokenIndex } from './token-index.ts'
 import { authContext, type Vault } from './vault.ts'
 
 type KeyType = keyof SignalDataTypeMap
@@ -29,6 +30,10 @@ export type AuthStore = {
   /** Its session has ended: what it holds in memory is given back. */
   release(): void
 }
+
+/** What an entry of the cache takes in memory: so much for itself, and so much of the size of its sealed value. */
+const entryBytes = 400
+const valueShare = 2
 
 const credsType = 'creds'
 const credsId = '-'
@@ -76,28 +81,36 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     }
     if (missing.length === 0) return found
     const stored = await listAuthValues(db, deviceId, type, missing)
-    const values = new Map(
-      stored.map((row) => [row.id, revive(type, vault.open(row.value, authContext(type, row.id)))]),
-    )
+    const rows = new Map(stored.map((row) => [row.id, row.value]))
     for (const id of missing) {
-      const value = values.get(id) ?? null
-      if (type !== 'pre-key') cache.set(authContext(type, id), withOwnBytes(value))
+      const sealed = rows.get(id) ?? null
+      const value = sealed && revive(type, vault.open(sealed, authContext(type, id)))
+      if (type !== 'pre-key') keep(type, id, { value, sealed })
       if (value != null) found.set(id, value)
     }
     return found
   }
 
+  function keep(type: string, id: string, entry: { value: unknown; sealed: Buffer | null }): void {
+    cache.set(
+      authContext(type, id),
+      withOwnBytes(entry.value),
+      entryBytes + valueShare * (entry.sealed?.length ?? 0),
+    )
+  }
+
   async function store(entries: { type: string; id: string; value: unknown }[]): Promise<void> {
+    const rows = entries.map(({ type, id, value }) => seal(type, id, value))
     try {
-      await write(entries.map(({ type, id, value }) => seal(type, id, value)))
+      await write(rows)
     } catch (error) {
       for (const { type, id } of entries) cache.delete(authContext(type, id))
       throw error
     }
-    for (const { type, id, value } of entries) {
+    for (const [index, { type, id, value }] of entries.entries()) {
       // 812 pre-keys are written at once and each is read once.
       if (type === 'pre-key') cache.delete(authContext(type, id))
-      else cache.set(authContext(type, id), withOwnBytes(value))
+      else keep(type, id, { value, sealed: rows[index]?.value ?? null })
     }
   }
 
@@ -120,7 +133,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
 
   return {
     creds,
-    keys: { get, set },
+    keys: withoutTokenIndex({ get, set }),
     readOwn: read,
     writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
     credsRow,

@@ -7,6 +7,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type UserFacingSocketConfig,
 } from 'baileys'
+import { boundMappingCache } from './mapping-cache.ts'
 import type { Persist } from './persistence.ts'
 
 type MakeRepository = NonNullable<UserFacingSocketConfig['makeSignalRepository']>
@@ -134,6 +135,7 @@ export function makeSignalSection(
         logger,
         findLids,
       )
+      boundMappingCache(stock.lidMapping)
       return {
         ...stock,
         ...serialized(stock, operate),
@@ -156,7 +158,12 @@ function serialized(
     encryptMessage: (given) => operate(() => stock.encryptMessage(given)),
     injectE2ESession: (given) => operate(() => stock.injectE2ESession(given)),
     deleteSession: (jids) => operate(() => stock.deleteSession(jids)),
-    migrateSession: (from, to) => operate(() => stock.migrateSession(from, to)),
+    async migrateSession(from, to) {
+      const result = await operate(() => stock.migrateSession(from, to))
+      // It remembers what it has migrated, without a bound. This forgets it, and does nothing else.
+      if (result.migrated > 0) stock.close?.()
+      return result
+    },
     decryptGroupMessage: (given) => operate(() => stock.decryptGroupMessage(given)),
     encryptGroupMessage: (given) => operate(() => stock.encryptGroupMessage(given)),
     processSenderKeyDistributionMessage: (given) =>

@@ -64,7 +64,7 @@ export async function storeAuthWrites(
       INSERT INTO device_auth (device_id, type, id, value)
       SELECT device_id, type, id, decode(value, 'base64') FROM given WHERE value IS NOT NULL
       ORDER BY device_id, type, id
-      ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value
+      ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value, used_on = excluded.used_on
     ),
     deleted AS (
       DELETE FROM device_auth USING given

@@ -168,7 +168,7 @@ export async function refuseLink(
 const storeCreds = (db: Database, deviceId: number, { type, id, value }: SealedCreds) => db.$client`
   INSERT INTO device_auth (device_id, type, id, value)
   SELECT ${deviceId}::int, ${type}, ${id}, ${value} FROM fence
-  ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value`
+  ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value, used_on = excluded.used_on`
 
 /** Nobody scanned in time. Misses when the API has asked anew meanwhile. */
 export async function endPairing(

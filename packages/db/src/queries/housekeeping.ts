@@ -76,6 +76,50 @@ export async function deleteUnusedMedia(db: Database, after: string): Promise<De
   return { deleted: row?.deleted ?? 0, next: row?.last ?? undefined }
 }
 
+/** Longer than any token, list of devices or number is of use. A Signal session is written with every message. */
+const contactDaysMax = 90
+
+/**
+ * What is stored of contacts that a sender has not been in touch with for long. WhatsApp tells it again when it is needed.
+ * An identity key and a number stay as long as there is a session with the contact.
+ */
+export async function deleteUnusedContacts(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  const [deviceId, type, id] =
+    after === beginning ? [0, '', ''] : (JSON.parse(after) as [number, string, string])
+  const [row] = await sql<{ deleted: number; last: string | null }[]>`
+    WITH turn AS MATERIALIZED (${takeTurn(db)}),
+    looked AS MATERIALIZED (
+      SELECT device_id, type, id, used_on FROM device_auth
+      WHERE (SELECT is_ours FROM turn) AND (device_id, type, id) > (${deviceId}::int, ${type}::text, ${id}::text)
+      ORDER BY device_id, type, id LIMIT ${rowsMax}
+    ),
+    unused AS (
+      SELECT device_id, type, id FROM looked
+      WHERE used_on < CURRENT_DATE - ${contactDaysMax}::int AND (
+          type IN ('session', 'tctoken', 'user-devices', 'device-list')
+          OR (type = 'identity-key' AND NOT EXISTS (
+            SELECT FROM device_auth AS session
+            WHERE session.device_id = looked.device_id AND session.type = 'session' AND session.id = looked.id))
+          OR (type = 'lid-mapping' AND NOT EXISTS (
+            SELECT FROM device_auth AS session
+            WHERE session.device_id = looked.device_id AND session.type = 'session'
+              AND starts_with(session.id, replace(looked.id, '_reverse', '') || '_'))))
+        -- Former versions wrote this list of all contacts.
+        OR (type = 'tctoken' AND id = '__index')
+    ),
+    deleted AS (
+      DELETE FROM device_auth AS value USING unused
+      WHERE value.device_id = unused.device_id AND value.type = unused.type AND value.id = unused.id
+        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index')
+      RETURNING 1
+    )
+    SELECT (SELECT count(*)::int FROM deleted) AS deleted,
+      (SELECT jsonb_build_array(device_id, type, id)::text FROM looked
+        ORDER BY device_id DESC, type DESC, id DESC LIMIT 1) AS last`
+  return { deleted: row?.deleted ?? 0, next: row?.last ?? undefined }
+}
+
 /** All workers clean, but one at a time, and for one short statement. */
 const takeTurn = (db: Database) => db.$client`
   SELECT pg_try_advisory_xact_lock(${advisoryLocks.cleaning}) AS is_ours`

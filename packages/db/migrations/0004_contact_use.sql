@@ -1,0 +1,1 @@
+ALTER TABLE "device_auth" ADD COLUMN "used_on" date DEFAULT CURRENT_DATE NOT NULL;

@@ -108,12 +108,12 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'order at random',
-    file: 'packages/db/src/queries/outbox.ts',
-    text: 'ORDER BY seq',
-    replacement: 'ORDER BY random()',
+    file: 'apps/worker/src/outbox/waiting-list.ts',
+    text: 'one.seq - other.seq',
+    replacement: 'Math.random() - 0.5 + 0 * (one.seq - other.seq)',
     test: {
-      file: 'devnet/test/ownership.test.ts',
-      title: 'go on with another worker when theirs is killed in the middle of sending',
+      file: 'apps/worker/test/recipient-lanes.test.ts',
+      title: 'messages to one recipient leave one at a time in their order, and nothing hides for good',
     },
   },
   {

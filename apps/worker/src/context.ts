@@ -1,7 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/device-auth'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
-import { type Claim, claimMessages, type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
+import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
@@ -13,6 +13,7 @@ import type { Config } from './config.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
 import { makeSlowHosts, type SlowHosts } from './media/slow-hosts.ts'
 import type { Metrics } from './metrics.ts'
+import { type Holds, makeHolds } from './outbox/holds.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import { type MasterKeys, readMasterKeys } from './session/master-keys.ts'
@@ -41,7 +42,7 @@ export type DeviceContext = {
   /** Each opens a scope of its own in a cache that all devices share. */
   caches: { auth(): Scope; retryCounts(): Scope }
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
-  claims: Batch<Claim, boolean>
+  holds: Holds
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
   /** A fenced write that carried this lease found another owner. */
@@ -77,7 +78,7 @@ export function makeDeviceContext(
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
     },
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
-    claims: makeNaturalBatch((claims) => claimMessages(claimsDb, claims), { itemsMax: batchItemsMax }),
+    holds: makeHolds({ db, claimsDb }, given.logger),
     receivedWrites: makeReceivedWrites(db),
     outcomes: makeNaturalBatch((outcomes) => recordOutcomes(db, outcomes), { itemsMax: batchItemsMax }),
   }

@@ -16,13 +16,13 @@ it('takes a receipt for an answer: the recipient cannot have what the server did
 
 it('says that there was no answer in time, and ignores one that comes later', async () => {
   const onWire = makeOnWire()
-  expect(await onWire.expect('a', 1)).toEqual({ kind: 'silence' })
+  expect(await onWire.expect('a', 1)).toEqual({ kind: 'unanswered' })
   onWire.settle('a', { kind: 'acknowledged' })
 })
 
 it('answers everything when the socket is gone', async () => {
   const onWire = makeOnWire()
   const answers = [onWire.expect('a', 60_000), onWire.expect('b', 60_000)]
-  onWire.closeAll()
-  expect(await Promise.all(answers)).toEqual([{ kind: 'closed' }, { kind: 'closed' }])
+  onWire.closeAll('stream_ended')
+  expect(await Promise.all(answers)).toEqual([{ kind: 'stream_ended' }, { kind: 'stream_ended' }])
 })

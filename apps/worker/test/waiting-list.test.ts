@@ -1,69 +1,112 @@
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
 import { describe, expect, it } from 'vitest'
+import { planLanes, type Supply } from '../src/outbox/recipient-lanes.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'
+import { makeMessage, readFrom } from './waiting-rows.ts'
 
-function makeMessage(index: number, number: string): WaitingMessage {
+/** The rows of a device, read as the database would read them. Numbers that start with `new` are not resolved. */
+function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {}) {
+  const queries: WaitingQuery[] = []
+  let nowMs = 0
+  const list = makeWaitingList(
+    async (query) => {
+      queries.push(query)
+      return readFrom(rows, query)
+    },
+    () => nowMs,
+  )
+  const supplyOf = (messages: WaitingMessage[]): Supply =>
+    planLanes(messages, {
+      recipientOf: ({ number }) => (number.startsWith('new') ? undefined : number),
+      isSettled: () => false,
+      workFor: (recipient) => (slow.includes(recipient) ? 'send' : undefined),
+      waitMs: () => 0,
+      isRetry: ({ status }) => status === 'sending',
+    }).supply
   return {
-    id: `id-${index}`,
-    createdAt: '2026-01-01',
-    waId: `wa-${index}`,
-    number,
-    recipientJid: null,
-    type: 'text',
-    body: 'x',
-    url: null,
-    filename: null,
-    uploadedContent: null,
+    list,
+    queries,
+    refill: () => list.refill(supplyOf),
+    ids: () => list.list().map(({ id }) => id),
+    /** Refills for as long as there is something to wait for, and answers with how long that took. */
+    async refillAll() {
+      const startedAtMs = nowMs
+      for (;;) {
+        const waitMs = await list.refill(supplyOf)
+        if (waitMs === 0) return nowMs - startedAtMs
+        nowMs += waitMs
+      }
+    },
   }
 }
 
-/** The rows of a device, read as the database would read them. */
-function makeRows(rows: WaitingMessage[]) {
-  let reads = 0
-  const list = makeWaitingList(async ({ except, exceptNumbers, limit }) => {
-    reads += 1
-    return rows
-      .filter(({ id, number }) => !except.includes(id) && !exceptNumbers.includes(number))
-      .slice(0, limit)
-  })
-  return { list, countReads: () => reads }
-}
-
-const nothingBlocked = () => false
-
 describe('the waiting list', () => {
-  it('reads in order, and again only when somebody says that there is more', async () => {
+  it('reads in order, and again only when there may be more', async () => {
     const rows = [makeMessage(1, 'a'), makeMessage(2, 'b')]
-    const { list, countReads } = makeRows(rows)
-    await list.refill(nothingBlocked)
-    await list.refill(nothingBlocked)
-    expect(list.list().map(({ id }) => id)).toEqual(['id-1', 'id-2'])
-    expect(countReads()).toBe(1)
+    const { list, queries, refill, ids } = makeRows(rows)
+    await refill()
+    await refill()
+    expect(ids()).toEqual(['id-1', 'id-2'])
+    expect(queries).toHaveLength(1)
     rows.push(makeMessage(3, 'a'))
     list.mayHaveMore()
-    await list.refill(nothingBlocked)
-    expect(list.list().map(({ id }) => id)).toEqual(['id-1', 'id-2', 'id-3'])
+    await refill()
+    expect(ids()).toEqual(['id-1', 'id-2', 'id-3'])
   })
 
-  it('sees past a recipient with a long queue that stands still', async () => {
+  it('sees past a recipient with a long queue, and reads it only now and then', async () => {
     const rows = Array.from({ length: 1000 }, (_, index) => makeMessage(index, 'slow'))
     rows.push(makeMessage(1000, 'other'))
-    const { list } = makeRows(rows)
-    const isBlocked = ({ number }: WaitingMessage) => number === 'slow'
-    await list.refill(isBlocked)
-    await list.refill(isBlocked)
-    expect(list.list().some(({ number }) => number === 'other')).toBe(true)
+    const { list, queries, refillAll, ids } = makeRows(rows, { slow: ['slow'] })
+    await refillAll()
+    expect(ids()).toContain('id-1000')
+    const reads = queries.length
+    for (const message of list.list().slice(0, 32)) {
+      list.remove(message)
+      rows.splice(rows.indexOf(message), 1)
+      await refillAll()
+    }
+    expect(queries.length - reads).toBeLessThanOrEqual(2)
+  })
+
+  const kinds: [Hindrance, (index: number) => WaitingMessage][] = [
+    ['newContacts', (index) => makeMessage(index, `new ${index}`)],
+    ['unprepared', (index) => makeMessage(index, `media ${index}`, { type: 'image' })],
+    ['attempted', (index) => makeMessage(index, `unanswered ${index}`, { status: 'sending' })],
+  ]
+
+  it.each(kinds)('sees past ten thousand that stand still within a second (%s)', async (_, make) => {
+    const rows = Array.from({ length: 10_000 }, (_, index) => make(index))
+    const { list, refillAll, ids } = makeRows([...rows, makeMessage(10_000, 'known')])
+    expect(await refillAll()).toBeLessThan(1000)
+    expect(ids()).toContain('id-10000')
+    expect(list.list().length).toBeLessThanOrEqual(1024)
+  })
+
+  it('sees past ten thousand of every kind, and what waits behind them for the same recipient stays behind', async () => {
+    const rows = [
+      ...kinds.flatMap(([, make], kind) =>
+        Array.from({ length: 10_000 }, (_, index) => make(kind * 10_000 + index)),
+      ),
+      ...Array.from({ length: 10_000 }, (_, index) => makeMessage(30_000 + index, 'long')),
+      makeMessage(40_000, 'media 15000'),
+      makeMessage(40_001, 'known'),
+    ]
+    const { refillAll, ids } = makeRows(rows)
+    expect(await refillAll()).toBeLessThan(1000)
+    expect(ids()).toContain('id-40001')
+    expect(ids()).not.toContain('id-40000')
   })
 
   it('does not read a skipped message again before it is woken', async () => {
     const row = makeMessage(1, 'a')
-    const { list } = makeRows([row])
-    await list.refill(nothingBlocked)
+    const { list, refill } = makeRows([row])
+    await refill()
     list.skip(row)
-    await list.refill(nothingBlocked)
+    await refill()
     expect(list.list()).toEqual([])
     list.mayHaveMore()
-    await list.refill(nothingBlocked)
+    await refill()
     expect(list.list()).toEqual([row])
   })
 
@@ -73,9 +116,14 @@ describe('the waiting list', () => {
       if (isAway) throw new Error('away')
       return [makeMessage(1, 'a')]
     })
-    await expect(list.refill(nothingBlocked)).rejects.toThrow('away')
+    const supplyOf = (): Supply => ({
+      open: 0,
+      stocked: new Set(),
+      hindered: { newContacts: 0, unprepared: 0, attempted: 0 },
+    })
+    await expect(list.refill(supplyOf)).rejects.toThrow('away')
     isAway = false
-    await list.refill(nothingBlocked)
+    await list.refill(supplyOf)
     expect(list.list()).toHaveLength(1)
   })
 })

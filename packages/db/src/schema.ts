@@ -12,6 +12,7 @@ import {
   jsonb,
   pgTable,
   primaryKey,
+  smallint,
   text,
   timestamp,
   unique,
@@ -206,6 +207,12 @@ export const messages = pgTable(
     readAt: moment('read_at'),
     /** WhatsApp's media content after the upload (keys, path), encrypted: a resend does not upload again. */
     uploadedContent: bytea('uploaded_content'),
+    /** Epoch of the owner that is preparing or sending it, or waits for the answer. */
+    heldEpoch: bigint('held_epoch', { mode: 'number' }),
+    /** How many owners died or lost their lease while they held it. */
+    interruptions: smallint().notNull().default(0),
+    /** What kept it from being sent the last time. */
+    setback: text(),
   },
   (table) => [
     primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),
@@ -313,6 +320,8 @@ export const shardLeases = pgTable(
     owner: uuid(),
     /** Rises with every claim; a write that carries an older one is refused. */
     epoch: bigint({ mode: 'number' }).notNull().default(0),
+    /** The epoch of the last owner that did not release it: it died, or its lease ended. */
+    diedEpoch: bigint('died_epoch', { mode: 'number' }),
   },
   (table) => [index('shard_leases_owner').on(table.owner)],
 )

@@ -157,7 +157,7 @@ async function insertMessage(): Promise<Message> {
 async function take(step: Step, { id, createdAt }: Message): Promise<void> {
   switch (step.kind) {
     case 'claim':
-      return void (await claimMessages(db, [{ fence, id, createdAt, recipientJid: 'jid' }]))
+      return void (await claimMessages(db, [{ fence, id, createdAt, recipientJid: 'jid', setback: null }]))
     case 'expire':
       return expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
     case 'cancel':

@@ -166,6 +166,14 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'WhatsApp refused the message for good. `error` names its code.',
     'Do not repeat it unchanged.',
   ),
+  message_ends_connection: permanent(
+    'WhatsApp ended five connections that had worked, each when this message was sent. It may have arrived.',
+    'Do not repeat it unchanged.',
+  ),
+  message_stops_workers: permanent(
+    'Three workers stopped, or lost their lease, while they prepared or sent this message.',
+    'Do not repeat it unchanged. An operator finds the cause in the log of the workers.',
+  ),
 }
 
 export const statusReasonGuide: Record<StatusReason, Guidance> = {

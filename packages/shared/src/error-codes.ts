@@ -56,6 +56,8 @@ export const messageErrors = {
   invalid_media: 'The media file cannot be sent.',
   message_expired: 'The message could not be sent in the time allowed.',
   rejected_by_whatsapp: 'WhatsApp refused the message.',
+  message_ends_connection: 'WhatsApp ended the connection each time that the message was sent.',
+  message_stops_workers: 'Three workers stopped while they prepared or sent the message.',
 } as const
 
 export type MessageErrorCode = keyof typeof messageErrors

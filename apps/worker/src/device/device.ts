@@ -15,13 +15,15 @@ import { within } from '@wagate/shared/within'
 import { DisconnectReason, type WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { makeNumberResolver } from '../outbox/number-resolver.ts'
-import { type Outbox, startOutbox } from '../outbox/outbox.ts'
+import type { ConnectionEnd } from '../outbox/on-wire.ts'
+import { type Outbox, provenMs, startOutbox } from '../outbox/outbox.ts'
 import { makeRecorder, type Recorder } from '../outbox/recorder.ts'
+import { makeRetries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import { removeCompanion } from '../session/log-out.ts'
 import type { Outcome } from '../session/outcomes.ts'
-import { afterClose } from '../session/reconnect-policy.ts'
+import { afterClose, isStreamError } from '../session/reconnect-policy.ts'
 import type { Session } from '../session/session.ts'
 import { makeVault } from '../session/vault.ts'
 import { makeDeviceAuth } from './device-auth.ts'
@@ -56,6 +58,10 @@ type Current = {
   recorder: Recorder
   session: Session
   isOpen: boolean
+  /** Monotonic; undefined before it is open. */
+  onlineSinceMs?: number
+  /** WhatsApp acknowledged something on this connection. */
+  hasAcknowledged: boolean
   /** Lets the next login begin. */
   giveBack(): void
 }
@@ -82,6 +88,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const auth = makeDeviceAuth(context, { id, lease, vault })
   const pacing = makeDevicePacing(context, id)
   const resolver = makeNumberResolver(context.recipientsOf(id))
+  const retries = makeRetries()
   const numberChecks = makeNumberChecks(context, { id, resolver }, openSock)
   let current: Current | undefined
   let outbox: Outbox | undefined
@@ -151,8 +158,9 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     ])
     if (isClosed || !current) return
     const { accountId, restrictedMs } = state
-    const device = { id, accountId, lease, vault, pacer, resolver, recorder: current.recorder, restrictedMs }
-    outbox = startOutbox(context, device, current.session.sock)
+    const { recorder, session } = current
+    const device = { id, accountId, lease, vault, pacer, resolver, retries, recorder, restrictedMs }
+    outbox = startOutbox(context, device, session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })
   }
@@ -219,6 +227,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       openedAtMs: performance.now(),
       recorder: makeRecorder(context, { ...state, lease }),
       isOpen: false,
+      hasAcknowledged: false,
       giveBack,
       session: openDeviceSession(
         context,
@@ -230,15 +239,15 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
           onOpen() {
             giveBack()
             context.metrics.logins.inc()
-            failures = 0
             isCompletingLink = false
             opened.isOpen = true
+            opened.onlineSinceMs = performance.now()
             look()
           },
-          onOutcome,
+          onOutcome: (waId, outcome) => onOutcome(opened, waId, outcome),
           onReceipt: ({ kind, waIds, at }) => {
             context.metrics.receipts.inc({ kind }, waIds.length)
-            for (const waId of waIds) onOutcome(waId, { kind, at })
+            for (const waId of waIds) onOutcome(opened, waId, { kind, at })
           },
           async onClosed(code) {
             giveBack()
@@ -251,16 +260,21 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     current = opened
   }
 
-  function onOutcome(waId: string, outcome: Outcome): void {
-    if (outcome.kind !== 'refused') pacing.settle(waId)
+  function onOutcome(connection: Current, waId: string, outcome: Outcome): void {
+    if (outcome.kind !== 'refused') {
+      connection.hasAcknowledged = true
+      pacing.settle(waId)
+    }
     outbox?.settle(waId, outcome)
   }
 
   async function handleClosed(ended: Current, code: number | undefined): Promise<void> {
     const { kind, openedAtMs, isLoggingOut } = ended
-    stopOutbox()
+    stopOutbox(isStreamError(code) ? 'stream_ended' : 'disconnected')
     current = undefined
     failedRev = ended.desiredRev
+    // A login alone proves nothing: WhatsApp may end the connection each time that a certain message is sent.
+    if (hasWorked(ended)) failures = 0
     const next = afterClose(code, { failures, replacements, isLoggingOut })
     if (code !== DisconnectReason.restartRequired) failures += 1
     if (code === DisconnectReason.connectionReplaced) replacements += 1
@@ -293,8 +307,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     await events.publish(id, { kind: 'status', connected: false, reason })
   }
 
-  function stopOutbox(): void {
-    outbox?.stop()
+  function stopOutbox(end: ConnectionEnd = 'disconnected'): void {
+    outbox?.stop(end)
     outbox = undefined
   }
 
@@ -341,4 +355,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (why === 'released') await within(farewellMs, ended)
     },
   }
+}
+
+function hasWorked({ hasAcknowledged, onlineSinceMs = Number.POSITIVE_INFINITY }: Current): boolean {
+  return hasAcknowledged || performance.now() - onlineSinceMs >= provenMs
 }

@@ -6,16 +6,20 @@ import type { DeviceContext } from '../context.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import { untilStored } from '../until-stored.ts'
 import { contentOf } from './content.ts'
+import type { Hold } from './holds.ts'
 import { userOf } from './look-up.ts'
 import { meetRecipient } from './meet-recipient.ts'
-import { type Answer, makeOnWire } from './on-wire.ts'
+import { type Answer, type ConnectionEnd, makeOnWire } from './on-wire.ts'
 import type { OutboxDevice } from './outbox.ts'
+import type { Setback } from './retries.ts'
 
 /**
- * `unclaimed`: canceled, or the shard has another owner. `unanswered`: to be sent again, under the same id.
- * `restricted`: it failed, and so would others to new contacts.
+ * `unclaimed`: canceled, or the shard has another owner. `restricted`: it failed, and so would others to new
+ * contacts. `retry`: to be sent again, under the same id; at once without a setback.
  */
-export type Result = 'acknowledged' | 'failed' | 'restricted' | 'unclaimed' | 'unanswered'
+export type Result =
+  | { kind: 'acknowledged' | 'failed' | 'restricted' | 'unclaimed' }
+  | { kind: 'retry'; setback?: Setback; sentence?: string }
 
 /** Takes single messages through one socket and finds out what became of them. */
 export type Delivery = {
@@ -25,18 +29,23 @@ export type Delivery = {
   fail(message: WaitingMessage, code: MessageErrorCode, sentence?: string): Promise<void>
   /** Records that WhatsApp took it. */
   recordSent(message: WaitingMessage): Promise<void>
-  /** WhatsApp said something of a message of this device. */
-  settle(waId: string, outcome: Outcome): void
-  close(): void
+  /** WhatsApp said something about a message of this device. False when no answer for it was expected. */
+  settle(waId: string, outcome: Outcome): boolean
+  close(end: ConnectionEnd): void
 }
 
+/** WhatsApp, or the way to it, is overloaded or limits the sender. Other codes are about the message. */
+const temporaryCodes = ['408', '429', '500', '503']
+/** The sender may not write to new contacts at the moment, or to no more of them. */
+const restrictionCodes = ['463', '475']
+
 export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock: WASocket): Delivery {
-  const { lease, recorder } = device
+  const { lease, recorder, retries } = device
   const onWire = makeOnWire()
   /** Messages that were refused for stale device data once already. */
   const refreshed = new Set<string>()
 
-  async function relay(message: WaitingMessage, recipient: string): Promise<Answer> {
+  async function relay(message: WaitingMessage, recipient: string, hold: Hold): Promise<Answer> {
     const content = await contentOf(device.vault, message)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = onWire.expect(message.waId, context.config.SEND_ACK_TIMEOUT_MS)
@@ -45,6 +54,8 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
     } catch (error) {
       onWire.forget(message.waId)
       throw error
+    } finally {
+      await hold.unmarkSuspect()
     }
     const given = await answer
     context.metrics.sends.inc({ result: given.kind })
@@ -54,20 +65,26 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
 
   async function handleRefusal(message: WaitingMessage, recipient: string, code: string): Promise<Result> {
     if (code === '479' && !refreshed.has(message.id)) {
-      // The recipient's devices changed since we asked for them: once more with fresh ones.
+      // The recipient's devices, or the sender's own, changed since we asked for them: once more with fresh ones.
       refreshed.add(message.id)
-      await sock.userDevicesCache.del(userOf(recipient))
-      return 'unanswered'
+      for (const jid of [recipient, sock.user?.id, sock.user?.lid]) {
+        if (jid) await sock.userDevicesCache.del(userOf(jid))
+      }
+      return { kind: 'retry' }
     }
-    if (code === '463') {
+    if (temporaryCodes.includes(code)) {
+      const sentence = `WhatsApp refused it for the time being (error ${code}).`
+      return { kind: 'retry', setback: 'refused', sentence }
+    }
+    if (restrictionCodes.includes(code)) {
       // Sending on to new contacts would make the restriction worse.
       const pauseMs = context.config.RESTRICTION_PAUSE_MS
       await untilStored(() => setRestricted(context.db, lease, device.id, pauseMs), lease, context.logger)
       await fail(message, 'sender_restricted')
-      return 'restricted'
+      return { kind: 'restricted' }
     }
     await fail(message, 'rejected_by_whatsapp', `WhatsApp refused the message (error ${code}).`)
-    return 'failed'
+    return { kind: 'failed' }
   }
 
   async function fail(message: WaitingMessage, code: MessageErrorCode, sentence?: string): Promise<void> {
@@ -84,12 +101,22 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
   return {
     async send(message, recipient, maySend) {
       await meetRecipient(sock, recipient)
-      const isClaimed = await context.claims.add({ ...message, fence: lease, recipientJid: recipient })
-      if (!isClaimed) return 'unclaimed'
-      if (!maySend()) return 'unanswered'
-      const answer = await relay(message, recipient)
+      const setback = retries.setbackOf(message.id)
+      const hold = await context.holds.take({ ...message, fence: lease, recipientJid: recipient, setback })
+      if (!hold) return { kind: 'unclaimed' }
+      if (hold.isPoison) {
+        hold.end()
+        await fail(message, 'message_stops_workers')
+        return { kind: 'failed' }
+      }
+      if (!maySend()) {
+        hold.end()
+        return { kind: 'retry' }
+      }
+      const answer = await relay(message, recipient, hold)
+      if (answer.kind === 'acknowledged') return { kind: 'acknowledged' }
       if (answer.kind === 'refused') return handleRefusal(message, recipient, answer.code)
-      return answer.kind === 'acknowledged' ? 'acknowledged' : 'unanswered'
+      return { kind: 'retry', setback: answer.kind }
     },
     fail,
     async recordSent(message) {

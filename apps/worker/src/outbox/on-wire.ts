@@ -1,42 +1,48 @@
 import type { Outcome } from '../session/outcomes.ts'
 
-/** `silence`: no answer in time. `closed`: the socket is gone. Both leave open whether the message arrived. */
+/** Why a connection ended: by the network or by us, or by WhatsApp with a stream error. */
+export type ConnectionEnd = 'disconnected' | 'stream_ended'
+
+/** `unanswered`: no answer in time. That and the end of the connection leave open whether the message arrived. */
 export type Answer =
   | { kind: 'acknowledged' }
   | { kind: 'refused'; code: string }
-  | { kind: 'silence' | 'closed' }
+  | { kind: 'unanswered' | ConnectionEnd }
 
 /** The messages of one socket that WhatsApp has not answered for. */
 export type OnWire = {
   /** Call before the message is sent. */
   expect(waId: string, timeoutMs: number): Promise<Answer>
-  /** A receipt counts as well: the recipient cannot have what the server did not take. */
-  settle(waId: string, outcome: Outcome): void
+  /**
+   * False when nothing is expected for this message. A receipt counts as well: the recipient cannot have what the
+   * server did not take.
+   */
+  settle(waId: string, outcome: Outcome): boolean
   forget(waId: string): void
-  closeAll(): void
+  closeAll(end: ConnectionEnd): void
 }
 
 export function makeOnWire(): OnWire {
   const expected = new Map<string, (answer: Answer) => void>()
 
-  function answer(waId: string, given: Answer): void {
+  function answer(waId: string, given: Answer): boolean {
     expected.get(waId)?.(given)
-    expected.delete(waId)
+    return expected.delete(waId)
   }
 
   return {
     expect: (waId, timeoutMs) =>
       new Promise((resolve) => {
-        const timer = setTimeout(() => answer(waId, { kind: 'silence' }), timeoutMs)
+        const timer = setTimeout(() => answer(waId, { kind: 'unanswered' }), timeoutMs)
         expected.set(waId, (given) => {
           clearTimeout(timer)
           resolve(given)
         })
       }),
     settle: (waId, outcome) => answer(waId, outcome.kind === 'refused' ? outcome : { kind: 'acknowledged' }),
-    forget: (waId) => answer(waId, { kind: 'closed' }),
-    closeAll() {
-      for (const waId of [...expected.keys()]) answer(waId, { kind: 'closed' })
+    forget: (waId) => void answer(waId, { kind: 'disconnected' }),
+    closeAll(end) {
+      for (const waId of [...expected.keys()]) answer(waId, { kind: end })
     },
   }
 }

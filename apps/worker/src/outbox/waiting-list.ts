@@ -1,27 +1,100 @@
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
+import type { Supply } from './recipient-lanes.ts'
 
 const readAhead = 64
-const messagesMax = 512
+/** Up to here all kinds of messages are read. Beyond, kinds that stand still are left in the database. */
+const windowMax = 256
+const messagesMax = 1024
+const lookPastMax = 128
+/** As many of a kind in the list keep it supplied. */
+const hinderedMin = 32
+/**
+ * Between two looks past what stands still. Each may read the keys of all waiting messages of the device, so a slow one
+ * is followed by a longer rest, but a message behind the others has to leave within a second.
+ */
+const restMs = { least: 100, most: 500, perReadMs: 4 }
 
-type Read = (query: { except: string[]; exceptNumbers: string[]; limit: number }) => Promise<WaitingMessage[]>
+type Read = (query: WaitingQuery) => Promise<WaitingMessage[]>
 
 /** The next messages of a device, in their order, read ahead of the sending. A message stays until it is removed. */
 export type WaitingList = {
   /** A copy, safe to walk while messages are removed. */
   list(): WaitingMessage[]
-  /** Reads more if there may be more and less than half of a read is left that `isBlocked` lets go. */
-  refill(isBlocked: (message: WaitingMessage) => boolean): Promise<void>
-  /** Somebody says that there are new rows. */
+  /**
+   * Reads more if there may be more and too little of what was read can leave soon. Answers with how many ms to wait
+   * before another refill, 0 when there is nothing to wait for.
+   */
+  refill(supplyOf: (messages: WaitingMessage[]) => Supply): Promise<number>
+  /** There may be new rows. */
   mayHaveMore(): void
   remove(message: WaitingMessage): void
   /** Removes it and does not read it again before the next `mayHaveMore`. */
   skip(message: WaitingMessage): void
 }
 
-export function makeWaitingList(read: Read): WaitingList {
+/** What was left out by a read that found all there was besides. */
+type Exhausted = { numbers: Set<string>; without: Hindrance[] }
+
+export function makeWaitingList(read: Read, nowMs: () => number = () => performance.now()): WaitingList {
   let messages: WaitingMessage[] = []
   let isMore = true
+  let exhausted: Exhausted | undefined
+  let lookPastAtMs = 0
   const skipped = new Set<string>()
+
+  async function readMore(query: Omit<WaitingQuery, 'except'>): Promise<boolean> {
+    const except = [...messages.map(({ id }) => id), ...skipped]
+    const found = await read({ ...query, except })
+    messages = [...messages, ...found].sort((one, other) => one.seq - other.seq)
+    return found.length === query.limit
+  }
+
+  async function readInOrder(): Promise<void> {
+    isMore = false
+    try {
+      isMore ||= await readMore({ exceptNumbers: [], without: [], limit: readAhead })
+    } catch (error) {
+      isMore = true
+      throw error
+    }
+  }
+
+  /** What stands still must not hide what is behind it. */
+  async function lookPast(wanted: Exhausted): Promise<void> {
+    const startedAtMs = nowMs()
+    const limit = Math.min(
+      messages.length < windowMax ? windowMax - messages.length : lookPastMax,
+      messagesMax - messages.length,
+    )
+    // A wake during the read must not be lost.
+    exhausted = wanted
+    try {
+      const { numbers, without } = wanted
+      if (await readMore({ exceptNumbers: [...numbers], without, limit })) exhausted = undefined
+    } catch (error) {
+      exhausted = undefined
+      throw error
+    } finally {
+      const tookMs = nowMs() - startedAtMs
+      lookPastAtMs = nowMs() + Math.min(restMs.most, Math.max(restMs.least, restMs.perReadMs * tookMs))
+    }
+  }
+
+  function wantedOf({ stocked, hindered }: Supply): Exhausted {
+    const kinds: Hindrance[] = ['newContacts', 'unprepared', 'attempted']
+    const without = messages.length < windowMax ? [] : kinds.filter((kind) => hindered[kind] >= hinderedMin)
+    return { numbers: stocked, without }
+  }
+
+  /** A read that leaves out at least as much as the last one finds nothing either. */
+  function isExhausted(wanted: Exhausted): boolean {
+    if (!exhausted) return false
+    const { numbers, without } = exhausted
+    return (
+      [...numbers].every((number) => wanted.numbers.has(number)) &&
+      without.every((kind) => wanted.without.includes(kind))
+    )
+  }
 
   function remove(message: WaitingMessage): void {
     messages = messages.filter(({ id }) => id !== message.id)
@@ -29,29 +102,24 @@ export function makeWaitingList(read: Read): WaitingList {
 
   return {
     list: () => [...messages],
-    async refill(isBlocked) {
-      const blocked = messages.filter(isBlocked)
-      const isEnough = messages.length - blocked.length >= readAhead / 2 || messages.length >= messagesMax
-      if (!isMore || isEnough) return
-      // A recipient with a long queue that stands still must not hide the others behind it.
-      const exceptNumbers =
-        messages.length >= readAhead ? [...new Set(blocked.map(({ number }) => number))] : []
-      isMore = false
-      try {
-        const found = await read({
-          except: [...messages.map(({ id }) => id), ...skipped],
-          exceptNumbers,
-          limit: readAhead,
-        })
-        messages.push(...found)
-        isMore ||= found.length === readAhead || exceptNumbers.length > 0
-      } catch (error) {
-        isMore = true
-        throw error
+    async refill(supplyOf) {
+      if (messages.length < readAhead) {
+        if (isMore && supplyOf(messages).open < readAhead / 2) await readInOrder()
+        if (messages.length < readAhead) return 0
       }
+      if (!isMore) return 0
+      const supply = supplyOf(messages)
+      if (supply.open >= readAhead / 2 || messages.length >= messagesMax) return 0
+      const wanted = wantedOf(supply)
+      if (isExhausted(wanted)) return 0
+      const waitMs = lookPastAtMs - nowMs()
+      if (waitMs > 0) return waitMs
+      await lookPast(wanted)
+      return Math.max(0, lookPastAtMs - nowMs())
     },
     mayHaveMore() {
       isMore = true
+      exhausted = undefined
       skipped.clear()
     },
     remove,

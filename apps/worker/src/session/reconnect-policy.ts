@@ -66,6 +66,11 @@ function pause(minutes: number, reason: StatusReason): AfterClose {
   return { kind: 'reconnect', delayMs: minutes * 60_000, reason, hasGrace: false }
 }
 
+/** The network, or WhatsApp for a reason of its own (a restart, another login, a lost link), has other codes. */
+export function isStreamError(code: number | undefined): boolean {
+  return code !== undefined && ![401, 402, 403, 405, 406, 408, 409, 411, 428, 440, 515].includes(code)
+}
+
 /** Up to 1 s at first, up to 30 s from the sixth failure on. */
 function backOffMs(failures: number, random: number): number {
   return Math.round(random * Math.min(30_000, 1000 * 2 ** failures))

@@ -29,13 +29,13 @@ export function fenceOf(sql: postgres.Sql, { shard, workerId, epoch }: Fence) {
     FOR SHARE`
 }
 
-/** The shards (`shard`) of those fences that hold: a batched write joins its rows with them and drops the others. */
+/** The leases (`shard`, `epoch`, `died_epoch`) of those fences that hold: a batched write joins its rows with them and drops the others. */
 export function fencesOf(sql: postgres.Sql, given: readonly Fence[]) {
   // Many writes of a batch carry the same fence, and each shard is to be in the answer once.
   const fences = [...new Map(given.map((fence) => [`${fence.shard} ${fence.epoch}`, fence])).values()]
   // Locked in the order of shards: two that wait for each other's locks would be a deadlock.
   return sql`
-    SELECT lease.shard
+    SELECT lease.shard, lease.epoch, lease.died_epoch
     FROM shard_leases AS lease
     JOIN unnest(
       ${fences.map((fence) => fence.shard)}::int[],

@@ -8,6 +8,7 @@ import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
 /** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
 export type WaitingMessage = {
   id: string
+  seq: number
   createdAt: string
   waId: string
   number: string
@@ -17,31 +18,63 @@ export type WaitingMessage = {
   url: string | null
   filename: string | null
   uploadedContent: Buffer | null
+  status: 'queued' | 'sending'
+  /** How many owners died or lost their lease while they held it. */
+  interruptions: number
 }
 
-type WaitingQuery = {
+/**
+ * Messages that cannot leave soon. `newContacts`: to numbers that this device has neither written to nor heard of.
+ * `unprepared`: media that are not uploaded. `attempted`: sent before, without an answer.
+ */
+export type Hindrance = 'newContacts' | 'unprepared' | 'attempted'
+
+export type WaitingQuery = {
   except: string[]
   exceptNumbers: string[]
-  /** Leaves out messages to numbers that this device has neither written to nor heard of. */
-  contactsOnly: boolean
+  /** Leaves these out, and what waits behind them for the same number. */
+  without: Hindrance[]
   limit: number
 }
 
+/** The waiting messages of a device that are due, in their order. */
 export async function listWaitingMessages(
   db: Database,
   deviceId: number,
-  { except, exceptNumbers, contactsOnly, limit }: WaitingQuery,
+  { except, exceptNumbers, without, limit }: WaitingQuery,
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
+  const isDue = sql`
+    device_id = ${deviceId} AND is_waiting AND created_at <= now() AND (send_at IS NULL OR send_at <= now())
+    AND number <> ALL(${exceptNumbers}::text[])
+    ${without.includes('newContacts') ? isContact(db, deviceId) : sql``}`
+  const isOther = sql`id <> ALL(${except}::uuid[])`
+  const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
+  const [first, ...rest] = hindrances
+  const columns = sql`
+    id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
+    type, body, url, filename, uploaded_content AS "uploadedContent", status, interruptions`
+  if (!first) {
+    return sql<WaitingMessage[]>`
+      SELECT ${columns} FROM messages WHERE ${isDue} AND ${isOther} ORDER BY messages.seq LIMIT ${limit}`
+  }
+  // The window needs all waiting messages of the device, but only their keys.
   return sql<WaitingMessage[]>`
-    SELECT id, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid", type,
-      body, url, filename, uploaded_content AS "uploadedContent"
-    FROM messages
-    WHERE device_id = ${deviceId} AND is_waiting AND created_at <= now()
-      AND (send_at IS NULL OR send_at <= now()) AND id <> ALL(${except}::uuid[])
-      AND number <> ALL(${exceptNumbers}::text[])
-      ${contactsOnly ? isContact(db, deviceId) : sql``}
-    ORDER BY seq LIMIT ${limit}`
+    SELECT ${columns} FROM messages JOIN (
+      SELECT id, created_at FROM (
+        SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
+          OVER (PARTITION BY number COLLATE "C" ORDER BY seq) AS is_behind
+        FROM messages WHERE ${isDue}
+      ) AS lane
+      WHERE NOT is_behind AND ${isOther}
+      ORDER BY seq LIMIT ${limit}
+    ) AS found USING (id, created_at)
+    ORDER BY messages.seq`
+}
+
+const isHindered = {
+  unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,
+  attempted: (db: Database) => db.$client`status = 'sending'`,
 }
 
 /** Scheduled ones included; counts no further than `most`. */
@@ -82,28 +115,66 @@ export async function findSentToday(
   return row ?? { sent: 0, unanswered: [] }
 }
 
-export type Claim = { fence: Fence; id: string; createdAt: string; recipientJid: string }
+export type Claim = {
+  fence: Fence
+  id: string
+  createdAt: string
+  /** Null for media that are prepared first: they can still be canceled. */
+  recipientJid: string | null
+  /** What kept it from being sent the last time; null leaves what is stored. */
+  setback: string | null
+}
 
-/** Marks messages as `sending` right before they are sent. False: it was canceled, or the shard has another owner. */
-export async function claimMessages(db: Database, claims: Claim[]): Promise<boolean[]> {
+/**
+ * Marks messages as held by their owner, and as `sending` right before they are sent. Answers how many earlier owners
+ * died while they held it; undefined when it was canceled, or the shard has another owner.
+ */
+export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
   const sql = db.$client
-  const rows = await sql<{ id: string }[]>`
+  const rows = await sql<{ id: string; interruptions: number }[]>`
     WITH valid AS (${fencesOf(
       sql,
       claims.map(({ fence }) => fence),
     )})
-    UPDATE messages AS message SET status = 'sending', recipient_jid = given.recipient_jid
+    UPDATE messages AS message SET
+      status = CASE WHEN given.recipient_jid IS NULL THEN message.status ELSE 'sending' END,
+      recipient_jid = coalesce(given.recipient_jid, message.recipient_jid),
+      held_epoch = valid.epoch,
+      interruptions = message.interruptions + ((message.held_epoch = valid.died_epoch) IS TRUE)::int,
+      setback = coalesce(given.setback, message.setback)
     FROM valid JOIN unnest(
       ${claims.map(({ fence }) => fence.shard)}::int[],
       ${claims.map(({ id }) => id)}::uuid[],
       ${claims.map(({ createdAt }) => createdAt)}::text[],
-      ${claims.map(({ recipientJid }) => recipientJid)}::text[]
-    ) AS given (shard, id, created_at, recipient_jid) USING (shard)
+      ${claims.map(({ recipientJid }) => recipientJid)}::text[],
+      ${claims.map(({ setback }) => setback)}::text[]
+    ) AS given (shard, id, created_at, recipient_jid, setback) USING (shard)
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND message.is_waiting
-    RETURNING message.id`
-  const claimed = new Set(rows.map(({ id }) => id))
-  return claims.map(({ id }) => claimed.has(id))
+    RETURNING message.id, message.interruptions`
+  const claimed = new Map(rows.map(({ id, interruptions }) => [id, interruptions]))
+  return claims.map(({ id }) => claimed.get(id))
+}
+
+/** Takes the marks back: if their owner dies from now on, these messages had no part in it. */
+export async function unmarkMessages(
+  db: Database,
+  held: { fence: Fence; id: string; createdAt: string }[],
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH valid AS (${fencesOf(
+      sql,
+      held.map(({ fence }) => fence),
+    )})
+    UPDATE messages AS message SET held_epoch = NULL
+    FROM valid JOIN unnest(
+      ${held.map(({ fence }) => fence.shard)}::int[],
+      ${held.map(({ id }) => id)}::uuid[],
+      ${held.map(({ createdAt }) => createdAt)}::text[]
+    ) AS given (shard, id, created_at) USING (shard)
+    WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+      AND message.held_epoch = valid.epoch`
 }
 
 export type MessageOutcome = {
@@ -205,7 +276,7 @@ export async function failUnlinkedMessages(
       AND (NOT ${isLinkedIn(sql, 'devices')} OR messages.link_generation <> devices.link_generation)`
 }
 
-/** Fails what could not be sent within its time. */
+/** Fails what could not be sent within its time, and says what kept it the last time. */
 export async function expireMessages(
   db: Database,
   fences: Fence[],
@@ -214,7 +285,8 @@ export async function expireMessages(
   const sql = db.$client
   await sql`
     WITH valid AS (${fencesOf(sql, fences)})
-    UPDATE messages SET status = 'failed', error_code = 'message_expired', error = ${expiry.sentence}
+    UPDATE messages SET status = 'failed', error_code = 'message_expired',
+      error = concat_ws(' ', ${expiry.sentence}::text, messages.setback)
     FROM valid JOIN devices ON devices.shard = valid.shard
     WHERE messages.device_id = devices.id AND messages.is_waiting
       AND greatest(messages.created_at, messages.send_at) < now() - ${expiry.ttlMs} * interval '1 ms'`
@@ -230,7 +302,7 @@ export async function storeUploadedContent(
   await sql`
     WITH fence AS (${fenceOf(sql, fence)}),
     dropped AS (DELETE FROM media_blobs USING fence WHERE message_id = ${message.id})
-    UPDATE messages SET uploaded_content = ${message.content}
+    UPDATE messages SET uploaded_content = ${message.content}, held_epoch = NULL
     FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
 }
 

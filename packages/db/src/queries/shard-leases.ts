@@ -18,7 +18,8 @@ export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
       ORDER BY shard
       FOR UPDATE SKIP LOCKED
     )
-    UPDATE shard_leases AS lease SET owner = NULL FROM freed WHERE lease.shard = freed.shard
+    UPDATE shard_leases AS lease SET owner = NULL, died_epoch = lease.epoch
+    FROM freed WHERE lease.shard = freed.shard
     RETURNING lease.shard`
   return rows.length
 }

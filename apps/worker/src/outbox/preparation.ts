@@ -1,0 +1,42 @@
+import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { WASocket } from 'baileys'
+import type { DeviceContext } from '../context.ts'
+import { MediaError } from '../media/media-error.ts'
+import { uploadMedia } from './content.ts'
+import type { Delivery } from './delivery.ts'
+import type { OutboxDevice } from './outbox.ts'
+
+/** `unclaimed`: canceled, or the shard has another owner. */
+type Prepared = 'ready' | 'failed' | 'unclaimed'
+
+/** Fetches and uploads the media of one message. Rejects when that did not work for now. */
+export function makePreparation(
+  context: DeviceContext,
+  device: OutboxDevice,
+  delivery: Delivery,
+  sock: WASocket,
+): (message: WaitingMessage) => Promise<Prepared> {
+  const { lease, retries, vault } = device
+
+  return async (message) => {
+    const setback = retries.setbackOf(message.id)
+    const hold = await context.holds.take({ ...message, fence: lease, recipientJid: null, setback })
+    if (!hold) return 'unclaimed'
+    if (hold.isPoison) {
+      hold.end()
+      await delivery.fail(message, 'message_stops_workers')
+      return 'failed'
+    }
+    try {
+      message.uploadedContent = await uploadMedia({ ...context, vault, device }, sock, lease, message)
+      // Storing the upload has taken the mark back.
+      hold.end()
+      return 'ready'
+    } catch (error) {
+      await hold.unmark()
+      if (!(error instanceof MediaError)) throw error
+      await delivery.fail(message, error.code)
+      return 'failed'
+    }
+  }
+}

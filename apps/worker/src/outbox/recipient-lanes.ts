@@ -1,0 +1,117 @@
+import type { Hindrance, WaitingMessage } from '@wagate/db/queries/outbox'
+import { isReadyToSend } from './content.ts'
+
+/** What the plan needs to know about messages and recipients. */
+export type LaneFacts = {
+  /** `undefined`: not known yet. `null`: not on WhatsApp. */
+  recipientOf(message: WaitingMessage): string | null | undefined
+  /** WhatsApp has acknowledged it: the next one to its recipient may go. */
+  isSettled(message: WaitingMessage): boolean
+  /** What is going on with a message to this recipient. */
+  workFor(recipient: string): 'send' | 'prepare' | undefined
+  /** Ms until it may be tried again. */
+  waitMs(message: WaitingMessage): number
+  isRetry(message: WaitingMessage): boolean
+}
+
+/** What can be done next for the messages of a device. The first of each recipient stands for its lane. */
+export type LanePlan = {
+  /** To be sent, at most one for each recipient. */
+  ready: { message: WaitingMessage; recipient: string }[]
+  /** Media to be prepared, at most one message for each recipient. */
+  unprepared: { message: WaitingMessage; recipient: string }[]
+  /** Their numbers have to be looked up. */
+  unknown: WaitingMessage[]
+  /** Their numbers are not on WhatsApp. */
+  absent: WaitingMessage[]
+  /** Until the first pause is over; Infinity without pauses. */
+  pauseMs: number
+  supply: Supply
+}
+
+/** How much of what was read can leave soon. */
+export type Supply = {
+  /** Messages in lanes that move, a few of each: a long queue is no substitute for other recipients. */
+  open: number
+  /** Numbers of which no more messages need to be read for now. */
+  stocked: Set<string>
+  /** How many messages stand still, by reason. */
+  hindered: Record<Hindrance, number>
+}
+
+const countedPerLane = 4
+
+/** Messages must come in their order. */
+export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePlan {
+  const plan: LanePlan = {
+    ready: [],
+    unprepared: [],
+    unknown: [],
+    absent: [],
+    pauseMs: Number.POSITIVE_INFINITY,
+    supply: {
+      open: 0,
+      stocked: new Set(),
+      hindered: { newContacts: 0, unprepared: 0, attempted: 0 },
+    },
+  }
+  const lanes = new Map<string, { state: LaneState; length: number }>()
+  const lengths = new Map<string, number>()
+  for (const message of messages) {
+    if (facts.isSettled(message)) continue
+    const recipient = facts.recipientOf(message)
+    if (recipient === null) {
+      plan.absent.push(message)
+      continue
+    }
+    const key = recipient ?? message.number
+    const lane = lanes.get(key) ?? { state: addHead(plan, message, recipient, facts), length: 0 }
+    lanes.set(key, lane)
+    lane.length += 1
+    countIn(plan.supply, message, lane, lengths)
+  }
+  return plan
+}
+
+type LaneState = 'open' | Hindrance
+
+/** The first message of a lane decides what becomes of the whole lane. */
+function addHead(
+  plan: LanePlan,
+  message: WaitingMessage,
+  recipient: string | undefined,
+  facts: LaneFacts,
+): LaneState {
+  if (recipient === undefined) {
+    plan.unknown.push(message)
+    return 'newContacts'
+  }
+  const work = facts.workFor(recipient)
+  if (work === 'prepare') return 'unprepared'
+  if (work === 'send') return facts.isRetry(message) ? 'attempted' : 'open'
+  const waitMs = facts.waitMs(message)
+  if (waitMs > 0) plan.pauseMs = Math.min(plan.pauseMs, waitMs)
+  if (!isReadyToSend(message)) {
+    if (waitMs === 0) plan.unprepared.push({ message, recipient })
+    return 'unprepared'
+  }
+  if (waitMs === 0) plan.ready.push({ message, recipient })
+  return facts.isRetry(message) ? 'attempted' : 'open'
+}
+
+function countIn(
+  supply: Supply,
+  { number }: WaitingMessage,
+  { state, length }: { state: LaneState; length: number },
+  lengths: Map<string, number>,
+): void {
+  const ofNumber = (lengths.get(number) ?? 0) + 1
+  lengths.set(number, ofNumber)
+  if (state === 'open') {
+    if (length <= countedPerLane) supply.open += 1
+    if (ofNumber >= countedPerLane) supply.stocked.add(number)
+  } else {
+    supply.hindered[state] += 1
+    supply.stocked.add(number)
+  }
+}

@@ -1,0 +1,95 @@
+import { growingPauseMs, type PauseRange } from './growing-pause.ts'
+
+/**
+ * Why a message has to be sent again. `unanswered`: no answer in time. `disconnected`: the network ended the
+ * connection. `stream_ended`: WhatsApp ended it, perhaps because of the message. `refused`: with a temporary error.
+ * `failed`: it could not be sent. `unprepared`: its media could not be prepared.
+ */
+export type Setback = 'unanswered' | 'disconnected' | 'stream_ended' | 'refused' | 'failed' | 'unprepared'
+
+/** What a device remembers of messages that have to be sent again. Outlives a connection. */
+export type Retries = {
+  /** Ms until the message may be tried again: 0 for one that is not remembered. */
+  waitMs(id: string): number
+  /** Was sent before, without an answer. */
+  isRetry(id: string): boolean
+  /** WhatsApp ended how many connections in a row while the message was on the wire? */
+  streamEnds(id: string): number
+  /** What kept it from being sent the last time, as a sentence. */
+  setbackOf(id: string): string | null
+  note(id: string, setback: Setback, details?: SetbackDetails): void
+  /** It has ended so many connections that it is not sent again. */
+  isHopeless(id: string): boolean
+  forget(id: string): void
+}
+
+type SetbackDetails = {
+  /** The connection had worked until the message was sent. */
+  isBlamed?: boolean
+  sentence?: string
+  /** The pause is no shorter than this. */
+  leastMs?: number
+}
+
+type Entry = {
+  setbacks: number
+  isRetry: boolean
+  streamEnds: number
+  blames: number
+  notBeforeMs: number
+  sentence: string
+}
+
+/** The first attempt after these follows at once. */
+const freeSetbacks: Partial<Record<Setback, number>> = { unanswered: 1, disconnected: 1, stream_ended: 1 }
+const pauses: Record<Setback, PauseRange> = {
+  unanswered: { firstMs: 5000, maxMs: 600_000 },
+  disconnected: { firstMs: 1000, maxMs: 60_000 },
+  stream_ended: { firstMs: 2000, maxMs: 600_000 },
+  refused: { firstMs: 2000, maxMs: 600_000 },
+  failed: { firstMs: 500, maxMs: 30_000 },
+  unprepared: { firstMs: 1000, maxMs: 300_000 },
+}
+const sentences: Record<Setback, string> = {
+  unanswered: 'WhatsApp did not acknowledge it.',
+  disconnected: 'The connection ended before WhatsApp acknowledged it.',
+  stream_ended: 'WhatsApp ended the connection when it was sent.',
+  refused: 'WhatsApp refused it for the time being.',
+  failed: 'The gateway could not send it.',
+  unprepared: 'Its media could not be prepared.',
+}
+const blamesMax = 5
+/** The oldest entries go first: their messages are only tried sooner. */
+const entriesMax = 10_000
+
+type Clock = { nowMs(): number; random(): number }
+
+export function makeRetries(clock: Clock = { nowMs: () => performance.now(), random: Math.random }): Retries {
+  const entries = new Map<string, Entry>()
+
+  return {
+    waitMs: (id) => Math.max(0, (entries.get(id)?.notBeforeMs ?? 0) - clock.nowMs()),
+    isRetry: (id) => entries.get(id)?.isRetry ?? false,
+    streamEnds: (id) => entries.get(id)?.streamEnds ?? 0,
+    setbackOf: (id) => entries.get(id)?.sentence ?? null,
+    isHopeless: (id) => (entries.get(id)?.blames ?? 0) >= blamesMax,
+    note(id, setback, { isBlamed = false, sentence = sentences[setback], leastMs = 0 } = {}) {
+      const before = entries.get(id)
+      const setbacks = (before?.setbacks ?? 0) + 1
+      const isStreamEnd = setback === 'stream_ended'
+      const pauseMs = growingPauseMs(setbacks - (freeSetbacks[setback] ?? 0), pauses[setback], clock.random())
+      entries.delete(id)
+      entries.set(id, {
+        setbacks,
+        isRetry: setback !== 'unprepared',
+        streamEnds: (before?.streamEnds ?? 0) + Number(isStreamEnd),
+        blames: (before?.blames ?? 0) + Number(isStreamEnd && isBlamed),
+        notBeforeMs: clock.nowMs() + Math.max(pauseMs, leastMs),
+        sentence,
+      })
+      const [oldest] = entries.keys()
+      if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest)
+    },
+    forget: (id) => void entries.delete(id),
+  }
+}

@@ -1,0 +1,197 @@
+import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type LaneFacts, planLanes } from '../src/outbox/recipient-lanes.ts'
+import { makeSendTurns } from '../src/outbox/send-turns.ts'
+import { makeWaitingList } from '../src/outbox/waiting-list.ts'
+import { makeMessage, readFrom } from './waiting-rows.ts'
+
+type Turn = { message: WaitingMessage; recipient: string }
+
+/** An outbox without sockets and clocks: what the database, WhatsApp and media hosts do is said step by step. */
+class Model {
+  readonly rows: WaitingMessage[] = []
+  readonly delivered: WaitingMessage[] = []
+  readonly resolved = new Set<string>()
+  onWire: Turn[] = []
+  inPreparation: Turn[] = []
+  #seq = 0
+  #nowMs = 0
+  #paused = new Set<string>()
+  #work = new Map<string, 'send' | 'prepare'>()
+  #list = this.#openList()
+  #turns = this.#openTurns()
+
+  readonly #facts: LaneFacts = {
+    recipientOf: ({ number }) =>
+      number.startsWith('new') && !this.resolved.has(number) ? undefined : `${number}@jid`,
+    isSettled: () => false,
+    workFor: (recipient) => this.#work.get(recipient),
+    waitMs: ({ id }) => (this.#paused.has(id) ? 1000 : 0),
+    isRetry: ({ status }) => status === 'sending',
+  }
+
+  accept(number: string, type: 'text' | 'image'): void {
+    this.#seq += 1
+    this.rows.push(makeMessage(this.#seq, number, { type }))
+    this.#list.mayHaveMore()
+  }
+
+  async pump(): Promise<void> {
+    for (let reads = 0; reads < 20; reads++) {
+      const waitMs = await this.#list.refill((messages) => planLanes(messages, this.#facts).supply)
+      if (waitMs === 0) break
+      this.#nowMs += waitMs
+    }
+    const { ready, unprepared } = planLanes(this.#list.list(), this.#facts)
+    for (const turn of unprepared) {
+      if (this.inPreparation.length < 4) this.#begin(turn, 'prepare')
+    }
+    let left = ready
+    for (let turn = this.#turns.choose(left); turn; turn = this.#turns.choose(left)) {
+      const chosen = turn
+      left = left.filter((other) => other !== chosen)
+      this.#turns.started(chosen)
+      this.#begin(chosen, 'send')
+    }
+  }
+
+  acknowledge(turn: Turn): void {
+    this.#end(turn)
+    this.delivered.push(turn.message)
+    this.#list.remove(turn.message)
+    this.rows.splice(
+      this.rows.findIndex(({ id }) => id === turn.message.id),
+      1,
+    )
+  }
+
+  leaveUnanswered(turn: Turn): void {
+    this.#end(turn)
+    turn.message.status = 'sending'
+    this.#rowOf(turn.message).status = 'sending'
+    this.#paused.add(turn.message.id)
+  }
+
+  prepared(turn: Turn): void {
+    this.#end(turn)
+    turn.message.uploadedContent = Buffer.from('uploaded')
+    this.#rowOf(turn.message).uploadedContent = Buffer.from('uploaded')
+  }
+
+  failToPrepare(turn: Turn): void {
+    this.#end(turn)
+    this.#paused.add(turn.message.id)
+  }
+
+  endPauses(): void {
+    this.#paused.clear()
+  }
+
+  reconnect(): void {
+    for (const { message } of this.onWire) this.#rowOf(message).status = 'sending'
+    this.onWire = []
+    this.inPreparation = []
+    this.#work.clear()
+    this.#list = this.#openList()
+    this.#turns = this.#openTurns()
+  }
+
+  #begin(turn: Turn, kind: 'send' | 'prepare'): void {
+    expect(this.#work.has(turn.recipient), 'nothing else is done for the recipient').toBe(false)
+    const earlier = this.rows.filter(
+      ({ number, seq }) => number === turn.message.number && seq < turn.message.seq,
+    )
+    expect(earlier, 'nothing to the recipient was accepted before it and waits').toEqual([])
+    this.#work.set(turn.recipient, kind)
+    const list = kind === 'send' ? this.onWire : this.inPreparation
+    list.push(turn)
+    expect(this.onWire.length).toBeLessThanOrEqual(8)
+    expect(this.onWire.filter(({ message }) => message.status === 'sending').length).toBeLessThanOrEqual(4)
+  }
+
+  #end(turn: Turn): void {
+    this.onWire = this.onWire.filter((other) => other !== turn)
+    this.inPreparation = this.inPreparation.filter((other) => other !== turn)
+    this.#work.delete(turn.recipient)
+    this.#turns.ended(turn)
+  }
+
+  #rowOf({ id }: WaitingMessage): WaitingMessage {
+    const row = this.rows.find((known) => known.id === id)
+    if (!row) throw new Error('The row is gone')
+    return row
+  }
+
+  #openList() {
+    return makeWaitingList(
+      async (query) => readFrom(this.rows, query),
+      () => this.#nowMs,
+    )
+  }
+
+  #openTurns() {
+    return makeSendTurns(({ message }: Turn) => (message.status === 'sending' ? 'retry' : 'fresh'))
+  }
+}
+
+const numbers = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'c') },
+  fc.nat(400).map((n) => `known ${n}`),
+  fc.nat(400).map((n) => `new ${n}`),
+)
+const accepted = fc.record({
+  kind: fc.constant('accept' as const),
+  number: numbers,
+  type: fc.constantFrom('text' as const, 'text' as const, 'image' as const),
+  count: fc.constantFrom(1, 1, 1, 80),
+  isSpread: fc.boolean(),
+})
+const other = fc.record({
+  kind: fc.constantFrom(
+    ...(['pump', 'pump', 'acknowledge', 'acknowledge', 'leaveUnanswered', 'prepared'] as const),
+    ...(['failToPrepare', 'endPauses', 'resolve', 'reconnect'] as const),
+  ),
+  index: fc.nat(7),
+})
+const steps = fc.array(fc.oneof({ weight: 1, arbitrary: accepted }, { weight: 3, arbitrary: other }), {
+  maxLength: 120,
+})
+
+function at<Item>(items: Item[], index: number): Item[] {
+  const item = items[index % Math.max(1, items.length)]
+  return item === undefined ? [] : [item]
+}
+
+it('messages to one recipient leave one at a time in their order, and nothing hides for good', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (history) => {
+      const model = new Model()
+      for (const step of history) {
+        if (step.kind === 'accept') {
+          for (let n = 0; n < step.count; n++) {
+            model.accept(step.isSpread ? `${step.number} ${n}` : step.number, step.type)
+          }
+        } else if (step.kind === 'resolve') {
+          for (const { number } of at(model.rows, step.index * 11)) model.resolved.add(number)
+        } else if (step.kind === 'prepared' || step.kind === 'failToPrepare') {
+          for (const turn of at(model.inPreparation, step.index)) model[step.kind](turn)
+        } else if (step.kind === 'acknowledge' || step.kind === 'leaveUnanswered') {
+          for (const turn of at(model.onWire, step.index)) model[step.kind](turn)
+        } else await model[step.kind]()
+      }
+      const count = model.rows.length
+      const before = model.delivered.length
+      for (const { number } of model.rows) model.resolved.add(number)
+      for (let rounds = 0; model.rows.length > 0 && rounds < 2 * count + 10; rounds++) {
+        model.endPauses()
+        await model.pump()
+        for (const turn of model.inPreparation) model.prepared(turn)
+        for (const turn of model.onWire) model.acknowledge(turn)
+      }
+      expect(model.rows).toEqual([])
+      expect(model.delivered).toHaveLength(before + count)
+    }),
+    { numRuns: 150 },
+  )
+}, 120_000)

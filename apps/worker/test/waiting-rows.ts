@@ -1,0 +1,44 @@
+import type { WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
+
+export function makeMessage(
+  index: number,
+  number: string,
+  fields: Partial<WaitingMessage> = {},
+): WaitingMessage {
+  return {
+    id: `id-${index}`,
+    seq: index,
+    createdAt: '2026-01-01',
+    waId: `wa-${index}`,
+    number,
+    recipientJid: null,
+    type: 'text',
+    body: 'x',
+    url: null,
+    filename: null,
+    uploadedContent: null,
+    status: 'queued',
+    interruptions: 0,
+    ...fields,
+  }
+}
+
+/** What `listWaitingMessages` answers; numbers that start with `new` belong to no contact. */
+export function readFrom(
+  rows: WaitingMessage[],
+  { except, exceptNumbers, without, limit }: WaitingQuery,
+): WaitingMessage[] {
+  const [ids, numbers, behind] = [new Set(except), new Set(exceptNumbers), new Set<string>()]
+  const found: WaitingMessage[] = []
+  for (const row of rows) {
+    const isUnprepared = row.type !== 'text' && row.uploadedContent === null
+    if (without.includes('unprepared') && isUnprepared) behind.add(row.number)
+    if (without.includes('attempted') && row.status === 'sending') behind.add(row.number)
+    const isLeftOut =
+      numbers.has(row.number) ||
+      behind.has(row.number) ||
+      (without.includes('newContacts') && row.number.startsWith('new'))
+    if (!isLeftOut && !ids.has(row.id) && found.length < limit) found.push({ ...row })
+  }
+  return found
+}

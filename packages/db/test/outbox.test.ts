@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { makeMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { insertAccount } from '../src/queries/accounts.ts'
+import { createDevice, findDevice } from '../src/queries/devices.ts'
+import type { Fence } from '../src/queries/fence.ts'
+import {
+  claimMessages,
+  type Hindrance,
+  listWaitingMessages,
+  storeUploadedContent,
+  unmarkMessages,
+} from '../src/queries/outbox.ts'
+import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers.ts'
+
+let db: Database
+let drop: () => Promise<void>
+let accountId: number
+let devices = 0
+
+beforeAll(async () => {
+  const database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  drop = database.drop
+  const account = await insertAccount(db, {
+    email: 'a@example.com',
+    passwordHash: '',
+    role: 'USER',
+    devicesAllowed: 100,
+    expiresAt: null,
+    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
+  })
+  accountId = account?.id ?? 0
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await drop()
+})
+
+/** A device of the test's own, with its shard. */
+async function makeDevice(): Promise<{ id: number; shard: number }> {
+  devices += 1
+  const sender = `49151${1_000_000 + devices}`
+  await createDevice(db, accountId, { sender, name: 'x', cmsId: null, cmsVer: null })
+  const device = await findDevice(db, accountId, { sender }, 0)
+  if (!device) throw new Error('The device was not created')
+  return device
+}
+
+async function own(shard: number): Promise<Fence> {
+  const workerId = randomUUID()
+  await registerWorker(db, { id: workerId, name: workerId, capacity: 1, leaseTtlMs: 3_600_000 })
+  const [owned] = await claimShards(db, workerId, [shard])
+  if (!owned) throw new Error('The shard was not claimed')
+  return { shard, workerId, epoch: owned.epoch }
+}
+
+async function die({ workerId }: Fence): Promise<void> {
+  await db.$client`UPDATE workers SET state = 'dead' WHERE id = ${workerId}`
+  await freeShardsOfDeadWorkers(db)
+}
+
+type Row = { number: string; type?: string; status?: string; sentAt?: string; uploaded?: boolean }
+type Stored = { id: string; createdAt: string }
+
+async function insert(deviceId: number, row: Row): Promise<Stored> {
+  const [stored] = await db.$client<Stored[]>`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
+      link_generation, sent_at, uploaded_content)
+    VALUES (${makeMessageId('1')}, ${accountId}, ${deviceId}, 'out', ${row.type ?? 'text'}, '1', ${row.number}, 'x',
+      ${row.status ?? 'queued'}, ${randomUUID()}, 1, ${row.sentAt ?? null}, ${row.uploaded ? Buffer.from('x') : null})
+    RETURNING id, created_at::text AS "createdAt"`
+  if (!stored) throw new Error('The message was not inserted')
+  return stored
+}
+
+const claim = async (fence: Fence, message: Stored, recipientJid: string | null = 'jid') =>
+  (await claimMessages(db, [{ ...message, fence, recipientJid, setback: null }]))[0]
+
+describe('the deaths of owners while they held a message', () => {
+  it('are counted once each, and no clean release is', async () => {
+    const device = await makeDevice()
+    const message = await insert(device.id, { number: '1' })
+    const first = await own(device.shard)
+    expect(await claim(first, message)).toBe(0)
+    expect(await claim(first, message)).toBe(0)
+    await die(first)
+    const second = await own(device.shard)
+    expect(await claim(second, message)).toBe(1)
+    expect(await claim(second, message)).toBe(1)
+    await releaseShards(db, second.workerId, [second])
+    const third = await own(device.shard)
+    expect(await claim(third, message)).toBe(1)
+    await die(third)
+    await die(await own(device.shard))
+    expect(await claim(await own(device.shard), message)).toBe(1)
+  })
+
+  it('are not counted for a message whose mark was taken back', async () => {
+    const device = await makeDevice()
+    const [sent, media, held] = [
+      await insert(device.id, { number: '1' }),
+      await insert(device.id, { number: '2', type: 'image' }),
+      await insert(device.id, { number: '3' }),
+    ]
+    const first = await own(device.shard)
+    for (const message of [sent, held]) await claim(first, message)
+    await claim(first, media, null)
+    await unmarkMessages(db, [{ ...sent, fence: first }])
+    await storeUploadedContent(db, first, { ...media, content: Buffer.from('x') })
+    await die(first)
+    const second = await own(device.shard)
+    expect(await claim(second, sent)).toBe(0)
+    expect(await claim(second, media)).toBe(0)
+    expect(await claim(second, held)).toBe(1)
+  })
+
+  it('leaves media that are only prepared cancelable, and says when another owner has the shard', async () => {
+    const device = await makeDevice()
+    const message = await insert(device.id, { number: '1', type: 'image' })
+    const first = await own(device.shard)
+    expect(await claim(first, message, null)).toBe(0)
+    const [row] = await db.$client`SELECT status FROM messages WHERE id = ${message.id}`
+    expect(row?.status).toBe('queued')
+    await die(first)
+    await own(device.shard)
+    expect(await claim(first, message)).toBeUndefined()
+  })
+})
+
+describe('the messages that wait for a device', () => {
+  it('come in their order, without those that stand still and those behind them', async () => {
+    const { id } = await makeDevice()
+    await insert(id, { number: 'known', status: 'sent', sentAt: new Date().toISOString() })
+    const rows: Row[] = [
+      { number: 'known' },
+      { number: 'media', type: 'image' },
+      { number: 'media' },
+      { number: 'ready', type: 'image', uploaded: true },
+      { number: 'mixed' },
+      { number: 'mixed', type: 'video' },
+      { number: 'mixed' },
+      { number: 'unanswered', status: 'sending' },
+      { number: 'unanswered' },
+      { number: 'known' },
+    ]
+    for (const row of rows) await insert(id, row)
+    const list = async (without: Hindrance[], exceptNumbers: string[] = []) =>
+      (await listWaitingMessages(db, id, { except: [], exceptNumbers, without, limit: 64 })).map(
+        ({ number }) => number,
+      )
+    expect(await list([])).toEqual(rows.map(({ number }) => number))
+    expect(await list(['unprepared'])).toEqual([
+      ...['known', 'ready', 'mixed', 'unanswered', 'unanswered', 'known'],
+    ])
+    expect(await list(['attempted', 'unprepared'], ['ready'])).toEqual(['known', 'mixed', 'known'])
+    expect(await list(['newContacts', 'attempted', 'unprepared'])).toEqual(['known', 'known'])
+    expect(await list(['newContacts'])).toEqual(['known', 'known'])
+  })
+})

@@ -2,10 +2,13 @@ import './preload.ts'
 import { makeLogger } from '@wagate/shared/logger'
 import { readConfig } from './config.ts'
 import { makePrivateFolder, removeFolder } from './private-folder.ts'
+import { downloadLimits, makeWhatsAppFetch } from './session/whatsapp-fetch.ts'
 import { startWorker } from './start.ts'
 
 const config = readConfig(process.env)
 const logger = makeLogger('worker', config.LOG_LEVEL)
+// Nothing in this process downloads with it but Baileys.
+globalThis.fetch = makeWhatsAppFetch({ ...downloadLimits, simulatedHost: config.WHATSAPP_MEDIA_HOST })
 const signals = ['SIGTERM', 'SIGINT'] as const
 /** Until it has started, nothing has to be finished. */
 const leave = () => process.exit(0)

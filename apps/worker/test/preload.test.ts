@@ -98,3 +98,28 @@ describe('the signature checks of the worker', () => {
     expect(JSON.parse(run(checks, false)).runs).toBe(3 * 4)
   })
 })
+
+describe('what the worker unpacks', () => {
+  const bomb = `
+    import { promisify } from 'node:util'
+    import { createInflate, deflateSync, inflate } from 'node:zlib'
+    const say = (value) => process.stdout.write(value + '\\n')
+    const packed = (bytes) => deflateSync(Buffer.alloc(bytes))
+    const whole = (bytes) => promisify(inflate)(packed(bytes)).then(({ length }) => length, () => 'refused')
+    const piecewise = async (bytes) => {
+      let size = 0
+      const stream = createInflate()
+      stream.end(packed(bytes))
+      try { for await (const chunk of stream) size += chunk.length } catch { return 'refused' }
+      return size
+    }
+    say(JSON.stringify([await whole(2 ** 20), await piecewise(2 ** 20), await whole(2 ** 24), await piecewise(2 ** 24)]))`
+
+  it('does not grow beyond a limit, at once or as a stream', () => {
+    expect(run(bomb).trim()).toBe(JSON.stringify([2 ** 20, 2 ** 20, 'refused', 'refused']))
+  })
+
+  it('would without the preload', () => {
+    expect(run(bomb, false).trim()).toBe(JSON.stringify([2 ** 20, 2 ** 20, 2 ** 24, 2 ** 24]))
+  })
+})

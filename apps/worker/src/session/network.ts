@@ -1,7 +1,10 @@
 import { Agent } from 'node:https'
 import { connect } from 'node:net'
+import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
 import type { Config } from '../config.ts'
+import { makePublicLookup } from '../media/public-lookup.ts'
+import { isWhatsAppUrl } from './whatsapp-fetch.ts'
 
 /**
  * Which WhatsApp network this process speaks to, as socket options. For the simulator it also replaces
@@ -14,7 +17,7 @@ export function chooseNetwork(config: Config): Partial<UserFacingSocketConfig> {
     major !== undefined && minor !== undefined && patch !== undefined
       ? { version: [major, minor, patch] }
       : {}
-  if (config.WHATSAPP_NETWORK === 'live') return common
+  if (config.WHATSAPP_NETWORK === 'live') return { ...common, fetchAgent: uploadAgent }
 
   if (config.WHATSAPP_ROOT_KEY) WA_CERT_DETAILS.PUBLIC_KEY = config.WHATSAPP_ROOT_KEY
   return {
@@ -26,6 +29,17 @@ export function chooseNetwork(config: Config): Partial<UserFacingSocketConfig> {
     }),
   }
 }
+
+/** Uploads follow redirects. They go to WhatsApp's hosts at public addresses all the same. */
+const uploadAgent = new (class extends Agent {
+  override createConnection(...[options, ...rest]: Parameters<Agent['createConnection']>) {
+    const { host, port } = options as { host?: string; port?: number }
+    if (!isWhatsAppUrl(new URL(`https://${host}:${port}`))) {
+      throw new TypeError('Refused to upload to a host that is not one of WhatsApp')
+    }
+    return super.createConnection(options, ...rest)
+  }
+})({ lookup: makePublicLookup(isForbiddenAddress) })
 
 /** Baileys builds https:// upload addresses; the simulator takes them as plain HTTP on one port. */
 function plainAgent(host: string): Agent {

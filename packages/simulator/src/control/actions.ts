@@ -9,6 +9,7 @@ import type { LogEntry, LoginEntry } from '../network/recent-log.ts'
 import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
+import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
 import { readQr } from './qr.ts'
@@ -40,6 +41,8 @@ export type Actions = {
     number: string,
     request: { to: string; text: string },
   ) => Promise<{ ok: true; wa_message_id: string }>
+  /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
+  history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
   read: (number: string, request: { wa_message_id: string }) => { ok: true }
   fault: (request: FaultRequest) => { id: string }
   faults: () => Fault[]
@@ -60,6 +63,10 @@ export function makeActions(network: Network): Actions {
     send: async (number, { to, text }) => {
       const phone = phoneOf(network, checkNumber(number))
       return { ok: true, wa_message_id: await sendFromHandset(network, phone, checkNumber(to), text) }
+    },
+    history: async (number, offer) => {
+      await offerHistory(network, phoneOf(network, checkNumber(number)), offer)
+      return { ok: true }
     },
     read: (number, request) => {
       markRead(network, phoneOf(network, checkNumber(number)), request.wa_message_id)

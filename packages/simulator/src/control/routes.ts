@@ -46,6 +46,19 @@ const routes: Route[] = [
     run: ({ actions, params, body }) =>
       actions.read(digits(params[0]), { wa_message_id: text(body, 'wa_message_id') }),
   },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/history$/,
+    run: ({ actions, params, body }) => {
+      const directPath = optionalText(body, 'direct_path')
+      const inlineZeros = optionalNumber(body, 'inline_zeros')
+      return actions.history(digits(params[0]), {
+        fromCompanion: optionalText(body, 'from') === 'companion',
+        ...(directPath !== undefined && { directPath }),
+        ...(inlineZeros !== undefined && { inlineZeros }),
+      })
+    },
+  },
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {

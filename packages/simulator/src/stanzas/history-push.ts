@@ -5,6 +5,7 @@ import { encryptFor } from '../handset/signal.ts'
 import { type Device, deliver, messageKey, settle } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { makePhone, type Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 
 /**
@@ -31,19 +32,55 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
   })
 }
 
+/** What a history notification makes its reader unpack or download. */
+export type HistoryOffer = {
+  /** From another companion of the account, which is any program that somebody linked. */
+  fromCompanion?: boolean
+  /** Put behind WhatsApp's host. */
+  directPath?: string
+  /** So many zeros, packed, instead. */
+  inlineZeros?: number
+}
+
+/** Tells the companions of a phone that there is history for them. */
+export async function offerHistory(network: Network, phone: Phone, offer: HistoryOffer): Promise<void> {
+  const { fromCompanion, directPath, inlineZeros } = offer
+  const author = fromCompanion
+    ? { phone: makePhone(phone.number), device: rogueDevice }
+    : { phone, device: 0 }
+  for (const device of phone.devices.values()) {
+    const protocolMessage = {
+      type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
+      historySyncNotification: {
+        syncType: proto.Message.HistorySyncType.INITIAL_BOOTSTRAP,
+        chunkOrder: 1,
+        progress: 100,
+        ...(inlineZeros
+          ? { initialHistBootstrapInlinePayload: deflateSync(Buffer.alloc(inlineZeros)) }
+          : { directPath: directPath ?? '', mediaKey: randomBytes(32), fileEncSha256: randomBytes(32) }),
+      },
+    }
+    await sendToOwnCompanion(network, device, protocolMessage, author)
+  }
+}
+
+const rogueDevice = 77
+
 async function sendToOwnCompanion(
   network: Network,
   device: Device,
   protocolMessage: proto.Message.IProtocolMessage,
+  author = { phone: device.phone, device: 0 },
 ): Promise<void> {
   const { phone } = device
-  const { type, body } = await encryptFor(phone, device, Buffer.from(encodeWAMessage({ protocolMessage })))
+  const padded = Buffer.from(encodeWAMessage({ protocolMessage }))
+  const { type, body } = await encryptFor(author.phone, device, padded)
   if (!phone.devices.has(device.id)) return
   const id = `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
   const stanza = node(
     'message',
     {
-      from: pnJid(phone.number),
+      from: pnJid(phone.number, author.device),
       id,
       t: nowSeconds(),
       type: 'text',

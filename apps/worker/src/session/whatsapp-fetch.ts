@@ -1,0 +1,81 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import { isForbiddenAddress } from '@wagate/shared/public-hosts'
+import { makePublicLookup } from '../media/public-lookup.ts'
+
+export type FetchLimits = {
+  bytesMax: number
+  deadlineMs: number
+  /** host:port of the simulated network, which answers in plain HTTP for all of WhatsApp's hosts. */
+  simulatedHost?: string | undefined
+  /** The system's by default. */
+  lookup?: LookupFunction
+}
+
+/** Of histories and app states, which are all that a worker downloads from WhatsApp. */
+export const downloadLimits = { bytesMax: 16 * 2 ** 20, deadlineMs: 30_000 }
+
+/** The path that is put behind WhatsApp's host comes from other devices of the account: `:9443/x`, `.example.com/x`. */
+export function isWhatsAppUrl(url: URL): boolean {
+  const isPlain = url.port === '' && url.username === '' && url.password === ''
+  return url.protocol === 'https:' && isPlain && url.hostname.endsWith('.whatsapp.net')
+}
+
+/**
+ * A `fetch` for what Baileys downloads by itself: from WhatsApp's hosts at public addresses only, without redirects, up
+ * to a number of bytes. Everything else is refused before a connection is opened.
+ */
+export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    const isSimulated = simulatedHost !== undefined && (isWhatsAppUrl(url) || url.host === simulatedHost)
+    if (!isSimulated && (simulatedHost !== undefined || !isWhatsAppUrl(url))) {
+      throw new TypeError('Refused to download from a host that is not one of WhatsApp')
+    }
+    if ((init?.method ?? 'GET') !== 'GET') throw new TypeError('Refused to send anything but GET')
+    const target = isSimulated ? new URL(url.pathname + url.search, `http://${simulatedHost}`) : url
+    const response = await get(target, new Headers(init?.headers), limits, isSimulated)
+    // A redirect is an answer without content: nothing follows it.
+    if (response.statusCode !== 200) {
+      response.destroy()
+      return new Response(null, { status: response.statusCode ?? 502 })
+    }
+    const body = Readable.toWeb(Readable.from(bounded(response, limits.bytesMax)))
+    return new Response(body as ReadableStream<Uint8Array>)
+  }
+}
+
+function get(
+  url: URL,
+  headers: Headers,
+  { deadlineMs, lookup }: FetchLimits,
+  isSimulated: boolean,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { request } = isSimulated ? http : https
+    request(
+      url,
+      {
+        // A connection of its own: the address of one that is kept alive was judged for another request.
+        agent: false,
+        headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
+        signal: AbortSignal.timeout(deadlineMs),
+        ...(!isSimulated && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
+      },
+      resolve,
+    )
+      .on('error', reject)
+      .end()
+  })
+}
+
+async function* bounded(response: IncomingMessage, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of response) {
+    size += chunk.length
+    if (size > bytesMax) throw new TypeError('Refused to download more than the limit')
+    yield chunk
+  }
+}

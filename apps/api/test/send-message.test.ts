@@ -91,6 +91,52 @@ describe('send-message', () => {
     expect(await storedOf(account)).toHaveLength(1)
   })
 
+  test('of a sender that WhatsApp keeps away is refused with the reason, and stores nothing', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const given = { sender, number, message: 'x', idempotency_key: 'once' }
+    const [first] = [await account.post('/send-message', given)]
+    for (const reason of ['blocked_by_whatsapp', 'banned_by_whatsapp', 'multi_device_mismatch']) {
+      await gateway.db.$client`
+        UPDATE devices SET connection = 'offline', offline_since = 'epoch', status_reason = ${reason}
+        WHERE id = ${deviceId}`
+      const media = { sender, number, type: 'image', url: 'https://example.com/x.png' }
+      for (const [path, body] of [
+        ['/send-message', { ...given, idempotency_key: reason }],
+        ['/send-media', media],
+      ] as const) {
+        expect(await account.post(path, body)).toMatchObject({
+          status: 409,
+          body: { code: 'sender_blocked', error: expect.stringContaining(`(${reason})`) },
+        })
+      }
+      // What was accepted before stays accepted.
+      const repeated = await account.post('/send-message', given)
+      expect(repeated).toMatchObject({ status: 200, body: { message_id: first?.body.message_id } })
+    }
+    expect(await storedOf(account)).toHaveLength(1)
+    await gateway.db.$client`
+      UPDATE devices SET connection = 'online', offline_since = NULL, status_reason = NULL WHERE id = ${deviceId}`
+    const again = await account.post('/send-message', { ...given, idempotency_key: 'banned_by_whatsapp' })
+    expect(again).toMatchObject({ status: 200, body: { status: 'queued' } })
+  })
+
+  test('of a sender that may come back is accepted, with a warning once it is away for longer than the grace', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const send = async (reason: string, away: string) => {
+      await gateway.db.$client`
+        UPDATE devices SET connection = 'offline', offline_since = now() - ${away}::interval, status_reason = ${reason}
+        WHERE id = ${deviceId}`
+      return account.post('/send-message', { sender, number, message: 'x' })
+    }
+    for (const reason of ['connection_replaced', 'client_outdated', 'connection_lost']) {
+      expect((await send(reason, '5 s')).body.warnings).toBeUndefined()
+      expect(await send(reason, '2 minutes')).toMatchObject({
+        status: 200,
+        body: { status: 'queued', warnings: [expect.stringContaining(`(${reason})`)] },
+      })
+    }
+  })
+
   test('of an unknown sender is 404', async () => {
     const account = await gateway.createAccount()
     expect(

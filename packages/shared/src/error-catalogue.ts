@@ -80,6 +80,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'No phone is linked to the sender.',
     'Link it: call `generate-qr` and scan the code.',
   ),
+  sender_blocked: permanent(
+    'WhatsApp does not let the sender connect. The sentence names the reason, which is also the status reason of the device.',
+    'Open WhatsApp on the phone of the sender. When it works there again, link it with `generate-qr` and `force`.',
+  ),
   already_connected: permanent(
     'The sender is linked.',
     'Nothing is left to do. Use `force` to log it out and link it again.',

@@ -24,6 +24,7 @@ export const requestErrorStatus = {
   method_not_allowed: 405,
   request_timeout: 408,
   sender_not_connected: 409,
+  sender_blocked: 409,
   already_connected: 409,
   email_exists: 409,
   last_key: 409,

@@ -14,6 +14,16 @@ export type StatusReason =
   | 'sender_mismatch'
   | 'temporarily_banned'
 
+/**
+ * Why WhatsApp keeps a sender away for good, as far as the gateway can tell: a person has to do something. Sends are
+ * refused. Every other reason of a status may pass without one.
+ */
+export const blockingReasons = [
+  'blocked_by_whatsapp',
+  'banned_by_whatsapp',
+  'multi_device_mismatch',
+] as const satisfies StatusReason[]
+
 /** Of a message that the gateway sends. */
 export const outgoingStatuses = [
   'scheduled',

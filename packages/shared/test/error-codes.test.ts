@@ -12,7 +12,7 @@ it('every published code of a request keeps its status', () => {
     403: ['admin_required', 'account_expired', 'device_limit_reached', 'media_url_forbidden'],
     404: ['not_found', 'sender_not_found', 'device_not_found', 'message_not_found'],
     405: ['method_not_allowed'],
-    409: ['sender_not_connected', 'already_connected', 'email_exists', 'not_cancelable'],
+    409: ['sender_not_connected', 'sender_blocked', 'already_connected', 'email_exists', 'not_cancelable'],
     413: ['payload_too_large'],
     415: ['unsupported_media_type'],
     422: ['idempotency_key_reused'],

@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses } from '@wagate/db/queries/idempotency'
 import { AppError } from '@wagate/shared/app-error'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
@@ -8,10 +8,16 @@ import type { Deadline } from '../http/deadline.ts'
 import { idempotencyKeyReused } from '../idempotency-key.ts'
 import type { Backlogs } from './backlogs.ts'
 import type { Commander } from './commander.ts'
-import { senderNotConnected, senderNotFound } from './sender-errors.ts'
+import { senderBlocked, senderNotConnected, senderNotFound } from './sender-errors.ts'
 import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
 
-type Accepted = { messageId: string; deviceId: number; status: MessageStatus; isReplay: boolean }
+type Accepted = {
+  messageId: string
+  deviceId: number
+  status: MessageStatus
+  isReplay: boolean
+  away: Away | null
+}
 
 export type Inbox = {
   /** Stores the message and tells its owner. Throws AppErrors of the sender, its queue and the idempotency key. */
@@ -53,17 +59,20 @@ function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted
   switch (outcome?.outcome) {
     case 'accepted': {
       const status = message.sendAt === null ? 'queued' : 'scheduled'
-      return { messageId: message.id, deviceId: outcome.deviceId, status, isReplay: false }
+      const { deviceId, away } = outcome
+      return { messageId: message.id, deviceId, status, isReplay: false, away }
     }
     case 'replayed': {
       const { payloadHash, messageId, deviceId, status } = outcome.use
       if (payloadHash !== message.idempotency?.payloadHash) throw idempotencyKeyReused()
-      return { messageId, deviceId, status, isReplay: true }
+      return { messageId, deviceId, status, isReplay: true, away: null }
     }
     case 'sender_not_found':
       throw senderNotFound()
     case 'sender_not_connected':
       throw senderNotConnected()
+    case 'sender_blocked':
+      throw senderBlocked(outcome.reason)
     case 'failed':
       throw outcome.error
     default:

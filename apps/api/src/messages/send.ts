@@ -34,7 +34,12 @@ export const sendFields = {
 }
 
 /** What both sends refuse with. */
-export const sendErrors: RequestErrorCode[] = ['sender_not_found', 'sender_not_connected', 'queue_full']
+export const sendErrors: RequestErrorCode[] = [
+  'sender_not_found',
+  'sender_not_connected',
+  'sender_blocked',
+  'queue_full',
+]
 
 export const exampleAddress = { sender: '4915112345678', number: '4915187654321' }
 
@@ -87,6 +92,9 @@ export async function send(
     call.deadline,
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
+  if (accepted.away && accepted.away.forMs >= call.context.config.STATUS_GRACE_MS) {
+    call.warn(`The sender is not connected (${accepted.away.reason}). The message waits until it is.`)
+  }
   const { messageId, deviceId } = accepted
   const progress = wait > 0 && !sendAt ? await awaitOutcome(call, accepted, wait * 1000) : undefined
   return {

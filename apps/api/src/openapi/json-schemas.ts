@@ -21,7 +21,7 @@ export function answerSchema({ fields }: Pick<Operation, 'fields'>): JsonSchema 
     warnings: z
       .array(z.string())
       .optional()
-      .describe('Remarks on the request, such as parameters that were ignored'),
+      .describe('Remarks on the request, such as parameters that were ignored or a sender that is away'),
   })
   return toJsonSchema(answer, 'output')
 }

@@ -1,4 +1,4 @@
-import type { MessageType } from '@wagate/shared/statuses'
+import { blockingReasons, type MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
 
@@ -22,10 +22,15 @@ export type NewMessage = {
 /** `key` counts within account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
 type Idempotency = { operation: string; key: string; payloadHash: string }
 
+/** The reason of the device's status, and since when it has no connection. */
+export type Away = { reason: string; forMs: number }
+
 export type Acceptance =
-  | { outcome: 'accepted'; deviceId: number }
+  /** `away` while the sender has no connection. */
+  | { outcome: 'accepted'; deviceId: number; away: Away | null }
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
+  | { outcome: 'sender_blocked'; reason: string }
   /** An earlier request came with the same idempotency key: `findKeyUses` tells what became of it. */
   | { outcome: 'key_used' }
 
@@ -43,14 +48,14 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
   const isAccepted = hasKeys
-    ? sql`is_linked AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
-    : sql`is_linked`
+    ? sql`can_send AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
+    : sql`can_send`
   const claimed = hasKeys
     ? sql`
     claimed AS (
       INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)
       SELECT account_id, operation, key, decode(payload_hash, 'base64'), id
-      FROM given WHERE is_linked AND key IS NOT NULL
+      FROM given WHERE can_send AND key IS NOT NULL
       -- In one order everywhere: two statements that wait for each other's keys would be a deadlock.
       ORDER BY account_id, operation, key
       ON CONFLICT ON CONSTRAINT idempotency_keys_pk DO UPDATE
@@ -68,10 +73,15 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
       FROM given WHERE media_base64 IS NOT NULL AND ${isAccepted}
     ),`
     : sql``
+  const isBlocked = sql`
+    device.connection <> 'online' AND coalesce(device.status_reason, '') IN ${sql(blockingReasons)}`
   const rows = await sql<AcceptanceRow[]>`
     WITH given AS (
       SELECT given.*, device.id AS device_id, device.link_generation,
-        coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked
+        coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
+        coalesce(${isLinkedIn(sql, 'device')} AND NOT (${isBlocked}), false) AS can_send,
+        CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
+        extract(epoch FROM now() - device.offline_since)::float8 * 1000 AS away_ms
       FROM unnest(
         ${list((m) => m.id)}::uuid[],
         ${list((m) => m.waId)}::text[],
@@ -107,16 +117,28 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
       FROM given WHERE ${isAccepted}
       ORDER BY position
     )
-    SELECT device_id AS "deviceId", is_linked AS "isLinked", ${isAccepted} AS "isAccepted"
+    SELECT device_id AS "deviceId", is_linked AS "isLinked", can_send AS "canSend",
+      away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
     ORDER BY position`
   return rows.map(toAcceptance)
 }
 
-type AcceptanceRow = { deviceId: number | null; isLinked: boolean; isAccepted: boolean }
+type AcceptanceRow = {
+  deviceId: number | null
+  isLinked: boolean
+  canSend: boolean
+  awayReason: string | null
+  awayMs: number | null
+  isAccepted: boolean
+}
 
-function toAcceptance({ deviceId, isLinked, isAccepted }: AcceptanceRow): Acceptance {
+function toAcceptance(row: AcceptanceRow): Acceptance {
+  const { deviceId, isLinked, canSend, awayReason, awayMs, isAccepted } = row
   if (deviceId === null) return { outcome: 'sender_not_found' }
   if (!isLinked) return { outcome: 'sender_not_connected' }
-  return isAccepted ? { outcome: 'accepted', deviceId } : { outcome: 'key_used' }
+  if (!canSend) return { outcome: 'sender_blocked', reason: awayReason ?? '' }
+  if (!isAccepted) return { outcome: 'key_used' }
+  const away = awayReason === null ? null : { reason: awayReason, forMs: awayMs ?? 0 }
+  return { outcome: 'accepted', deviceId, away }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../src/app-process.ts'
@@ -6,6 +6,7 @@ import { repository } from '../src/app-process.ts'
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const inside = (...folders: string[]) =>
   folders.flatMap((folder) => readdirSync(join(repository, folder)).map((name) => `${folder}/${name}`))
+const isFile = (path: string) => statSync(join(repository, path)).isFile()
 const manifests = ['.', 'devnet', 'bench', ...inside('packages', 'apps')].map(
   (folder) => `${folder}/package.json`,
 )
@@ -43,12 +44,28 @@ test('new releases wait for a day, and only Postgres for npm start may run an in
 })
 
 test('every install is held to the lockfile', () => {
-  const installing = ['Dockerfile', 'docker-compose.yml', ...inside('scripts', '.ci')]
+  const installing = ['Dockerfile', 'docker-compose.yml', ...inside('scripts', '.ci').filter(isFile)]
   const installs = installing.flatMap(
     (path) => read(path).match(/^.*(pnpm install|packageManager, 'install').*$/gm) ?? [],
   )
   expect(installs.length).toBeGreaterThan(2)
   for (const install of installs) expect(install).toContain('--frozen-lockfile')
+})
+
+test('the Redis of last resort is held to checksums and runs no install script', () => {
+  const folder = 'devnet/src/servers/redis-in-js'
+  const source = read(`${folder}.ts`)
+  expect(source).toMatch(/\['ci', '--ignore-scripts'/)
+  expect(source).not.toMatch(/'install'/)
+  const { packages } = JSON.parse(read(`${folder}/package-lock.json`))
+  const { dependencies } = JSON.parse(read(`${folder}/package.json`))
+  expect(source).toContain(`const version = '${dependencies['js-redis-server']}'`)
+  const locked: [string, { integrity?: string; resolved?: string }][] = Object.entries(packages)
+  expect(locked.length).toBeGreaterThan(1)
+  for (const [path, { integrity, resolved }] of locked) {
+    if (path !== '') expect([path, integrity]).toEqual([path, expect.stringMatching(/^sha512-/)])
+    expect([path, resolved]).toEqual([path, undefined])
+  }
 })
 
 test('images run as nobody special and take no secret in', () => {

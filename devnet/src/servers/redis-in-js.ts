@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { RedisProgram, RedisSearch } from './redis-program.ts'
 
 const version = '0.3.0'
+/** Its manifest and a lockfile with the checksums of it and of all that it needs. */
+const locked = fileURLToPath(new URL('./redis-in-js', import.meta.url))
 
 /** The last resort: enough to look around, no more. */
 export function findRedisInJs(search: RedisSearch): RedisProgram | undefined {
@@ -12,7 +15,9 @@ export function findRedisInJs(search: RedisSearch): RedisProgram | undefined {
   if (!existsSync(program)) {
     search.report('No Redis found: fetching js-redis-server, which is slow and keeps nothing')
     mkdirSync(folder, { recursive: true })
-    const args = ['install', '--prefix', folder, '--no-save', '--no-audit', `js-redis-server@${version}`]
+    for (const file of ['package.json', 'package-lock.json'])
+      copyFileSync(join(locked, file), join(folder, file))
+    const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund']
     if (spawnSync('npm', args, { cwd: folder, timeout: 120_000 }).status !== 0) return undefined
   }
   return {

@@ -125,6 +125,20 @@ test('metrics listen on loopback when the API listens on every address', async (
   }
 }, 60_000)
 
+test('warns once of a proxy that it was not told of', async () => {
+  const { output } = start(await makeEnv())
+  const url = await listening(output)
+  const ask = () => fetch(`${url}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
+  for (let n = 0; n < 3; n++) await ask()
+  await vi.waitFor(() => expect(output.join('')).toContain('TRUST_PROXY is 0'))
+  expect(output.join('').split('TRUST_PROXY is 0')).toHaveLength(2)
+  const told = start({ ...(await makeEnv()), TRUST_PROXY: '1' })
+  await fetch(`${await listening(told.output)}/health/live`, {
+    headers: { 'x-forwarded-for': '203.0.113.7' },
+  })
+  expect(told.output.join('')).not.toContain('TRUST_PROXY is 0')
+}, 60_000)
+
 test('names every setting that is wrong, and not its value', async () => {
   const { child, output } = start({ DATABASE_URL: 'mysql://secret', REDIS_URL: '', PORT: 'x' })
   const [code] = await once(child, 'exit')

@@ -39,6 +39,7 @@ const acceptedRequestId = /^[\w.-]{1,128}$/
 
 /** Runs a handler and answers in JSON whatever happens, with the headers that every answer has, and logs one line. */
 export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config' | 'log' | 'metrics'>) {
+  let isProxyNoticed = config.TRUST_PROXY > 0
   return async (
     c: Context<{ Bindings: HttpBindings }>,
     handle: (exchange: Exchange) => Promise<Answer>,
@@ -46,6 +47,12 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
     const request = c.req.raw
     // Now: a connection that was closed knows it no longer.
     const connectedFrom = c.env.incoming.socket.remoteAddress
+    if (!isProxyNoticed && c.env.incoming.headers?.['x-forwarded-for'] !== undefined) {
+      isProxyNoticed = true
+      log.warn(
+        'X-Forwarded-For is ignored: TRUST_PROXY is 0. Behind a proxy all clients count as one. Set it to the number of proxies.',
+      )
+    }
     const startedAt = performance.now()
     const given = request.headers.get('x-request-id') ?? ''
     const requestId = acceptedRequestId.test(given) ? given : randomUUID()

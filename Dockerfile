@@ -34,7 +34,7 @@ COPY --from=build /app/packages/db/dist packages/db/dist
 COPY --from=build /app/packages/db/migrations packages/db/migrations
 COPY --from=build /app/apps/api/dist apps/api/dist
 COPY --from=build /app/apps/worker/dist apps/worker/dist
-COPY scripts/migrate.mjs scripts/healthcheck.mjs scripts/
+COPY scripts/migrate.mjs scripts/roles.mjs scripts/healthcheck.mjs scripts/
 USER node
 
 FROM runtime AS migrate

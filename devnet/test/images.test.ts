@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,7 @@ beforeAll(async () => {
     HOST: '127.0.0.1',
     DATABASE_URL: database.url,
     REDIS_URL: await testRedisUrl(),
-    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    MASTER_KEY: randomBytes(32).toString('base64'),
     WHATSAPP_NETWORK: 'simulator',
     ...simulatorEnvironment(facts),
   }

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { repository } from '../src/app-process.ts'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { freePort } from '../src/servers/free-port.ts'
 import { makeGatewayClient } from './gateway-client.ts'
@@ -53,6 +56,15 @@ it('counts requests, sends, receipts and logins, and names nobody', async () => 
     expect(api + worker).not.toContain(secret)
   }
 }, 60_000)
+
+it('docs/operations.md explains every metric, and no other', async () => {
+  const served = (await Promise.all(['api', 'worker-1'].map(metricsOf))).join('\n')
+  const page = readFileSync(join(repository, 'docs/operations.md'), 'utf8')
+  const names = (text: string, pattern: RegExp) => [
+    ...new Set([...text.matchAll(pattern)].map(([, name]) => name)),
+  ]
+  expect(names(page, /`(wagate_\w+)` *[|,]/g).sort()).toEqual(names(served, /^# TYPE (wagate_\w+) /gm).sort())
+})
 
 it('without workers the API accepts, and its metrics and readiness say that messages wait', async () => {
   const gateway = makeGatewayClient(devnet)

@@ -1,7 +1,7 @@
 import { readEnv } from '@wagate/shared/env'
 import { pickSettings } from '@wagate/shared/settings'
 
-const shape = pickSettings(
+export const shape = pickSettings(
   'DATABASE_URL',
   'REDIS_URL',
   'LOG_LEVEL',

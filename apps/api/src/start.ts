@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkInstallation } from '@wagate/db/queries/installation'
+import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import { openAccountEvents } from '@wagate/queue/account-events'
 import { openCommandProducer } from '@wagate/queue/command-producer'
@@ -37,6 +38,7 @@ export async function startApi(
     applicationName: 'wagate-api',
     statementTimeoutMs: 3000,
   })
+  warnOfUnauthenticatedTls(config.DATABASE_URL, log)
   const onError = makeOutageLog(log, 'redis').failed
   const producer = openCommandProducer(config.REDIS_URL, { shards: config.SHARDS, onError })
   const events = openDeviceEvents(config.REDIS_URL, { onError })

@@ -1,15 +1,19 @@
+import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { setNetwork, setShards } from '@wagate/db/queries/installation'
 import { readEnv } from '@wagate/shared/env'
+import { makeLogger } from '@wagate/shared/logger'
 import { settings } from '@wagate/shared/settings'
 import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
+import { startHousekeeping } from './housekeeping.ts'
 import { rotateMasterKeys } from './rotate-master-keys.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
 const usage = `Usage: wagate keys rotate
        wagate shards set <number>
        wagate network set live|simulator
+       wagate housekeeping
 
 keys rotate
 Encrypts with MASTER_KEY what one of MASTER_KEYS_OTHER has encrypted, in the database of DATABASE_URL, while workers run.
@@ -21,9 +25,14 @@ processes before, and start them with the new SHARDS.
 
 network set
 Writes down which WhatsApp network the senders in the database of DATABASE_URL are linked on. Links of another network end
-when a worker starts, so use it only when you know that the network is the right one.`
+when a worker starts, so use it only when you know that the network is the right one.
+
+housekeeping
+Makes and drops partitions and deletes what has expired, until it is stopped. For workers with HOUSEKEEPING=false, whose
+role of the database does not own the tables.`
 
 const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
+const { LOG_LEVEL, RETENTION_DAYS } = settings
 const sayEveryMs = 2000
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
@@ -41,6 +50,7 @@ async function run(args: string[]): Promise<number> {
   const network = WHATSAPP_NETWORK.safeParse(value)
   if (!values.help) {
     if (positionals.join(' ') === 'keys rotate') return rotateKeys()
+    if (positionals.join(' ') === 'housekeeping') return keepHouse()
     if (subject === 'shards' && verb === 'set' && value && shards.success) return changeShards(shards.data)
     if (subject === 'network' && verb === 'set' && value && network.success)
       return changeNetwork(network.data)
@@ -78,6 +88,24 @@ async function changeNetwork(network: WhatsAppNetwork): Promise<number> {
   return withDatabase(readEnv({ DATABASE_URL }, process.env).DATABASE_URL, async (db) => {
     await setNetwork(db.$client, network)
     console.log(`The network is "${network}". Start every process with WHATSAPP_NETWORK=${network}.`)
+    return 0
+  })
+}
+
+async function keepHouse(): Promise<number> {
+  const config = readEnv({ DATABASE_URL, LOG_LEVEL, RETENTION_DAYS }, process.env)
+  return withDatabase(config.DATABASE_URL, async (db) => {
+    const logger = makeLogger('housekeeping', config.LOG_LEVEL)
+    const housekeeping = startHousekeeping(db, logger, {
+      retentionDays: config.RETENTION_DAYS,
+      isDoneHere: true,
+    })
+    logger.info('Housekeeping has started')
+    // A timer keeps the process: an event to wait for does not.
+    const keepAlive = setInterval(() => undefined, 60_000)
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
+    clearInterval(keepAlive)
+    await housekeeping.close()
     return 0
   })
 }

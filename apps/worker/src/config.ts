@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { readEnv } from '@wagate/shared/env'
 import { pickSettings, settings } from '@wagate/shared/settings'
 
-const shape = {
+export const shape = {
   ...pickSettings(
     'DATABASE_URL',
     'REDIS_URL',
@@ -36,6 +36,7 @@ const shape = {
     'MEDIA_MEMORY_BYTES',
     'ALLOW_PRIVATE_MEDIA_HOSTS',
     'RETENTION_DAYS',
+    'HOUSEKEEPING',
   ),
   WORKER_NAME: settings.WORKER_NAME.default(hostname),
 }

@@ -29,17 +29,27 @@ const contactsEveryMs = 24 * 60 * minuteMs
 /** Between two batches: other statements and vacuum get their turn. */
 const pauseMs = 50
 
+type HousekeepingOptions = {
+  retentionDays: number
+  /** False only watches the partitions: another process makes and drops them, and cleans. */
+  isDoneHere: boolean
+}
+
 /**
  * Makes partitions ahead every ten minutes and cleans every hour, in steps that fail each for itself. All workers
- * try; one at a time does it.
+ * try; one at a time does it. Needs a role that owns the tables.
  */
-export function startHousekeeping(db: Database, logger: Logger, retentionDays: number): Housekeeping {
+export function startHousekeeping(
+  db: Database,
+  logger: Logger,
+  { retentionDays, isDoneHere }: HousekeepingOptions,
+): Housekeeping {
   const stopping = new AbortController()
   let weeksAhead: number | undefined
   let contactsAfterMs = performance.now() + cleaningEveryMs * Math.random()
 
   async function keepPartitions(): Promise<void> {
-    await attempt('making partitions', () => ensureMessagePartitions(db.$client))
+    if (isDoneHere) await attempt('making partitions', () => ensureMessagePartitions(db.$client))
     await attempt('counting partitions', async () => {
       weeksAhead = await countPartitionWeeksAhead(db.$client)
     })
@@ -95,7 +105,10 @@ export function startHousekeeping(db: Database, logger: Logger, retentionDays: n
   }
 
   const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
-  const running = Promise.all([repeat(keepPartitions, partitionsEveryMs), repeat(clean, cleaningEveryMs)])
+  const running = Promise.all([
+    repeat(keepPartitions, partitionsEveryMs),
+    ...(isDoneHere ? [repeat(clean, cleaningEveryMs)] : []),
+  ])
   return {
     partitionWeeksAhead: () => weeksAhead,
     async close() {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation'
+import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
@@ -28,6 +29,7 @@ const tickMs = 500
  * Throws when the installation has another number of shards or belongs to another network.
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
+  warnOfUnauthenticatedTls(config.DATABASE_URL, logger)
   const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
@@ -54,7 +56,10 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
     const owner = startOwner({ config, logger, metrics, databases, events, inspector })
-    const housekeeping = startHousekeeping(databases.housekeeping, logger, config.RETENTION_DAYS)
+    const housekeeping = startHousekeeping(databases.housekeeping, logger, {
+      retentionDays: config.RETENTION_DAYS,
+      isDoneHere: config.HOUSEKEEPING,
+    })
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
 

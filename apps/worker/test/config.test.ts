@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -5,7 +6,7 @@ import { readConfig } from '../src/config.ts'
 const required = {
   DATABASE_URL: 'postgres://localhost/wagate',
   REDIS_URL: 'redis://localhost',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  MASTER_KEY: randomBytes(32).toString('base64'),
 }
 
 test('a worker is named after its host unless it is given a name', () => {

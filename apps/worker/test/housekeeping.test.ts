@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 function start(): void {
-  housekeeping = startHousekeeping(db, makeLogger('test', 'silent'), 365)
+  housekeeping = startHousekeeping(db, makeLogger('test', 'silent'), { retentionDays: 365, isDoneHere: true })
 }
 
 async function count(table: string): Promise<number> {

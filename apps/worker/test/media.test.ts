@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +24,7 @@ const options = { timeout: 60_000 }
 const config = readConfig({
   DATABASE_URL: 'postgres://localhost/wagate',
   REDIS_URL: 'redis://localhost',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  MASTER_KEY: randomBytes(32).toString('base64'),
   ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
 })
 const inspector = makeTestInspector()

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -152,7 +153,7 @@ function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
         PATH: process.env.PATH,
         DATABASE_URL: link.url,
         REDIS_URL: redisUrl,
-        MASTER_KEY: Buffer.alloc(32).toString('base64'),
+        MASTER_KEY: randomBytes(32).toString('base64'),
         WHATSAPP_NETWORK: 'simulator',
         WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
         WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),

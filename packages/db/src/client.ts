@@ -1,7 +1,8 @@
-import { connect as connectTcp, type Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import * as schema from './schema.ts'
+import { readTlsSettings } from './tls.ts'
 
 /** Drizzle for plain queries, `$client` (postgres.js) for statements that are SQL by nature. */
 export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql }
@@ -20,8 +21,10 @@ export type DatabaseOptions = {
 
 /** Connects lazily: the first query opens the first connection. Timestamps of `$client` queries are text. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
-  const client = postgres(url, {
+  const tls = readTlsSettings(url)
+  const client = postgres(tls.url, {
     max: options.poolSize,
+    ssl: tls.ssl,
     idle_timeout: 5,
     connect_timeout: 5,
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
@@ -47,12 +50,31 @@ const silenceMs = 6000
 
 /** Returned while still connecting: postgres.js reads a failure from the socket's own close, and tries again. */
 function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }): Socket {
-  const socket = path ? connectTcp(path) : connectTcp({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
-  return socket.setTimeout(silenceMs, () =>
-    socket.destroy(
-      Object.assign(new Error(`Postgres was silent for ${silenceMs} ms`), { code: 'ETIMEDOUT' }),
-    ),
-  )
+  const socket = new WatchedSocket()
+  return path ? socket.connect(path) : socket.connect({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
+}
+
+/** Ends when Postgres is silent. postgres.js removes all listeners when it starts TLS on it: not this one. */
+class WatchedSocket extends Socket {
+  constructor() {
+    super()
+    this.setTimeout(silenceMs)
+    this.#watch()
+  }
+
+  override removeAllListeners(...event: [] | [string | symbol]): this {
+    super.removeAllListeners(...event)
+    this.#watch()
+    return this
+  }
+
+  #watch(): void {
+    if (this.listenerCount('timeout') > 0) return
+    this.on('timeout', () => {
+      const error = new Error(`Postgres was silent for ${silenceMs} ms`)
+      this.destroy(Object.assign(error, { code: 'ETIMEDOUT' }))
+    })
+  }
 }
 
 /** postgres.js reads this option but does not declare it (src/connection.js, createSocket). */

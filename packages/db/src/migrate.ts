@@ -7,6 +7,8 @@ import { migrationsFolder } from './migrations.ts'
 import { claimNetwork } from './queries/installation.ts'
 import { buildMessageIndexes } from './queries/message-indexes.ts'
 import { ensureMessagePartitions } from './queries/partitions.ts'
+import { grantRights } from './rights.ts'
+import { readTlsSettings } from './tls.ts'
 
 /**
  * Brings the database to this version, under an advisory lock: several may call it at once.
@@ -17,7 +19,8 @@ export async function migrate(
   databaseUrl: string,
   options: { shards: number; network?: WhatsAppNetwork; retentionDays?: number },
 ): Promise<void> {
-  const client = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  const { url, ssl } = readTlsSettings(databaseUrl)
+  const client = postgres(url, { ssl, max: 1, onnotice: () => undefined })
   try {
     await client`SELECT pg_advisory_lock(${advisoryLocks.migration})`
     await applyMigrations(drizzle(client), { migrationsFolder })
@@ -26,6 +29,7 @@ export async function migrate(
     await setShards(client, options.shards)
     const { retentionDays } = options
     if (retentionDays !== undefined) await client`UPDATE installation SET retention_days = ${retentionDays}`
+    await grantRights(client)
     if (options.network) await claimNetwork(client, options.network)
   } finally {
     await client.end()

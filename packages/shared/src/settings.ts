@@ -22,8 +22,19 @@ const url = (...schemes: string[]) =>
 
 const key32 = z
   .string({ error: 'is required' })
+  .refine(isKey32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
   .transform((value) => Buffer.from(value, 'base64'))
-  .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+
+/** Node takes what is not base64 for something. */
+function isKey32(value: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value
+}
+
+/** False for zeros, a repeated pattern and typed text. 32 random bytes hold about 30 different ones, never only letters. */
+function isRandom(key: Buffer): boolean {
+  return new Set(key).size > 16 && !key.every((byte) => byte >= 0x20 && byte < 0x7f)
+}
+const randomKey32 = key32.refine(isRandom, 'must be random (openssl rand -base64 32)')
 
 /** How many proxies stand in front; `true` is one. */
 const proxies = z
@@ -33,18 +44,16 @@ const proxies = z
 
 const keys32 = z
   .string()
-  .transform((value) => value.split(',').map((key) => Buffer.from(key, 'base64')))
-  .refine(
-    (keys) => keys.every((bytes) => bytes.length === 32),
-    'must be keys of 32 bytes in base64, with commas between',
-  )
+  .transform((value) => value.split(','))
+  .refine((keys) => keys.every(isKey32), 'must be keys of 32 bytes in base64, with commas between')
+  .transform((keys) => keys.map((key) => Buffer.from(key, 'base64')))
 
 /** Every environment variable of the system, in one place. `.env.example` lists the same (a test compares). */
 export const settings = {
   DATABASE_URL: url('postgres:', 'postgresql:'),
   REDIS_URL: url('redis:', 'rediss:'),
   /** Encrypts WhatsApp credentials and Signal keys at rest. */
-  MASTER_KEY: key32,
+  MASTER_KEY: randomKey32,
   /** What was encrypted with these can be read as well. */
   MASTER_KEYS_OTHER: keys32.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -125,6 +134,8 @@ export const settings = {
   ALLOW_PRIVATE_MEDIA_HOSTS: flag.default(false),
 
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
+  /** Of a worker; false when `wagate housekeeping` runs beside it, under the role that owns the tables. */
+  HOUSEKEEPING: flag.default(true),
 }
 
 /** Those that a process reads: what it does not know cannot stop its start. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { settings } from '../src/settings.ts'
 
@@ -14,4 +15,31 @@ it.each([
   ['LIMIT_REQUESTS_BURST', 100],
 ] as const)('%s, which clients were told, is %i unless it is set', (name, value) => {
   expect(settings[name].parse(undefined)).toBe(value)
+})
+
+const base64 = (bytes: string | Buffer) => Buffer.from(bytes).toString('base64')
+const random = base64(randomBytes(32))
+
+it('MASTER_KEY takes 32 random bytes in base64', () => {
+  expect(settings.MASTER_KEY.parse(random).toString('base64')).toBe(random)
+})
+
+it.each([
+  ['zeros', base64(Buffer.alloc(32))],
+  ['a repeated pattern', base64('0123456789abcdef\x80'.repeat(2).slice(0, 32))],
+  ['typed text', base64('correct horse battery staple 123')],
+  ['too short', base64(randomBytes(31))],
+  ['hexadecimal', randomBytes(32).toString('hex')],
+  ['not quite base64', `${random.slice(0, -1)} `],
+  ['base64url', base64(Buffer.alloc(32, 0xfb)).replaceAll('+', '-')],
+  ['trailing garbage', `${random}!`],
+  ['bits that no byte holds', `${base64(Buffer.alloc(32, 7)).slice(0, -2)}d=`],
+])('MASTER_KEY refuses %s', (_, value) => {
+  expect(settings.MASTER_KEY.safeParse(value).success).toBe(false)
+})
+
+it('MASTER_KEYS_OTHER reads a weak key, so that it can be replaced, and nothing but base64', () => {
+  const weak = base64(Buffer.alloc(32))
+  expect(settings.MASTER_KEYS_OTHER.parse(`${random},${weak}`)).toHaveLength(2)
+  expect(settings.MASTER_KEYS_OTHER.safeParse(`${random},${weak} `).success).toBe(false)
 })

@@ -1,0 +1,82 @@
+import type postgres from 'postgres'
+
+/** The roles of an installation; each is called after its database, such as `wagate_api`. */
+export type DatabaseRole = 'migrate' | 'api' | 'worker'
+
+type Rights = { [table: string]: string }
+
+/** Media keys, which only workers need. */
+const secretColumns = ['uploaded_content']
+
+/**
+ * What the roles of the running processes may do; the role `migrate` owns everything. A table that is not named here is
+ * out of their reach, and a test fails until it is named. `columns` stands for all columns but the secret ones.
+ */
+export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
+  api: {
+    accounts: 'SELECT, INSERT, UPDATE',
+    api_keys: 'SELECT, INSERT, UPDATE',
+    audit_log: 'INSERT',
+    device_auth: '',
+    devices: 'SELECT, INSERT, UPDATE',
+    idempotency_keys: 'SELECT, INSERT, UPDATE',
+    installation: 'SELECT',
+    master_keys: '',
+    media_blobs: 'SELECT (message_id), INSERT, DELETE',
+    messages: 'SELECT (columns), INSERT, UPDATE (status)',
+    shard_leases: 'SELECT',
+    workers: 'SELECT',
+  },
+  worker: {
+    accounts: 'SELECT',
+    api_keys: '',
+    audit_log: '',
+    device_auth: 'SELECT, INSERT, UPDATE, DELETE',
+    devices: 'SELECT, UPDATE, DELETE',
+    idempotency_keys: '',
+    installation: 'SELECT',
+    master_keys: 'SELECT, INSERT, UPDATE, DELETE',
+    media_blobs: 'SELECT, DELETE',
+    messages: 'SELECT, INSERT, UPDATE',
+    shard_leases: 'SELECT, UPDATE',
+    workers: 'SELECT, INSERT, UPDATE, DELETE',
+  },
+}
+
+/**
+ * Gives the roles that exist exactly these rights, in one transaction: processes that run do not notice. To be run by
+ * the owner after every migration.
+ */
+export async function grantRights(client: postgres.Sql): Promise<void> {
+  await client.begin(async (sql) => {
+    for (const [role, tables] of Object.entries(rights)) {
+      const name = await findRole(sql, role)
+      if (!name) continue
+      await sql.unsafe(`
+        REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name};
+        GRANT USAGE ON SCHEMA public, drizzle TO ${name};
+        GRANT SELECT ON drizzle.__drizzle_migrations TO ${name};
+        GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${name}`)
+      for (const [table, granted] of Object.entries(tables)) {
+        if (granted === '') continue
+        const allowed = granted.includes('(columns)') ? await listOpenColumns(sql, table) : ''
+        await sql.unsafe(`GRANT ${granted.replace('columns', allowed)} ON ${table} TO ${name}`)
+      }
+    }
+  })
+}
+
+/** Quoted; undefined when the installation does without it. */
+async function findRole(sql: postgres.ISql, role: string): Promise<string | undefined> {
+  const [found] = await sql<{ name: string }[]>`
+    SELECT quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_database() || '_' || ${role}`
+  return found?.name
+}
+
+async function listOpenColumns(sql: postgres.ISql, table: string): Promise<string> {
+  const [row] = await sql<{ names: string }[]>`
+    SELECT string_agg(quote_ident(attname), ', ') AS names FROM pg_attribute
+    WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped
+      AND attname <> ALL (${secretColumns})`
+  return row?.names ?? ''
+}

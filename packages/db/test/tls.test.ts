@@ -1,0 +1,195 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { TLSSocket } from 'node:tls'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { type Postgres, startPostgres } from '../../../devnet/src/servers/postgres.ts'
+import { closeDatabase, openDatabase } from '../src/client.ts'
+import { databaseFailure } from '../src/failures.ts'
+import { migrate } from '../src/migrate.ts'
+import { readTlsSettings } from '../src/tls.ts'
+
+let folder: string
+let server: Postgres
+let proxy: TcpProxy
+let certificate: string
+let otherAuthority: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'wagate-tls-'))
+  // Postgres may run under another account.
+  execFileSync('chmod', ['711', folder])
+  server = await startPostgres({
+    folder: join(folder, 'postgres'),
+    logFile: join(folder, 'log'),
+    durable: false,
+  })
+  certificate = makeCertificate('server', server.folder)
+  otherAuthority = makeCertificate('other', folder)
+  const sql = postgres(server.url, { max: 1 })
+  await sql.unsafe("ALTER SYSTEM SET ssl_cert_file = 'server.crt'")
+  await sql.unsafe("ALTER SYSTEM SET ssl_key_file = 'server.key'")
+  await sql.unsafe('ALTER SYSTEM SET ssl = on')
+  await sql`SELECT pg_reload_conf()`
+  await sql.end()
+  proxy = await startTcpProxy(server.url)
+}, 60_000)
+afterAll(async () => {
+  await proxy?.close()
+  await server?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Signed by its own key, for `localhost` only. Postgres must own its key. */
+function makeCertificate(name: string, directory: string): string {
+  const [key, file] = [join(directory, `${name}.key`), join(directory, `${name}.crt`)]
+  const subject = ['-subj', '/CN=wagate test', '-addext', 'subjectAltName=DNS:localhost']
+  const kind = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '1',
+  ]
+  execFileSync('openssl', [...kind, '-keyout', key, '-out', file, ...subject], { stdio: 'ignore' })
+  const { uid, gid } = statSync(directory)
+  for (const path of [key, file]) chownSync(path, uid, gid)
+  return file
+}
+
+/** How the connection is seen by Postgres, or why there is none. */
+async function connect(
+  parameters: Record<string, string>,
+  { hostname = 'localhost' } = {},
+): Promise<unknown> {
+  const url = new URL(server.url)
+  url.hostname = hostname
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  const db = openDatabase(url.href, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 2000 })
+  try {
+    const [row] = await db.$client<{ ssl: boolean }[]>`
+      SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`
+    return row?.ssl
+  } catch (error) {
+    return (error as { code?: string }).code
+  } finally {
+    await closeDatabase(db)
+  }
+}
+
+test('verify-full takes the server of the name and the authority that were given', async () => {
+  const verified = { sslmode: 'verify-full', sslrootcert: certificate }
+  expect(await connect(verified)).toBe(true)
+})
+
+test('verify-full refuses a server of another name', async () => {
+  const verified = { sslmode: 'verify-full', sslrootcert: certificate }
+  // An address of this very server that its certificate does not name.
+  const hostname = '127.0.0.1'
+  expect(await connect(verified, { hostname })).toBe('ERR_TLS_CERT_ALTNAME_INVALID')
+  expect(await connect({ ...verified, sslmode: 'verify-ca' }, { hostname })).toBe(true)
+})
+
+test('the server is told the name that is asked for', async () => {
+  const names: string[] = []
+  const listener = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('S')
+      const secure = new TLSSocket(socket, {
+        isServer: true,
+        SNICallback(name, done) {
+          names.push(name)
+          done(new Error('enough'))
+        },
+      })
+      secure.on('error', () => socket.destroy())
+    })
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const url = `postgres://u:p@localhost:${port}/wagate?sslmode=verify-full`
+  const db = openDatabase(url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 2000 })
+  await expect(db.$client`SELECT 1`).rejects.toThrow()
+  expect(names[0]).toBe('localhost')
+  await closeDatabase(db)
+  listener.close()
+})
+
+test('verify-full and verify-ca refuse a server of another authority', async () => {
+  for (const sslmode of ['verify-full', 'verify-ca']) {
+    expect(await connect({ sslmode, sslrootcert: otherAuthority })).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
+    // Without a file the authorities count that Node knows.
+    expect(await connect({ sslmode })).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
+  }
+})
+
+test('require encrypts, believes every server and says so', async () => {
+  expect(await connect({ sslmode: 'require' })).toBe(true)
+  expect(await connect({})).toBe(false)
+  const isUnauthenticated = (parameters: string) =>
+    readTlsSettings(`postgres://u:p@db.example:5432/wagate${parameters}`).isUnauthenticated
+  expect(isUnauthenticated('?sslmode=require')).toBe(true)
+  expect(isUnauthenticated('?sslmode=verify-full')).toBe(false)
+  expect(isUnauthenticated('')).toBe(false)
+  expect(await connect({ sslmode: 'require', sslrootcert: otherAuthority })).toBe(
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+  )
+})
+
+test('a mode that falls back to plain text is refused', () => {
+  for (const mode of ['prefer', 'allow', 'verify_full']) {
+    expect(() => readTlsSettings(`postgres://db/wagate?sslmode=${mode}`)).toThrow('verify-full')
+  }
+})
+
+test('the migration connects by the same rules', async () => {
+  const url = new URL(server.url)
+  url.hostname = 'localhost'
+  url.searchParams.set('sslmode', 'verify-full')
+  url.searchParams.set('sslrootcert', otherAuthority)
+  await expect(migrate(url.href, { shards: 4 })).rejects.toMatchObject({
+    code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+  })
+  url.searchParams.set('sslrootcert', certificate)
+  await migrate(url.href, { shards: 4 })
+})
+
+test('a connection under TLS closes at once', async () => {
+  const url = `${server.url.replace('127.0.0.1', 'localhost')}?sslmode=require`
+  const db = openDatabase(url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 2000 })
+  await db.$client`SELECT 1`
+  const startedAt = performance.now()
+  await closeDatabase(db)
+  expect(performance.now() - startedAt).toBeLessThan(1500)
+})
+
+test('a silent partition ends a query within 7 seconds under TLS too, and the pool heals', async () => {
+  const url = new URL(proxy.url)
+  url.hostname = 'localhost'
+  url.searchParams.set('sslmode', 'verify-full')
+  url.searchParams.set('sslrootcert', certificate)
+  const db = openDatabase(url.href, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+  try {
+    await db.$client`SELECT 1`
+    proxy.freeze()
+    const startedAt = performance.now()
+    const failure = await db.$client`SELECT 1`.catch((error: unknown) => error)
+    expect(databaseFailure(failure)).toBe('unavailable')
+    expect(performance.now() - startedAt).toBeLessThan(7000)
+    proxy.cut()
+    proxy.heal()
+    await db.$client`SELECT 1`.catch(() => undefined)
+    expect(await db.$client`SELECT 2::int AS n`).toMatchObject([{ n: 2 }])
+  } finally {
+    await closeDatabase(db)
+  }
+}, 20_000)

@@ -309,4 +309,61 @@ export const mutants: Mutant[] = [
       title: 'a QR of a former owner is ignored, kept or told',
     },
   },
+  {
+    name: 'blocked sender accepted',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' AND NOT (${isBlocked}), false)',
+    replacement: ', false)',
+    test: {
+      file: 'apps/api/test/send-message.test.ts',
+      title: 'of a sender that WhatsApp keeps away is refused with the reason, and stores nothing',
+    },
+  },
+  {
+    name: 'the other network accepted',
+    file: 'packages/db/src/queries/installation.ts',
+    text: 'if (found.network !== null &&',
+    replacement: 'if (false && found.network !== null &&',
+    test: {
+      file: 'apps/worker/test/worker-process.test.ts',
+      title: 'a worker of the other network touches no credentials and ends with one message',
+    },
+  },
+  {
+    name: 'certificate of any host accepted',
+    file: 'packages/db/src/tls.ts',
+    text: 'ssl: verified }',
+    replacement: 'ssl: { ...verified, checkServerIdentity: () => undefined } }',
+    test: { file: 'packages/db/test/tls.test.ts', title: 'verify-full refuses a server of another name' },
+  },
+  {
+    name: 'API may read credentials',
+    file: 'packages/db/src/rights.ts',
+    text: "device_auth: '',",
+    replacement: "device_auth: 'SELECT',",
+    test: {
+      file: 'devnet/test/database-roles.test.ts',
+      title: 'the role api may not: SELECT * FROM device_auth',
+    },
+  },
+  {
+    name: 'not ready without Redis',
+    file: 'apps/api/src/readiness.ts',
+    text: "isReady: installation === 'ok',",
+    replacement: "isReady: installation === 'ok' && redis === 'ok',",
+    test: {
+      file: 'apps/api/test/outages.test.ts',
+      title: 'is ready without Redis, and not without Postgres',
+    },
+  },
+  {
+    name: 'metrics on every address',
+    file: 'apps/api/src/start.ts',
+    text: '{ host: config.METRICS_HOST,',
+    replacement: '{ host: config.HOST,',
+    test: {
+      file: 'apps/api/test/main.test.ts',
+      title: 'metrics listen on loopback when the API listens on every address',
+    },
+  },
 ]

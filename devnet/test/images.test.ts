@@ -55,6 +55,14 @@ afterAll(async () => {
 
 test('the images hold all that migrates, administers, links a sender, sends and stops', async () => {
   await runToEnd('migrate')
+  const secret = randomBytes(16).toString('hex')
+  const passwords = {
+    POSTGRES_MIGRATE_PASSWORD: secret,
+    POSTGRES_API_PASSWORD: secret,
+    POSTGRES_WORKER_PASSWORD: secret,
+  }
+  expect(await runToEnd('migrate', ['node', 'scripts/roles.mjs'], passwords)).toMatch('The roles are ready')
+  await runToEnd('migrate')
   expect(await operate('worker', 'shards', 'set', '16')).toMatch('16 shards')
   expect(await operate('worker', 'keys', 'rotate')).toMatch('current master key')
   const apiKey = (await operate('api', 'admin', 'create', '--email', 'admin@example.com')).trim()
@@ -97,10 +105,14 @@ function start(name: string, own: NodeJS.ProcessEnv): ChildProcess {
   return child
 }
 
-async function runToEnd(name: string, command = imageOf(name).command): Promise<string> {
+async function runToEnd(
+  name: string,
+  command = imageOf(name).command,
+  own: NodeJS.ProcessEnv = {},
+): Promise<string> {
   const { folder, env: imageEnv } = imageOf(name)
   const [program = '', ...args] = command
-  const { stdout } = await run(program, args, { cwd: folder, env: { ...imageEnv, ...env } })
+  const { stdout } = await run(program, args, { cwd: folder, env: { ...imageEnv, ...env, ...own } })
   return stdout
 }
 

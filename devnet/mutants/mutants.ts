@@ -39,14 +39,14 @@ export const mutants: Mutant[] = [
     file: 'packages/db/src/queries/fence.ts',
     text: ' AND epoch = ${epoch}',
     replacement: '',
-    test: { file: ofShards, title: "a former owner's fenced write changes nothing" },
+    test: { file: ofShards, title: 'a fence of an earlier lease of the same worker does not hold' },
   },
   {
     name: 'epoch ignored in batches',
     file: 'packages/db/src/queries/fence.ts',
     text: 'USING (shard, owner, epoch)',
     replacement: 'USING (shard, owner)',
-    test: { file: ofShards, title: 'of many fences only those that hold are valid' },
+    test: { file: ofShards, title: 'a fence of an earlier lease of the same worker does not hold' },
   },
   {
     name: 'owned shards claimed',
@@ -200,8 +200,8 @@ export const mutants: Mutant[] = [
   {
     name: 'daily cap not kept',
     file: 'apps/worker/src/outbox/pacer.ts',
-    text: '|| count.total() < dailyCap',
-    replacement: '|| count.total() >= 0',
+    text: 'count.total() < dailyCap',
+    replacement: 'count.total() <= dailyCap',
     test: {
       file: 'apps/worker/test/pacer.test.ts',
       title: 'counts what the day has seen before, and waits for the next day of UTC',

@@ -12,7 +12,14 @@ let senders = 0
 let workers = 1
 
 beforeAll(async () => {
-  devnet = await startDevnet({ workers, shards: 4, environment: () => ({ SEND_RATE_PER_MINUTE: '0' }) })
+  const environment = {
+    SEND_RATE_PER_MINUTE: '0',
+    LIMIT_REQUESTS_PER_SECOND: '0',
+    LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
+    LIMIT_QR_CODES_PER_MINUTE: '0',
+    LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
+  }
+  devnet = await startDevnet({ workers, shards: 4, environment: () => environment })
   gateway = makeGatewayClient(devnet)
 }, 60_000)
 
@@ -21,8 +28,16 @@ afterAll(() => devnet?.close(), 30_000)
 /** What a client may expect. */
 type Model = { status: 'unknown' | 'disconnected' | 'scanning' | 'connected'; isScannable: boolean }
 /** One sender of the gateway and its phone. */
-type Real = { sender: string; qr: unknown }
+type Real = { sender: string; qr: unknown; scheduled: string[] }
 type Step = fc.AsyncCommand<Model, Real>
+
+/** What was accepted for a link that has ended never leaves. */
+async function expectScheduledFailed({ scheduled }: Real): Promise<void> {
+  for (const messageId of scheduled.splice(0)) {
+    const { error_code } = await gateway.untilStatus(messageId, 'failed')
+    expect(error_code).toBe('sender_logged_out')
+  }
+}
 
 /** The name is what fast-check prints. */
 function step(name: string, isPossible: (model: Model) => boolean, run: Step['run']): Step {
@@ -63,6 +78,7 @@ const generateQr = (force: boolean) =>
       Object.assign(model, { status: 'scanning', isScannable: true })
       real.qr = answer.body.qr_text
       expect((await gateway.statusOf(real.sender)).status).toBe('scanning')
+      await expectScheduledFailed(real)
     },
   )
 
@@ -116,6 +132,7 @@ const logOut = step(
     expect(answer.status).toBe(200)
     Object.assign(model, { status: 'disconnected', isScannable: false })
     expect((await gateway.statusOf(real.sender)).status).toBe('disconnected')
+    await expectScheduledFailed(real)
   },
 )
 
@@ -126,6 +143,7 @@ const unlinkOnPhone = step(
     await gateway.control('/unlink', { number: real.sender })
     model.status = 'disconnected'
     await expectStatus(real, 'disconnected')
+    await expectScheduledFailed(real)
   },
 )
 
@@ -137,6 +155,46 @@ const send = step(
     const { status, body } = await gateway.call('send-message', given)
     if (model.status === 'connected') expect(['sent', 'delivered']).toContain(body.status)
     else expect(status).toBe(model.status === 'unknown' ? 404 : 409)
+  },
+)
+
+/** What a send answers to a sender in this state. */
+function expectAccepted({ status }: Model, answer: { status: number }): boolean {
+  const isLinked = status === 'connected'
+  expect(answer.status).toBe(isLinked ? 200 : status === 'unknown' ? 404 : 409)
+  return isLinked
+}
+
+const sendMedia = step(
+  'send-media',
+  () => true,
+  async (model, { sender }) => {
+    const url = `data:application/pdf;base64,${Buffer.from('%PDF-1.4\n%%EOF\n').toString('base64')}`
+    const given = { sender, number: '15550900000', type: 'document', url, wait: 20 }
+    const answer = await gateway.call('send-media', given)
+    if (expectAccepted(model, answer)) expect(['sent', 'delivered']).toContain(answer.body.status)
+  },
+)
+
+const schedule = step(
+  'send-message later',
+  () => true,
+  async (model, { sender, scheduled }) => {
+    const send_at = new Date(Date.now() + 3_600_000).toISOString()
+    const given = { sender, number: '15550900000', message: 'later', send_at }
+    const answer = await gateway.call('send-message', given)
+    if (expectAccepted(model, answer)) scheduled.push(String(answer.body.message_id))
+  },
+)
+
+const cancel = step(
+  'cancel-message',
+  () => true,
+  async (_, { scheduled }) => {
+    const message_id = scheduled.shift()
+    if (message_id === undefined) return
+    const answer = await gateway.call('cancel-message', { message_id })
+    expect(answer).toMatchObject({ status: 200, body: { status: 'canceled' } })
   },
 )
 
@@ -154,38 +212,53 @@ const replaceWorker = step(
   },
 )
 
-it('a device is what its commands, its phone and its workers have made of it', async () => {
-  const steps = [
-    createDevice,
-    generateQr(false),
-    generateQr(true),
-    scanRightly,
-    scanRightly,
-    scanByAnother,
-    scanOld,
-    logOut,
-    unlinkOnPhone,
-    send,
-    send,
-    replaceWorker,
-  ]
-  await fc.assert(
-    fc.asyncProperty(
-      fc.commands(
-        steps.map((one) => fc.constant(one)),
-        { maxCommands: 25, size: 'max' },
-      ),
-      async (commands) => {
-        const real: Real = { sender: `1555090${1000 + senders++}`, qr: undefined }
-        await fc.asyncModelRun(
-          () => ({ model: { status: 'unknown', isScannable: false } satisfies Model as Model, real }),
-          commands,
-        )
-      },
-    ),
-    { numRuns: 6, seed: 14, endOnFailure: true },
+const steps = [
+  createDevice,
+  generateQr(false),
+  generateQr(true),
+  scanRightly,
+  scanRightly,
+  scanByAnother,
+  scanOld,
+  logOut,
+  unlinkOnPhone,
+  send,
+  send,
+  sendMedia,
+  schedule,
+  schedule,
+  cancel,
+]
+
+function histories(of: Step[], maxCommands: number) {
+  const arbitraries = of.map((one) => fc.constant(one))
+  return fc.commands(arbitraries, { maxCommands, size: 'max' })
+}
+
+async function run(commands: Iterable<Step>): Promise<void> {
+  const real: Real = { sender: `1555090${1000 + senders++}`, qr: undefined, scheduled: [] }
+  await fc.asyncModelRun(
+    () => ({ model: { status: 'unknown', isScannable: false } satisfies Model as Model, real }),
+    commands,
   )
-}, 90_000)
+}
+
+it('a device is what its commands, its phone and its workers have made of it', async () => {
+  await fc.assert(fc.asyncProperty(histories([...steps, replaceWorker], 25), run), {
+    numRuns: 4,
+    seed: 14,
+    endOnFailure: true,
+  })
+}, 120_000)
+
+it('many devices at a time are what their commands and their phones have made of them', async () => {
+  const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31)
+  const together = fc.array(histories(steps, 15), { minLength: 10, maxLength: 10 })
+  const property = fc.asyncProperty(together, async (all) => {
+    await Promise.all(all.map(run))
+  })
+  await fc.assert(property, { numRuns: 5, seed, endOnFailure: true })
+}, 240_000)
 
 /** Every session has keys of its own. */
 const keyOf = (qr: unknown) => String(qr).split(',')[1]
@@ -211,8 +284,8 @@ it('a QR code is replaced when its owner did not notice that a logout came befor
     expect(second.status).toBe(200)
     // Not the next one of the session that was logged out: that would come when the first has run out.
     expect(keyOf(second.body.qr_text)).not.toBe(keyOf(first.body.qr_text))
-    expect(await scan({ sender, qr: first.body.qr_text }, sender)).toMatchObject({ ok: false })
-    expect(await scan({ sender, qr: second.body.qr_text }, sender)).toMatchObject({ ok: true })
+    expect(await scan({ sender, qr: first.body.qr_text, scheduled: [] }, sender)).toMatchObject({ ok: false })
+    expect(await scan({ sender, qr: second.body.qr_text, scheduled: [] }, sender)).toMatchObject({ ok: true })
   } finally {
     await Promise.all([events.close(), closeDatabase(db)])
   }

@@ -128,6 +128,19 @@ test('of many fences only those that hold are valid', async () => {
   expect(await validOf(all)).toEqual([2, 3])
 })
 
+test('a fence of an earlier lease of the same worker does not hold', async () => {
+  const owner = await register()
+  const [earlier] = await claimShards(db, owner, [40])
+  await releaseShards(db, owner, earlier ? [earlier] : [])
+  const [present] = await claimShards(db, owner, [40])
+  const fences = [earlier, present].map((owned) => ({ shard: 40, workerId: owner, epoch: owned?.epoch ?? 0 }))
+  for (const [index, fence] of fences.entries()) {
+    const shards = index === 0 ? [] : [{ shard: 40 }]
+    expect([...(await sql`${fenceOf(sql, fence)}`)]).toEqual(shards)
+    expect([...(await sql`${fencesOf(sql, [fence])}`)]).toEqual(shards)
+  }
+})
+
 test('a takeover leaves a shard alone while a fenced write of it runs', async () => {
   const [owner, other] = [await register(), await register()]
   const claimed = await claimShards(db, owner, [8, 9])

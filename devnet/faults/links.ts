@@ -56,6 +56,9 @@ export function linkFaults(find: () => World): void {
     const sendingMs = lastThroughOldConnectionsMs(found, senders)
     expectWithin(found, { 'cut-off worker sent for ms': sendingMs }, sendingMsMax)
     expectWithin(found, { 'worker back after ms': backMs }, postgresBackMsMax)
+    // The senders of the other worker keep their connections.
+    const loggedIn = [...(await world.loginsSince(found.faultAtMs)).keys()]
+    expect(loggedIn.filter((sender) => !senders.includes(sender))).toEqual([])
   })
 
   // Fails when a recipient's next message does not wait for one that could not be sent for now.

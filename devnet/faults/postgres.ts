@@ -47,6 +47,8 @@ export function postgresFaults(find: () => World): void {
     })
     expectRefusals(found, 'unavailable')
     expectNormal(found)
+    // Nobody may send, and nobody need log in again.
+    expect([...(await find().loginsSince(found.faultAtMs)).keys()]).toEqual([])
   })
 
   // Fails when a full disk is taken for an outage.

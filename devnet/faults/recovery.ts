@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Attempt } from '../src/harness/load.ts'
 import { note } from './figures.ts'
-import type { Trial } from './trial.ts'
+import { isOverdue, type Trial } from './trial.ts'
 
 /** A message that waits longer was found by the owner's own look, or stood behind a backlog. */
 const promptMsMax = 2000
@@ -43,5 +43,7 @@ export function expectRefusals({ load }: Trial, code: 'unavailable' | 'storage_f
 }
 
 function refusalsIn(sent: Trial['load']['sent']): Attempt[] {
-  return sent.flatMap(({ attempts }) => attempts.filter(({ status }) => status !== 200))
+  return sent.flatMap((message) =>
+    message.attempts.filter(({ status }) => status !== 200 && !(status === 400 && isOverdue(message))),
+  )
 }

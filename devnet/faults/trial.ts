@@ -117,7 +117,7 @@ export async function trial(
 }
 
 /** Its time had come before a request for it was answered: the repetition asks for a time in the past. */
-function isOverdue({ sendAt, attempts }: Load['sent'][number]): boolean {
+export function isOverdue({ sendAt, attempts }: Load['sent'][number]): boolean {
   return sendAt !== undefined && attempts.length > 1
 }
 

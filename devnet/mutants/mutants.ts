@@ -15,6 +15,10 @@ const ofAgreement = {
   file: 'devnet/test/agreement.test.ts',
   title: 'what clients were told, what the database says and what phones show is the same',
 }
+const ofKill = {
+  file: 'devnet/test/received.test.ts',
+  title: 'loses nothing and stores nothing twice when the owner is killed amid messages and receipts',
+}
 const ofModel = {
   file: 'packages/db/test/message-model.test.ts',
   title:
@@ -81,8 +85,8 @@ export const mutants: Mutant[] = [
   {
     name: 'ciphertext before its step is stored',
     file: 'apps/worker/src/session/signal-section.ts',
-    text: 'await store.add(writes)',
-    replacement: 'store.add(writes).catch(() => undefined)',
+    text: 'await store.add({ writes, first })',
+    replacement: 'store.add({ writes, first }).catch(() => undefined)',
     test: {
       file: 'apps/worker/test/signal-section.test.ts',
       title: 'never overlap, and each has stored its step when it hands out the ciphertext',
@@ -126,16 +130,30 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'every second receipt dropped',
-    file: 'apps/worker/src/session/outcomes.ts',
+    file: 'apps/worker/src/session/receipts.ts',
     text: 'if (!kind)',
     replacement: 'if (!kind || Math.random() < 0.5)',
     test: ofAgreement,
   },
   {
+    name: 'receipt acknowledged before it is stored',
+    file: 'apps/worker/src/session/receipts.ts',
+    text: 'Promise.allSettled([stored, passed])',
+    replacement: 'Promise.allSettled([passed, passed])',
+    test: ofKill,
+  },
+  {
+    name: 'received message acknowledged before it is stored',
+    file: 'apps/worker/src/session/signal-section.ts',
+    text: 'await Promise.all(batch.map(({ first }) => first?.()))',
+    replacement: 'Promise.all(batch.map(({ first }) => first?.())).catch(() => undefined)',
+    test: ofKill,
+  },
+  {
     name: 'received messages not stored',
     file: 'apps/worker/src/session/received.ts',
-    text: 'if (!read) return',
-    replacement: 'if (read) return',
+    text: 'if (!source || !read) return undefined',
+    replacement: 'if (source || !read) return undefined',
     test: ofAgreement,
   },
   {

@@ -61,7 +61,6 @@ it('what clients were told, what the database says and what phones show is the s
     logged: 0,
     before,
     people,
-    judgesAll: true,
   })
   // Each of them means something only when it was there.
   const kinds = new Set(load.sent.filter(({ messageId }) => messageId).map(({ kind }) => kind))

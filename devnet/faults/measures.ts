@@ -4,7 +4,6 @@ import { readRssBytes } from '../src/harness/resident-memory.ts'
 import { quantile } from '../src/harness/statistics.ts'
 import { until } from '../src/harness/until.ts'
 import { memoryFileOf } from './settings.ts'
-import { size } from './size.ts'
 import type { World } from './world.ts'
 
 export const mebibyte = 2 ** 20
@@ -19,13 +18,16 @@ export function p99Ms(messages: MessageFacts[], senders: string[], fromMs: numbe
   return tookMs.length > 0 ? quantile(tookMs, 0.99) : Number.POSITIVE_INFINITY
 }
 
+/** Undisturbed, and long enough for a p99 to say something. */
+export const baselineForMs = 15_000
+
 /** The same shortly before the fault. What had not gone by then took at least so long. */
 export function p99BeforeMs(messages: MessageFacts[], senders: string[], faultAtMs: number): number {
   const seen = messages.map((message) => ({
     ...message,
     sentAtMs: Math.min(message.sentAtMs ?? Number.POSITIVE_INFINITY, faultAtMs),
   }))
-  return p99Ms(seen, senders, faultAtMs - size.beforeMs / 2, faultAtMs)
+  return p99Ms(seen, senders, faultAtMs - baselineForMs, faultAtMs)
 }
 
 /** What a p99 may rise to. Half a second says more about the machine than about us. */

@@ -4,10 +4,10 @@ import { recipientOf } from '../src/harness/numbers.ts'
 import type { LogLine } from '../src/harness/phones.ts'
 import type { MessageFacts } from '../src/harness/records.ts'
 import { note } from './figures.ts'
-import { growthDuring, p99BeforeMs, p99Ms, undisturbedMs } from './measures.ts'
+import { baselineForMs, growthDuring, p99BeforeMs, p99Ms, undisturbedMs } from './measures.ts'
 import { expectWithin } from './recovery.ts'
 import { stopAnswers } from './silence.ts'
-import { isShort } from './size.ts'
+import { isShort, size } from './size.ts'
 import { type Trial, trial, untilNextSentMs } from './trial.ts'
 import type { World } from './world.ts'
 
@@ -142,7 +142,7 @@ export function whatsappFaults(find: () => World): void {
       const others = rest.slice(slow.length)
       let [fromMs, toMs] = [0, 0]
       let growth = { heldMib: 0, rssMib: 0 }
-      const found = await trial(world, '22 slow, paced, offline', async () => {
+      const fault = async () => {
         growth = await growthDuring(world, async () => {
           fromMs = Date.now()
           for (const sender of slow) await world.fault({ kind: 'slow_read', sender, bytes_per_second: 1000 })
@@ -157,7 +157,9 @@ export function whatsappFaults(find: () => World): void {
           rate_per_minute: 'default',
           burst: 'default',
         })
-      })
+      }
+      const beforeMs = size.beforeMs + baselineForMs
+      const found = await trial(world, '22 slow, paced, offline', fault, { beforeMs })
       const { texts, faultAtMs } = found
       const baselineMs = p99BeforeMs(texts, others, faultAtMs)
       const othersMs = p99Ms(texts, others, fromMs, toMs)

@@ -13,6 +13,7 @@ export type ConsumerConnection = Running & { readonly redis: Redis }
 
 const retryMs = 500
 const startMsMax = 500
+const lookMs = 5000
 const ignore = () => undefined
 
 type Options = {
@@ -73,6 +74,17 @@ export async function startCommandConsumer(
     announce()
   }
 
+  /**
+   * A former owner that is killed while it drops what waits leaves the queue paused, and FLUSHALL takes the length of
+   * the event stream with it. Neither says so to anybody.
+   */
+  async function look(): Promise<void> {
+    if (!worker || redis.status !== 'ready') return
+    const [paused, eventsMax] = await redis.hmget(queue.toKey('meta'), 'paused', 'opts.maxLenEvents')
+    if (paused !== null || eventsMax !== '0') drop()
+  }
+
+  const timer = setInterval(() => void look().catch(ignore), lookMs)
   drop()
   await within(startMsMax, firstDrop)
   announce = onDropped ?? ignore
@@ -81,6 +93,7 @@ export async function startCommandConsumer(
   return {
     async close() {
       isClosed = true
+      clearInterval(timer)
       redis.off('ready', drop)
       // By force: a handler that still runs is finished by its own means, its job is dropped by the next owner.
       await worker?.close(true)

@@ -352,6 +352,41 @@ async function countJobs(shard: number): Promise<number> {
   }
 }
 
+test('a queue that a killed owner left paused is resumed by the owner that consumes it', async () => {
+  const shard = 26
+  let runs = 0
+  await consume(shard, { send: async () => void runs++ })
+  const { name, prefix } = commandQueue(shard)
+  const former = new Queue(name, { connection: { url: redisUrl }, prefix })
+  // What it does first when it drops what waits.
+  await former.pause()
+  await former.close()
+  const producer = produce()
+  const addUntilSeen = async () => {
+    await producer.add([{ kind: 'send', deviceId: shard }])
+    expect(runs).toBeGreaterThan(0)
+  }
+  await vi.waitFor(addUntilSeen, { timeout: 10_000, interval: 100 })
+})
+
+test('the event stream stays empty after all keys were deleted', async () => {
+  const shard = 27
+  await consume(shard, { send: async () => undefined })
+  const { name, prefix } = commandQueue(shard)
+  const redis = connectForConsumers(redisUrl, ignoreErrors)
+  closers.push(async () => redis.disconnect())
+  const key = (part: string) => `${prefix}:${name}:${part}`
+  // As FLUSHALL does, for this shard alone.
+  await redis.del(key('meta'))
+  const producer = produce()
+  const addUntilEmpty = async () => {
+    await producer.add([{ kind: 'send', deviceId: shard }])
+    expect(await redis.hget(key('meta'), 'opts.maxLenEvents')).toBe('0')
+    expect(await redis.xlen(key('events'))).toBeLessThanOrEqual(1)
+  }
+  await vi.waitFor(addUntilEmpty, { timeout: 10_000, interval: 100 })
+})
+
 test('of several that begin to consume a shard at once, any that stays is served', async () => {
   for (const [kept, shard] of [30, 31, 32, 33, 34, 35].entries()) {
     const seen = new Set<number>()

@@ -5,6 +5,7 @@ export type BenchmarkOptions = {
   data?: string | undefined
   profile?: string | undefined
   kills?: number | undefined
+  senders?: number | undefined
   node24?: string | undefined
   signal: AbortSignal
 }

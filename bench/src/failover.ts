@@ -3,7 +3,7 @@ import { linkSenders } from '@wagate/devnet/harness/link-senders'
 import { type Load, startLoad } from '@wagate/devnet/harness/load'
 import { senderNumbers } from '@wagate/devnet/harness/numbers'
 import { isFinished, type MessageFacts } from '@wagate/devnet/harness/records'
-import { quantile, spread } from '@wagate/devnet/harness/statistics'
+import { quantile, significant, spread } from '@wagate/devnet/harness/statistics'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
@@ -16,10 +16,20 @@ const sizes = {
   short: { senders: 6, perSecond: 20, kills: 1, others: 0 },
 }
 const finishMs = 60_000
+/** All senders of a killed worker are to be online again within so long, with one worker left. */
+const aimMs = 8000
+const aimMsPerSender = 30
 
 /** What senders and clients notice when a worker goes away under a steady light load. */
-export async function measureFailover({ short, data, kills, signal }: BenchmarkOptions): Promise<Report> {
-  const size = short ? sizes.short : sizes.full
+export async function measureFailover({
+  short,
+  data,
+  kills,
+  senders: count,
+  signal,
+}: BenchmarkOptions): Promise<Report> {
+  const chosen = short ? sizes.short : sizes.full
+  const size = { ...chosen, senders: count ?? chosen.senders }
   const ways: Way[] = [
     ...Array<Way>(kills ?? size.kills).fill('SIGKILL, other worker'),
     ...Array<Way>(size.others).fill('SIGKILL, same name again'),
@@ -90,6 +100,18 @@ function makeReport({ faults, messages, load, history }: Findings, size: (typeof
       'last sender p50': spread(
         of.flatMap(({ nextSentMs }) => nextSentMs.toSorted((a, b) => b - a).slice(0, 1)),
       ).p50,
+      'all online p50': Math.round(
+        quantile(
+          of.map(({ at, onlineAt }) => onlineAt - at),
+          0.5,
+        ),
+      ),
+      'of the aim': significant(
+        quantile(
+          of.map(({ at, onlineAt, senders }) => (onlineAt - at) / (aimMs + aimMsPerSender * senders.length)),
+          0.5,
+        ),
+      ),
       'each p50': next.p50,
       'each p99': next.p99,
       'each max': next.max,

@@ -24,6 +24,7 @@ const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> 
   --data <folder>    keeps the linked senders there for the next run (not preload)
   --profile <folder> throughput: writes a CPU profile of the worker for each round and prints what costs most
   --kills <number>   failover: so many SIGKILLs of a worker whose senders the other takes over, instead of 10
+  --senders <number> failover: so many, instead of 20
   --node24 <file>    preload: a Node 24 to measure too`
 
 const stopping = new AbortController()
@@ -50,6 +51,7 @@ async function main(): Promise<void> {
       data: { type: 'string' },
       profile: { type: 'string' },
       kills: { type: 'string' },
+      senders: { type: 'string' },
       node24: { type: 'string' },
     },
   })
@@ -64,7 +66,12 @@ async function main(): Promise<void> {
   console.log(`${name}${values.short ? ' (short)' : ''}: ${formatMachine(machine)}`)
   const startedAt = performance.now()
   const measure = await load()
-  const report = await measure({ ...values, kills: readCount(values.kills), signal: stopping.signal })
+  const report = await measure({
+    ...values,
+    kills: readCount('kills', values.kills),
+    senders: readCount('senders', values.senders),
+    signal: stopping.signal,
+  })
   for (const table of report.tables) console.log(`\n${formatTable(table)}`)
   for (const note of report.notes) console.log(`\n${note}`)
   const seconds = Math.round((performance.now() - startedAt) / 1000)
@@ -75,8 +82,8 @@ async function main(): Promise<void> {
   }
 }
 
-function readCount(text: string | undefined): number | undefined {
+function readCount(option: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^[1-9]\d*$/.test(text))
-    throw new Error('--kills takes a whole number from 1 on')
+    throw new Error(`--${option} takes a whole number from 1 on`)
   return text === undefined ? undefined : Number(text)
 }

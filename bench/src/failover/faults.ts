@@ -11,6 +11,8 @@ export type Fault = {
   senders: string[]
   at: number
   endedAt: number
+  /** When all senders, also those of the other worker, were connected again. */
+  onlineAt: number
   until: number
 }
 
@@ -19,9 +21,10 @@ const balanceMs = 180_000
 const recoveryMs = 45_000
 
 /** Lets one of two workers go, and brings both back to an equal share before it returns. */
-export async function causeFault({ devnet, records }: System, way: Way): Promise<Fault> {
+export async function causeFault({ devnet, records, phones }: System, way: Way): Promise<Fault> {
   const held = async (worker: string) => ({ worker, senders: await records.listSendersOf(worker) })
   await balanced(records)
+  const connected = await phones.countConnected()
   const [first, second] = await Promise.all([held(workers[0]), held(workers[1])])
   // Equal shares of the shards need not be equal shares of the senders.
   const { worker, senders } = first.senders.length >= second.senders.length ? first : second
@@ -30,11 +33,15 @@ export async function causeFault({ devnet, records }: System, way: Way): Promise
   await ending
   const endedAt = Date.now()
   if (way === 'SIGKILL, same name again') await devnet.start(worker)
+  await until('all are connected again', { withinMs: recoveryMs, everyMs: 50 }, async () => {
+    return (await phones.countConnected()) >= connected
+  }).catch(() => undefined)
+  const onlineAt = Date.now()
   // What has not recovered by then counts as silent.
   await until('all senders send again', { withinMs: recoveryMs, everyMs: 100 }, async () => {
     return (await records.countSendersSince(senders, endedAt)) === senders.length
   }).catch(() => undefined)
-  const fault = { way, worker, senders, at, endedAt, until: Date.now() }
+  const fault = { way, worker, senders, at, endedAt, onlineAt, until: Date.now() }
   if (way !== 'SIGKILL, same name again') await devnet.start(worker)
   return fault
 }

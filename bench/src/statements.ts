@@ -5,7 +5,7 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { migrate } from '@wagate/db/migrate'
 import {
   countLinkedDevices,
-  findDeviceState,
+  findDeviceStates,
   listDevicesWithWork,
   takeDevices,
 } from '@wagate/db/queries/device-state'
@@ -94,7 +94,7 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
     'poll: listDevicesWithWork': () => listDevicesWithWork(db, shards),
     'poll: countLinkedDevices': () => countLinkedDevices(db, shards),
     'take: takeDevices': () => takeDevices(db, fences),
-    'login: findDeviceState': () => findDeviceState(db, deviceId),
+    'login: findDeviceStates': () => findDeviceStates(db, [deviceId]),
     'login: failUnlinkedMessages': () => failUnlinkedMessages(db, fence, deviceId, 'x'),
     'login: findSentToday': () => findSentToday(db, deviceId),
   }

@@ -1,5 +1,12 @@
 import type { Database } from '@wagate/db/client'
-import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/device-auth'
+import {
+  type AuthRead,
+  type AuthValue,
+  type AuthWrite,
+  listAuthValues,
+  storeAuthWrites,
+} from '@wagate/db/queries/device-auth'
+import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-state'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
@@ -7,9 +14,9 @@ import type { DeviceEvents } from '@wagate/queue/device-events'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
-import { makeSemaphore, type Semaphore } from '@wagate/shared/semaphore'
 import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
+import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
 import { makeSlowHosts, type SlowHosts } from './media/slow-hosts.ts'
 import type { Metrics } from './metrics.ts'
@@ -32,7 +39,7 @@ export type DeviceContext = {
   network: Partial<UserFacingSocketConfig>
   masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
-  logins: Semaphore
+  logins: LoginQueue
   /** Both shared by accounts: no one takes more than half of the bytes or a quarter of the fetches. */
   mediaBytes: FairSemaphore
   mediaFetches: FairSemaphore
@@ -41,6 +48,8 @@ export type DeviceContext = {
   recipientsOf(deviceId: number): Recipients
   /** Each opens a scope of its own in a cache that all devices share. */
   caches: { auth(): Scope; retryCounts(): Scope }
+  deviceStates: Batch<number, DeviceState | undefined>
+  authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   holds: Holds
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
@@ -68,7 +77,7 @@ export function makeDeviceContext(
     ...given,
     network: chooseNetwork(config),
     masterKeys: readMasterKeys(config),
-    logins: makeSemaphore(loginsMax),
+    logins: makeLoginQueue(loginsMax),
     mediaBytes: makeFairSemaphore(config.MEDIA_MEMORY_BYTES, { shareMax: config.MEDIA_MEMORY_BYTES / 2 }),
     mediaFetches: makeFairSemaphore(fetchesMax, { shareMax: fetchesMax / 4 }),
     slowHosts: makeSlowHosts(),
@@ -77,6 +86,9 @@ export function makeDeviceContext(
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
     },
+    // A worker that takes over looks at hundreds of devices at once.
+    deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
+    authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     holds: makeHolds({ db, claimsDb }, given.logger),
     receivedWrites: makeReceivedWrites(db),

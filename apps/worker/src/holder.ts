@@ -65,9 +65,12 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   async function take(leases: Lease[]): Promise<void> {
     const taken = leases.map((lease): Shard => ({ lease, devices: new Map(), consumer: nobody, linked: 0 }))
     for (const shard of taken) shards.set(shard.lease.shard, shard)
-    for (const { id, shard } of await takeDevices(db, leases)) {
+    for (const { id, shard, hasWaiting } of await takeDevices(db, leases)) {
       const owned = shards.get(shard)
-      if (owned) deviceOf(owned, id).look()
+      if (!owned) continue
+      const device = deviceOf(owned, id)
+      if (hasWaiting) device.wake()
+      device.look()
     }
     await countLinked(leases.map(({ shard }) => shard))
     void consume(taken)

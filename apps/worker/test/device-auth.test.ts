@@ -52,7 +52,7 @@ afterAll(async () => {
 function openStore(lease: Partial<Lease>) {
   const auth = makeDeviceAuth(
     {
-      db,
+      authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: 100 }),
       caches: {
         auth: makeScopedCache({ sizeMax: 100 }),
         retryCounts: makeScopedCache({ sizeMax: 100 }),
@@ -69,7 +69,8 @@ function openStore(lease: Partial<Lease>) {
   return auth.make()
 }
 
-const storedValues = () => listAuthValues(db, id, 'sender-key', ['a'])
+const storedValues = async () =>
+  (await listAuthValues(db, [{ deviceId: id, type: 'sender-key', ids: ['a'] }])).flat()
 
 describe('the key store of a device', () => {
   it('resolves when the keys are stored', async () => {

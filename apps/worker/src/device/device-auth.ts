@@ -21,15 +21,17 @@ type Writing = { isRetired: boolean; underway: Set<Promise<unknown>> }
 
 /** The credentials and keys of a device, written only while this worker owns it. */
 export function makeDeviceAuth(
-  context: Pick<DeviceContext, 'db' | 'caches' | 'authWrites' | 'onLost'>,
+  context: Pick<DeviceContext, 'caches' | 'authReads' | 'authWrites' | 'onLost'>,
   { id, lease, vault }: { id: number; lease: Lease; vault: Vault },
 ): DeviceAuth {
   let writing = startWriting()
 
+  const read = (type: string, ids: string[]) => context.authReads.add({ deviceId: id, type, ids })
+
   function source() {
     const own = writing
     const cache = context.caches.auth()
-    return { db: context.db, deviceId: id, vault, cache, write: (rows: AuthRows) => write(rows, own) }
+    return { read, vault, cache, write: (rows: AuthRows) => write(rows, own) }
   }
 
   /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
@@ -50,7 +52,7 @@ export function makeDeviceAuth(
 
   return {
     async load() {
-      const creds = await findCreds(context.db, id, vault)
+      const creds = await findCreds({ read, vault })
       return creds && makeAuthStore(source(), creds)
     },
     make: () => makeAuthStore(source()),

@@ -1,7 +1,6 @@
 import {
   type DeviceState,
   endPairing,
-  findDeviceState,
   removeDevice,
   setConnection,
   wipeCredentials,
@@ -98,6 +97,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   let notBeforeMs = 0
   /** The wish whose attempt failed: the next attempt for it waits, one for a newer wish does not. */
   let failedRev: number | undefined
+  /** Messages wait for its login. */
+  let hasWaiting = false
   /** WhatsApp refused the credentials for this reason: they are to be forgotten. */
   let refusedBecause: string | undefined
   let isCompletingLink = false
@@ -121,7 +122,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (isClosed) return
     if (refusedBecause) await forgetCredentials(refusedBecause)
     const before = current
-    const state = await findDeviceState(db, id)
+    const state = await context.deviceStates.add(id)
     if (isClosed) return
     // It ended meanwhile, perhaps for a phone that scanned: what was read may be older than that.
     const isOutdated = () => current !== before
@@ -214,7 +215,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const store = await auth.load()
     if (!store) return
     const isFirst = store.creds.nextPreKeyId === 1
-    const giveBack = await context.logins.acquire(isFirst ? firstLoginUnits : 1)
+    const giveBack = await context.logins.acquire(isFirst ? firstLoginUnits : 1, () => hasWaiting)
     if (isClosed || !lease.isValid()) giveBack()
     else open('login', store, state, giveBack)
   }
@@ -242,6 +243,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
             isCompletingLink = false
             opened.isOpen = true
             opened.onlineSinceMs = performance.now()
+            hasWaiting = false
             look()
           },
           onOutcome: (waId, outcome) => onOutcome(opened, waId, outcome),
@@ -332,6 +334,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   return {
     look,
     wake() {
+      hasWaiting = true
       if (outbox) outbox.wake()
       else if (!isComingOnline()) look()
     },

@@ -1,5 +1,4 @@
-import type { Database } from '@wagate/db/client'
-import { listAuthValues } from '@wagate/db/queries/device-auth'
+import type { AuthValue } from '@wagate/db/queries/device-auth'
 import {
   type AuthenticationCreds,
   BufferJSON,
@@ -39,18 +38,16 @@ const credsType = 'creds'
 const credsId = '-'
 
 /** True when the device has credentials in the store, also those of a pairing that was never completed. */
-export async function findCreds(
-  db: Database,
-  deviceId: number,
-  vault: Vault,
-): Promise<AuthenticationCreds | undefined> {
-  const [row] = await listAuthValues(db, deviceId, credsType, [credsId])
+export async function findCreds({
+  read,
+  vault,
+}: Pick<AuthSource, 'read' | 'vault'>): Promise<AuthenticationCreds | undefined> {
+  const [row] = await read(credsType, [credsId])
   return row && decode(vault.open(row.value, authContext(credsType, credsId)))
 }
 
 type AuthSource = {
-  db: Database
-  deviceId: number
+  read(type: string, ids: string[]): Promise<AuthValue[]>
   vault: Vault
   /** Of this store alone, and empty: another owner may have written meanwhile. */
   cache: Scope
@@ -63,7 +60,7 @@ type AuthSource = {
  * true because the owner of the shard is the only writer. Absence is cached too.
  */
 export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = initAuthCreds()): AuthStore {
-  const { db, deviceId, vault, cache, write } = source
+  const { vault, cache, write } = source
 
   const seal = (type: string, id: string, value: unknown): AuthRows[number] => ({
     type,
@@ -80,7 +77,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
       else if (cached.value != null) found.set(id, cached.value)
     }
     if (missing.length === 0) return found
-    const stored = await listAuthValues(db, deviceId, type, missing)
+    const stored = await source.read(type, missing)
     const rows = new Map(stored.map((row) => [row.id, row.value]))
     for (const id of missing) {
       const sealed = rows.get(id) ?? null

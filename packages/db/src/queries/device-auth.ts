@@ -1,16 +1,24 @@
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, OwnershipLost } from './fence.ts'
 
-/** Values of one device by id; what does not exist is not in the answer. */
-export async function listAuthValues(
-  db: Database,
-  deviceId: number,
-  type: string,
-  ids: string[],
-): Promise<{ id: string; value: Buffer }[]> {
-  return db.$client<{ id: string; value: Buffer }[]>`
-    SELECT id, value FROM device_auth
-    WHERE device_id = ${deviceId} AND type = ${type} AND id = ANY(${ids})`
+export type AuthRead = { deviceId: number; type: string; ids: string[] }
+export type AuthValue = { id: string; value: Buffer }
+
+/** The values that each read asks for, in one statement; what does not exist is not in the answer. */
+export async function listAuthValues(db: Database, reads: AuthRead[]): Promise<AuthValue[][]> {
+  const asked = reads.flatMap(({ ids, ...of }, read) => ids.map((id) => ({ ...of, id, read })))
+  const rows = await db.$client<(AuthValue & { read: number })[]>`
+    SELECT asked.read, asked.id, stored.value
+    FROM unnest(
+      ${asked.map(({ read }) => read)}::int[],
+      ${asked.map(({ deviceId }) => deviceId)}::int[],
+      ${asked.map(({ type }) => type)}::text[],
+      ${asked.map(({ id }) => id)}::text[]
+    ) AS asked (read, device_id, type, id)
+    JOIN device_auth AS stored USING (device_id, type, id)`
+  const found: AuthValue[][] = reads.map(() => [])
+  for (const { read, id, value } of rows) found[read]?.push({ id, value })
+  return found
 }
 
 /** `value` null deletes. The rows of one write are stored together or not at all. */

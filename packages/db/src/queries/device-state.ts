@@ -44,23 +44,30 @@ const columns = (db: Database) => db.$client`
 const devicesOfAccounts = (db: Database) => db.$client`
   devices AS device JOIN accounts AS account ON account.id = device.account_id`
 
-export async function findDeviceState(db: Database, deviceId: number): Promise<DeviceState | undefined> {
-  const [row] = await db.$client<DeviceState[]>`
-    SELECT ${columns(db)} FROM ${devicesOfAccounts(db)} WHERE device.id = ${deviceId}`
-  return row
+/** In the order of the ids; undefined for a device that does not exist. */
+export async function findDeviceStates(
+  db: Database,
+  deviceIds: number[],
+): Promise<(DeviceState | undefined)[]> {
+  const rows = await db.$client<DeviceState[]>`
+    SELECT ${columns(db)} FROM ${devicesOfAccounts(db)} WHERE device.id = ANY(${deviceIds}::int[])`
+  const states = new Map(rows.map((state) => [state.id, state]))
+  return deviceIds.map((id) => states.get(id))
 }
+
+export type TakenDevice = { id: number; shard: number; hasWaiting: boolean }
 
 /**
  * The first statement of a new owner: nothing of its shards is online any more. Answers with the devices
  * that want something of it, those with waiting messages first.
  */
-export async function takeDevices(db: Database, fences: Fence[]): Promise<{ id: number; shard: number }[]> {
+export async function takeDevices(db: Database, fences: Fence[]): Promise<TakenDevice[]> {
   const sql = db.$client
-  return sql<{ id: number; shard: number }[]>`
+  return sql<TakenDevice[]>`
     WITH valid AS (${fencesOf(sql, fences)}), ended AS (${endConnections(db)})
-    SELECT device.id, device.shard FROM devices AS device JOIN valid USING (shard)
+    SELECT device.id, device.shard, ${hasWaiting(db)} AS "hasWaiting" FROM devices AS device JOIN valid USING (shard)
     WHERE ${wantsOwner(db)}
-    ORDER BY ${hasWaiting(db)} DESC, device.id`
+    ORDER BY 3 DESC, device.id`
 }
 
 /** An owner that gives these shards away closes what is online. */

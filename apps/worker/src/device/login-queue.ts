@@ -1,0 +1,44 @@
+/** Who may log in: so many units at a time, devices with waiting messages first, then first come first served. */
+export type LoginQueue = {
+  /** Resolves to the function that gives the units back; calling it twice is harmless. `isUrgent` is asked when a turn is given. */
+  acquire(units: number, isUrgent: () => boolean): Promise<() => void>
+  /** Nobody logs in. */
+  isIdle(): boolean
+}
+
+export function makeLoginQueue(total: number): LoginQueue {
+  let free = total
+  const waiting = new Set<{ units: number; isUrgent: () => boolean; start: () => void }>()
+
+  function next() {
+    const [first] = waiting
+    return [...waiting].find(({ isUrgent }) => isUrgent()) ?? first
+  }
+
+  function startWaiting(): void {
+    for (let turn = next(); turn && turn.units <= free; turn = next()) {
+      waiting.delete(turn)
+      free -= turn.units
+      turn.start()
+    }
+  }
+
+  function giveBackOnce(units: number): () => void {
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      free += units
+      startWaiting()
+    }
+  }
+
+  return {
+    isIdle: () => free === total,
+    acquire: (units, isUrgent) =>
+      new Promise((resolve) => {
+        waiting.add({ units, isUrgent, start: () => resolve(giveBackOnce(units)) })
+        startWaiting()
+      }),
+  }
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { makeLoginQueue } from '../src/device/login-queue.ts'
+
+test('gives turns to devices with waiting messages first, also to those that got them while they waited', async () => {
+  const queue = makeLoginQueue(2)
+  const urgent = new Set(['d'])
+  const order: string[] = []
+  const ends: (() => void)[] = []
+  const begin = (name: string) =>
+    queue
+      .acquire(1, () => urgent.has(name))
+      .then((giveBack) => {
+        order.push(name)
+        ends.push(giveBack)
+      })
+  const logins = ['a', 'b', 'c', 'd', 'e', 'f'].map(begin)
+  urgent.add('f')
+  for (const login of [0, 1, 3, 5, 2, 4]) {
+    await logins[login]
+    ends.shift()?.()
+  }
+  expect(order).toEqual(['a', 'b', 'd', 'f', 'c', 'e'])
+  expect(queue.isIdle()).toBe(true)
+})
+
+test('never gives out more than there is, and takes each unit back once', async () => {
+  const queue = makeLoginQueue(8)
+  const never = () => false
+  const first = await queue.acquire(4, never)
+  const second = await queue.acquire(4, never)
+  let isThird = false
+  const third = queue.acquire(4, never).then((giveBack) => {
+    isThird = true
+    return giveBack
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isThird).toBe(false)
+  first()
+  first()
+  ;(await third)()
+  second()
+  expect(queue.isIdle()).toBe(true)
+})

@@ -330,8 +330,8 @@ export const mutants: Mutant[] = [
   {
     name: 'blocked sender accepted',
     file: 'packages/db/src/queries/accept-messages.ts',
-    text: ' AND NOT (${isBlocked}), false)',
-    replacement: ', false)',
+    text: ' AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))',
+    replacement: '',
     test: {
       file: 'apps/api/test/send-message.test.ts',
       title: 'of a sender that WhatsApp keeps away is refused with the reason, and stores nothing',

@@ -209,7 +209,7 @@ export const messages = pgTable(
     uploadedContent: bytea('uploaded_content'),
     /** Epoch of the owner that is preparing or sending it, or waits for the answer. */
     heldEpoch: bigint('held_epoch', { mode: 'number' }),
-    /** How many owners died or lost their lease while they held it. */
+    /** How many owners in a row died or lost their lease while they held it. */
     interruptions: smallint().notNull().default(0),
     /** What kept it from being sent the last time. */
     setback: text(),

@@ -116,6 +116,9 @@ describe('the deaths of owners while they held a message', () => {
     expect(await claim(second, sent)).toBe(0)
     expect(await claim(second, media)).toBe(0)
     expect(await claim(second, held)).toBe(1)
+    await unmarkMessages(db, [{ ...held, fence: second }])
+    await die(second)
+    expect(await claim(await own(device.shard), held)).toBe(0)
   })
 
   it('leaves media that are only prepared cancelable, and says when another owner has the shard', async () => {

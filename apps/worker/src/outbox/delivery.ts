@@ -56,6 +56,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
       throw error
     } finally {
       await hold.unmarkSuspect()
+      message.interruptions = 0
     }
     const given = await answer
     context.metrics.sends.inc({ result: given.kind })

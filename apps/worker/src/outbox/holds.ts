@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
 import { type Claim, claimMessages, unmarkMessages } from '@wagate/db/queries/outbox'
 import type { Logger } from '@wagate/shared/logger'
@@ -30,6 +31,11 @@ export type Holds = {
 }
 
 const interruptionsMax = 3
+/**
+ * Before a message is handled alone: workers that are killed at the same step each time must not meet the same innocent
+ * message each time.
+ */
+const aloneDelayMs = { least: 500, most: 2500 }
 /** A message that takes longer than this only waits: for Postgres, for instance. */
 const aloneMsMax = 5000
 const batchItemsMax = 500
@@ -49,6 +55,7 @@ export function makeHolds(databases: { db: Database; claimsDb: Database }, logge
   )
 
   async function untilAlone(): Promise<() => void> {
+    await delay(aloneDelayMs.least + Math.random() * (aloneDelayMs.most - aloneDelayMs.least))
     const giveBack = await alone.acquire(1)
     const timer = setTimeout(giveBack, aloneMsMax)
     return () => {

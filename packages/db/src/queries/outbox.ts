@@ -19,7 +19,7 @@ export type WaitingMessage = {
   filename: string | null
   uploadedContent: Buffer | null
   status: 'queued' | 'sending'
-  /** How many owners died or lost their lease while they held it. */
+  /** How many owners in a row died or lost their lease while they held it. */
   interruptions: number
 }
 
@@ -156,7 +156,10 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
   return claims.map(({ id }) => claimed.get(id))
 }
 
-/** Takes the marks back: if their owner dies from now on, these messages had no part in it. */
+/**
+ * Takes the marks back: if their owner dies from now on, these messages had no part in it. What was handled without a
+ * death is no suspect any more.
+ */
 export async function unmarkMessages(
   db: Database,
   held: { fence: Fence; id: string; createdAt: string }[],
@@ -167,7 +170,7 @@ export async function unmarkMessages(
       sql,
       held.map(({ fence }) => fence),
     )})
-    UPDATE messages AS message SET held_epoch = NULL
+    UPDATE messages AS message SET held_epoch = NULL, interruptions = 0
     FROM valid JOIN unnest(
       ${held.map(({ fence }) => fence.shard)}::int[],
       ${held.map(({ id }) => id)}::uuid[],
@@ -302,7 +305,7 @@ export async function storeUploadedContent(
   await sql`
     WITH fence AS (${fenceOf(sql, fence)}),
     dropped AS (DELETE FROM media_blobs USING fence WHERE message_id = ${message.id})
-    UPDATE messages SET uploaded_content = ${message.content}, held_epoch = NULL
+    UPDATE messages SET uploaded_content = ${message.content}, held_epoch = NULL, interruptions = 0
     FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
 }
 

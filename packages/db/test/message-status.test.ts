@@ -132,15 +132,22 @@ test('a message that could not be sent in its time fails with message_expired', 
   expect(await read(message.id)).toMatchObject({ status: 'failed', errorCode: 'message_expired' })
 })
 
-test('another device neither reports on a message nor gets its content', async () => {
-  const { id: messageId } = await insertMessage()
+test('only the recipient of a message, and the device that sent it, report on it and get its content', async () => {
+  const { id: messageId, createdAt } = await insertMessage()
+  await claimMessages(db, [{ fence, id: messageId, createdAt, recipientJid: 'them', setback: null }])
   const outcome = { fence, messageId, status: 'read' as const, at: new Date().toISOString() }
-  await recordOutcomes(db, [{ ...outcome, deviceId: device.id + 1 }])
-  expect(await read(messageId)).toMatchObject({ status: 'queued' })
-  expect(await findSentContent(db, device.id + 1, messageId)).toBeUndefined()
-  await recordOutcomes(db, [{ ...outcome, deviceId: device.id }])
+  const [them, stranger] = [
+    { jid: 'their other address', otherJid: 'them' },
+    { jid: 'stranger', otherJid: null },
+  ]
+  await recordOutcomes(db, [{ ...outcome, deviceId: device.id + 1, saidBy: them }])
+  await recordOutcomes(db, [{ ...outcome, deviceId: device.id, saidBy: stranger }])
+  expect(await read(messageId)).toMatchObject({ status: 'sending' })
+  await recordOutcomes(db, [{ ...outcome, deviceId: device.id, saidBy: them }])
   expect(await read(messageId)).toMatchObject({ status: 'read' })
-  expect(await findSentContent(db, device.id, messageId)).toMatchObject({ id: messageId })
+  expect(await findSentContent(db, device.id + 1, messageId, ['them'])).toBeUndefined()
+  expect(await findSentContent(db, device.id, messageId, ['stranger'])).toBeUndefined()
+  expect(await findSentContent(db, device.id, messageId, ['x', 'them'])).toMatchObject({ id: messageId })
 })
 
 type Message = { id: string; createdAt: string }

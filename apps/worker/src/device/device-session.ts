@@ -2,12 +2,13 @@ import type { DeviceState } from '@wagate/db/queries/device-state'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { isReceived } from '@wagate/db/queries/received-messages'
 import type { Logger } from '@wagate/shared/logger'
+import { jidNormalizedUser } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { findContentToResend } from '../outbox/content.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
-import type { Receipt } from '../session/receipts.ts'
+import { findPhoneJid, type Receipt } from '../session/receipts.ts'
 import { openSession, type Session, type SessionHooks } from '../session/session.ts'
 import { storeReceipt } from '../session/store-receipt.ts'
 import { storeReceived } from '../session/store-received.ts'
@@ -42,7 +43,7 @@ export function openDeviceSession(
     throw error
   }
 
-  return openSession(
+  const session = openSession(
     {
       ...context,
       deviceId: state.id,
@@ -50,7 +51,8 @@ export function openDeviceSession(
       retryCounts,
       keepAliveMs: context.config.KEEPALIVE_MS,
       mayLogIn: lease.isValid,
-      getMessage: ({ id }) => findContentToResend(context.db, vault, state, id),
+      getMessage: async ({ id, remoteJid }) =>
+        findContentToResend(context.db, vault, state, id, await addressesOf(remoteJid ?? '')),
     },
     {
       ...hooks,
@@ -68,4 +70,11 @@ export function openDeviceSession(
       isStored: (source) => isReceived(context.db, state.id, source),
     },
   )
+  return session
+
+  async function addressesOf(remoteJid: string): Promise<string[]> {
+    const jid = jidNormalizedUser(remoteJid)
+    const phoneJid = await findPhoneJid(session.sock, jid)
+    return phoneJid ? [jid, phoneJid] : [jid]
+  }
 }

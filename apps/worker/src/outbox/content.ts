@@ -30,15 +30,16 @@ export async function contentOf(
   return generateWAMessageContent({ text: message.body ?? '', linkPreview: null }, { upload: refuseUpload })
 }
 
-/** For a recipient that could not decrypt a message and asks for it again; undefined when we never sent it. */
+/** For a recipient that could not decrypt a message and asks for it again; undefined when we never sent it to them. */
 export async function findContentToResend(
   db: Database,
   vault: Vault,
   device: { id: number; sender: string },
   waId: string | null | undefined,
+  askedBy: string[],
 ): Promise<proto.IMessage | undefined> {
   const messageId = waId ? messageIdOf(waId, device.sender) : undefined
-  const sent = messageId ? await findSentContent(db, device.id, messageId) : undefined
+  const sent = messageId ? await findSentContent(db, device.id, messageId, askedBy) : undefined
   return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
 }
 

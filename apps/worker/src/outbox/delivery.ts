@@ -3,6 +3,7 @@ import type { WaitingMessage } from '@wagate/db/queries/outbox'
 import type { MessageErrorCode } from '@wagate/shared/error-codes'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
+import { type FanOut, reachOf, watchFanOut } from '../session/fan-out.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import { untilStored } from '../until-stored.ts'
 import { contentOf } from './content.ts'
@@ -45,12 +46,16 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
   /** Messages that were refused for stale device data once already. */
   const refreshed = new Set<string>()
 
+  /** Messages that left out a device of their recipient once already. */
+  const incomplete = new Set<string>()
+
   async function relay(message: WaitingMessage, recipient: string, hold: Hold): Promise<Answer> {
     const content = await contentOf(device.vault, message)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = onWire.expect(message.waId, context.config.SEND_ACK_TIMEOUT_MS)
     try {
-      await sock.relayMessage(recipient, content, { messageId: message.waId })
+      const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
+      await checkReach(message, recipient, await watchFanOut(send))
     } catch (error) {
       onWire.forget(message.waId)
       throw error
@@ -62,6 +67,16 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
     context.metrics.sends.inc({ result: given.kind })
     if (given.kind === 'acknowledged') stopTimer()
     return given
+  }
+
+  /** WhatsApp acknowledges a message also when nothing in it is for the recipient. */
+  async function checkReach(message: WaitingMessage, recipient: string, fanOut: FanOut): Promise<void> {
+    const reach = reachOf(fanOut, recipient, [sock.user?.id, sock.user?.lid])
+    // A device whose keys are bad for good must not keep the others from their messages.
+    if (reach === 'all' || (reach === 'part' && incomplete.has(message.id))) return
+    incomplete.add(message.id)
+    await sock.userDevicesCache.del(userOf(recipient))
+    throw new Error('The message could not be encrypted for every device of its recipient')
   }
 
   async function handleRefusal(message: WaitingMessage, recipient: string, code: string): Promise<Result> {

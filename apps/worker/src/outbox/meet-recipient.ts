@@ -8,5 +8,6 @@ import { userOf } from './look-up.ts'
 export async function meetRecipient(sock: WASocket, recipient: string): Promise<void> {
   if (await sock.userDevicesCache.get(userOf(recipient))) return
   const devices = await sock.getUSyncDevices([recipient], true, false)
+  if (devices.length === 0) throw new Error('WhatsApp named no device of the recipient')
   await sock.assertSessions(devices.map(({ jid }) => jid))
 }

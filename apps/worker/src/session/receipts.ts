@@ -39,13 +39,18 @@ export function storeReceiptsFirst(
 
 /** A recipient may answer from its LID to what was sent to its phone number, and the other way round. */
 async function addressesOf(
-  { signalRepository }: WASocket,
+  sock: WASocket,
   { from, sender_pn, sender_lid, participant_pn, participant_lid }: BinaryNode['attrs'],
 ): Promise<Receipt['saidBy']> {
   const jid = jidNormalizedUser(from)
   const told = isLidUser(jid) ? (sender_pn ?? participant_pn) : (sender_lid ?? participant_lid)
-  const other = told ?? (isLidUser(jid) ? await signalRepository.lidMapping.getPNForLID(jid) : null)
-  return { jid, otherJid: other ? jidNormalizedUser(other) : null }
+  return { jid, otherJid: told ? jidNormalizedUser(told) : await findPhoneJid(sock, jid) }
+}
+
+/** Null for an address that is no LID, or one that nobody has told the phone number of. */
+export async function findPhoneJid({ signalRepository }: WASocket, jid: string): Promise<string | null> {
+  const found = isLidUser(jid) ? await signalRepository.lidMapping.getPNForLID(jid) : null
+  return found ? jidNormalizedUser(found) : null
 }
 
 /** Undefined for what says nothing about the recipient: retry requests, and receipts of the own other devices. */

@@ -10,6 +10,7 @@ import {
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeBaileysLogger } from './baileys-logger.ts'
+import { reportFanOut } from './fan-out.ts'
 import { isWantedHistory } from './history.ts'
 import type { Inbound } from './inbound.ts'
 import type { Persist } from './persistence.ts'
@@ -39,7 +40,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
   const sock = makeWASocket({
     ...options.network,
     auth: { creds: auth.creds, keys: signal.keys },
-    makeSignalRepository: (...given) => inbound.wrap(signal.makeRepository(...given)),
+    makeSignalRepository: (...given) => reportFanOut(inbound.wrap(signal.makeRepository(...given))),
     logger: makeBaileysLogger(options.logger, options.deviceId),
     keepAliveIntervalMs: options.keepAliveMs,
     // An own message in the event buffer would swallow the updates that follow it.

@@ -336,6 +336,8 @@ export async function findSentContent(
   db: Database,
   deviceId: number,
   messageId: string,
+  /** The addresses of who asks. */
+  askedBy: string[],
 ): Promise<
   { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null } | undefined
 > {
@@ -344,6 +346,7 @@ export async function findSentContent(
   >`
     SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
     WHERE id = ${messageId} AND device_id = ${deviceId} AND direction = 'out'
+      AND recipient_jid = ANY(${askedBy}) AND status IN ('sending', 'sent', 'delivered', 'read')
       AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()`
   return row
 }

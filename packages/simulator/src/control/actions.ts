@@ -1,5 +1,6 @@
 import { markRead } from '../handset/mark-read.ts'
 import { sendFromHandset } from '../handset/outbox.ts'
+import { claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { type Device, deviceJid } from '../network/device.ts'
 import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
@@ -43,6 +44,8 @@ export type Actions = {
   ) => Promise<{ ok: true; wa_message_id: string }>
   /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
   history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
+  /** The phone sends a receipt for any message, also one that it never got. */
+  receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
   read: (number: string, request: { wa_message_id: string }) => { ok: true }
   fault: (request: FaultRequest) => { id: string }
   faults: () => Fault[]
@@ -66,6 +69,12 @@ export function makeActions(network: Network): Actions {
     },
     history: async (number, offer) => {
       await offerHistory(network, phoneOf(network, checkNumber(number)), offer)
+      return { ok: true }
+    },
+    receipt: (number, { to, wa_message_id, type }) => {
+      if (type !== 'read' && type !== 'retry') throw new SimulatorError('type is read or retry')
+      const phone = phoneOf(network, checkNumber(number))
+      claimReceipt(network, phone, { to: phoneOf(network, checkNumber(to)), id: wa_message_id, type })
       return { ok: true }
     },
     read: (number, request) => {

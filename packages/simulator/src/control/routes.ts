@@ -59,6 +59,16 @@ const routes: Route[] = [
       })
     },
   },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/receipt$/,
+    run: ({ actions, params, body }) =>
+      actions.receipt(digits(params[0]), {
+        to: digits(text(body, 'to')),
+        wa_message_id: text(body, 'wa_message_id'),
+        type: text(body, 'type'),
+      }),
+  },
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {

@@ -1,6 +1,6 @@
 import { receivedKey } from '../network/chat.ts'
 import { deliver, receiptKey } from '../network/device.ts'
-import { userJid } from '../network/jid.ts'
+import { pnJid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
@@ -30,4 +30,26 @@ export function requestRetry(network: Network, phone: Phone, arrival: Arrival): 
     node('keys', {}, keys),
   ])
   deliver(sender, receiptKey(from, id, 'retry'), receipt)
+}
+
+/** A receipt for any message, whether this handset got it or not. */
+export function claimReceipt(
+  network: Network,
+  phone: Phone,
+  { to, id, type }: { to: Phone; id: string; type: 'read' | 'retry' },
+): void {
+  const [registration, ...keys] = handsetBundle(phone)
+  if (!registration) return
+  const key = receivedKey(to.number, id)
+  const count = (phone.retries.get(key) ?? 0) + 1
+  phone.retries.set(key, count)
+  const [from, t] = [pnJid(phone.number), nowSeconds()]
+  const request = [
+    node('retry', { count: count.toString(), id, t, v: '1' }),
+    registration,
+    node('keys', {}, keys),
+  ]
+  const receipt = node('receipt', { from, id, t, type }, type === 'retry' ? request : undefined)
+  network.state.sessionsChanged(phone)
+  for (const device of to.devices.values()) deliver(device, receiptKey(from, id, type), receipt)
 }

@@ -13,6 +13,7 @@ const faultKinds = [
   'lookup_error',
   'lookup_refuse',
   'devices_delay',
+  'devices_omit',
   'no_receipts',
   'ack_required',
   'offline_parts',

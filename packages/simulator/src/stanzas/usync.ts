@@ -41,6 +41,7 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
   const parsed = parseJid(jid)
   if (!parsed) return phoneText ? [node('user', { jid }, [contact('out', phoneText)])] : []
   const { number } = parsed
+  if (asked.has('devices') && network.faults.strike('devices_omit', asker, number)) return []
   const results: Node[] = []
   if (asked.has('contact')) {
     if (network.faults.strike('lookup_omit', asker, number)) return []

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What others take of the processors while a trial runs. Linux only; elsewhere nobody takes anything. */
+/** Measures what other processes take of the processors while a trial runs. Linux only: elsewhere it measures nothing. */
 export type MachineWatch = {
   /** Ends the watch; the share of all processors, from 0 to 1, that processes of others had. */
   stop(): number
@@ -8,11 +8,11 @@ export type MachineWatch = {
 
 const sampleEveryMs = 1000
 
-/** A busy machine is one of which others take more than this. */
+/** Above this share the machine counts as busy. */
 const idleShareMax = 0.1
 const stretchMax = 6
 
-/** By how much a promise about time is stretched on a machine of which others take this share. */
+/** The factor by which promises about time are multiplied when other processes take this share of the machine. */
 export function stretchFor(othersShare: number): number {
   return othersShare > idleShareMax ? Math.min(stretchMax, 1 / (1 - othersShare)) : 1
 }
@@ -30,7 +30,7 @@ export function watchMachine(): MachineWatch {
     if (before && now) {
       busy += now.busy - before.busy
       all += now.all - before.all
-      // Of processes that live at both ends: one that dies in between counts for the others, for a second.
+      // Only processes that lived at both ends of the second. What one used that ended meanwhile counts as others' use.
       for (const [pid, ticks] of now.own) own += Math.max(0, ticks - (before.own.get(pid) ?? ticks))
     }
     before = now

@@ -1,7 +1,7 @@
 import { until } from '../src/harness/until.ts'
 import type { World } from './world.ts'
 
-/** WhatsApp takes messages and says nothing. Resolves when one that `sender` (or anybody) has sent lies there without an answer. */
+/** WhatsApp takes messages and does not answer. Resolves when a message of `sender` (by default, any) is on the wire unanswered. */
 export async function stopAnswers(world: World, sender?: string): Promise<void> {
   const sinceMs = Date.now()
   // A receipt would tell as much as an ack.

@@ -116,7 +116,7 @@ export async function trial(
   return { name, faultAtMs, endedAtMs, load, messages, texts, history, log, stretch }
 }
 
-/** Its time had come before a request for it was answered: the repetition asks for a time in the past. */
+/** Its time passed before a request for it was answered. The repeated request then asks for a time in the past and is refused. */
 export function isOverdue({ sendAt, attempts }: Load['sent'][number]): boolean {
   return sendAt !== undefined && attempts.length > 1
 }

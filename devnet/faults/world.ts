@@ -86,7 +86,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   )
   for (const number of absent.values()) await phones.fault({ kind: lasting, number })
 
-  /** Those of a trial: who has no WhatsApp has none in the next one either. */
+  /** Ends the faults of a trial. Numbers without WhatsApp stay without it: workers remember them. */
   async function endFaults(): Promise<void> {
     const { faults, clearFault } = system.phones
     await Promise.all((await faults()).map(({ id, kind }) => kind !== lasting && clearFault(id)))

@@ -5,8 +5,8 @@ import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
 import { endRunningTests, runTests } from './run-tests.ts'
 
 /**
- * Plants one bug at a time in a copy of the repository, and runs the test that must notice it. A test that fails without
- * the bug, a bug that finds its place no more and one that no test notices are errors. `--only <name>` takes one of them,
+ * Plants one bug at a time in a copy of the repository and runs the test that must fail then. It is an error when the test
+ * fails without the bug, when the bug cannot be planted any more, and when the test passes with it. `--only <name>` takes one of them,
  * `--check` runs no test and only looks whether all find their places.
  */
 async function main(): Promise<number> {

@@ -8,6 +8,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   accept: async () => (await import('./accept.ts')).measureAccept,
   throughput: async () => (await import('./throughput.ts')).measureThroughput,
   memory: async () => (await import('./memory.ts')).measureMemory,
+  contacts: async () => (await import('./contacts.ts')).measureContacts,
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
   media: async () => (await import('./media.ts')).measureMedia,

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { readRssBytes } from '@wagate/devnet/harness/resident-memory'
 import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
 import { until } from '@wagate/devnet/harness/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { memoryProbe, readHeapBytes } from './memory-probe.ts'
 
 type Sample = { senders: number; afterLogin: number; settled: number; collected: number; heap: number }
 
@@ -25,12 +26,9 @@ export async function measureMemory({ short, data, signal }: BenchmarkOptions): 
   const most = Math.max(...counts)
   const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
   const file = join(folder, 'memory.json')
-  const probe = new URL('./probes/memory.mjs', import.meta.url).href
   let capacity = most
   const environment = (name: string): NodeJS.ProcessEnv =>
-    name === 'worker-1'
-      ? { WORKER_CAPACITY: String(capacity), NODE_OPTIONS: `--import ${probe}`, WAGATE_BENCH_FILE: file }
-      : {}
+    name === 'worker-1' ? { WORKER_CAPACITY: String(capacity), ...memoryProbe(file) } : {}
   const options = { workers: 1, environment, signal, ...keptIn(data) }
   try {
     return await withSystem(options, async (system) => {
@@ -60,11 +58,8 @@ async function weigh(pid: number, file: string, settleMs: number): Promise<Omit<
   const afterLogin = readRssBytes(pid)
   await delay(settleMs)
   const settled = readRssBytes(pid)
-  rmSync(file, { force: true })
-  process.kill(pid, 'SIGUSR2')
-  await until('the garbage is collected', { withinMs: 20_000, everyMs: 50 }, () => existsSync(file))
-  const { heapUsed } = JSON.parse(readFileSync(file, 'utf8')) as NodeJS.MemoryUsage
-  return { afterLogin, settled, collected: readRssBytes(pid), heap: heapUsed }
+  const heap = await readHeapBytes(pid, file)
+  return { afterLogin, settled, collected: readRssBytes(pid), heap }
 }
 
 function makeReport(samples: Sample[], settleMs: number): Report {

@@ -1,0 +1,16 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { until } from '@wagate/devnet/harness/until'
+
+/** Settings of a process that writes its memory to the file after a forced collection. */
+export function memoryProbe(file: string): NodeJS.ProcessEnv {
+  const probe = new URL('./probes/memory.mjs', import.meta.url).href
+  return { NODE_OPTIONS: `--import ${probe}`, WAGATE_BENCH_FILE: file }
+}
+
+/** What the garbage collector leaves of the heap of such a process. */
+export async function readHeapBytes(pid: number, file: string): Promise<number> {
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  await until('the garbage is collected', { withinMs: 20_000, everyMs: 50 }, () => existsSync(file))
+  return (JSON.parse(readFileSync(file, 'utf8')) as NodeJS.MemoryUsage).heapUsed
+}

@@ -11,7 +11,8 @@ import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { memoryProbe, readHeapBytes } from './memory-probe.ts'
 import type { Row } from './table.ts'
 
-const sizes = { full: [50, 1250, 2500, 5000], short: [50, 200, 400] }
+/** Baileys keeps the last 512 messages of a connection: the first count is beyond that. */
+const sizes = { full: [1000, 3000, 5000, 6000], short: [700, 1100, 1500] }
 const lanes = 16
 const sentMs = 400_000
 

@@ -11,7 +11,7 @@ export type Fault = {
   senders: string[]
   at: number
   endedAt: number
-  /** When all senders, also those of the other worker, were connected again. */
+  /** When the last of these senders had logged in again. */
   onlineAt: number
   until: number
 }
@@ -24,7 +24,6 @@ const recoveryMs = 45_000
 export async function causeFault({ devnet, records, phones }: System, way: Way): Promise<Fault> {
   const held = async (worker: string) => ({ worker, senders: await records.listSendersOf(worker) })
   await balanced(records)
-  const connected = await phones.countConnected()
   const [first, second] = await Promise.all([held(workers[0]), held(workers[1])])
   // Equal shares of the shards need not be equal shares of the senders.
   const { worker, senders } = first.senders.length >= second.senders.length ? first : second
@@ -33,10 +32,20 @@ export async function causeFault({ devnet, records, phones }: System, way: Way):
   await ending
   const endedAt = Date.now()
   if (way === 'SIGKILL, same name again') await devnet.start(worker)
-  await until('all are connected again', { withinMs: recoveryMs, everyMs: 50 }, async () => {
-    return (await phones.countConnected()) >= connected
-  }).catch(() => undefined)
-  const onlineAt = Date.now()
+  const onlineAt = await until(
+    'all have logged in again',
+    { withinMs: recoveryMs, everyMs: 200 },
+    async () => {
+      const back = new Map(
+        (await phones.logins())
+          .filter(
+            ({ t, result, sender }) => result === 'ok' && Date.parse(t) > at && senders.includes(sender),
+          )
+          .map(({ t, sender }) => [sender, Date.parse(t)]),
+      )
+      return back.size === senders.length && Math.max(...back.values())
+    },
+  ).catch(() => Date.now())
   // What has not recovered by then counts as silent.
   await until('all senders send again', { withinMs: recoveryMs, everyMs: 100 }, async () => {
     return (await records.countSendersSince(senders, endedAt)) === senders.length

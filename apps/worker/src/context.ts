@@ -11,14 +11,13 @@ import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
 import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
-import { makeSlowHosts, type SlowHosts } from './media/slow-hosts.ts'
+import { type MediaShares, makeMediaShares } from './media/media-shares.ts'
 import type { Metrics } from './metrics.ts'
 import { type Holds, makeHolds } from './outbox/holds.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
@@ -40,10 +39,7 @@ export type DeviceContext = {
   masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
   logins: LoginQueue
-  /** Both shared by accounts: no one takes more than half of the bytes or a quarter of the fetches. */
-  mediaBytes: FairSemaphore
-  mediaFetches: FairSemaphore
-  slowHosts: SlowHosts
+  mediaShares: MediaShares
   inspector: Inspector
   recipientsOf(deviceId: number): Recipients
   /** Each opens a scope of its own in a cache that all devices share. */
@@ -59,7 +55,6 @@ export type DeviceContext = {
 }
 
 const loginsMax = 8
-const fetchesMax = 32
 const hourMs = 3_600_000
 const authCacheBytesMax = 64 * 2 ** 20
 /** Some 75 contacts that a sender writes to at the moment. However many it has, they take no more. */
@@ -78,9 +73,7 @@ export function makeDeviceContext(
     network: chooseNetwork(config),
     masterKeys: readMasterKeys(config),
     logins: makeLoginQueue(loginsMax),
-    mediaBytes: makeFairSemaphore(config.MEDIA_MEMORY_BYTES, { shareMax: config.MEDIA_MEMORY_BYTES / 2 }),
-    mediaFetches: makeFairSemaphore(fetchesMax, { shareMax: fetchesMax / 4 }),
-    slowHosts: makeSlowHosts(),
+    mediaShares: makeMediaShares(config.MEDIA_MEMORY_BYTES),
     recipientsOf: makeRecipientsCache(),
     caches: {
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { MediaType } from '@wagate/shared/statuses'
+import { generateWAMessageContent } from 'baileys'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeHostileMedia } from '../../../devnet/src/harness/hostile-media.ts'
@@ -15,7 +15,7 @@ import { mediaSamples } from '../../../devnet/test/media-samples.ts'
 import { readConfig } from '../src/config.ts'
 import { loadMedia } from '../src/media/load-media.ts'
 import type { MediaMessage, MediaSource } from '../src/media/media-file.ts'
-import { makeSlowHosts } from '../src/media/slow-hosts.ts'
+import { makeMediaShares } from '../src/media/media-shares.ts'
 import { makeTestInspector } from './inspection.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
@@ -60,9 +60,7 @@ beforeAll(async () => {
   source = {
     config,
     db: openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }),
-    mediaBytes: makeFairSemaphore(1e9, { shareMax: 1e9 }),
-    mediaFetches: makeFairSemaphore(10, { shareMax: 10 }),
-    slowHosts: makeSlowHosts(),
+    mediaShares: makeMediaShares(config.MEDIA_MEMORY_BYTES),
     inspector,
     device: { id: 1, accountId: 1 },
   }
@@ -117,6 +115,25 @@ describe('media', () => {
 
   it('that are audio say how long they are, so that Baileys opens nothing', options, async () => {
     expect(await loadUrl('audio', '/audio.mp3')).toMatchObject({ seconds: 0 })
+  })
+
+  it.each([
+    ['image', '/picture.png'],
+    ['video', '/video.mp4'],
+    ['audio', '/audio.mp3'],
+    ['document', '/a.pdf'],
+  ] as const)('are not opened by Baileys, which only encrypts them (%s)', options, async (type, path) => {
+    const message = { id: randomUUID(), type, url: host.origin + path, body: null, filename: null }
+    const { content, release } = await loadMedia(source, message)
+    let files: string[] = []
+    await generateWAMessageContent(content, {
+      async upload() {
+        files = readdirSync(folder)
+        return { mediaUrl: 'https://media.test/', directPath: '/' }
+      },
+    })
+    await release()
+    expect(files.filter((name) => !name.startsWith('media-'))).toEqual([expect.stringMatching(/-enc$/)])
   })
 
   it('of another type than the message leave nothing behind', options, async () => {

@@ -4,23 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '@wagate/db/client'
 import { findMediaBlob, findMediaBlobPart, type WaitingMessage } from '@wagate/db/queries/outbox'
-import type { FairSemaphore } from '@wagate/shared/fair-semaphore'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
 import type { Config } from '../config.ts'
 import { fetchMedia } from './fetch-media.ts'
 import { MediaError } from './media-error.ts'
 import { type MediaRoom, makeMediaRoom } from './media-room.ts'
-import type { SlowHosts } from './slow-hosts.ts'
+import type { MediaShares } from './media-shares.ts'
 
 export type MediaSource = {
   config: Config
   db: Database
-  /** Bytes of media files, shared by accounts. */
-  mediaBytes: FairSemaphore
-  /** Fetches under way, shared by accounts. */
-  mediaFetches: FairSemaphore
-  slowHosts: SlowHosts
+  mediaShares: MediaShares
   device: { id: number; accountId: number }
 }
 
@@ -41,7 +36,7 @@ const partBytes = 512 * 1024
 /** The bytes that a message's URL stands for. Throws MediaError or MediaUnavailable. */
 export async function makeMediaFile(source: MediaSource, message: MediaMessage): Promise<MediaFile> {
   const path = join(tmpdir(), `media-${randomUUID()}`)
-  const room = makeMediaRoom(source.mediaBytes, String(source.device.accountId))
+  const room = makeMediaRoom(source.mediaShares.bytes, String(source.device.accountId))
   async function remove(): Promise<void> {
     // The room is free when the file is gone.
     await rm(path, { force: true }).finally(room.release)
@@ -58,7 +53,7 @@ export async function makeMediaFile(source: MediaSource, message: MediaMessage):
 }
 
 async function fetchToFile(
-  { config, mediaFetches, slowHosts, device }: MediaSource,
+  { config, mediaShares, device }: MediaSource,
   { type, url }: MediaMessage,
   path: string,
   room: MediaRoom,
@@ -69,8 +64,8 @@ async function fetchToFile(
     isForbidden: config.ALLOW_PRIVATE_MEDIA_HOSTS ? () => false : isForbiddenAddress,
     room,
   }
-  await slowHosts.visit(device.id, url ?? '', async () => {
-    const release = await mediaFetches.acquire(String(device.accountId), 1)
+  await mediaShares.slowHosts.visit(device.id, url ?? '', async () => {
+    const release = await mediaShares.fetches.acquire(String(device.accountId), 1)
     await fetchMedia(url ?? '', path, limits).finally(release)
   })
 }

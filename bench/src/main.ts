@@ -12,6 +12,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
   media: async () => (await import('./media.ts')).measureMedia,
+  'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   idle: async () => (await import('./idle.ts')).measureIdle,
   statements: async () => (await import('./statements.ts')).measureStatements,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,7 @@ const mebibyte = 2 ** 20
 const config = readConfig({
   DATABASE_URL: 'postgres://localhost/wagate',
   REDIS_URL: 'redis://localhost',
-  MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  MASTER_KEY: randomBytes(32).toString('base64'),
   ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
   MEDIA_MEMORY_BYTES: String(200 * mebibyte),
 })

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import type { ApiContext } from './context.ts'
 import { answerFile, docsFiles } from './docs/docs-page.ts'
 import { live, ready } from './health.ts'
-import { type Answer, type Exchange, makeExchange } from './http/exchange.ts'
+import { type Answer, type Exchange, jsonType, makeExchange } from './http/exchange.ts'
 import { allowMethods } from './http/methods.ts'
 import { makeDocument } from './openapi/document.ts'
 import { answerOperation } from './operation.ts'
@@ -31,10 +31,10 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
     )
   for (const check of [live, ready]) publish(check.path, (request) => check.answer(context, request))
   // Made when it is first asked for: a start need not wait for it.
-  let document: ReturnType<typeof makeDocument> | undefined
+  let document: string | undefined
   publish('/openapi.json', async () => {
-    document ??= makeDocument(operations, [live, ready])
-    return { status: 200, body: document }
+    document ??= JSON.stringify(makeDocument(operations, [live, ready]))
+    return { status: 200, content: { type: jsonType, bytes: document } }
   })
   for (const [path, file] of Object.entries(docsFiles)) publish(path, (request) => answerFile(file, request))
 

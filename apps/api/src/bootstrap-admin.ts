@@ -7,9 +7,20 @@ import { hashPassword } from './passwords.ts'
 
 const devicesAllowed = 1000
 
-/** The first ADMIN; undefined when there is one already. Several processes may call it at once. */
-export function bootstrapAdmin(databaseUrl: string, email: string): Promise<{ apiKey: string } | undefined> {
-  return withNewAdmin(databaseUrl, email, insertFirstAdmin)
+/**
+ * The first ADMIN; undefined when there is one already. Several processes may call it at once. `hand` gives the key
+ * to the operator: when it rejects, there is no new ADMIN.
+ */
+export function bootstrapAdmin(
+  databaseUrl: string,
+  email: string,
+  hand?: (apiKey: string) => Promise<void>,
+): Promise<{ apiKey: string } | undefined> {
+  return withNewAdmin(databaseUrl, email, async (tx, account, apiKey) => {
+    const admin = await insertFirstAdmin(tx, account)
+    if (admin) await hand?.(apiKey)
+    return admin
+  })
 }
 
 /** One more ADMIN; undefined when the email is taken. */
@@ -20,7 +31,7 @@ export function createAdmin(databaseUrl: string, email: string): Promise<{ apiKe
 async function withNewAdmin(
   databaseUrl: string,
   email: string,
-  insert: (tx: Transaction, account: NewAccount) => Promise<{ id: number } | undefined>,
+  insert: (tx: Transaction, account: NewAccount, apiKey: string) => Promise<{ id: number } | undefined>,
 ): Promise<{ apiKey: string } | undefined> {
   const db = openDatabase(databaseUrl, {
     poolSize: 1,
@@ -33,7 +44,7 @@ async function withNewAdmin(
     const passwordHash = await hashPassword(randomBytes(24).toString('base64'))
     const account = { email: email.trim().toLowerCase(), role: 'ADMIN' as const, expiresAt: null }
     const created = await db.transaction(async (tx) => {
-      const admin = await insert(tx, { ...account, passwordHash, devicesAllowed, key })
+      const admin = await insert(tx, { ...account, passwordHash, devicesAllowed, key }, apiKey)
       if (admin) {
         await insertAuditEntry(tx, {
           operation: 'create-admin',

@@ -9,9 +9,10 @@ type Audited = { target: string; result: string }
 
 /** Writes down who did it, in the transaction that does it. */
 export async function audit(tx: Transaction, call: Call, audited: Audited): Promise<void> {
-  const { operation, account, findClientAddress, requestId } = call
+  const { operation, account, findClientAddress, requestId, exchangeId } = call
   const { accountId, keyId } = account
-  await insertAuditEntry(tx, { ...audited, operation, accountId, keyId, ip: findClientAddress(), requestId })
+  const ip = findClientAddress()
+  await insertAuditEntry(tx, { ...audited, operation, accountId, keyId, ip, requestId, exchangeId })
 }
 
 type Kept = Record<string, string | number | null>

@@ -7,6 +7,7 @@ import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Commander } from './messages/commander.ts'
 import type { Inbox } from './messages/inbox.ts'
+import type { OutcomeWaits } from './messages/outcome-waits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -22,6 +23,7 @@ export type ApiContext = {
   /** To be called after every change of an account or of its keys: all processes forget what they know of it. */
   accountChanged(accountId: number): Promise<void>
   inbox: Inbox
+  outcomeWaits: OutcomeWaits
   largeBodies: LargeBodies
   readReadiness(): Promise<Readiness>
   /** Tells the device's owner. Never fails: the database says the same, only later. */

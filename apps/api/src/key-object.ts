@@ -6,6 +6,10 @@ export const keyFields = {
   name: z.string().describe('What it is for'),
   last_four: z.string().describe('The last four characters of the key'),
   created_at: z.iso.datetime(),
+  created_by: z
+    .int()
+    .nullable()
+    .describe('The key_id of the key that made it; null for the first key of an account'),
   expires_at: z.iso.datetime().nullable().describe('null is never'),
   last_used_at: z.iso.datetime().nullable().describe('Exact to a minute'),
   revoked_at: z.iso.datetime().nullable(),
@@ -20,6 +24,7 @@ export const exampleKey: KeyObject = {
   name: 'Shop',
   last_four: 'x7Qm',
   created_at: '2026-01-31T11:50:00.000Z',
+  created_by: 30,
   expires_at: null,
   last_used_at: '2026-01-31T12:00:00.000Z',
   revoked_at: null,
@@ -31,6 +36,7 @@ export function toKeyObject(key: KeyRecord): KeyObject {
     name: key.name,
     last_four: key.lastFour,
     created_at: key.createdAt.toISOString(),
+    created_by: key.createdBy,
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,

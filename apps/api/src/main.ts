@@ -1,6 +1,7 @@
 import { makeLogger } from '@wagate/shared/logger'
 import { bootstrapAdmin } from './bootstrap-admin.ts'
 import { readConfig } from './config.ts'
+import { handKey } from './hand-key.ts'
 import { startApi } from './start.ts'
 
 const config = readConfig(process.env)
@@ -20,6 +21,7 @@ process.on('uncaughtException', (error) => {
 })
 
 if (config.BOOTSTRAP_ADMIN_EMAIL) {
-  const admin = await bootstrapAdmin(config.DATABASE_URL, config.BOOTSTRAP_ADMIN_EMAIL)
-  if (admin) process.stdout.write(`API key of the first ADMIN, shown only now: ${admin.apiKey}\n`)
+  await bootstrapAdmin(config.DATABASE_URL, config.BOOTSTRAP_ADMIN_EMAIL, (apiKey) =>
+    handKey(apiKey, config.BOOTSTRAP_KEY_FILE),
+  ).catch((error: unknown) => log.error({ err: error }, 'The first ADMIN was not created'))
 }

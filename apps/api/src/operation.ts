@@ -3,8 +3,9 @@ import { AppError } from '@wagate/shared/app-error'
 import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import type { z } from 'zod'
 import type { ApiContext } from './context.ts'
-import { findKeyOutsideBody, getKey } from './credentials/find-key.ts'
+import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './credentials/find-key.ts'
 import { getHolder } from './credentials/get-holder.ts'
+import { refuseExpired } from './credentials/refuse-expired.ts'
 import { clientNetwork } from './http/client-address.ts'
 import type { Deadline } from './http/deadline.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
@@ -24,6 +25,7 @@ export type Call = {
   account: KeyHolder
   findClientAddress(): string
   requestId: string
+  exchangeId: string
   /** The header; the parameter of the same meaning is the operation's own. */
   idempotencyKeyHeader: string | undefined
   /** Over when the caller has been answered without this handler. Who waits for a phone or a person extends it. */
@@ -91,6 +93,7 @@ export async function answerOperation(
       account,
       findClientAddress,
       requestId: exchange.requestId,
+      exchangeId: exchange.exchangeId,
       idempotencyKeyHeader: exchange.request.headers.get('idempotency-key') ?? undefined,
       deadline,
       setHeader: (name, value) => {
@@ -116,7 +119,9 @@ async function authenticate(
 ): Promise<{ account: KeyHolder; body: [name: string, value: unknown][] }> {
   const { config, largeBodies } = context
   const { request, url } = exchange
-  const outside = findKeyOutsideBody(request, url, { allowQuery: config.ALLOW_QUERY_API_KEY })
+  const allowQuery = config.ALLOW_QUERY_API_KEY
+  const outside = findKeyOutsideBody(request, url, { allowQuery })
+  refusePasswordInQuery(url, { allowQuery })
   const early = outside === undefined ? undefined : await admitCaller(context, operation, exchange, outside)
   const admission = operation.bodyBytesMax
     ? largeBodies.admit(exchange, senderOf(exchange, early))
@@ -143,7 +148,7 @@ async function admitCaller(
   const { deadline, headers } = exchange
   const { requests, accountRequests } = context.limits
   const account = await getHolder(context, exchange, key)
-  exchange.accountId = account.accountId
+  exchange.account = account
   if (requests || accountRequests) {
     const charges = [
       { limiter: requests, key: String(account.keyId) },
@@ -154,9 +159,8 @@ async function admitCaller(
   if (operation.adminOnly && account.role !== 'ADMIN') {
     throw new AppError('admin_required', 'This needs the API key of an ADMIN.')
   }
-  if (operation.changes && account.accountExpiresAt && account.accountExpiresAt.getTime() <= Date.now()) {
-    throw new AppError('account_expired', 'The account has expired.')
-  }
+  // An expired account still reads what is its own.
+  if (operation.changes || operation.adminOnly) refuseExpired(account)
   return account
 }
 

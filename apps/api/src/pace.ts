@@ -4,10 +4,10 @@ import type { Config } from './config.ts'
 import { orDefault } from './parameters/parameter-types.ts'
 
 /** How fast a sender sends, as it is asked for. `fallback` names whose setting "default" goes back to. */
-export const paceParameters = (fallback: string) => ({
+export const paceParameters = (fallback: string, bound = '') => ({
   rate_per_minute: orDefault(0, 1_000_000)
     .optional()
-    .describe(`Messages a minute; 0 is unlimited, "default" goes back to the setting of ${fallback}`),
+    .describe(`Messages a minute; 0 is unlimited, "default" goes back to the setting of ${fallback}${bound}`),
   burst: orDefault(1, 1_000_000)
     .optional()
     .describe('Messages that may go at once after a pause; or "default"'),

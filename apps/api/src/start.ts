@@ -23,6 +23,7 @@ import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
 import { makeInbox } from './messages/inbox.ts'
+import { makeOutcomeWaits } from './messages/outcome-waits.ts'
 import { addReadinessGauges, makeMetrics } from './metrics.ts'
 import { makeReadinessCheck } from './readiness.ts'
 
@@ -70,7 +71,12 @@ export async function startApi(
       metrics,
       db,
       events,
-      inbox: makeInbox(db, backlogs, commander.place),
+      outcomeWaits: makeOutcomeWaits(db),
+      inbox: makeInbox(db, {
+        backlogs,
+        command: commander.place,
+        mediaBytesMax: config.MEDIA_WAITING_BYTES_MAX,
+      }),
       keys,
       limits,
       async accountChanged(accountId) {
@@ -87,6 +93,7 @@ export async function startApi(
       { '/metrics': () => answerMetrics(metrics.registry) },
     )
     const server = makeServer(app.fetch)
+    server.maxConnections = config.CONNECTIONS_MAX
     const port = await listen(server, { host: config.HOST, port: config.PORT, variable: 'PORT' })
     log.info({ port, metricsPort: internal.port }, 'The API listens')
 

@@ -42,9 +42,14 @@ export async function lookUntilFound<Found>(
     if (found !== undefined) return found
     const leftMs = endsAt - performance.now()
     if (leftMs <= 0) return undefined
-    await waitFor(nudged, Math.min(leftMs, lookEveryMs), signal)
+    await waitFor(nudged, Math.min(leftMs, untilNextLookMs()), signal)
   }
   return undefined
+}
+
+/** All who wait in this process look at the same moments, so that they can share a statement. */
+function untilNextLookMs(): number {
+  return lookEveryMs - (performance.now() % lookEveryMs)
 }
 
 async function waitFor(nudged: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {

@@ -12,7 +12,7 @@ type Entry = Record<string, unknown>
 
 async function entriesBy(accountId: unknown): Promise<Entry[]> {
   return gateway.db.$client<Entry[]>`
-    SELECT account_id, key_id, operation, target, result, ip, request_id FROM audit_log
+    SELECT account_id, key_id, operation, target, result, ip, request_id, exchange_id FROM audit_log
     WHERE account_id = ${Number(accountId)} ORDER BY id`
 }
 
@@ -30,7 +30,12 @@ test('says who changed what, from where and in which request', async () => {
     result: 'created',
     ip: '127.0.0.1',
     request_id: 'req-1',
+    exchange_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   })
+  // A caller may send one id twice, and cannot make two entries look like one request.
+  await gateway.admin.post('/create-key', {}, { 'x-request-id': 'req-1' })
+  const [first, second] = (await entriesBy(me.id)).slice(-2)
+  expect(first?.exchange_id).not.toBe(second?.exchange_id)
 })
 
 test('has every change of accounts, keys and devices, and no reading, no failure, no repetition', async () => {

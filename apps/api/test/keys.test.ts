@@ -13,7 +13,13 @@ afterAll(async () => {
   await gateway.close()
 })
 
-type Listed = { key_id: number; name: string; last_four: string; revoked_at: string | null }
+type Listed = {
+  key_id: number
+  created_by: number | null
+  name: string
+  last_four: string
+  revoked_at: string | null
+}
 
 async function listKeys(client: { get: Gateway['admin']['get'] }, query = {}): Promise<Listed[]> {
   return (await client.get('/keys', query)).body.keys as Listed[]
@@ -48,6 +54,7 @@ describe('create-key', () => {
           name: 'default',
           last_four: account.apiKey.slice(-4),
           created_at: moment,
+          created_by: null,
           expires_at: null,
           last_used_at: moment,
           revoked_at: null,
@@ -87,6 +94,36 @@ describe('create-key', () => {
       status: 400,
       body: { code: 'invalid_parameter', details: [{ parameter: Object.keys(wrong)[0] }] },
     })
+  })
+
+  test('makes no key that outlives the one which makes it, and says which one did', async () => {
+    const account = await gateway.createAccount()
+    const soon = new Date(Date.now() + 3_600_000)
+    const { body: short } = await account.post('/create-key', { expiry: soon.toISOString() })
+    const contractor = makeClient(gateway.url, String(short.api_key))
+    const later = new Date(soon.getTime() + 1).toISOString()
+    expect(await contractor.post('/create-key', { expiry: later })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', details: [{ parameter: 'expiry' }] },
+    })
+    const { body: own } = await contractor.post('/create-key')
+    expect(own.expires_at).toBe(soon.toISOString())
+    const sooner = new Date(soon.getTime() - 60_000).toISOString()
+    expect((await contractor.post('/create-key', { expiry: sooner })).body.expires_at).toBe(sooner)
+    const [first, second, third] = await listKeys(account)
+    expect([first, second, third].map((key) => key?.created_by)).toEqual([
+      null,
+      first?.key_id,
+      second?.key_id,
+    ])
+  })
+
+  test('an ADMIN’s key that expires may make any', async () => {
+    const admin = await gateway.createAccount({ role: 'ADMIN' })
+    const expiry = new Date(Date.now() + 3_600_000).toISOString()
+    const { body } = await admin.post('/create-key', { expiry })
+    const made = await makeClient(gateway.url, String(body.api_key)).post('/create-key')
+    expect(made).toMatchObject({ status: 200, body: { expires_at: null } })
   })
 
   test('an account has up to 50 usable keys, whatever comes at once', async () => {
@@ -210,6 +247,17 @@ describe('an ADMIN', () => {
     }
     expect((await one.get('/keys', { user_id: String(one.userId) })).status).toBe(200)
   })
+})
+
+test('an expired ADMIN sees the keys of no other account', async () => {
+  const [admin, other] = [await gateway.createAccount({ role: 'ADMIN' }), await gateway.createAccount()]
+  expect(await listKeys(admin, { user_id: String(other.userId) })).toHaveLength(1)
+  await gateway.admin.post('/update-user', { user_id: admin.userId, expiry: '2020-01-01T00:00:00Z' })
+  expect(await listKeys(admin)).toHaveLength(1)
+  const refused = { status: 403, body: { code: 'account_expired' } }
+  await vi.waitFor(async () =>
+    expect(await admin.get('/keys', { user_id: String(other.userId) })).toMatchObject(refused),
+  )
 })
 
 test('an expired account lists its keys and makes none', async () => {

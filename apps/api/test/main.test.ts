@@ -1,6 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { migrate } from '@wagate/db/migrate'
 import { afterEach, expect, test, vi } from 'vitest'
 import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
@@ -14,16 +17,18 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-test('prints the first key once, logs neither keys nor texts nor numbers, and ends with 0', async () => {
+test('writes the first key to a file, logs neither keys nor texts nor numbers, and ends with 0', async () => {
   const env = await makeEnv()
+  const keyFile = env.BOOTSTRAP_KEY_FILE ?? ''
   const first = start(env)
-  const printed = await vi.waitFor(() => {
-    const found = /wag_\w{49}/.exec(first.output.join(''))
-    if (!found) throw new Error(first.output.join(''))
-    return found[0]
+  const written = await vi.waitFor(() => {
+    const text = readFileSync(keyFile, 'utf8')
+    expect(text).toMatch(/^wag_\w{49}\n$/)
+    return text.trim()
   }, 20_000)
-  expect(first.output.join('').split(printed)).toHaveLength(2)
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600)
   await end(first.child, 'SIGINT')
+  expect(first.output.join('')).not.toContain(written)
 
   const { child, output } = start(env)
   const client = makeClient(await listening(output))
@@ -33,7 +38,7 @@ test('prints the first key once, logs neither keys nor texts nor numbers, and en
     message: 'very private text',
     password: 'my secret password',
     email: 'private@example.com',
-    api_key: printed,
+    api_key: written,
   }
   for (const path of ['/create-device', '/send-message', '/create-user', '/info-device', '/nothing']) {
     await client.get(path, secrets)
@@ -50,9 +55,21 @@ test('prints the first key once, logs neither keys nor texts nor numbers, and en
     path: '/create-device',
     status: 200,
     accountId: expect.any(Number),
+    keyId: expect.any(Number),
+    client: '127.0.0.1',
     durationMs: expect.any(Number),
     requestId: expect.any(String),
   })
+}, 60_000)
+
+test('without a file and a terminal for the first key there is no first ADMIN', async () => {
+  const env = await makeEnv()
+  const { output } = start({ ...env, BOOTSTRAP_KEY_FILE: '' })
+  await vi.waitFor(() => expect(output.join('')).toContain('The first ADMIN was not created'), 20_000)
+  expect(output.join('')).not.toContain('wag_')
+  const again = start(env)
+  await vi.waitFor(() => readFileSync(env.BOOTSTRAP_KEY_FILE ?? '', 'utf8'), 20_000)
+  expect(again.output.join('')).not.toContain('wag_')
 }, 60_000)
 
 test('a start waits for Postgres', async () => {
@@ -176,11 +193,14 @@ test('logs what nobody handled without what it carries, and ends with 1 after an
 async function makeEnv(): Promise<Record<string, string>> {
   const database = await createTestDatabase()
   closers.push(() => database.drop())
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-test-'))
+  closers.push(() => rmSync(folder, { recursive: true }))
   return {
     DATABASE_URL: database.url,
     REDIS_URL: await testRedisUrl(),
     LOG_LEVEL: 'trace',
     BOOTSTRAP_ADMIN_EMAIL: 'first@example.com',
+    BOOTSTRAP_KEY_FILE: join(folder, 'admin-key'),
   }
 }
 

@@ -12,11 +12,14 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
+const limits = { mediaBytesMax: 2 ** 30 }
+
 test('one bad row of a batch fails alone, the others keep their order', async () => {
   const bodies = ['one', 'two', 'bad \0 row', 'three', 'four']
   const outcomes = await settleArrivals(
     gateway.db,
     bodies.map((body) => arrival({ body })),
+    limits,
   )
   expect(outcomes.map(({ outcome }) => outcome)).toEqual([
     'accepted',
@@ -37,17 +40,14 @@ test('who was answered meanwhile is not stored, its twin is', async () => {
     payloadHash: Buffer.from('x').toString('base64'),
   }
   const gone = { ...arrival({ idempotency }), deadline: { isOver: true } }
-  const outcomes = await settleArrivals(gateway.db, [
-    gone,
-    arrival({ idempotency }),
-    arrival({ idempotency }),
-  ])
+  const arrivals = [gone, arrival({ idempotency }), arrival({ idempotency })]
+  const outcomes = await settleArrivals(gateway.db, arrivals, limits)
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted', 'replayed'])
 })
 
 test('nothing to store needs no statement', async () => {
   const gone = { ...arrival({}), deadline: { isOver: true } }
-  expect(await settleArrivals(gateway.db, [gone])).toMatchObject([{ outcome: 'failed' }])
+  expect(await settleArrivals(gateway.db, [gone], limits)).toMatchObject([{ outcome: 'failed' }])
 })
 
 function arrival(given: Partial<NewMessage>) {

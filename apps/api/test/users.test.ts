@@ -1,3 +1,4 @@
+import { findDeviceStates } from '@wagate/db/queries/device-state'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeClient } from './client.ts'
 import {
@@ -114,7 +115,7 @@ describe('update-user', () => {
     await felt(`/create-device?sender=${randomPhone()}`, 403, { devices_allowed: 1 })
   })
 
-  test('sets the pace of senders that have none of their own', async () => {
+  test('sets the pace of senders, which may be slower and never faster', async () => {
     const { account, sender: paced } = await createSender(gateway)
     const sender = randomPhone()
     await account.post('/create-device', { sender })
@@ -135,7 +136,21 @@ describe('update-user', () => {
       { sender, ...pace },
     ])
 
-    await account.post('/set-device', { sender: paced, rate_per_minute: 'default' })
+    for (const wanted of [13, 0]) {
+      const { body } = await account.post('/set-device', {
+        sender: paced,
+        rate_per_minute: wanted,
+        daily_cap: 0,
+      })
+      expect(body).toMatchObject({ rate_per_minute: 12, daily_cap: 100 })
+      expect(body.warnings).toEqual([
+        'rate_per_minute is 12: the account has a lower limit, which an ADMIN has set.',
+        'daily_cap is 100: the account has a lower limit, which an ADMIN has set.',
+      ])
+      const [owner] = await findDeviceStates(gateway.db, [Number(body.device_id)])
+      expect(owner).toMatchObject({ ratePerMinute: 12, burst: 3, dailyCap: 100 })
+    }
+    await account.post('/set-device', { sender: paced, rate_per_minute: 'default', daily_cap: 'default' })
     expect(await paceOf(paced)).toMatchObject({ rate_per_minute: 12, burst: 3 })
     expect(await update({ rate_per_minute: 0, burst: 'default' })).toMatchObject({
       rate_per_minute: 0,

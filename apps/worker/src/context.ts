@@ -11,6 +11,7 @@ import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { Logger } from '@wagate/shared/logger'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { UserFacingSocketConfig } from 'baileys'
@@ -39,6 +40,8 @@ export type DeviceContext = {
   masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
   logins: LoginQueue
+  /** By account: each is a connection to WhatsApp that a caller without any phone can ask for. */
+  pairings: FairSemaphore
   mediaShares: MediaShares
   inspector: Inspector
   recipientsOf(deviceId: number): Recipients
@@ -73,6 +76,7 @@ export function makeDeviceContext(
     network: chooseNetwork(config),
     masterKeys: readMasterKeys(config),
     logins: makeLoginQueue(loginsMax),
+    pairings: makeFairSemaphore(config.PAIRINGS_MAX, { shareMax: config.PAIRINGS_PER_ACCOUNT_MAX }),
     mediaShares: makeMediaShares(config.MEDIA_MEMORY_BYTES),
     recipientsOf: makeRecipientsCache(),
     caches: {

@@ -77,6 +77,8 @@ export const apiKeys = pgTable(
     revokedAt: moment('revoked_at'),
     lastUsedAt: moment('last_used_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
+    /** The key that made it; null for the first of an account. */
+    createdBy: integer('created_by'),
   },
   (table) => [unique('api_keys_hash').on(table.hash), index('api_keys_account').on(table.accountId)],
 )
@@ -95,7 +97,10 @@ export const auditLog = pgTable(
     /** What became of the target, in a word. */
     result: text().notNull(),
     ip: text(),
+    /** As the answer names it: what the caller sent, if anything. */
     requestId: text('request_id'),
+    /** Made by the gateway, so that no caller can choose it. */
+    exchangeId: text('exchange_id'),
     createdAt: moment('created_at').notNull().defaultNow(),
   },
   (table) => [
@@ -261,8 +266,17 @@ export const mediaBlobs = pgTable(
     bytes: bytea().notNull(),
     createdAt: moment('created_at').notNull().defaultNow(),
   },
-  (table) => [index('media_blobs_created_at').on(table.createdAt)],
+  (table) => [
+    index('media_blobs_created_at').on(table.createdAt),
+    index('media_blobs_account').on(table.accountId, table.createdAt),
+  ],
 )
+
+/** Bytes in media_blobs for each account. A trigger in the migration keeps it. */
+export const mediaUsage = pgTable('media_usage', {
+  accountId: integer('account_id').primaryKey(),
+  bytes: bigint({ mode: 'number' }).notNull(),
+})
 
 export const idempotencyKeys = pgTable(
   'idempotency_keys',

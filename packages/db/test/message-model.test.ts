@@ -91,22 +91,26 @@ function stepOnMessage(
 function send(name: string, { isScheduled = false, hasBytes = false }): Step {
   return step(name, async (model, real) => {
     const id = makeMessageId(real.sender)
-    const [acceptance] = await acceptMessages(db, [
-      {
-        id,
-        waId: randomUUID(),
-        accountId,
-        sender: real.sender,
-        number: '2',
-        type: hasBytes ? 'document' : 'text',
-        body: 'x',
-        url: hasBytes ? 'data:application/pdf' : null,
-        filename: null,
-        sendAt: isScheduled ? new Date(Date.now() + 3_600_000).toISOString() : null,
-        media: hasBytes ? { mime: 'application/pdf', base64: 'AAAA' } : null,
-        idempotency: null,
-      },
-    ])
+    const [acceptance] = await acceptMessages(
+      db,
+      [
+        {
+          id,
+          waId: randomUUID(),
+          accountId,
+          sender: real.sender,
+          number: '2',
+          type: hasBytes ? 'document' : 'text',
+          body: 'x',
+          url: hasBytes ? 'data:application/pdf' : null,
+          filename: null,
+          sendAt: isScheduled ? new Date(Date.now() + 3_600_000).toISOString() : null,
+          media: hasBytes ? { mime: 'application/pdf', base64: 'AAAA' } : null,
+          idempotency: null,
+        },
+      ],
+      { mediaBytesMax: 2 ** 30 },
+    )
     expect(acceptance?.outcome).toBe(model.isLinked ? 'accepted' : 'sender_not_connected')
     if (!model.isLinked) return
     real.ids.push(id)

@@ -21,7 +21,14 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
   const listeners = new Map<string, Set<Listener>>()
 
   redis.on('message', (channel: string, message: string) => {
-    for (const listener of listeners.get(channel) ?? []) listener(message)
+    for (const listener of listeners.get(channel) ?? []) {
+      try {
+        listener(message)
+      } catch (error) {
+        // Anybody with access to Redis may publish: what cannot be read must not end the process.
+        onError(error as Error)
+      }
+    }
   })
   redis.on('ready', () => {
     if (listeners.size > 0) redis.subscribe(...listeners.keys()).catch(onError)

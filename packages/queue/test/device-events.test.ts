@@ -29,6 +29,21 @@ test('tells every listener of the device, in any process, and nobody else', asyn
   await vi.waitFor(() => expect(heard.sort()).toEqual(['first', 'second', 'status']))
 })
 
+test('a message that is not JSON is skipped and reported, and the next one is heard', async () => {
+  const deviceId = nextDeviceId++
+  const errors: Error[] = []
+  const events = openDeviceEvents(redisUrl, { onError: (error) => errors.push(error) })
+  closers.push(() => events.close())
+  const heard: string[] = []
+  await events.subscribe(deviceId, (event) => heard.push(event.kind))
+  for (const text of ['{', '', 'null', '{"kind":"unknown"}']) {
+    await askRedis(new URL(redisUrl), [['PUBLISH', `wa:device:${deviceId}`, text]])
+  }
+  await events.publish(deviceId, online)
+  await vi.waitFor(() => expect(heard).toEqual(['status']))
+  expect(errors.length).toBe(2)
+})
+
 test('a listener that left hears nothing, the others of its channel still do', async () => {
   const deviceId = nextDeviceId++
   const events = open()

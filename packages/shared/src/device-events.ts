@@ -8,6 +8,8 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('status'), connected: z.boolean(), reason: z.string().nullable() }),
   /** `jid` null: the number is not on WhatsApp. */
   z.object({ kind: z.literal('number'), number: z.string(), jid: z.string().nullable() }),
+  /** Too many devices of the account, or of the worker, show a QR code already. */
+  z.object({ kind: z.literal('pairing-refused') }),
   z.object({ kind: z.literal('message'), messageId: z.string(), status: z.enum(messageStatuses) }),
 ])
 

@@ -44,7 +44,7 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   expired_api_key: permanent('The API key has expired.', 'Use another key, or create one with `create-key`.'),
   admin_required: permanent('The operation needs the key of an ADMIN.', 'Use the key of an ADMIN account.'),
   account_expired: permanent(
-    'The account has expired. It can read, and change nothing.',
+    'The account has expired. It can read what is its own, and change nothing.',
     'Ask an ADMIN to extend the account with `update-user`.',
   ),
   device_limit_reached: permanent(
@@ -111,7 +111,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'Use a new key for a new request.',
   ),
   rate_limited: temporary('Too many requests.', afterRetryAfter),
-  queue_full: temporary('Too many messages wait for this sender.', afterRetryAfter),
+  queue_full: temporary(
+    'Too many messages wait for this sender, or too many bytes of data: URLs for this account.',
+    afterRetryAfter,
+  ),
   headers_too_large: permanent(
     'The headers or the URL are larger than 64 KiB.',
     'Send the parameters in the body of a POST.',

@@ -11,7 +11,7 @@ export type Pacing = {
 export type GivenPacing = { [Setting in keyof Pacing]: number | null }
 type Defaults = { SEND_RATE_PER_MINUTE: number; SEND_BURST: number; SEND_DAILY_CAP: number }
 
-/** The given settings (a device's, else its account's), else those of the environment. */
+/** The given settings (of a device within those of its account), else those of the environment. */
 export function pacingOf(given: GivenPacing, defaults: Defaults): Pacing {
   return {
     ratePerMinute: given.ratePerMinute ?? defaults.SEND_RATE_PER_MINUTE,

@@ -67,8 +67,12 @@ export const settings = {
   ALLOW_QUERY_API_KEY: flag.default(true),
   /** Of bodies of send-media that one API process holds at a time; one account has less than half of it. */
   BODY_MEMORY_BYTES: wholeNumber(48 * 2 ** 20, 1e11).default(128 * 2 ** 20),
-  /** While there is no ADMIN the API creates this one at start and prints the key once. */
+  /** Of clients to one API process; further ones are closed at once. */
+  CONNECTIONS_MAX: wholeNumber(1, 1_000_000).default(4000),
+  /** While there is no ADMIN the API creates this one at start. */
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an email address').optional(),
+  /** Where its key is written, readable for this user only. Without it the key is printed if there is a terminal. */
+  BOOTSTRAP_KEY_FILE: z.string().min(1).optional(),
 
   /** Limits of the API; 0 is unlimited. Requests count for each key. */
   LIMIT_REQUESTS_PER_SECOND: wholeNumber(0, 1_000_000).default(50),
@@ -109,12 +113,17 @@ export const settings = {
     .regex(/^\d+\.\d+\.\d+$/, 'must look like 2.3000.1043857760')
     .optional(),
   KEEPALIVE_MS: wholeNumber(1000, 60_000).default(10_000),
+  /** QR codes that one worker shows at a time, and of those the ones of one account. */
+  PAIRINGS_MAX: wholeNumber(1, 10_000).default(50),
+  PAIRINGS_PER_ACCOUNT_MAX: wholeNumber(1, 10_000).default(10),
   PAIRING_MS: wholeNumber(10_000, 600_000).default(120_000),
   STATUS_GRACE_MS: wholeNumber(0, 3_600_000).default(60_000),
 
   SEND_ACK_TIMEOUT_MS: wholeNumber(1000, 300_000).default(20_000),
   /** Per sender, about; what comes beyond is refused with 429. */
   QUEUED_MESSAGES_MAX: wholeNumber(1, 100_000_000).default(100_000),
+  /** Bytes of data: URLs that wait for one account, scheduled ones included; beyond it they are refused with 429. */
+  MEDIA_WAITING_BYTES_MAX: wholeNumber(2 ** 20, 1e15).default(2 ** 30),
   MESSAGE_TTL_MS: wholeNumber(60_000, 30 * 86_400_000).default(72 * 3_600_000),
   /** Per sender; 0 is unlimited. */
   SEND_RATE_PER_MINUTE: wholeNumber(0, 1_000_000).default(60),

@@ -18,6 +18,15 @@ export function findKeyOutsideBody(
   return oneOf([request.headers.get('x-api-key'), bearer, ...inQuery])
 }
 
+/** A URL is written to the logs of proxies. Throws `invalid_parameter`. */
+export function refusePasswordInQuery(url: RequestUrl, { allowQuery }: { allowQuery: boolean }): void {
+  if (allowQuery || !url.searchParams.has('password')) return
+  const message = 'must not be in the URL: send it in the body of a POST'
+  throw new AppError('invalid_parameter', `password ${message}`, {
+    details: [{ parameter: 'password', message }],
+  })
+}
+
 /** The key of a request whose body is read. Throws `missing_api_key`. */
 export function getKey(outsideBody: string | undefined, body: [name: string, value: unknown][]): string {
   const inBody = body.filter(([name]) => name === 'api_key').map(([, value]) => value)

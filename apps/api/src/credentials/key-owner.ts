@@ -2,13 +2,14 @@ import { findAccountInfo } from '@wagate/db/queries/accounts'
 import { AppError } from '@wagate/shared/app-error'
 import type { Call } from '../operation.ts'
 import { userId } from '../user-object.ts'
+import { refuseExpired } from './refuse-expired.ts'
 
 /** What the operations on keys take: an ADMIN helps an account that has lost its keys, or takes them away. */
 export const keyOwner = {
   user_id: userId.optional().describe('Whose keys, for an ADMIN; those of the own account by default'),
 }
 
-/** Throws `admin_required` or `user_not_found`. */
+/** Throws `admin_required`, `account_expired` or `user_not_found`. */
 export async function getKeyOwner(
   { context, account }: Call,
   { user_id = account.accountId }: { user_id?: number | undefined },
@@ -17,6 +18,7 @@ export async function getKeyOwner(
   if (account.role !== 'ADMIN') {
     throw new AppError('admin_required', 'The keys of another account need the API key of an ADMIN.')
   }
+  refuseExpired(account)
   if (!(await findAccountInfo(context.db, user_id))) throw userNotFound()
   return user_id
 }

@@ -43,6 +43,12 @@ const start = `SwaggerUIBundle({
 `
 
 type File = { type: string; read(): string | Promise<Uint8Array<ArrayBuffer>> }
+
+/** Read once: the largest has 1.4 MB. */
+function fileOf(type: string, path: string): File {
+  let bytes: Promise<Uint8Array<ArrayBuffer>> | undefined
+  return { type, read: () => (bytes ??= readFile(path)) }
+}
 const html = { type: 'text/html; charset=utf-8', read: () => page }
 
 /** Swagger UI out of its package, reading /openapi.json. */
@@ -50,18 +56,15 @@ export const docsFiles: Record<string, File> = {
   '/docs': html,
   '/docs/': html,
   '/docs/start.js': { type: 'text/javascript; charset=utf-8', read: () => start },
-  '/docs/swagger-ui-bundle.js': {
-    type: 'text/javascript; charset=utf-8',
-    read: () => readFile(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-  },
-  '/docs/swagger-ui.css': {
-    type: 'text/css; charset=utf-8',
-    read: () => readFile(require.resolve('swagger-ui-dist/swagger-ui.css')),
-  },
-  '/docs/favicon-32x32.png': {
-    type: 'image/png',
-    read: () => readFile(require.resolve('swagger-ui-dist/favicon-32x32.png')),
-  },
+  '/docs/swagger-ui-bundle.js': fileOf(
+    'text/javascript; charset=utf-8',
+    require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+  ),
+  '/docs/swagger-ui.css': fileOf(
+    'text/css; charset=utf-8',
+    require.resolve('swagger-ui-dist/swagger-ui.css'),
+  ),
+  '/docs/favicon-32x32.png': fileOf('image/png', require.resolve('swagger-ui-dist/favicon-32x32.png')),
 }
 
 export async function answerFile({ type, read }: File, { headers }: Exchange): Promise<Answer> {

@@ -11,12 +11,15 @@ import { failureBody } from './failure-body.ts'
 /** One request, and what is learnt about it on the way to its answer. */
 export type Exchange = {
   readonly request: Request
+  /** As the answer names it: what the caller sent, if that is usable. */
   readonly requestId: string
+  /** Never the caller's choice. */
+  readonly exchangeId: string
   readonly url: RequestUrl
   readonly headers: Record<string, string>
   readonly deadline: Deadline
   findClientAddress(): string
-  accountId: number | undefined
+  account: { accountId: number; keyId: number } | undefined
   /** What is asked for, once it is known to exist. */
   operation: string | undefined
   /** Resolves, never rejects, when the answer is known. */
@@ -55,7 +58,8 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
     }
     const startedAt = performance.now()
     const given = request.headers.get('x-request-id') ?? ''
-    const requestId = acceptedRequestId.test(given) ? given : randomUUID()
+    const exchangeId = randomUUID()
+    const requestId = acceptedRequestId.test(given) ? given : exchangeId
     const url = splitUrl(request.url)
     const headers: Record<string, string> = {
       'X-Request-Id': requestId,
@@ -66,6 +70,7 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
     const exchange: Exchange = {
       request,
       requestId,
+      exchangeId,
       url,
       headers,
       deadline: new Deadline(answerMsMax),
@@ -75,14 +80,14 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
           request.headers.get('x-forwarded-for') ?? undefined,
           config.TRUST_PROXY,
         ),
-      accountId: undefined,
+      account: undefined,
       operation: undefined,
       answered: () => answered,
     }
 
     const answered = handle(exchange).catch((error: unknown): Answer => {
       const failure = toAppError(error)
-      if (failure.status >= 500) log.error({ err: error, requestId }, 'A request failed')
+      if (failure.status >= 500) log.error({ err: error, requestId, exchangeId }, 'A request failed')
       if (failure.retryAfterSeconds !== undefined) headers['Retry-After'] = String(failure.retryAfterSeconds)
       if (failure.status === 401) headers['WWW-Authenticate'] = 'Bearer realm="wagate"'
       return { status: failure.status, body: failureBody(failure, requestId) }
@@ -97,12 +102,16 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
     log.info(
       {
         requestId,
+        // Only where they differ: two requests may come with one id.
+        ...(exchangeId !== requestId && { exchangeId }),
+        client: exchange.findClientAddress(),
         method: request.method,
         // Never the query: it may carry the API key and the text of a message.
         path: withoutKeys(url.pathname).slice(0, 200),
         status: answer.status,
         durationMs: Math.round(tookMs),
-        accountId: exchange.accountId,
+        accountId: exchange.account?.accountId,
+        keyId: exchange.account?.keyId,
       },
       'Request answered',
     )
@@ -128,8 +137,10 @@ function withoutKeys(path: string): string {
   return path.replaceAll(/wag_\w+/g, 'wag_[redacted]')
 }
 
+export const jsonType = 'application/json; charset=utf-8'
+
 function jsonContent(body: Record<string, unknown>) {
-  return { type: 'application/json; charset=utf-8', bytes: JSON.stringify(body) }
+  return { type: jsonType, bytes: JSON.stringify(body) }
 }
 
 function toAppError(error: unknown): AppError {

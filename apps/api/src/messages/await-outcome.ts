@@ -1,14 +1,33 @@
-import { findMessageProgress, type MessageProgress } from '@wagate/db/queries/message-progress'
+import type { MessageProgress } from '@wagate/db/queries/message-progress'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import type { Call } from '../operation.ts'
 import { lookUntilFound, makeNudge } from '../waiting.ts'
 
 const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', 'canceled']
 
+type Accepted = { messageId: string; deviceId: number }
+
 /** The newest state of an accepted message once it is sent or failed, or when the time is up. */
 export async function awaitOutcome(
-  { context: { db, events, closing }, account, deadline }: Call,
-  { messageId, deviceId }: { messageId: string; deviceId: number },
+  call: Call,
+  accepted: Accepted,
+  waitMs: number,
+): Promise<MessageProgress | undefined> {
+  const end = call.context.outcomeWaits.begin(call.account.accountId)
+  if (!end) {
+    call.warn('wait was ignored: too many requests wait already. Ask message-status for the outcome.')
+    return undefined
+  }
+  try {
+    return await untilFinal(call, accepted, waitMs)
+  } finally {
+    end()
+  }
+}
+
+async function untilFinal(
+  { context: { outcomeWaits, events, closing }, account, deadline }: Call,
+  { messageId, deviceId }: Accepted,
   waitMs: number,
 ): Promise<MessageProgress | undefined> {
   deadline.extend(waitMs)
@@ -23,7 +42,7 @@ export async function awaitOutcome(
   try {
     await lookUntilFound(
       async () => {
-        newest = await findMessageProgress(db, account.accountId, messageId)
+        newest = await outcomeWaits.findProgress(account.accountId, messageId)
         return newest && finalStatuses.includes(newest.status) ? newest : undefined
       },
       { nudge, forMs: waitMs, signal: AbortSignal.any([closing, deadline.signal]) },

@@ -1,9 +1,11 @@
 import type { Database } from '@wagate/db/client'
 import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses } from '@wagate/db/queries/idempotency'
+import { deleteEndedMedia } from '@wagate/db/queries/waiting-media'
 import { AppError } from '@wagate/shared/app-error'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import { LRUCache } from 'lru-cache'
 import type { Deadline } from '../http/deadline.ts'
 import { idempotencyKeyReused } from '../idempotency-key.ts'
 import type { Backlogs } from './backlogs.ts'
@@ -24,8 +26,15 @@ export type Inbox = {
   accept(message: NewMessage, deadline: Deadline): Promise<Accepted>
 }
 
-export function makeInbox(db: Database, backlogs: Backlogs, command: Commander['place']): Inbox {
-  const batch = makeNaturalBatch((arrivals: Arrival[]) => settleArrivals(db, arrivals), {
+type Options = { backlogs: Backlogs; command: Commander['place']; mediaBytesMax: number }
+
+/** How often what an account's ended messages have left behind is looked for, at most. */
+const cleanEveryMs = 10_000
+
+export function makeInbox(db: Database, { backlogs, command, mediaBytesMax }: Options): Inbox {
+  const cleaned = new LRUCache<number, true>({ max: 10_000, ttl: cleanEveryMs })
+  const settle = (arrivals: Arrival[]) => settleArrivals(db, arrivals, { mediaBytesMax })
+  const batch = makeNaturalBatch(settle, {
     itemsMax: 500,
     // A statement takes 0.4 ms, and 11 µs more for each message: in smaller pieces it would be most of the work.
     wholeMax: 32,
@@ -34,17 +43,23 @@ export function makeInbox(db: Database, backlogs: Backlogs, command: Commander['
   /** A repetition adds nothing to the queue. */
   async function refuseUnlessRepeated({ accountId, idempotency }: NewMessage): Promise<void> {
     if (idempotency && (await findKeyUses(db, [{ accountId, ...idempotency }])).length > 0) return
-    throw new AppError('queue_full', 'Too many messages wait for this sender. Try again later.', {
-      retryAfterSeconds: 10,
-    })
+    throw queueFull('Too many messages wait for this sender. Try again later.')
+  }
+
+  /** Megabytes in one row would hold the others of a batch up. */
+  async function settleAlone(arrival: Arrival): Promise<Outcome | undefined> {
+    const [outcome] = await settle([arrival])
+    const { accountId } = arrival.message
+    if (outcome?.outcome !== 'media_full' || cleaned.has(accountId)) return outcome
+    cleaned.set(accountId, true)
+    return (await deleteEndedMedia(db, accountId)) ? (await settle([arrival]))[0] : outcome
   }
 
   return {
     async accept(message, deadline) {
       if (backlogs.isFull(message.accountId, message.sender)) await refuseUnlessRepeated(message)
       const arrival = { message, deadline }
-      // Megabytes in one row would hold the others of a batch up.
-      const outcome = message.media ? (await settleArrivals(db, [arrival]))[0] : await batch.add(arrival)
+      const outcome = message.media ? await settleAlone(arrival) : await batch.add(arrival)
       const accepted = toAccepted(message, outcome)
       if (!accepted.isReplay) {
         backlogs.note(message.accountId, message.sender, accepted.deviceId)
@@ -53,6 +68,10 @@ export function makeInbox(db: Database, backlogs: Backlogs, command: Commander['
       return accepted
     },
   }
+}
+
+function queueFull(sentence: string): AppError {
+  return new AppError('queue_full', sentence, { retryAfterSeconds: 10 })
 }
 
 function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted {
@@ -73,6 +92,10 @@ function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted
       throw senderNotConnected()
     case 'sender_blocked':
       throw senderBlocked(outcome.reason)
+    case 'media_full':
+      throw queueFull(
+        'Too many bytes of data: URLs wait for this account. Try again later, or give an http(s) URL.',
+      )
     case 'failed':
       throw outcome.error
     default:

@@ -18,7 +18,11 @@ export const sendParameters = {
   sender: phone.describe('Phone number of a linked sender of the account'),
   number: phone.describe('Phone number of the recipient, with country prefix'),
   idempotency_key: idempotencyKeyParameter,
-  wait: integer(0, 25).optional().describe('Seconds to wait for the message to be sent or to fail'),
+  wait: integer(0, 25)
+    .optional()
+    .describe(
+      'Seconds to wait for the message to be sent or to fail. Ignored, with a warning, while 200 requests of the account wait',
+    ),
   send_at: moment.optional().describe('When to send, up to 30 days ahead'),
 }
 

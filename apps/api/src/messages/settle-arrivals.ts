@@ -13,14 +13,16 @@ export type Outcome =
   | { outcome: 'replayed'; use: KeyUse }
   | { outcome: 'failed'; error: unknown }
 
+type Limits = Parameters<typeof acceptMessages>[2]
+
 /** Arrivals under one idempotency key: the first is stored, the others share what becomes of it. */
 type Twins = { first: Arrival; outcome: Outcome; use: KeyUse | undefined }
 
 /** One outcome for each arrival, in their order. Never rejects: what goes wrong goes wrong for each alone. */
-export async function settleArrivals(db: Database, arrivals: Arrival[]): Promise<Outcome[]> {
+export async function settleArrivals(db: Database, arrivals: Arrival[], limits: Limits): Promise<Outcome[]> {
   const twinsOf = groupTwins(arrivals.filter(({ deadline }) => !deadline.isOver))
   const groups = [...new Set(twinsOf.values())]
-  await storeFirsts(db, groups)
+  await storeFirsts(db, groups, limits)
   await findEarlierUses(db, groups)
   return arrivals.map((arrival) => {
     const twins = twinsOf.get(arrival)
@@ -42,10 +44,11 @@ function groupTwins(arrivals: Arrival[]): Map<Arrival, Twins> {
   return twinsOf
 }
 
-async function storeFirsts(db: Database, groups: Twins[]): Promise<void> {
+async function storeFirsts(db: Database, groups: Twins[], limits: Limits): Promise<void> {
   const outcomes = await store(
     db,
     groups.map(({ first }) => first.message),
+    limits,
   )
   for (const [index, twins] of groups.entries()) {
     twins.outcome = outcomes[index] ?? twins.outcome
@@ -63,16 +66,17 @@ async function storeFirsts(db: Database, groups: Twins[]): Promise<void> {
 }
 
 /** One bad row fails alone; when Postgres is away, all fail at once. */
-async function store(db: Database, messages: NewMessage[]): Promise<Outcome[]> {
+async function store(db: Database, messages: NewMessage[], limits: Limits): Promise<Outcome[]> {
   if (messages.length === 0) return []
   try {
-    return await acceptMessages(db, messages)
+    return await acceptMessages(db, messages, limits)
   } catch (error) {
     if (messages.length === 1 || databaseFailure(error)) {
       return messages.map(() => ({ outcome: 'failed', error }))
     }
     const half = Math.ceil(messages.length / 2)
-    return [...(await store(db, messages.slice(0, half))), ...(await store(db, messages.slice(half)))]
+    const first = await store(db, messages.slice(0, half), limits)
+    return [...first, ...(await store(db, messages.slice(half), limits))]
   }
 }
 

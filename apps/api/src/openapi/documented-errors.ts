@@ -30,7 +30,7 @@ export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): 
     [!operation.parameters.safeParse({}).success, ['missing_parameter']],
     [method === 'POST', ofBodies],
     [operation.changes, ofChanges.filter((code) => code !== 'prefetch_refused' || method === 'GET')],
-    [operation.adminOnly === true, ['admin_required']],
+    [operation.adminOnly === true, ['admin_required', 'account_expired']],
     [takesIdempotencyKey(operation), ['idempotency_key_reused']],
     [true, operation.errors ?? []],
   ]

@@ -1,4 +1,4 @@
-import { insertKey } from '@wagate/db/queries/api-keys'
+import { insertKey, type KeyHolder } from '@wagate/db/queries/api-keys'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import { audit, changeOnce } from '../change.ts'
@@ -24,7 +24,7 @@ export const createKey = defineOperation({
     expiry: moment
       .refine((value) => value.getTime() > Date.now(), 'must lie in the future')
       .optional()
-      .describe('From when on the key is refused; never by default'),
+      .describe('From when on the key is refused. Never by default, or when the key that makes it is'),
     idempotency_key: idempotencyKeyParameter,
   }),
   fields: z.object({
@@ -47,20 +47,21 @@ export const createKey = defineOperation({
       expires_at: null,
     },
   },
-  async handle({ name = 'default', expiry = null, idempotency_key, ...whose }, call) {
+  async handle({ name = 'default', expiry: wanted, idempotency_key, ...whose }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
+    const expiry = expiryWithin(call.account, wanted)
     const owner = await getKeyOwner(call, whose)
     const { apiKey, key } = makeNewKey(name, expiry)
     const { response, isReplay } = await changeOnce(
       call,
       { key: idempotencyKey, payload: { owner, name, expiry } },
       async (tx) => {
-        const created = await insertKey(tx, owner, key, { usableMax })
+        const created = await insertKey(tx, owner, { ...key, createdBy: call.account.keyId }, { usableMax })
         if (!created) {
           throw new AppError('key_limit_reached', `The account has ${usableMax} keys. Revoke one first.`)
         }
         await audit(tx, call, { target: `key:${created.id}`, result: 'created' })
-        const { last_used_at: _, revoked_at: __, ...shown } = toKeyObject(created)
+        const { last_used_at: _, revoked_at: __, created_by: ___, ...shown } = toKeyObject(created)
         return shown
       },
     )
@@ -69,3 +70,13 @@ export const createKey = defineOperation({
     return response
   },
 })
+
+/** A key that expires, or was stolen, would otherwise outlive itself. An ADMIN's may make any. */
+function expiryWithin({ keyExpiresAt, role }: KeyHolder, wanted: Date | undefined): Date | null {
+  if (role === 'ADMIN' || !keyExpiresAt) return wanted ?? null
+  if (!wanted || wanted <= keyExpiresAt) return wanted ?? keyExpiresAt
+  const message = `must not lie after ${keyExpiresAt.toISOString()}, when the key of this request expires`
+  throw new AppError('invalid_parameter', `expiry ${message}`, {
+    details: [{ parameter: 'expiry', message }],
+  })
+}

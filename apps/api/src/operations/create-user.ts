@@ -23,7 +23,9 @@ export const createUser = defineOperation({
   adminOnly: true,
   parameters: z.object({
     email: email.describe('The name of the account'),
-    password: password.describe('8 to 128 characters'),
+    password: password.describe(
+      '8 to 128 characters. Send it by POST: URLs are written to the logs of proxies',
+    ),
     role: role.optional().describe('USER (default) or ADMIN'),
     devices_allowed: integer(0, 100_000)
       .optional()

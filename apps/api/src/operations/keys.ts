@@ -11,7 +11,7 @@ export const keys = defineOperation({
   changes: false,
   parameters: z.object(keyOwner),
   fields: z.object({ keys: z.array(keyObject) }),
-  errors: ['admin_required', 'user_not_found'],
+  errors: ['admin_required', 'account_expired', 'user_not_found'],
   example: { given: {}, answer: { keys: [exampleKey] } },
   async handle(whose, call) {
     const found = await listKeys(call.context.db, await getKeyOwner(call, whose))

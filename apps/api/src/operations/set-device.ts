@@ -16,7 +16,7 @@ export const setDevice = defineOperation({
   parameters: z.object({
     ...deviceLocator,
     name: text(190).optional().describe('Label'),
-    ...paceParameters('the account'),
+    ...paceParameters('the account', '; never faster than what an ADMIN has set for the account'),
   }),
   fields: deviceObject,
   errors: ['missing_parameter', 'device_not_found'],
@@ -34,6 +34,13 @@ export const setDevice = defineOperation({
       await audit(tx, call, { target: `device:${id}`, result: 'changed' })
     })
     command({ kind: 'apply-settings', deviceId: id })
-    return toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
+    const device = toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
+    for (const [setting, wanted] of Object.entries({ rate_per_minute, burst, daily_cap })) {
+      const inForce = device[setting as keyof typeof device]
+      if (typeof wanted === 'number' && wanted !== inForce) {
+        call.warn(`${setting} is ${inForce}: the account has a lower limit, which an ADMIN has set.`)
+      }
+    }
+    return device
   },
 })

@@ -8,7 +8,7 @@ import { lookUntilFound, makeNudge } from '../waiting.ts'
 
 const qrWaitMs = 15_000
 
-/** Asks the owner for a QR and waits for it. Throws `already_connected`, `qr_timeout` or `unavailable`. */
+/** Asks the owner for a QR and waits for it. Throws `already_connected`, `rate_limited`, `qr_timeout` or `unavailable`. */
 export async function requestQr(
   call: Call,
   deviceId: number,
@@ -19,10 +19,12 @@ export async function requestQr(
   const nudge = makeNudge()
   let told: QrEvent | undefined
   let hasLiveOwner = false
+  let isRefused = false
 
   const leave = await throughRedis(
     events.subscribe(deviceId, (event) => {
       if (event.kind === 'qr') told = event
+      if (event.kind === 'pairing-refused') isRefused = true
       nudge.nudge()
     }),
   )
@@ -36,7 +38,9 @@ export async function requestQr(
     const isCurrent = (qr: QrEvent | undefined) => qr?.epoch === pairing.epoch && qr.expiresAtMs > Date.now()
     if (isCurrent(told)) return told
     const retained = await throughRedis(events.findQr(deviceId))
-    return isCurrent(retained) ? retained : undefined
+    if (isCurrent(retained)) return retained
+    if (isRefused) throw tooManyPairings()
+    return undefined
   }
 
   try {
@@ -68,6 +72,14 @@ function alreadyConnected(): AppError {
   return new AppError(
     'already_connected',
     'The sender is linked already. With force=true it is logged out first.',
+  )
+}
+
+function tooManyPairings(): AppError {
+  return new AppError(
+    'rate_limited',
+    'Too many senders wait for the scan of their QR code. Scan one, end one with logout-device, or try again later.',
+    { retryAfterSeconds: 10 },
   )
 }
 

@@ -190,7 +190,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     lookAfter(pairingLookMs)
     // What a logout has ended, seen or not, must not be scanned any more: another wish gets another QR code.
     if (!isPairingFor(state)) void endSession()
-    if (!current && performance.now() >= notBeforeMs) open('pair', auth.make(), state, () => undefined)
+    if (current || performance.now() < notBeforeMs) return
+    const giveBack = context.pairings.tryAcquire(String(state.accountId), 1)
+    if (giveBack) open('pair', auth.make(), state, giveBack)
+    else await events.publish(id, { kind: 'pairing-refused' })
   }
 
   function isPairingFor({ desiredRev }: DeviceState): boolean {

@@ -31,14 +31,26 @@ export type Acceptance =
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
   | { outcome: 'sender_blocked'; reason: string }
+  /** Its media would go beyond what may wait for the account. */
+  | { outcome: 'media_full' }
   /** An earlier request came with the same idempotency key: `findKeyUses` tells what became of it. */
   | { outcome: 'key_used' }
 
+type AcceptLimits = {
+  /** Media that came with requests and waits for its upload, for each account. */
+  mediaBytesMax: number
+}
+
 /**
  * Stores the messages of one statement in their order, each with its idempotency key and media, or says why not.
- * No two of them may have the same idempotency key.
+ * No two of them may have the same idempotency key. Statements that run at the same time do not see each other's
+ * media: together they may go beyond `mediaBytesMax` by what they bring.
  */
-export async function acceptMessages(db: Database, messages: NewMessage[]): Promise<Acceptance[]> {
+export async function acceptMessages(
+  db: Database,
+  messages: NewMessage[],
+  { mediaBytesMax }: AcceptLimits,
+): Promise<Acceptance[]> {
   const sql = db.$client
   // Reading a list of nulls, and steps that nothing is for, would be a tenth of the work for a plain text.
   const list = <Value>(of: (message: NewMessage) => Value): Value[] | null => {
@@ -48,15 +60,21 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
   const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
+  const isAcceptable = hasMedia ? sql`${canSend} AND has_room` : canSend
   const isAccepted = hasKeys
-    ? sql`${canSend} AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
-    : canSend
+    ? sql`${isAcceptable} AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
+    : isAcceptable
+  const hasRoom = hasMedia
+    ? sql`, media_base64 IS NULL OR octet_length(media_base64) / 4 * 3 + coalesce(
+        (SELECT bytes FROM media_usage AS used WHERE used.account_id = given.account_id), 0
+      ) <= ${mediaBytesMax} AS has_room`
+    : sql``
   const claimed = hasKeys
     ? sql`
     claimed AS (
       INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)
       SELECT account_id, operation, key, decode(payload_hash, 'base64'), id
-      FROM given WHERE ${canSend} AND key IS NOT NULL
+      FROM given WHERE ${isAcceptable} AND key IS NOT NULL
       -- In one order everywhere: two statements that wait for each other's keys would be a deadlock.
       ORDER BY account_id, operation, key
       ON CONFLICT ON CONSTRAINT idempotency_keys_pk DO UPDATE
@@ -80,7 +98,7 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
         coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
         CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
         CASE WHEN device.connection <> 'online'
-          THEN extract(epoch FROM now() - device.offline_since)::float8 * 1000 END AS away_ms
+          THEN extract(epoch FROM now() - device.offline_since)::float8 * 1000 END AS away_ms ${hasRoom}
       FROM unnest(
         ${list((m) => m.id)}::uuid[],
         ${list((m) => m.waId)}::text[],
@@ -116,7 +134,7 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
       FROM given WHERE ${isAccepted}
       ORDER BY position
     )
-    SELECT device_id AS "deviceId", is_linked AS "isLinked",
+    SELECT device_id AS "deviceId", is_linked AS "isLinked", ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom",
       away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
     ORDER BY position`
@@ -126,16 +144,18 @@ export async function acceptMessages(db: Database, messages: NewMessage[]): Prom
 type AcceptanceRow = {
   deviceId: number | null
   isLinked: boolean
+  hasRoom: boolean
   awayReason: string | null
   awayMs: number | null
   isAccepted: boolean
 }
 
 function toAcceptance(row: AcceptanceRow): Acceptance {
-  const { deviceId, isLinked, awayReason, awayMs, isAccepted } = row
+  const { deviceId, isLinked, hasRoom, awayReason, awayMs, isAccepted } = row
   if (deviceId === null) return { outcome: 'sender_not_found' }
   if (!isLinked) return { outcome: 'sender_not_connected' }
   if (isBlocking(awayReason)) return { outcome: 'sender_blocked', reason: awayReason }
+  if (!hasRoom) return { outcome: 'media_full' }
   if (!isAccepted) return { outcome: 'key_used' }
   const away = awayReason === null ? null : { reason: awayReason, forMs: awayMs ?? 0 }
   return { outcome: 'accepted', deviceId, away }

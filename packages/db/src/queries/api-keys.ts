@@ -37,7 +37,14 @@ export async function setKeyUsed(db: Database, keyId: number): Promise<void> {
     WHERE id = ${keyId} AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`
 }
 
-export type NewKey = { name: string; hash: Buffer; lastFour: string; expiresAt?: Date | null }
+export type NewKey = {
+  name: string
+  hash: Buffer
+  lastFour: string
+  expiresAt?: Date | null
+  /** The id of the key that makes it. */
+  createdBy?: number
+}
 
 /** What may be shown of a key. */
 export type KeyRecord = Omit<typeof apiKeys.$inferSelect, 'hash' | 'accountId'>
@@ -47,6 +54,7 @@ const shown = {
   name: apiKeys.name,
   lastFour: apiKeys.lastFour,
   createdAt: apiKeys.createdAt,
+  createdBy: apiKeys.createdBy,
   expiresAt: apiKeys.expiresAt,
   lastUsedAt: apiKeys.lastUsedAt,
   revokedAt: apiKeys.revokedAt,

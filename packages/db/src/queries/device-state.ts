@@ -1,6 +1,7 @@
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
 import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
+import { tightestPace } from './tightest-pace.ts'
 
 /** What an owner needs to know of a device to decide what its socket should do. */
 export type DeviceState = {
@@ -18,7 +19,7 @@ export type DeviceState = {
   linkGeneration: number
   /** Its account wants it gone, for so long that no request which still found it can be running. */
   isRemovable: boolean
-  /** The device's own pace, else that of its account. */
+  /** The device's own pace, and no faster than that of its account. */
   ratePerMinute: number | null
   burst: number | null
   dailyCap: number | null
@@ -37,9 +38,12 @@ const columns = (db: Database) => db.$client`
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
   device.link_generation AS "linkGeneration",
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
-  coalesce(device.rate_per_minute, account.rate_per_minute) AS "ratePerMinute",
-  coalesce(device.burst, account.burst) AS burst, coalesce(device.daily_cap, account.daily_cap) AS "dailyCap",
+  ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
+  ${tightestOf(db, 'burst')} AS burst, ${tightestOf(db, 'daily_cap')} AS "dailyCap",
   greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs"`
+
+const tightestOf = (db: Database, column: string) =>
+  db.$client.unsafe(tightestPace(`device.${column}`, `account.${column}`))
 
 const devicesOfAccounts = (db: Database) => db.$client`
   devices AS device JOIN accounts AS account ON account.id = device.account_id`

@@ -1,10 +1,11 @@
 import type { DeviceStatus } from '@wagate/shared/statuses'
-import { type AnyColumn, and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts, devices, installation } from '../schema.ts'
 import { deviceStatus, isLinked } from './device-status.ts'
+import { tightestPace } from './tightest-pace.ts'
 
-/** With the pace of its account where it has none of its own. */
+/** With the pace that counts: its own, and no faster than that of its account. */
 export type Device = typeof devices.$inferSelect & { status: DeviceStatus }
 
 /** One of the two, or both, which then must agree. */
@@ -17,13 +18,13 @@ export function inAccount(accountId: number): SQL | undefined {
 
 const columns = {
   ...getTableColumns(devices),
-  ratePerMinute: orOfAccount(devices.ratePerMinute, accounts.ratePerMinute),
-  burst: orOfAccount(devices.burst, accounts.burst),
-  dailyCap: orOfAccount(devices.dailyCap, accounts.dailyCap),
+  ratePerMinute: tightestOf('rate_per_minute'),
+  burst: tightestOf('burst'),
+  dailyCap: tightestOf('daily_cap'),
 }
 
-function orOfAccount(own: AnyColumn, ofAccount: AnyColumn): SQL<number | null> {
-  return sql`coalesce(${own}, ${ofAccount})`
+function tightestOf(column: string): SQL<number | null> {
+  return sql.raw(tightestPace(`devices.${column}`, `accounts.${column}`)) as SQL<number | null>
 }
 
 export async function findDevice(

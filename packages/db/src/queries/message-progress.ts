@@ -1,19 +1,29 @@
+import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq } from 'drizzle-orm'
 import type { Database } from '../client.ts'
-import { messages } from '../schema.ts'
-import { createdAround } from './created-around.ts'
 
 export type MessageProgress = { status: MessageStatus; error: string | null; errorCode: string | null }
 
-export async function findMessageProgress(
+type Wanted = { accountId: number; messageId: string }
+
+/** Of each message, in their order; undefined where the account has no such message. */
+export async function findMessagesProgress(
   db: Database,
-  accountId: number,
-  messageId: string,
-): Promise<MessageProgress | undefined> {
-  const [progress] = await db
-    .select({ status: messages.status, error: messages.error, errorCode: messages.errorCode })
-    .from(messages)
-    .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
-  return progress
+  wanted: Wanted[],
+): Promise<(MessageProgress | undefined)[]> {
+  const sql = db.$client
+  const madeAtMs = wanted.map(({ messageId }) => timeOfMessageId(messageId))
+  const rows = await sql<(MessageProgress & { id: string; accountId: number })[]>`
+    SELECT message.id, message.account_id AS "accountId", message.status, message.error,
+      message.error_code AS "errorCode"
+    FROM unnest(
+      ${wanted.map(({ accountId }) => accountId)}::int[],
+      ${wanted.map(({ messageId }) => messageId)}::uuid[]
+    ) AS given (account_id, id)
+    JOIN messages AS message USING (account_id, id)
+    -- Ids carry the clock of the process that made them: a day on either side spares most partitions.
+    WHERE message.created_at BETWEEN to_timestamp(${Math.min(...madeAtMs)}::float8 / 1000) - interval '1 day'
+      AND to_timestamp(${Math.max(...madeAtMs)}::float8 / 1000) + interval '1 day'`
+  const found = new Map(rows.map(({ id, accountId, ...progress }) => [`${accountId} ${id}`, progress]))
+  return wanted.map(({ accountId, messageId }) => found.get(`${accountId} ${messageId}`))
 }

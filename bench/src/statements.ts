@@ -9,7 +9,8 @@ import {
   listDevicesWithWork,
   takeDevices,
 } from '@wagate/db/queries/device-state'
-import { expireMessages, failUnlinkedMessages, findSentToday } from '@wagate/db/queries/outbox'
+import { failUnlinkedMessages, firstWaiting, listDevicesWithExpired } from '@wagate/db/queries/end-waiting'
+import { findSentToday } from '@wagate/db/queries/outbox'
 import {
   countLinkedDevicesByOwner,
   freeShardsOfDeadWorkers,
@@ -90,12 +91,12 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
     'tick: listLiveWorkers': () => listLiveWorkers(db, patience),
     'tick: listUnownedShards': () => listUnownedShards(db),
     'move: countLinkedDevicesByOwner': () => countLinkedDevicesByOwner(db),
-    'poll: expireMessages': () => expireMessages(db, fences, { ttlMs: 259_200_000, sentence: 'x' }),
+    'expiry: listDevicesWithExpired': () => listDevicesWithExpired(db, shards, 259_200_000),
     'poll: listDevicesWithWork': () => listDevicesWithWork(db, shards),
     'poll: countLinkedDevices': () => countLinkedDevices(db, shards),
     'take: takeDevices': () => takeDevices(db, fences),
     'login: findDeviceStates': () => findDeviceStates(db, [deviceId]),
-    'login: failUnlinkedMessages': () => failUnlinkedMessages(db, fence, deviceId, 'x'),
+    'login: failUnlinkedMessages': () => failUnlinkedMessages(db, fence, deviceId, firstWaiting, 'x'),
     'login: findSentToday': () => findSentToday(db, deviceId),
   }
 }

@@ -85,7 +85,7 @@ describe('a scanned device', () => {
     const { body } = await gateway.call('generate-qr', { sender })
     const { scanned } = await database.$client.begin(async (sql) => {
       await sql`LOCK TABLE messages IN SHARE ROW EXCLUSIVE MODE`
-      // Asking again has the owner look. It has read that a pairing is wanted when it comes to the lock.
+      // Asking again has the owner look. It has read that a pairing is wanted when its sweep comes to the lock.
       await gateway.call('generate-qr', { sender })
       await until('the owner looks', isLookBlocked)
       const scanned = phones.scan(String(body.qr_text), sender)

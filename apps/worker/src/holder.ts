@@ -5,16 +5,15 @@ import {
   listDevicesWithWork,
   takeDevices,
 } from '@wagate/db/queries/device-state'
-import { expireMessages } from '@wagate/db/queries/outbox'
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import type { CommandHandlers } from '@wagate/shared/commands'
-import { messageErrors } from '@wagate/shared/error-codes'
 import { makeOutageLog } from '@wagate/shared/outage-log'
 import type { Running } from '@wagate/shared/running'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
 import type { DeviceContext } from './context.ts'
 import { type Device, makeDevice } from './device/device.ts'
+import { startExpiry } from './expiry.ts'
 import type { Lease, ShardHolder } from './ownership/lease.ts'
 
 type Shard = { lease: Lease; devices: Map<number, Device>; consumer: Promise<Running>; linked: number }
@@ -39,6 +38,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   const poll = makeSingleFlight(lookAtAll, (error) => logger.warn({ err: error }, 'The poll for work failed'))
   const consumeEmpty = makeSingleFlight(startEmpty, onRedisError)
   const timer = setInterval(poll, config.OUTBOX_POLL_MS)
+  const expiry = startExpiry(context, () => [...shards.values()].map(({ lease }) => lease))
   let waitingDevices = 0
   /** Shards whose consumers have not begun to start. */
   const empty: Shard[] = []
@@ -141,10 +141,6 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   async function lookAtAll(): Promise<void> {
     const leases = [...shards.values()].map(({ lease }) => lease)
     if (leases.length === 0) return
-    await expireMessages(db, leases, {
-      ttlMs: config.MESSAGE_TTL_MS,
-      sentence: messageErrors.message_expired,
-    })
     const numbers = leases.map(({ shard }) => shard)
     const working = await listDevicesWithWork(db, numbers)
     waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
@@ -178,6 +174,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
     },
     async close() {
       clearInterval(timer)
+      await expiry.close()
       await drop([...shards.keys()], 'lost')
       await connection.close()
     },

@@ -8,8 +8,9 @@ import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
+import { expireMessages, firstWaiting } from '../src/queries/end-waiting.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import { claimMessages, expireMessages, findSentContent, recordOutcomes } from '../src/queries/outbox.ts'
+import { claimMessages, findSentContent, recordOutcomes } from '../src/queries/outbox.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 
@@ -35,6 +36,8 @@ beforeAll(async () => {
   const created = await findDevice(db, accountId, { sender: '4915100000000' }, 0)
   if (!created) throw new Error('The device was not created')
   device = { id: created.id, accountId }
+  await db.$client`
+    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.id}`
   const workerId = randomUUID()
   await registerWorker(db, { id: workerId, name: 'w', capacity: 1, leaseTtlMs: 3_600_000 })
   await claimShards(db, workerId, [created.shard])
@@ -126,9 +129,9 @@ test('a message only moves forward, whatever comes late, twice, at once, from a 
 
 test('a message that could not be sent in its time fails with message_expired', async () => {
   const message = await insertMessage()
-  await expireMessages(db, [fence], { ttlMs: 3_600_000, sentence: 'Too late.' })
+  await expire(3_600_000)
   expect(await read(message.id)).toMatchObject({ status: 'queued', errorCode: null })
-  await expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
+  await expire(-1)
   expect(await read(message.id)).toMatchObject({ status: 'failed', errorCode: 'message_expired' })
 })
 
@@ -161,12 +164,16 @@ async function insertMessage(): Promise<Message> {
   return row
 }
 
+async function expire(ttlMs: number): Promise<void> {
+  await expireMessages(db, fence, device.id, firstWaiting, { ttlMs, sentence: 'Too late.' })
+}
+
 async function take(step: Step, { id, createdAt }: Message): Promise<void> {
   switch (step.kind) {
     case 'claim':
       return void (await claimMessages(db, [{ fence, id, createdAt, recipientJid: 'jid', setback: null }]))
     case 'expire':
-      return expireMessages(db, [fence], { ttlMs: -1, sentence: 'Too late.' })
+      return expire(-1)
     case 'cancel':
       return void (await cancelMessage(db, device.accountId, id))
     case 'outcomes': {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type DeviceState,
   endPairing,
@@ -6,8 +7,6 @@ import {
   wipeCredentials,
 } from '@wagate/db/queries/device-state'
 import { OwnershipLost } from '@wagate/db/queries/fence'
-import { failUnlinkedMessages } from '@wagate/db/queries/outbox'
-import { messageErrors } from '@wagate/shared/error-codes'
 import { maskPhone } from '@wagate/shared/phone'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
@@ -30,6 +29,7 @@ import { makeDevicePacing } from './device-pacing.ts'
 import { openDeviceSession } from './device-session.ts'
 import { intentOf } from './intent.ts'
 import { makeNumberChecks } from './number-checks.ts'
+import { makeUnlinkedSweep } from './unlinked-sweep.ts'
 
 export type Device = {
   /** What is desired of it may have changed. */
@@ -66,6 +66,7 @@ type Current = {
 }
 
 const retryMs = 1000
+const wipePauseMs = 20
 /** How long a device waits before it logs in without knowing that this worker still owns it. */
 const leaseLookMs = 60_000
 /** Between two logins, whatever ended the first. Only the restart that follows a pairing does not wait. */
@@ -88,6 +89,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const pacing = makeDevicePacing(context, id)
   const resolver = makeNumberResolver(context.recipientsOf(id))
   const retries = makeRetries()
+  const unlinked = makeUnlinkedSweep(context, lease, id)
   const numberChecks = makeNumberChecks(context, { id, resolver }, openSock)
   let current: Current | undefined
   let outbox: Outbox | undefined
@@ -129,12 +131,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (isOutdated()) return look()
     if (state && state.desiredRev !== failedRev) notBeforeMs = 0
     const intent = intentOf(state)
-    const failing = state && failUnlinkedMessages(db, lease, id, messageErrors.sender_logged_out)
-    // A look follows when it is open, before anything is sent.
-    if (state && intent === 'connect' && !current) return void (await Promise.all([logIn(state), failing]))
-    await failing
-    if (isClosed) return
-    if (isOutdated()) return look()
+    if (state) unlinked.sweep(state)
+    if (state && intent === 'connect' && !current) return logIn(state)
     switch (intent) {
       case 'connect':
         return state && connect(state)
@@ -144,7 +142,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
         return state && pair(state)
       case 'remove':
         await rest(state)
-        return removeDevice(db, lease, id)
+        return remove()
       case 'rest':
         return rest(state)
     }
@@ -306,10 +304,20 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
 
   async function forgetCredentials(reason: string | null): Promise<void> {
     await auth.retire()
-    await wipeCredentials(db, lease, id, reason)
+    await wipe(reason)
     refusedBecause = undefined
     notBeforeMs = 0
     await events.publish(id, { kind: 'status', connected: false, reason })
+  }
+
+  async function remove(): Promise<void> {
+    await wipe(null)
+    await removeDevice(db, lease, id)
+  }
+
+  /** In bounded steps. Another link waits for all of them: it must not find keys of this one. */
+  async function wipe(reason: string | null): Promise<void> {
+    while (!(await wipeCredentials(db, lease, id, reason))) await delay(wipePauseMs)
   }
 
   function stopOutbox(end: ConnectionEnd = 'disconnected'): void {
@@ -353,6 +361,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     isPairing: () => current?.kind === 'pair' || isCompletingLink,
     async close(why) {
       isClosed = true
+      unlinked.stop()
       clearTimeout(timer)
       if (why === 'released') await outbox?.drain(drainMs)
       stopOutbox()

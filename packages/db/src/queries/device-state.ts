@@ -1,5 +1,6 @@
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
+import { hasDueMessage, hasWaitingMessage } from './due-messages.ts'
 import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
 import { tightestPace } from './tightest-pace.ts'
 
@@ -69,7 +70,7 @@ export async function takeDevices(db: Database, fences: Fence[]): Promise<TakenD
   const sql = db.$client
   return sql<TakenDevice[]>`
     WITH valid AS (${fencesOf(sql, fences)}), ended AS (${endConnections(db)})
-    SELECT device.id, device.shard, ${hasWaiting(db)} AS "hasWaiting" FROM devices AS device JOIN valid USING (shard)
+    SELECT device.id, device.shard, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting" FROM devices AS device JOIN valid USING (shard)
     WHERE ${wantsOwner(db)}
     ORDER BY 3 DESC, device.id`
 }
@@ -89,8 +90,8 @@ export async function listDevicesWithWork(
   shards: number[],
 ): Promise<(DeviceState & { hasWaiting: boolean })[]> {
   return db.$client<(DeviceState & { hasWaiting: boolean })[]>`
-    SELECT ${columns(db)}, ${hasWaiting(db)} AS "hasWaiting" FROM ${devicesOfAccounts(db)}
-    WHERE device.shard = ANY(${shards}) AND (${wantsOwner(db)} OR ${hasWaiting(db)})`
+    SELECT ${columns(db)}, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting" FROM ${devicesOfAccounts(db)}
+    WHERE device.shard = ANY(${shards}) AND (${wantsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`
 }
 
 const wantsOwner = (db: Database) => db.$client`(
@@ -98,10 +99,6 @@ const wantsOwner = (db: Database) => db.$client`(
   OR device.deleted_at IS NOT NULL
   OR (device.desired = 'linked' AND device.pairing_until > now())
   OR EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds'))`
-
-const hasWaiting = (db: Database) => db.$client`EXISTS (
-  SELECT 1 FROM messages WHERE device_id = device.id AND is_waiting
-    AND created_at <= now() AND (send_at IS NULL OR send_at <= now()))`
 
 /** The number of linked devices by shard; shards without one are left out. */
 export async function countLinkedDevices(db: Database, shards: number[]): Promise<Map<number, number>> {
@@ -195,28 +192,45 @@ export async function endPairing(
     FROM fence WHERE id = ${deviceId} AND desired_rev = ${seen.desiredRev} AND NOT has_credentials`
 }
 
-/** Forgets all credentials and keys of the device; the record stays. `reason` null keeps the one that stands. */
+/** Rows of device_auth: six a contact, so a sender may have hundreds of thousands. */
+const keysMax = 5000
+
+/**
+ * Forgets the credentials and keys of the device; the record stays. Deletes a bounded number of keys at a time and
+ * is to be called again while it answers false. The credentials go with the last of them: whoever takes over in
+ * between finds a device that is still to be wiped. `reason` null keeps the one that is stored.
+ */
 export async function wipeCredentials(
   db: Database,
   fence: Fence,
   deviceId: number,
   reason: string | null,
-): Promise<void> {
+): Promise<boolean> {
   const sql = db.$client
-  await fenced(
-    fence,
-    sql`
+  const [row] = await sql<{ isOwner: boolean; isWiped: boolean }[]>`
     WITH fence AS (${fenceOf(sql, fence)}),
-    wiped AS (DELETE FROM device_auth USING fence WHERE device_id = ${deviceId})
-    UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL,
-      status_reason = coalesce(${reason}, status_reason), wa_jid = NULL, wa_lid = NULL
-    FROM fence WHERE id = ${deviceId} RETURNING id`,
-  )
+    keys AS MATERIALIZED (
+      SELECT type, id FROM device_auth WHERE device_id = ${deviceId} AND type <> 'creds' LIMIT ${keysMax}
+    ),
+    few AS (SELECT shard FROM fence WHERE (SELECT count(*) FROM keys) < ${keysMax}),
+    deleted AS (
+      DELETE FROM device_auth USING fence
+      WHERE device_id = ${deviceId} AND (type, id) IN (SELECT type, id FROM keys)
+    ),
+    wiped AS (DELETE FROM device_auth USING few WHERE device_id = ${deviceId} AND type = 'creds'),
+    unlinked AS (
+      UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL,
+        status_reason = coalesce(${reason}, status_reason), wa_jid = NULL, wa_lid = NULL
+      FROM few WHERE devices.id = ${deviceId}
+    )
+    SELECT EXISTS (SELECT FROM fence) AS "isOwner", EXISTS (SELECT FROM few) AS "isWiped"`
+  if (!row?.isOwner) throw new OwnershipLost(fence)
+  return row.isWiped
 }
 
 /**
- * Removes a deleted device that is unlinked, with what is left of its keys; its messages stay readable. Misses while
- * a message waits or credentials exist: the next look deals with them.
+ * Removes a deleted device that is unlinked and wiped; its messages stay readable. Misses while a message waits or
+ * keys exist: the next look deals with them.
  */
 export async function removeDevice(db: Database, fence: Fence, deviceId: number): Promise<void> {
   const sql = db.$client
@@ -224,9 +238,8 @@ export async function removeDevice(db: Database, fence: Fence, deviceId: number)
     WITH fence AS (${fenceOf(sql, fence)})
     DELETE FROM devices AS device USING fence
     WHERE device.id = ${deviceId} AND device.deleted_at < now() - ${removalDelay}::interval
-      AND NOT EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds')
-      AND NOT EXISTS (
-        SELECT 1 FROM messages WHERE device_id = device.id AND is_waiting)`
+      AND NOT EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id)
+      AND NOT ${hasWaitingMessage(sql, 'device')}`
 }
 
 /** WhatsApp restricts the sender for this long from now. */

@@ -3,6 +3,7 @@ import type { MessageType } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
+import { dueMessages } from './due-messages.ts'
 import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
 
 /** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
@@ -44,11 +45,10 @@ export async function listWaitingMessages(
   { except, exceptNumbers, without, limit }: WaitingQuery,
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
-  const isDue = sql`
-    device_id = ${deviceId} AND is_waiting AND created_at <= now() AND (send_at IS NULL OR send_at <= now())
+  const where = sql`
     AND number <> ALL(${exceptNumbers}::text[])
     ${without.includes('newContacts') ? isContact(db, deviceId) : sql``}`
-  const isOther = sql`id <> ALL(${except}::uuid[])`
+  const isOther = sql`AND id <> ALL(${except}::uuid[])`
   const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
   const [first, ...rest] = hindrances
   const columns = sql`
@@ -56,7 +56,8 @@ export async function listWaitingMessages(
     type, body, url, filename, uploaded_content AS "uploadedContent", status, interruptions`
   if (!first) {
     return sql<WaitingMessage[]>`
-      SELECT ${columns} FROM messages WHERE ${isDue} AND ${isOther} ORDER BY messages.seq LIMIT ${limit}`
+      SELECT ${columns} FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit })} AS due
+      ORDER BY due.seq LIMIT ${limit}`
   }
   // The window needs all waiting messages of the device, but only their keys.
   return sql<WaitingMessage[]>`
@@ -64,9 +65,9 @@ export async function listWaitingMessages(
       SELECT id, created_at FROM (
         SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
           OVER (PARTITION BY number COLLATE "C" ORDER BY seq) AS is_behind
-        FROM messages WHERE ${isDue}
+        FROM ${dueMessages(sql, deviceId, { where })} AS due
       ) AS lane
-      WHERE NOT is_behind AND ${isOther}
+      WHERE NOT is_behind ${isOther}
       ORDER BY seq LIMIT ${limit}
     ) AS found USING (id, created_at)
     ORDER BY messages.seq`
@@ -81,7 +82,10 @@ const isHindered = {
 export async function countWaiting(db: Database, deviceId: number, most: number): Promise<number> {
   const [row] = await db.$client<{ waiting: number }[]>`
     SELECT count(*)::int AS waiting FROM (
-      SELECT FROM messages WHERE device_id = ${deviceId} AND is_waiting LIMIT ${most}
+      (SELECT FROM messages WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL LIMIT ${most})
+      UNION ALL
+      (SELECT FROM messages WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NOT NULL LIMIT ${most})
+      LIMIT ${most}
     ) AS waiting`
   return row?.waiting ?? 0
 }
@@ -105,13 +109,13 @@ export async function findSentToday(
   db: Database,
   deviceId: number,
 ): Promise<{ sent: number; unanswered: string[] }> {
-  const [row] = await db.$client<{ sent: number; unanswered: string[] }[]>`
+  const sql = db.$client
+  const [row] = await sql<{ sent: number; unanswered: string[] }[]>`
     SELECT
       (SELECT count(*)::int FROM messages
         WHERE device_id = ${deviceId} AND sent_at >= date_trunc('day', now(), 'UTC')
-          AND created_at BETWEEN now() - interval '60 days' AND now()) AS sent,
-      ARRAY(SELECT wa_id FROM messages
-        WHERE device_id = ${deviceId} AND is_waiting AND status = 'sending' AND created_at <= now()) AS unanswered`
+          AND created_at BETWEEN now() - interval '62 days' AND now() + interval '1 day') AS sent,
+      ARRAY(SELECT wa_id FROM ${dueMessages(sql, deviceId)} AS due WHERE status = 'sending') AS unanswered`
   return row ?? { sent: 0, unanswered: [] }
 }
 
@@ -127,7 +131,8 @@ export type Claim = {
 
 /**
  * Marks messages as held by their owner, and as `sending` right before they are sent. Answers how many earlier owners
- * died while they held it; undefined when it was canceled, or the shard has another owner.
+ * died while they held it; undefined when it was canceled, when it was accepted for another link of its device, or when
+ * the shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
   const sql = db.$client
@@ -148,8 +153,10 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
       ${claims.map(({ createdAt }) => createdAt)}::text[],
       ${claims.map(({ recipientJid }) => recipientJid)}::text[],
       ${claims.map(({ setback }) => setback)}::text[]
-    ) AS given (shard, id, created_at, recipient_jid, setback) USING (shard)
+    ) AS given (shard, id, created_at, recipient_jid, setback) USING (shard), devices AS device
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+      AND device.id = message.device_id AND device.link_generation = message.link_generation
+      AND ${isLinkedIn(sql, 'device')}
       AND message.is_waiting
     RETURNING message.id, message.interruptions`
   const claimed = new Map(rows.map(({ id, interruptions }) => [id, interruptions]))
@@ -261,39 +268,6 @@ export async function recordOutcomes(
 }
 
 const ranks = { failed: 0, sent: 1, delivered: 2, read: 3 } as const
-
-/** Fails what was accepted for a link that no longer exists: it must not leave after a later link. */
-export async function failUnlinkedMessages(
-  db: Database,
-  fence: Fence,
-  deviceId: number,
-  sentence: string,
-): Promise<void> {
-  const sql = db.$client
-  await sql`
-    WITH fence AS (${fenceOf(sql, fence)})
-    UPDATE messages SET status = 'failed', error_code = 'sender_logged_out', error = ${sentence}
-    FROM fence, devices
-    WHERE messages.device_id = ${deviceId} AND devices.id = ${deviceId}
-      AND messages.is_waiting AND messages.created_at <= now()
-      AND (NOT ${isLinkedIn(sql, 'devices')} OR messages.link_generation <> devices.link_generation)`
-}
-
-/** Fails what could not be sent within its time, and says what kept it the last time. */
-export async function expireMessages(
-  db: Database,
-  fences: Fence[],
-  expiry: { ttlMs: number; sentence: string },
-): Promise<void> {
-  const sql = db.$client
-  await sql`
-    WITH valid AS (${fencesOf(sql, fences)})
-    UPDATE messages SET status = 'failed', error_code = 'message_expired',
-      error = concat_ws(' ', ${expiry.sentence}::text, messages.setback)
-    FROM valid JOIN devices ON devices.shard = valid.shard
-    WHERE messages.device_id = devices.id AND messages.is_waiting
-      AND greatest(messages.created_at, messages.send_at) < now() - ${expiry.ttlMs} * interval '1 ms'`
-}
 
 /** After an upload: a resend needs only this, so the bytes that came with the request can go. */
 export async function storeUploadedContent(

@@ -83,7 +83,10 @@ export async function dropOldMessagePartitions(sql: postgres.Sql, retentionDays:
 }
 
 async function holdsUnfinished(sql: postgres.Sql, name: string): Promise<boolean> {
-  return (await sql.unsafe(`SELECT 1 FROM ${name} WHERE is_waiting LIMIT 1`)).length > 0
+  const rows = await sql.unsafe(`
+    (SELECT 1 FROM ${name} WHERE is_waiting AND send_at IS NULL LIMIT 1)
+    UNION ALL (SELECT 1 FROM ${name} WHERE is_waiting AND send_at IS NOT NULL LIMIT 1)`)
+  return rows.length > 0
 }
 
 /** In no transaction: CONCURRENTLY has two of its own, and what is left after the first needs FINALIZE. */

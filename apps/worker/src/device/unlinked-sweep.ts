@@ -1,0 +1,55 @@
+import type { DeviceState } from '@wagate/db/queries/device-state'
+import { failUnlinkedMessages } from '@wagate/db/queries/end-waiting'
+import { OwnershipLost } from '@wagate/db/queries/fence'
+import { messageErrors } from '@wagate/shared/error-codes'
+import { makeSingleFlight } from '@wagate/shared/single-flight'
+import type { DeviceContext } from '../context.ts'
+import { endInPages } from '../end-in-pages.ts'
+import type { Lease } from '../ownership/lease.ts'
+
+export type UnlinkedSweep = {
+  /** Starts it where it may be needed. Returns at once. */
+  sweep(state: Pick<DeviceState, 'isLinked' | 'linkGeneration'>): void
+  stop(): void
+}
+
+/**
+ * Fails in the background what was accepted for a link of the device that no longer exists. A logout, a pairing and
+ * a login do not wait for it: such messages are neither listed nor claimed for another link.
+ */
+export function makeUnlinkedSweep(
+  { db, logger, metrics }: Pick<DeviceContext, 'db' | 'logger' | 'metrics'>,
+  lease: Lease,
+  deviceId: number,
+): UnlinkedSweep {
+  let isStopped = false
+  /** Of a link whose predecessors have no messages left. */
+  let sweptGeneration: number | undefined
+  let seen: { isLinked: boolean; linkGeneration: number } | undefined
+
+  const run = makeSingleFlight(sweepAll, (err) => {
+    if (err instanceof OwnershipLost) return
+    logger.warn({ err, deviceId }, 'Messages of a former link could not be failed, will retry')
+  })
+
+  async function sweepAll(): Promise<void> {
+    const at = seen
+    const sentence = messageErrors.sender_logged_out
+    const failed = await endInPages(
+      (from) => failUnlinkedMessages(db, lease, deviceId, from, sentence),
+      () => !isStopped && lease.isValid(),
+    )
+    if (failed > 0) metrics.failures.inc({ code: 'sender_logged_out' }, failed)
+    if (at?.isLinked && !isStopped) sweptGeneration = at.linkGeneration
+  }
+
+  return {
+    sweep(state) {
+      seen = state
+      if (!state.isLinked || state.linkGeneration !== sweptGeneration) run()
+    },
+    stop() {
+      isStopped = true
+    },
+  }
+}

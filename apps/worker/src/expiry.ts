@@ -1,0 +1,52 @@
+import { expireMessages, listDevicesWithExpired } from '@wagate/db/queries/end-waiting'
+import { OwnershipLost } from '@wagate/db/queries/fence'
+import { messageErrors } from '@wagate/shared/error-codes'
+import type { Running } from '@wagate/shared/running'
+import { makeSingleFlight } from '@wagate/shared/single-flight'
+import type { DeviceContext } from './context.ts'
+import { endInPages } from './end-in-pages.ts'
+import type { Lease } from './ownership/lease.ts'
+
+const pollsBetween = 6
+
+/**
+ * Fails what could not be sent within its time, apart from the poll for work: however much expires at once, that
+ * goes on. One device that fails stops none of the others.
+ */
+export function startExpiry(
+  { db, config, logger, metrics }: Pick<DeviceContext, 'db' | 'config' | 'logger' | 'metrics'>,
+  listLeases: () => Lease[],
+): Running {
+  let isClosed = false
+  const ttlMs = config.MESSAGE_TTL_MS
+  const run = makeSingleFlight(expireAll, (err) => logger.warn({ err }, 'Expiry failed, will retry'))
+  const timer = setInterval(run, config.OUTBOX_POLL_MS * pollsBetween)
+
+  async function expireAll(): Promise<void> {
+    const leases = new Map(listLeases().map((lease) => [lease.shard, lease]))
+    if (leases.size === 0) return
+    for (const { id, shard } of await listDevicesWithExpired(db, [...leases.keys()], ttlMs)) {
+      const lease = leases.get(shard)
+      if (!lease) continue
+      await expire(id, lease).catch((err: unknown) => {
+        if (!(err instanceof OwnershipLost)) logger.warn({ err, deviceId: id }, 'Expiry failed, will retry')
+      })
+    }
+  }
+
+  async function expire(deviceId: number, lease: Lease): Promise<void> {
+    const sentence = messageErrors.message_expired
+    const expired = await endInPages(
+      (from) => expireMessages(db, lease, deviceId, from, { ttlMs, sentence }),
+      () => !isClosed && lease.isValid(),
+    )
+    if (expired > 0) metrics.failures.inc({ code: 'message_expired' }, expired)
+  }
+
+  return {
+    async close() {
+      isClosed = true
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { listDevicesWithWork, removeDevice, wipeCredentials } from '../src/queries/device-state.ts'
+import {
+  type EndedPage,
+  expireMessages,
+  failUnlinkedMessages,
+  firstWaiting,
+  listDevicesWithExpired,
+  type WaitingPosition,
+} from '../src/queries/end-waiting.ts'
+import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { claimMessages, countWaiting, listWaitingMessages } from '../src/queries/outbox.ts'
+
+const sender = '4915100000000'
+const hourMs = 3_600_000
+const list = { except: [], exceptNumbers: [], contactsOnly: false, limit: 64 }
+let database: TestDatabase
+let db: Database
+let fence: Fence
+let deviceId = 0
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 4, applicationName: 'test', statementTimeoutMs: 20_000 })
+  await db.$client`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 9)`
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+beforeEach(async () => {
+  deviceId += 1
+  const shard = deviceId % 256
+  fence = { shard, workerId: randomUUID(), epoch: 7 }
+  await db.$client`UPDATE shard_leases SET owner = ${fence.workerId}, epoch = 7 WHERE shard = ${shard}`
+  await db.$client`
+    INSERT INTO devices (id, shard, account_id, sender, name, desired, link_generation, has_credentials)
+    SELECT ${deviceId}, ${shard}, max(id), ${`${sender}${deviceId}`}, '', 'linked', 1, true FROM accounts`
+})
+
+/** Fills in what a test is not about. `at` and `sendAt` are relative to now. */
+async function insertWaiting(
+  count: number,
+  {
+    at = '0',
+    sendAt = null,
+    generation = 1,
+  }: { at?: string; sendAt?: string | null; generation?: number } = {},
+): Promise<void> {
+  await db.$client`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
+      link_generation, created_at, send_at)
+    SELECT gen_random_uuid(), 1, ${deviceId}, 'out', 'text', ${sender}, n::text, 'x', 'queued', 'X', ${generation},
+      now() + ${at}::interval, now() + ${sendAt}::interval
+    FROM generate_series(1, ${count}::int) AS n`
+}
+
+async function endAll(step: (from: WaitingPosition) => Promise<EndedPage>): Promise<number[]> {
+  const sizes: number[] = []
+  for (let from: WaitingPosition | undefined = firstWaiting; from; ) {
+    const { ended, next } = await step(from)
+    sizes.push(ended)
+    from = next
+  }
+  return sizes
+}
+
+const expire = () =>
+  endAll((from) => expireMessages(db, fence, deviceId, from, { ttlMs: 72 * hourMs, sentence: 'x' }))
+const failUnlinked = () => endAll((from) => failUnlinkedMessages(db, fence, deviceId, from, 'x'))
+const listExpired = async () =>
+  (await listDevicesWithExpired(db, [fence.shard], 72 * hourMs)).map(({ id }) => id)
+const isWorking = async () =>
+  (await listDevicesWithWork(db, [fence.shard])).find(({ id }) => id === deviceId)?.hasWaiting
+
+describe('expiry', () => {
+  it('fails at most a thousand messages in one statement, scheduled ones by their own time', async () => {
+    await insertWaiting(2500, { at: '-73 hours' })
+    await insertWaiting(1200, { at: '-80 hours', sendAt: '-73 hours' })
+    await insertWaiting(5, { at: '-71 hours' })
+    await insertWaiting(5, { at: '-80 hours', sendAt: '-71 hours' })
+    await insertWaiting(5, { at: '-80 hours', sendAt: '1 hour' })
+    expect(await listExpired()).toContain(deviceId)
+    expect(await expire()).toEqual([1000, 1000, 500, 1000, 200])
+    expect(await listExpired()).not.toContain(deviceId)
+    expect(await countWaiting(db, deviceId, 100)).toBe(15)
+  })
+
+  it('is refused to a former owner', async () => {
+    await insertWaiting(1, { at: '-73 hours' })
+    fence = { ...fence, epoch: 6 }
+    await expect(expire()).rejects.toThrow(OwnershipLost)
+  })
+
+  it('finds a message that has waited for longer than anything is sent', async () => {
+    await db.$client`CREATE TABLE IF NOT EXISTS messages_of_old PARTITION OF messages FOR VALUES FROM ('2020-01-02') TO ('2020-01-09')`
+    await insertWaiting(1, { at: '0' })
+    await db.$client`UPDATE messages SET created_at = '2020-01-03' WHERE device_id = ${deviceId}`
+    expect(await listWaitingMessages(db, deviceId, list)).toEqual([])
+    expect(await listExpired()).toContain(deviceId)
+    expect(await expire()).toEqual([1, 0])
+  })
+})
+
+describe('messages of a former link', () => {
+  it('fail in bounded statements when the device is unlinked, scheduled ones as well', async () => {
+    await insertWaiting(1500)
+    await insertWaiting(1100, { sendAt: '10 days' })
+    expect(await failUnlinked()).toEqual([0, 0, 0, 0])
+    await db.$client`UPDATE devices SET has_credentials = false WHERE id = ${deviceId}`
+    expect(await failUnlinked()).toEqual([1000, 500, 1000, 100])
+    const rows =
+      await db.$client`SELECT DISTINCT error_code AS code FROM messages WHERE device_id = ${deviceId}`
+    expect(rows).toEqual([{ code: 'sender_logged_out' }])
+  })
+
+  it('fail after another link, and those of that link do not', async () => {
+    await insertWaiting(3)
+    await insertWaiting(2, { generation: 2 })
+    await db.$client`UPDATE devices SET link_generation = 2 WHERE id = ${deviceId}`
+    expect(await failUnlinked()).toEqual([3, 0])
+    expect(await countWaiting(db, deviceId, 9)).toBe(2)
+  })
+
+  it('are never sent, also before they have failed: they are neither listed nor claimed', async () => {
+    await insertWaiting(2)
+    const [read] = await listWaitingMessages(db, deviceId, list)
+    if (!read) throw new Error('The message was not listed')
+    const claim = { ...read, fence, recipientJid: 'x@s.whatsapp.net' }
+    // Unlinked and linked again between the reading and the sending.
+    await db.$client`UPDATE devices SET has_credentials = false WHERE id = ${deviceId}`
+    expect(await claimMessages(db, [claim])).toEqual([false])
+    await db.$client`UPDATE devices SET has_credentials = true, link_generation = 2 WHERE id = ${deviceId}`
+    expect(await claimMessages(db, [claim])).toEqual([false])
+    expect(await listWaitingMessages(db, deviceId, list)).toEqual([])
+    await db.$client`UPDATE devices SET link_generation = 1 WHERE id = ${deviceId}`
+    expect(await claimMessages(db, [claim])).toEqual([true])
+  })
+})
+
+describe('scheduled messages', () => {
+  it('are work when they are due and not before', async () => {
+    await insertWaiting(3, { sendAt: '1 hour' })
+    expect(await isWorking()).toBe(false)
+    await insertWaiting(1, { at: '-1 hour', sendAt: '-1 minute' })
+    expect(await isWorking()).toBe(true)
+    expect(await listWaitingMessages(db, deviceId, list)).toHaveLength(1)
+  })
+
+  it('that are not due cost neither the poll nor the reading of what is due anything', async () => {
+    await insertWaiting(10_000, { sendAt: '10 days' })
+    await insertWaiting(2)
+    await db.$client`ANALYZE messages`
+    for (const read of [isWorking, () => listWaitingMessages(db, deviceId, list)]) {
+      // Also with the generic plan that follows after five executions.
+      for (let n = 0; n < 7; n++) await read()
+      const before = await readRows()
+      await read()
+      expect((await readRows()) - before).toBeLessThan(1000)
+    }
+  })
+
+  it('may have waited for as long as send_at and MESSAGE_TTL_MS allow', async () => {
+    const startsAt = new Date(Date.now() - 61 * 24 * hourMs).toISOString().slice(0, 10)
+    await db.$client.unsafe(
+      `CREATE TABLE messages_long_ago PARTITION OF messages FOR VALUES FROM ('${startsAt} 00:00Z') TO ('${startsAt} 24:00Z')`,
+    )
+    await insertWaiting(1, { sendAt: '-29 days' })
+    await db.$client`UPDATE messages SET created_at = ${startsAt}::timestamptz + interval '23 hours' WHERE device_id = ${deviceId}`
+    expect(await isWorking()).toBe(true)
+    expect(await listWaitingMessages(db, deviceId, list)).toHaveLength(1)
+  })
+})
+
+/** Rows and index entries of messages that were fetched, by this database. */
+async function readRows(): Promise<number> {
+  await db.$client`SELECT pg_stat_force_next_flush()`
+  await db.$client`SELECT pg_stat_clear_snapshot()`
+  const [row] = await db.$client<{ read: number }[]>`
+    SELECT sum(idx_tup_read)::float8 AS read FROM pg_stat_user_indexes WHERE relname LIKE 'messages%'`
+  return row?.read ?? 0
+}
+
+describe('a clock of Postgres that was set back', () => {
+  it('hides nothing that was accepted before', async () => {
+    await insertWaiting(1, { at: '60 seconds' })
+    expect(await isWorking()).toBe(true)
+    const [message] = await listWaitingMessages(db, deviceId, list)
+    expect(message).toBeDefined()
+  })
+})
+
+describe('keys of a device', () => {
+  it('are wiped in bounded statements, the credentials last', async () => {
+    await db.$client`
+      INSERT INTO device_auth (device_id, type, id, value)
+      SELECT ${deviceId}::int, 'session', n::text, ''::bytea FROM generate_series(1, 12000) AS n
+      UNION ALL SELECT ${deviceId}::int, 'creds', '', ''`
+    const steps: unknown[] = []
+    for (let isWiped = false; !isWiped; ) {
+      isWiped = await wipeCredentials(db, fence, deviceId, 'gone')
+      const [left] = await db.$client<{ keys: number; creds: number; linked: boolean }[]>`
+        SELECT (count(*) FILTER (WHERE type = 'session'))::int AS keys,
+          (count(*) FILTER (WHERE type = 'creds'))::int AS creds,
+          (SELECT has_credentials FROM devices WHERE id = ${deviceId}) AS linked
+        FROM device_auth WHERE device_id = ${deviceId}`
+      steps.push(left)
+    }
+    expect(steps).toEqual([
+      { keys: 7000, creds: 1, linked: true },
+      { keys: 2000, creds: 1, linked: true },
+      { keys: 0, creds: 0, linked: false },
+    ])
+  })
+
+  it('keep a deleted device from being removed until they are wiped, and so does a message that waits', async () => {
+    await db.$client`UPDATE devices SET deleted_at = now() - interval '1 minute', has_credentials = false WHERE id = ${deviceId}`
+    await db.$client`INSERT INTO device_auth (device_id, type, id, value) VALUES (${deviceId}, 'session', '1', '')`
+    await insertWaiting(1, { sendAt: '1 day' })
+    const isThere = async () => (await db.$client`SELECT 1 FROM devices WHERE id = ${deviceId}`).length > 0
+    await removeDevice(db, fence, deviceId)
+    expect(await isThere()).toBe(true)
+    expect(await wipeCredentials(db, fence, deviceId, null)).toBe(true)
+    await removeDevice(db, fence, deviceId)
+    expect(await isThere()).toBe(true)
+    await failUnlinked()
+    await removeDevice(db, fence, deviceId)
+    expect(await isThere()).toBe(false)
+  })
+})

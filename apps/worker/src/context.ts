@@ -70,7 +70,7 @@ export function makeDeviceContext(
     claimsDb: Database
   },
 ): DeviceContext {
-  const { config, db, claimsDb } = given
+  const { config, db, claimsDb, logger, metrics } = given
   return {
     ...given,
     network: chooseNetwork(config),
@@ -89,6 +89,14 @@ export function makeDeviceContext(
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     holds: makeHolds({ db, claimsDb }, given.logger),
     receivedWrites: makeReceivedWrites(db),
-    outcomes: makeNaturalBatch((outcomes) => recordOutcomes(db, outcomes), { itemsMax: batchItemsMax }),
+    outcomes: makeNaturalBatch(
+      (outcomes) =>
+        recordOutcomes(db, outcomes, (unknown) => {
+          metrics.unknownOutcomes.inc(unknown.length)
+          const deviceIds = [...new Set(unknown.map(({ deviceId }) => deviceId))]
+          logger.warn({ count: unknown.length, deviceIds }, 'Outcomes belong to no stored message')
+        }),
+      { itemsMax: batchItemsMax },
+    ),
   }
 }

@@ -32,6 +32,10 @@ export function makeMetrics() {
       registers,
     }),
     receipts: counter('receipts_total', 'Receipts of recipients', ['kind']),
+    unknownOutcomes: counter(
+      'outcomes_unknown_total',
+      'Acknowledgements, receipts and failures whose message is not in the database',
+    ),
     received: counter('messages_received_total', 'Messages that came in'),
     receivedCleaned: counter(
       'messages_received_cleaned_total',

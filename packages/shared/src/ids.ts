@@ -20,7 +20,16 @@ export function whatsAppIdOf(messageId: string): string {
   return `3EB0${mix(time + random, 'forth').toUpperCase()}`
 }
 
-/** Undefined for an id of another form. Right for 39 days after the message was made. */
+/**
+ * The other message that an id of WhatsApp may stand for, 49.7 days older: messages wait for up to 60 days, and
+ * `messageIdOf` alone is right for 39.
+ */
+export function earlierMessageId(messageId: string): string {
+  const time = (timeOfMessageId(messageId) - timeSpanMs).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}${messageId.slice(13)}`
+}
+
+/** Undefined for an id of another form. Right for 39 days after the message was made; see `earlierMessageId`. */
 export function messageIdOf(waId: string, sender: string, nowMs = Date.now()): string | undefined {
   const mixed = /^3EB0([\dA-F]{18})$/.exec(waId)?.[1]
   if (!mixed) return undefined

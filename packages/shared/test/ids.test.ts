@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { makeMessageId, messageIdOf, timeOfMessageId, whatsAppIdOf } from '../src/ids.ts'
+import { earlierMessageId, makeMessageId, messageIdOf, timeOfMessageId, whatsAppIdOf } from '../src/ids.ts'
 
 const dayMs = 86_400_000
 const sender = fc.stringMatching(/^[1-9]\d{6,14}$/)
@@ -27,6 +27,17 @@ test('an id of WhatsApp leads back to its message, for 39 days and over clocks t
         expect(messageIdOf(whatsAppIdOf(id), sender, atMs + laterMs)).toBe(id)
       },
     ),
+    { numRuns: 1000 },
+  )
+})
+
+test('an id of WhatsApp leads back to its message for 88 days with the second of two guesses', () => {
+  fc.assert(
+    fc.property(sender, moment, fc.integer({ min: 0, max: 88 * dayMs }), (sender, atMs, laterMs) => {
+      const id = makeMessageId(sender, atMs)
+      const found = messageIdOf(whatsAppIdOf(id), sender, atMs + laterMs) ?? ''
+      expect([found, earlierMessageId(found)]).toContain(id)
+    }),
     { numRuns: 1000 },
   )
 })

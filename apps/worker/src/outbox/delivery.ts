@@ -104,7 +104,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
   }
 
   async function fail(message: WaitingMessage, code: MessageErrorCode, sentence?: string): Promise<void> {
-    await recorder.fail(message.waId, code, sentence)
+    await recorder.fail(message, code, sentence)
     context.metrics.failures.inc({ code })
     announce(message, 'failed')
   }
@@ -136,7 +136,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
     },
     fail,
     async recordSent(message) {
-      await recorder.record(message.waId, 'sent', new Date())
+      await recorder.record(message.waId, 'sent', new Date(), message)
       announce(message, 'sent')
     },
     settle: onWire.settle,

@@ -7,9 +7,12 @@ import { untilStored } from '../until-stored.ts'
 
 /** Writes what became of a device's messages. Resolves when it is stored, or another worker owns the device. */
 export type Recorder = {
-  record(waId: string, status: 'sent' | 'delivered' | 'read', at: Date): Promise<void>
-  fail(waId: string, code: MessageErrorCode, sentence?: string): Promise<void>
+  /** With the message where it is at hand: its row is found then even if the clock that made its id was wrong. */
+  record(waId: string, status: 'sent' | 'delivered' | 'read', at: Date, message?: Row): Promise<void>
+  fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<void>
 }
+
+type Row = { id: string; createdAt: string }
 
 export function makeRecorder(
   { outcomes, logger }: Pick<DeviceContext, 'outcomes' | 'logger'>,
@@ -19,15 +22,21 @@ export function makeRecorder(
   async function store(
     waId: string,
     outcome: Pick<MessageOutcome, 'status' | 'at' | 'error'>,
+    row?: Row,
   ): Promise<void> {
-    const messageId = messageIdOf(waId, sender)
+    const messageId = row?.id ?? messageIdOf(waId, sender)
     if (!messageId) return
-    await untilStored(() => outcomes.add({ ...outcome, fence: lease, deviceId, messageId }), lease, logger)
+    const given = { ...outcome, fence: lease, deviceId, messageId, ...(row && { createdAt: row.createdAt }) }
+    await untilStored(() => outcomes.add(given), lease, logger)
   }
 
   return {
-    record: (waId, status, at) => store(waId, { status, at: at.toISOString() }),
-    fail: (waId, code, sentence = messageErrors[code]) =>
-      store(waId, { status: 'failed', at: new Date().toISOString(), error: { code, sentence } }),
+    record: (waId, status, at, message) => store(waId, { status, at: at.toISOString() }, message),
+    fail: (message, code, sentence = messageErrors[code]) =>
+      store(
+        message.waId,
+        { status: 'failed', at: new Date().toISOString(), error: { code, sentence } },
+        message,
+      ),
   }
 }

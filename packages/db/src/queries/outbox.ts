@@ -1,4 +1,5 @@
 import type { MessageErrorCode } from '@wagate/shared/error-codes'
+import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageType } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
@@ -191,6 +192,8 @@ export type MessageOutcome = {
   fence: Fence
   deviceId: number
   messageId: string
+  /** Postgres' text of when the message was accepted, where it is known. Else the id tells it, to a day. */
+  createdAt?: string
   status: 'sent' | 'delivered' | 'read' | 'failed'
   /** ISO 8601; when it happened, by WhatsApp's clock where it says so. One before the message or after now is not believed. */
   at: string
@@ -199,22 +202,36 @@ export type MessageOutcome = {
   saidBy?: { jid: string; otherJid: string | null }
 }
 
-/** How late a receipt may come and still be recorded. With `now()` it bounds the partitions that are searched. */
-const receiptDays = 30
-
 /**
  * Records what became of messages, in one statement. It only moves forward: a late `sent` does not lower
  * `read`; a receipt may replace `failed`, because the recipient is the better witness. Answers for each whether its
- * owner still owned the shard; nothing of the others was recorded.
+ * owner still owned the shard; nothing of the others was recorded. What belongs to no message, also not to one that is
+ * older than its id of WhatsApp suggests, goes to `onUnknown`.
  */
 export async function recordOutcomes(
   db: Database,
   outcomes: MessageOutcome[],
+  onUnknown: (unknown: MessageOutcome[]) => void = () => undefined,
 ): Promise<(OwnershipLost | undefined)[]> {
+  const { validShards, unknown } = await recordKnown(db, outcomes)
+  if (unknown.length > 0) {
+    const older = unknown.map((outcome) => ({ ...outcome, messageId: earlierMessageId(outcome.messageId) }))
+    const again = await recordKnown(db, older)
+    if (again.unknown.length > 0) onUnknown(again.unknown)
+  }
+  return outcomes.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
+}
+
+/** `unknown`: those of valid owners whose message was not found. */
+async function recordKnown(
+  db: Database,
+  outcomes: MessageOutcome[],
+): Promise<{ validShards: Set<number>; unknown: MessageOutcome[] }> {
   const sql = db.$client
+  const isBetween = createdBetween(sql, outcomes)
   // The clocks of workers may be wrong.
   const plausible = (at: postgres.Fragment) => sql`least(greatest(${at}, message.created_at), now())`
-  const valid = await sql<{ shard: number }[]>`
+  const [answer] = await sql<{ shards: number[]; recorded: string[] }[]>`
     WITH valid AS (${fencesOf(
       sql,
       outcomes.map(({ fence }) => fence),
@@ -236,8 +253,7 @@ export async function recordOutcomes(
         ${outcomes.map(({ saidBy }) => saidBy?.otherJid ?? null)}::text[]
       ) AS outcome (shard, device_id, id, rank, at, code, sentence, jid, other_jid) USING (shard)
       WHERE jid IS NULL OR (
-        SELECT recipient_jid FROM messages AS told
-        WHERE told.id = outcome.id AND told.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
+        SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isBetween}
       ) IN (jid, other_jid)
       GROUP BY device_id, id
     ),
@@ -255,16 +271,40 @@ export async function recordOutcomes(
         error = CASE WHEN given.rank = 0 THEN given.sentence END
       FROM given
       WHERE message.id = given.id AND message.device_id = given.device_id AND message.direction = 'out'
-        AND message.created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()
+        AND ${isBetween}
         AND CASE
           WHEN given.rank = 0 THEN message.is_waiting
           WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
           ELSE message.status <> 'canceled'
         END
+      RETURNING message.id
     )
-    SELECT shard FROM valid`
-  const validShards = new Set(valid.map(({ shard }) => shard))
-  return outcomes.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
+    SELECT ARRAY(SELECT shard FROM valid) AS shards, ARRAY(SELECT id FROM recorded) AS recorded`
+  const validShards = new Set(answer?.shards)
+  const recorded = new Set(answer?.recorded)
+  const others = outcomes.filter(
+    ({ fence, messageId }) => validShards.has(fence.shard) && !recorded.has(messageId),
+  )
+  return { validShards, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
+}
+
+async function listUnknown(db: Database, outcomes: MessageOutcome[]): Promise<MessageOutcome[]> {
+  const sql = db.$client
+  const known = await sql<{ id: string; deviceId: number }[]>`
+    SELECT id, device_id AS "deviceId" FROM messages
+    WHERE id = ANY (${outcomes.map(({ messageId }) => messageId)}::uuid[]) AND ${createdBetween(sql, outcomes)}`
+  return outcomes.filter(
+    ({ messageId, deviceId }) => !known.some((row) => row.id === messageId && row.deviceId === deviceId),
+  )
+}
+
+/** The partitions in which the messages of these outcomes can be. */
+function createdBetween(sql: postgres.Sql, outcomes: Pick<MessageOutcome, 'messageId' | 'createdAt'>[]) {
+  const times = outcomes.map(({ messageId, createdAt }) =>
+    createdAt === undefined ? timeOfMessageId(messageId) : Date.parse(createdAt),
+  )
+  const at = (ms: number) => sql`to_timestamp(${ms / 1000}::float8)`
+  return sql`created_at BETWEEN ${at(Math.min(...times))} - interval '1 day' AND ${at(Math.max(...times))} + interval '1 day'`
 }
 
 const ranks = { failed: 0, sent: 1, delivered: 2, read: 3 } as const
@@ -305,22 +345,24 @@ export async function findMediaBlobPart(
   return row?.bytes
 }
 
-/** What was sent, for a recipient that asks for it again. */
+type SentContent = { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null }
+
+/** What was sent, for a recipient that asks for it again. The message may be older than the id suggests. */
 export async function findSentContent(
   db: Database,
   deviceId: number,
   messageId: string,
   /** The addresses of who asks. */
   askedBy: string[],
-): Promise<
-  { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null } | undefined
-> {
-  const [row] = await db.$client<
-    { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null }[]
-  >`
-    SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
-    WHERE id = ${messageId} AND device_id = ${deviceId} AND direction = 'out'
-      AND recipient_jid = ANY(${askedBy}) AND status IN ('sending', 'sent', 'delivered', 'read')
-      AND created_at BETWEEN now() - ${receiptDays} * interval '1 day' AND now()`
-  return row
+): Promise<SentContent | undefined> {
+  const sql = db.$client
+  for (const id of [messageId, earlierMessageId(messageId)]) {
+    const [row] = await sql<SentContent[]>`
+      SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
+      WHERE id = ${id} AND device_id = ${deviceId} AND direction = 'out'
+        AND recipient_jid = ANY(${askedBy}) AND status IN ('sending', 'sent', 'delivered', 'read')
+        AND ${createdBetween(sql, [{ messageId: id }])}`
+    if (row) return row
+  }
+  return undefined
 }

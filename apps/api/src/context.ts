@@ -6,6 +6,7 @@ import type { KeyRing } from './credentials/key-ring.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
 import type { Commander } from './messages/commander.ts'
+import type { History } from './messages/history.ts'
 import type { Inbox } from './messages/inbox.ts'
 import type { OutcomeWaits } from './messages/outcome-waits.ts'
 import type { Metrics } from './metrics.ts'
@@ -17,6 +18,9 @@ export type ApiContext = {
   log: Logger
   metrics: Metrics
   db: Database
+  /** The same database over connections of their own: whatever is read, those of `db` are free for sends. */
+  readDb: Database
+  history: History
   events: DeviceEvents
   keys: KeyRing
   limits: Limits

@@ -89,7 +89,7 @@ export async function answerOperation(
   const fields = await deadline.run(() =>
     operation.run(given, {
       operation: operation.name,
-      context,
+      context: operation.changes ? context : { ...context, db: context.readDb },
       account,
       findClientAddress,
       requestId: exchange.requestId,

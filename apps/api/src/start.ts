@@ -22,6 +22,7 @@ import { makeServer } from './http/server.ts'
 import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeCommander } from './messages/commander.ts'
+import { makeHistory } from './messages/history.ts'
 import { makeInbox } from './messages/inbox.ts'
 import { makeOutcomeWaits } from './messages/outcome-waits.ts'
 import { addReadinessGauges, makeMetrics } from './metrics.ts'
@@ -40,6 +41,11 @@ export async function startApi(
     statementTimeoutMs: 3000,
   })
   warnOfUnauthenticatedTls(config.DATABASE_URL, log)
+  const readDb = openDatabase(config.DATABASE_URL, {
+    poolSize: 8,
+    applicationName: 'wagate-api reads',
+    statementTimeoutMs: 2000,
+  })
   const onError = makeOutageLog(log, 'redis').failed
   const producer = openCommandProducer(config.REDIS_URL, { shards: config.SHARDS, onError })
   const events = openDeviceEvents(config.REDIS_URL, { onError })
@@ -53,7 +59,7 @@ export async function startApi(
 
   async function release(): Promise<void> {
     const redis = [producer, events, accountEvents, rateLimits].map((connection) => connection.close())
-    await Promise.all([...redis, closeDatabase(db)])
+    await Promise.all([...redis, closeDatabase(db), closeDatabase(readDb)])
   }
 
   try {
@@ -70,6 +76,8 @@ export async function startApi(
       log,
       metrics,
       db,
+      readDb,
+      history: makeHistory(readDb),
       events,
       outcomeWaits: makeOutcomeWaits(db),
       inbox: makeInbox(db, {

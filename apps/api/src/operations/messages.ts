@@ -1,5 +1,3 @@
-import { findHistoryPosition, listMessages } from '@wagate/db/queries/message-history'
-import { AppError } from '@wagate/shared/app-error'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { exampleMessage, messageRecord, toMessageRecord } from '../message-record.ts'
@@ -25,16 +23,24 @@ export const messages = defineOperation({
   }),
   fields: z.object({
     messages: z.array(messageRecord),
-    has_more: z.boolean().describe('There are older ones: ask with before'),
+    has_more: z.boolean().describe('There may be older ones: ask with next_before'),
+    next_before: messageId
+      .nullable()
+      .describe(
+        'The before of the next page; null on the last. A page with a filter may be short, or empty, and not the last',
+      ),
   }),
-  errors: ['message_not_found'],
-  example: { given: { limit: 1 }, answer: { messages: [exampleMessage], has_more: false } },
-  async handle({ limit = messagesMax, before, ...filter }, { context: { db }, account: { accountId } }) {
-    const position = before === undefined ? undefined : await findHistoryPosition(db, accountId, before)
-    if (before !== undefined && !position) {
-      throw new AppError('message_not_found', 'The account has no such message.')
+  errors: ['message_not_found', 'rate_limited'],
+  example: {
+    given: { limit: 1 },
+    answer: { messages: [exampleMessage], has_more: false, next_before: null },
+  },
+  async handle({ limit = messagesMax, ...query }, { context: { history }, account, deadline }) {
+    const { messages, next } = await history.list(account.accountId, { ...query, limit }, deadline.signal)
+    return {
+      messages: messages.map(toMessageRecord),
+      has_more: next !== undefined,
+      next_before: next ?? null,
     }
-    const found = await listMessages(db, accountId, { ...filter, before: position, limit: limit + 1 })
-    return { messages: found.slice(0, limit).map(toMessageRecord), has_more: found.length > limit }
   },
 })

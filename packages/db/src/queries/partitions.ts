@@ -60,6 +60,15 @@ export async function countPartitionWeeksAhead(sql: postgres.Sql): Promise<numbe
   return untilMs === nowMs ? -1 : Math.floor((untilMs - nowMs) / weekMs)
 }
 
+/** Whether messages of that moment were dropped: it is past, and no partition holds it. */
+export async function wasDropped(sql: postgres.Sql, atMs: number): Promise<boolean> {
+  if (atMs >= (await findNowMs(sql))) return false
+  const partitions = await listPartitions(sql)
+  return !partitions.some(
+    ({ startsAtMs, endsAtMs, isPending }) => !isPending && startsAtMs <= atMs && atMs < endsAtMs,
+  )
+}
+
 /**
  * Drops the partitions that ended more than `retentionDays` ago, but none that holds an unfinished message. Each is
  * detached concurrently: accepts and sends go on meanwhile, whatever else reads messages. That waits for transactions

@@ -1,0 +1,103 @@
+import { makeMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { findHistoryPosition, type HistoryFilter, listMessages } from '../src/queries/message-history.ts'
+
+const sender = '4915100000000'
+const accountId = 1
+const rows = 12_000
+let database: TestDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  for (let first = 1; first <= rows; first += 3000) {
+    await db.$client`
+      INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, status, error_code, wa_id,
+        link_generation, created_at)
+      SELECT gen_random_uuid(), ${accountId}::int, 1, 'out', 'text', ${sender}, '49150' || n % 100,
+        CASE n WHEN 5 THEN 'canceled' WHEN 6 THEN 'failed' ELSE 'read' END,
+        CASE n WHEN 6 THEN 'message_expired' END, 'X', 1, now() - interval '1 hour' + n * interval '1 ms'
+      FROM generate_series(${first}::int, ${first + 2999}::int) AS n`
+  }
+  await db.$client`ANALYZE messages`
+}, 60_000)
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+
+const page = (filter: HistoryFilter, before?: { id: string; createdAt: string }) =>
+  listMessages(db, accountId, { ...filter, before, limit: 200 })
+
+async function countReads(work: () => Promise<unknown>): Promise<number> {
+  // Also with the generic plan that follows after five executions.
+  for (let n = 0; n < 7; n++) await work()
+  const before = await countReadRows()
+  await work()
+  return (await countReadRows()) - before
+}
+
+async function countReadRows(): Promise<number> {
+  await db.$client`SELECT pg_stat_force_next_flush()`
+  await db.$client`SELECT pg_stat_clear_snapshot()`
+  const [row] = await db.$client<{ read: number }[]>`
+    SELECT sum(coalesce(idx_tup_read, 0) + seq_tup_read)::float8 AS read
+    FROM pg_stat_user_tables AS tables LEFT JOIN pg_stat_user_indexes AS indexes USING (relid)
+    WHERE tables.relname LIKE 'messages%'`
+  return row?.read ?? 0
+}
+
+describe('the history of an account', () => {
+  it.each<[HistoryFilter, number]>([
+    [{}, 200],
+    [{ number: '4915099' }, 120],
+    [{ number: '4915000000' }, 0],
+    [{ sender }, 200],
+    [{ sender: '4915999999' }, 0],
+    [{ status: 'failed' }, 1],
+    [{ status: 'failed', sender }, 1],
+    [{ number: '491506', status: 'failed' }, 1],
+    [{ number: '4915099', sender: '4915999999', status: 'read' }, 0],
+  ])('is found by an index with the filter %j', async (filter, found) => {
+    const { messages, next } = await page(filter)
+    expect(messages).toHaveLength(found)
+    expect(next !== undefined).toBe(found === 200)
+    expect(await countReads(() => page(filter))).toBeLessThan(1000)
+  })
+
+  it('is read in bounded pages with a filter that no index knows, and all of it is found', async () => {
+    const found: string[] = []
+    let pages = 0
+    let before: { id: string; createdAt: string } | undefined
+    for (;;) {
+      const { messages, next } = await page({ status: 'canceled' }, before)
+      pages += 1
+      found.push(...messages.map(({ status }) => status))
+      if (next === undefined) break
+      before = await findByRow(next)
+    }
+    expect(found).toEqual(['canceled'])
+    expect(pages).toBe(3)
+    expect(await countReads(() => page({ status: 'canceled' }))).toBeLessThan(25_000)
+  })
+
+  it('goes on behind a message that the retention has dropped, and nowhere else', async () => {
+    const dropped = makeMessageId(sender, Date.parse('2024-01-01'))
+    const position = await findHistoryPosition(db, accountId, dropped)
+    expect(position).toMatchObject({ id: dropped })
+    expect(await page({}, position)).toEqual({ messages: [], next: undefined })
+    expect(await findHistoryPosition(db, accountId, makeMessageId(sender))).toBeUndefined()
+    expect(await findHistoryPosition(db, accountId, 'ffffffff-ffff-7fff-bfff-ffffffffffff')).toBeUndefined()
+  })
+})
+
+/** The ids here carry no time. */
+async function findByRow(id: string): Promise<{ id: string; createdAt: string }> {
+  const [row] = await db.$client<{ id: string; createdAt: string }[]>`
+    SELECT id, created_at::text AS "createdAt" FROM messages WHERE id = ${id}`
+  if (!row) throw new Error('The message is gone')
+  return row
+}

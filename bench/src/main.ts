@@ -16,6 +16,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   idle: async () => (await import('./idle.ts')).measureIdle,
   statements: async () => (await import('./statements.ts')).measureStatements,
+  mass: async () => (await import('./mass.ts')).measureMass,
   preload: async () => (await import('./preload.ts')).measurePreload,
 }
 

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { migrate } from '@wagate/db/migrate'
+import { acceptMessages } from '@wagate/db/queries/accept-messages'
+import { listDevicesWithWork } from '@wagate/db/queries/device-state'
+import { expireMessages, failUnlinkedMessages } from '@wagate/db/queries/end-waiting'
+import { beginning, deleteExpiredIdempotencyKeys } from '@wagate/db/queries/housekeeping'
+import { releaseShards } from '@wagate/db/queries/shard-leases'
+import { quantile, significant } from '@wagate/devnet/harness/statistics'
+import { startKeeper } from '@wagate/devnet/servers/keeper'
+import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
+import { endInPages } from '@wagate/worker/end-in-pages'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { devices, fenceOf, fillTables } from './mass/fill.ts'
+import type { Row } from './table.ts'
+
+export type Size = { expiring: number; keys: number; scheduled: number; unlinked: number }
+
+const sizes: Record<'full' | 'short', Size> = {
+  full: { expiring: 1_000_000, keys: 5_000_000, scheduled: 1_000_000, unlinked: 100_000 },
+  short: { expiring: 50_000, keys: 200_000, scheduled: 50_000, unlinked: 20_000 },
+}
+const undisturbedMs = 10_000
+/** A phase that is not over by then has shown what it does. */
+const phaseMsMax = 60_000
+const pauseBetweenBatchesMs = 50
+const shards = Array.from({ length: 50 }, (_, n) => n + 1)
+
+type Samples = { acceptMs: number[]; pollMs: number[]; handOverMs: number[] }
+
+/** What accepts, the poll and a hand-over wait while masses of rows expire, are deleted or belong to no link. */
+export async function measureMass({ short, signal }: BenchmarkOptions): Promise<Report> {
+  const size = short ? sizes.short : sizes.full
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
+  const settings = { folder, logFolder: join(folder, 'logs'), vendorFolder: folder, durable: false }
+  const keeper = await startKeeper({ ...settings, postgres: true, redis: false }, {}, signal)
+  const url = keeper.postgres?.url ?? ''
+  await migrate(url, { shards: 256, network: 'simulator' })
+  const db = openDatabase(url, { poolSize: 8, applicationName: 'bench', statementTimeoutMs: 4000 })
+  try {
+    // With no more than that, nothing but what is measured disturbs.
+    await fillTables(db.$client, { ...size, expiring: 0, scheduled: 0, unlinked: 0, keys: 0 })
+    const nothing = await sample(db, signal, () => delay(short ? undisturbedMs / 2 : undisturbedMs))
+    await fillMore(url, size)
+    const phases: [string, Samples][] = [['undisturbed', nothing]]
+    for (const [name, work] of Object.entries(workOf(db))) phases.push([name, await sample(db, signal, work)])
+    return makeReport(size, phases)
+  } finally {
+    await closeDatabase(db)
+    await keeper.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function fillMore(url: string, size: Size): Promise<void> {
+  const db = openDatabase(url, { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 })
+  await db.$client`TRUNCATE devices, accounts CASCADE`
+  await fillTables(db.$client, size)
+  await closeDatabase(db)
+}
+
+/** As the worker does it, of one device or table each. */
+function workOf(db: Database): Record<string, (mayGoOn: () => boolean) => Promise<unknown>> {
+  const ttlMs = 72 * 3_600_000
+  const { expiring, unlinked } = devices
+  return {
+    'scheduled messages that are not due': () => delay(undisturbedMs),
+    'messages expire': (mayGoOn) =>
+      endInPages(
+        (from) => expireMessages(db, fenceOf(expiring), expiring, from, { ttlMs, sentence: 'x' }),
+        mayGoOn,
+      ),
+    'a device with waiting messages is unlinked': (mayGoOn) =>
+      endInPages((from) => failUnlinkedMessages(db, fenceOf(unlinked), unlinked, from, 'x'), mayGoOn),
+    'old idempotency keys are deleted': async (mayGoOn) => {
+      let next: string | undefined = beginning
+      while (next !== undefined && mayGoOn()) {
+        next = (await deleteExpiredIdempotencyKeys(db, next)).next
+        await delay(pauseBetweenBatchesMs)
+      }
+    },
+  }
+}
+
+/** Times accepts, polls and hand-overs, each one after the other with a pause, while `work` goes on. */
+async function sample(
+  db: Database,
+  signal: AbortSignal,
+  work: (mayGoOn: () => boolean) => Promise<unknown>,
+): Promise<Samples> {
+  const samples: Samples = { acceptMs: [], pollMs: [], handOverMs: [] }
+  const endsAt = performance.now() + phaseMsMax
+  const mayGoOn = () => !signal.aborted && performance.now() < endsAt
+  let isOver = false
+  const repeat = async (times: number[], pauseMs: number, run: () => Promise<unknown>) => {
+    while (!isOver) {
+      const startedAt = performance.now()
+      await run()
+      times.push(performance.now() - startedAt)
+      await delay(pauseMs)
+    }
+  }
+  const loops = [
+    repeat(samples.acceptMs, 5, () => accept(db)),
+    repeat(samples.pollMs, 200, () => listDevicesWithWork(db, shards)),
+    repeat(samples.handOverMs, 100, () => waitForLeases(db)),
+  ]
+  await work(mayGoOn)
+  isOver = true
+  await Promise.all(loops)
+  return samples
+}
+
+async function accept(db: Database): Promise<void> {
+  const sender = `1555000000${devices.accepting}`
+  const id = makeMessageId(sender)
+  const text = { type: 'text' as const, body: 'x', url: null, filename: null, media: null, idempotency: null }
+  const [account] = await db.$client<{ id: number }[]>`SELECT account_id AS id FROM devices WHERE id = 1`
+  const message = { id, waId: whatsAppIdOf(id), accountId: account?.id ?? 0, sender, number: '15560000001' }
+  const [answer] = await acceptMessages(db, [{ ...message, ...text, sendAt: null }])
+  if (answer?.outcome !== 'accepted') throw new Error(`A message was not accepted: ${answer?.outcome}`)
+}
+
+/** A release waits for every statement that carries the lease. This one is not the owner's, so it changes nothing. */
+async function waitForLeases(db: Database): Promise<void> {
+  const sql = db.$client
+  const disturbed = [devices.expiring, devices.unlinked]
+  await releaseShards(db, '00000000-0000-4000-8000-000000000002', [{ shard: 1, epoch: 1 }])
+  await sql`SELECT 1 FROM shard_leases WHERE shard = ANY (${disturbed}) ORDER BY shard FOR UPDATE`
+}
+
+function makeReport(size: Size, phases: [string, Samples][]): Report {
+  const rows = phases.map(([phase, { acceptMs, pollMs, handOverMs }]): Row => {
+    const of = (times: number[], share: number) => significant(quantile(times, share))
+    return {
+      phase,
+      'accept p99 ms': of(acceptMs, 0.99),
+      'poll p50 ms': of(pollMs, 0.5),
+      'poll p99 ms': of(pollMs, 0.99),
+      'hand-over p50 ms': of(handOverMs, 0.5),
+      'hand-over p99 ms': of(handOverMs, 0.99),
+      accepts: acceptMs.length,
+    }
+  })
+  const figures = Object.entries(size).map(([what, count]) => `${count} ${what}`)
+  return {
+    tables: [{ title: 'What others wait meanwhile', rows }],
+    notes: [`${figures.join(', ')}. A hand-over waits for the lease of the shard whose rows are changed.`],
+    samples: phases,
+  }
+}

@@ -123,9 +123,9 @@ export const mutants: Mutant[] = [
   {
     name: 'every tenth outcome failed',
     file: 'apps/worker/src/outbox/recorder.ts',
-    text: 'store(waId, { status, at: at.toISOString() })',
+    text: 'store(waId, { status, at: at.toISOString() }, message)',
     replacement:
-      "store(waId, Math.random() < 0.1 ? { status: 'failed', at: at.toISOString(), error: { code: 'message_expired', sentence: '' } } : { status, at: at.toISOString() })",
+      "store(waId, Math.random() < 0.1 ? { status: 'failed', at: at.toISOString(), error: { code: 'message_expired', sentence: '' } } : { status, at: at.toISOString() }, message)",
     test: ofAgreement,
   },
   {
@@ -187,16 +187,26 @@ export const mutants: Mutant[] = [
   {
     name: 'content of another device',
     file: 'packages/db/src/queries/outbox.ts',
-    text: 'WHERE id = ${messageId} AND device_id = ${deviceId} AND direction',
-    replacement: 'WHERE id = ${messageId} AND direction',
+    text: 'WHERE id = ${id} AND device_id = ${deviceId} AND direction',
+    replacement: 'WHERE id = ${id} AND direction',
     test: { file: ofStatus, title: 'another device neither reports on a message nor gets its content' },
   },
   {
     name: 'link generation ignored',
-    file: 'packages/db/src/queries/outbox.ts',
-    text: 'messages.link_generation <> devices.link_generation',
+    file: 'packages/db/src/queries/end-waiting.ts',
+    text: 'message.link_generation <> device.link_generation',
     replacement: 'false',
     test: ofModel,
+  },
+  {
+    name: 'message of a former link claimed',
+    file: 'packages/db/src/queries/outbox.ts',
+    text: 'AND device.link_generation = message.link_generation',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/waiting-messages.test.ts',
+      title: 'are never sent, also before they have failed: they are neither listed nor claimed',
+    },
   },
   {
     name: 'received messages stored as often as they come',

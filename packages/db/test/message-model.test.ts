@@ -10,10 +10,10 @@ import { insertAccount } from '../src/queries/accounts.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { requestUnlink } from '../src/queries/device-wishes.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
+import { failUnlinkedMessages, firstWaiting, type WaitingPosition } from '../src/queries/end-waiting.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import {
   claimMessages,
-  failUnlinkedMessages,
   findMediaBlob,
   listWaitingMessages,
   recordOutcomes,
@@ -60,7 +60,9 @@ type Real = { deviceId: number; sender: string; fence: Fence; ids: string[] }
 type Step = fc.AsyncCommand<Model, Real>
 
 const isOpen = ({ status }: ModelMessage) => status === 'queued' || status === 'sending'
-const isDue = (message: ModelMessage) => isOpen(message) && !message.isScheduled
+/** What was accepted for another link is not sent, also before it has failed. */
+const isDue = (message: ModelMessage, { isLinked, generation }: Model) =>
+  isOpen(message) && !message.isScheduled && isLinked && message.generation === generation
 
 /** The name is what fast-check prints. */
 function step(name: string, run: (model: Model, real: Real) => Promise<void>): Step {
@@ -136,7 +138,8 @@ const link = step('link', async (model, { deviceId }) => {
 })
 
 const look = step('the owner fails what was accepted for an earlier link', async (model, real) => {
-  await failUnlinkedMessages(db, real.fence, real.deviceId, 'Logged out.')
+  for (let from: WaitingPosition | undefined = firstWaiting; from; )
+    from = (await failUnlinkedMessages(db, real.fence, real.deviceId, from, 'Logged out.')).next
   for (const message of model.messages) {
     const isStale = !model.isLinked || message.generation !== model.generation
     if (isOpen(message) && isStale) message.status = 'failed'
@@ -225,7 +228,7 @@ async function expectAsModelled(model: Model, real: Real): Promise<void> {
   const out = rows.filter(({ direction }) => direction === 'out')
   expect(out.map(({ status }) => status)).toEqual(model.messages.map(({ status }) => status))
   expect(rows.length - out.length).toBe(model.received)
-  const due = real.ids.filter((_, index) => isDue(model.messages[index] as ModelMessage))
+  const due = real.ids.filter((_, index) => isDue(model.messages[index] as ModelMessage, model))
   expect((await listWaiting(real)).map(({ id }) => id)).toEqual(due)
   for (const [index, id] of real.ids.entries())
     if (model.messages[index]?.hasBytes) expect(await findMediaBlob(db, id)).toMatchObject({ size: 3 })

@@ -16,7 +16,7 @@ import { claimMessages, countWaiting, listWaitingMessages } from '../src/queries
 
 const sender = '4915100000000'
 const hourMs = 3_600_000
-const list = { except: [], exceptNumbers: [], contactsOnly: false, limit: 64 }
+const list = { except: [], exceptNumbers: [], without: [], limit: 64 }
 let database: TestDatabase
 let db: Database
 let fence: Fence
@@ -129,15 +129,15 @@ describe('messages of a former link', () => {
     await insertWaiting(2)
     const [read] = await listWaitingMessages(db, deviceId, list)
     if (!read) throw new Error('The message was not listed')
-    const claim = { ...read, fence, recipientJid: 'x@s.whatsapp.net' }
+    const claim = { ...read, fence, recipientJid: 'x@s.whatsapp.net', setback: null }
     // Unlinked and linked again between the reading and the sending.
     await db.$client`UPDATE devices SET has_credentials = false WHERE id = ${deviceId}`
-    expect(await claimMessages(db, [claim])).toEqual([false])
+    expect(await claimMessages(db, [claim])).toEqual([undefined])
     await db.$client`UPDATE devices SET has_credentials = true, link_generation = 2 WHERE id = ${deviceId}`
-    expect(await claimMessages(db, [claim])).toEqual([false])
+    expect(await claimMessages(db, [claim])).toEqual([undefined])
     expect(await listWaitingMessages(db, deviceId, list)).toEqual([])
     await db.$client`UPDATE devices SET link_generation = 1 WHERE id = ${deviceId}`
-    expect(await claimMessages(db, [claim])).toEqual([true])
+    expect(await claimMessages(db, [claim])).toEqual([0])
   })
 })
 

@@ -127,8 +127,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const state = await context.deviceStates.add(id)
     if (isClosed) return
     // It ended meanwhile, perhaps for a phone that scanned: what was read may be older than that.
-    const isOutdated = () => current !== before
-    if (isOutdated()) return look()
+    if (current !== before) return look()
     if (state && state.desiredRev !== failedRev) notBeforeMs = 0
     const intent = intentOf(state)
     if (state) unlinked.sweep(state)

@@ -32,8 +32,8 @@ async function insertSending(daysAgo: number, clockErrorDays = 0): Promise<strin
   const id = makeMessageId(sender, Date.now() - (daysAgo - clockErrorDays) * dayMs)
   await db.$client`
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
-      link_generation, created_at)
-    VALUES (${id}, 1, ${deviceId}, 'out', 'text', ${sender}, '1', 'x', 'sending', ${whatsAppIdOf(id)}, 1,
+      recipient_jid, link_generation, created_at)
+    VALUES (${id}, 1, ${deviceId}, 'out', 'text', ${sender}, '1', 'x', 'sending', ${whatsAppIdOf(id)}, 'jid', 1,
       now() - ${daysAgo} * interval '1 day')`
   return id
 }
@@ -58,7 +58,7 @@ test.each([0, 29, 31, 45, 60, 85])(
     }
     expect(unknown).toEqual([])
     const guess = messageIdOf(whatsAppIdOf(id), sender) ?? ''
-    expect(await findSentContent(db, deviceId, guess)).toMatchObject({ id, body: 'x' })
+    expect(await findSentContent(db, deviceId, guess, ['jid'])).toMatchObject({ id, body: 'x' })
   },
 )
 

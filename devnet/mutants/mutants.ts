@@ -271,8 +271,8 @@ export const mutants: Mutant[] = [
     text: 'eq(messages.accountId, accountId),',
     replacement: '',
     test: {
-      file: 'apps/api/test/tenancy.test.ts',
-      title: "'message_id' of 'cancel-message', however it is asked",
+      file: 'apps/api/test/message-control.test.ts',
+      title: '/cancel-message knows only the messages of the account',
     },
   },
   {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { storeAuthWrites } from '../src/queries/device-auth.ts'
 import { leaveDevices } from '../src/queries/device-state.ts'
-import { type Fence, fenceOf, fencesOf } from '../src/queries/fence.ts'
+import { type Fence, fenceOf, fencesOf, OwnershipLost } from '../src/queries/fence.ts'
 import {
   claimShards,
   countOpeningDevices,
@@ -135,10 +136,26 @@ test('a fence of an earlier lease of the same worker does not hold', async () =>
   const [present] = await claimShards(db, owner, [40])
   const fences = [earlier, present].map((owned) => ({ shard: 40, workerId: owner, epoch: owned?.epoch ?? 0 }))
   for (const [index, fence] of fences.entries()) {
-    const shards = index === 0 ? [] : [{ shard: 40 }]
-    expect([...(await sql`${fenceOf(sql, fence)}`)]).toEqual(shards)
-    expect([...(await sql`${fencesOf(sql, [fence])}`)]).toEqual(shards)
+    const shards = index === 0 ? [] : [40]
+    const holds = async (query: ReturnType<typeof fenceOf>) => (await sql`${query}`).map(({ shard }) => shard)
+    expect(await holds(fenceOf(sql, fence))).toEqual(shards)
+    expect(await holds(fencesOf(sql, [fence]))).toEqual(shards)
   }
+})
+
+test('a late write of an earlier lease is refused beside one of the present lease, in one batch', async () => {
+  const owner = await register()
+  const [earlier] = await claimShards(db, owner, [5])
+  await releaseShards(db, owner, earlier ? [earlier] : [])
+  const [present] = await claimShards(db, owner, [5])
+  const write = (lease: typeof present, value: string) => ({
+    fence: { shard: 5, workerId: owner, epoch: lease?.epoch ?? 0 },
+    deviceId: 5,
+    rows: [{ type: 'session', id: value, value: Buffer.from(value) }],
+  })
+  const answers = await storeAuthWrites(db, [write(earlier, 'late'), write(present, 'present')])
+  expect(answers.map((answer) => answer instanceof OwnershipLost)).toEqual([true, false])
+  expect(await sql`SELECT id FROM device_auth WHERE device_id = 5`).toEqual([{ id: 'present' }])
 })
 
 test('a takeover leaves a shard alone while a fenced write of it runs', async () => {

@@ -1,5 +1,5 @@
 import type { Database } from '../client.ts'
-import { type Fence, fencesOf, OwnershipLost } from './fence.ts'
+import { type Fence, fencesOf, leaseKey, OwnershipLost } from './fence.ts'
 
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }
@@ -40,12 +40,12 @@ export async function storeAuthWrites(
   // A row may be written twice in one batch; a statement may touch it only once, and the later write counts.
   const rows = new Map<
     string,
-    { shard: number; deviceId: number; type: string; id: string; value: string | null }
+    { fence: Fence; deviceId: number; type: string; id: string; value: string | null }
   >()
   for (const { fence, deviceId, rows: own } of writes) {
     for (const { type, id, value } of own) {
-      rows.set(`${deviceId} ${type} ${id}`, {
-        shard: fence.shard,
+      rows.set(`${leaseKey(fence)} ${deviceId} ${type} ${id}`, {
+        fence,
         deviceId,
         type,
         id,
@@ -54,19 +54,20 @@ export async function storeAuthWrites(
     }
   }
   const given = [...rows.values()]
-  const valid = await sql<{ shard: number }[]>`
+  const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
       writes.map(({ fence }) => fence),
     )}),
     given AS (
       SELECT row.* FROM valid JOIN unnest(
-        ${given.map((row) => row.shard)}::int[],
+        ${given.map(({ fence }) => fence.shard)}::int[],
+        ${given.map(({ fence }) => fence.epoch)}::bigint[],
         ${given.map((row) => row.deviceId)}::int[],
         ${given.map((row) => row.type)}::text[],
         ${given.map((row) => row.id)}::text[],
         ${given.map((row) => row.value)}::text[]
-      ) AS row (shard, device_id, type, id, value) USING (shard)
+      ) AS row (shard, epoch, device_id, type, id, value) USING (shard, epoch)
     ),
     stored AS (
       INSERT INTO device_auth (device_id, type, id, value)
@@ -79,7 +80,7 @@ export async function storeAuthWrites(
       WHERE given.value IS NULL AND device_auth.device_id = given.device_id
         AND device_auth.type = given.type AND device_auth.id = given.id
     )
-    SELECT shard FROM valid`
-  const validShards = new Set(valid.map(({ shard }) => shard))
-  return writes.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
+    SELECT shard || ' ' || epoch AS lease FROM valid`
+  const validLeases = new Set(valid.map(({ lease }) => lease))
+  return writes.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
 }

@@ -29,10 +29,19 @@ export function fenceOf(sql: postgres.Sql, { shard, workerId, epoch }: Fence) {
     FOR SHARE`
 }
 
-/** The leases (`shard`, `epoch`, `died_epoch`) of those fences that hold: a batched write joins its rows with them and drops the others. */
+/** Tells the leases of one shard apart. In SQL: `shard || ' ' || epoch`. */
+export function leaseKey({ shard, epoch }: Pick<Fence, 'shard' | 'epoch'>): string {
+  return `${shard} ${epoch}`
+}
+
+/**
+ * The leases (`shard`, `epoch`, `died_epoch`) of those fences that hold: a batched write joins its rows with them
+ * USING (shard, epoch) and drops the others. By shard alone, a late write of an earlier lease would pass beside one of
+ * the present lease.
+ */
 export function fencesOf(sql: postgres.Sql, given: readonly Fence[]) {
   // Many writes of a batch carry the same fence, and each shard is to be in the answer once.
-  const fences = [...new Map(given.map((fence) => [`${fence.shard} ${fence.epoch}`, fence])).values()]
+  const fences = [...new Map(given.map((fence) => [leaseKey(fence), fence])).values()]
   // Locked in the order of shards: two that wait for each other's locks would be a deadlock.
   return sql`
     SELECT lease.shard, lease.epoch, lease.died_epoch

@@ -5,7 +5,7 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
 import { dueMessages } from './due-messages.ts'
-import { type Fence, fenceOf, fencesOf, OwnershipLost } from './fence.ts'
+import { type Fence, fenceOf, fencesOf, leaseKey, OwnershipLost } from './fence.ts'
 
 /** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
 export type WaitingMessage = {
@@ -150,11 +150,12 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
       setback = coalesce(given.setback, message.setback)
     FROM valid JOIN unnest(
       ${claims.map(({ fence }) => fence.shard)}::int[],
+      ${claims.map(({ fence }) => fence.epoch)}::bigint[],
       ${claims.map(({ id }) => id)}::uuid[],
       ${claims.map(({ createdAt }) => createdAt)}::text[],
       ${claims.map(({ recipientJid }) => recipientJid)}::text[],
       ${claims.map(({ setback }) => setback)}::text[]
-    ) AS given (shard, id, created_at, recipient_jid, setback) USING (shard), devices AS device
+    ) AS given (shard, epoch, id, created_at, recipient_jid, setback) USING (shard, epoch), devices AS device
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')}
@@ -181,9 +182,10 @@ export async function unmarkMessages(
     UPDATE messages AS message SET held_epoch = NULL, interruptions = 0
     FROM valid JOIN unnest(
       ${held.map(({ fence }) => fence.shard)}::int[],
+      ${held.map(({ fence }) => fence.epoch)}::bigint[],
       ${held.map(({ id }) => id)}::uuid[],
       ${held.map(({ createdAt }) => createdAt)}::text[]
-    ) AS given (shard, id, created_at) USING (shard)
+    ) AS given (shard, epoch, id, created_at) USING (shard, epoch)
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND message.held_epoch = valid.epoch`
 }
@@ -213,25 +215,27 @@ export async function recordOutcomes(
   outcomes: MessageOutcome[],
   onUnknown: (unknown: MessageOutcome[]) => void = () => undefined,
 ): Promise<(OwnershipLost | undefined)[]> {
-  const { validShards, unknown } = await recordKnown(db, outcomes)
+  const { validLeases, unknown } = await recordKnown(db, outcomes)
   if (unknown.length > 0) {
     const older = unknown.map((outcome) => ({ ...outcome, messageId: earlierMessageId(outcome.messageId) }))
     const again = await recordKnown(db, older)
     if (again.unknown.length > 0) onUnknown(again.unknown)
   }
-  return outcomes.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
+  return outcomes.map(({ fence }) =>
+    validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence),
+  )
 }
 
 /** `unknown`: those of valid owners whose message was not found. */
 async function recordKnown(
   db: Database,
   outcomes: MessageOutcome[],
-): Promise<{ validShards: Set<number>; unknown: MessageOutcome[] }> {
+): Promise<{ validLeases: Set<string>; unknown: MessageOutcome[] }> {
   const sql = db.$client
   const isBetween = createdBetween(sql, outcomes)
   // The clocks of workers may be wrong.
   const plausible = (at: postgres.Fragment) => sql`least(greatest(${at}, message.created_at), now())`
-  const [answer] = await sql<{ shards: number[]; recorded: string[] }[]>`
+  const [answer] = await sql<{ leases: string[]; recorded: string[] }[]>`
     WITH valid AS (${fencesOf(
       sql,
       outcomes.map(({ fence }) => fence),
@@ -243,6 +247,7 @@ async function recordKnown(
         min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence
       FROM valid JOIN unnest(
         ${outcomes.map(({ fence }) => fence.shard)}::int[],
+        ${outcomes.map(({ fence }) => fence.epoch)}::bigint[],
         ${outcomes.map(({ deviceId }) => deviceId)}::int[],
         ${outcomes.map(({ messageId }) => messageId)}::uuid[],
         ${outcomes.map(({ status }) => ranks[status])}::int[],
@@ -251,7 +256,7 @@ async function recordKnown(
         ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[],
         ${outcomes.map(({ saidBy }) => saidBy?.jid ?? null)}::text[],
         ${outcomes.map(({ saidBy }) => saidBy?.otherJid ?? null)}::text[]
-      ) AS outcome (shard, device_id, id, rank, at, code, sentence, jid, other_jid) USING (shard)
+      ) AS outcome (shard, epoch, device_id, id, rank, at, code, sentence, jid, other_jid) USING (shard, epoch)
       WHERE jid IS NULL OR (
         SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isBetween}
       ) IN (jid, other_jid)
@@ -279,13 +284,13 @@ async function recordKnown(
         END
       RETURNING message.id
     )
-    SELECT ARRAY(SELECT shard FROM valid) AS shards, ARRAY(SELECT id FROM recorded) AS recorded`
-  const validShards = new Set(answer?.shards)
+    SELECT ARRAY(SELECT shard || ' ' || epoch FROM valid) AS leases, ARRAY(SELECT id FROM recorded) AS recorded`
+  const validLeases = new Set(answer?.leases)
   const recorded = new Set(answer?.recorded)
   const others = outcomes.filter(
-    ({ fence, messageId }) => validShards.has(fence.shard) && !recorded.has(messageId),
+    ({ fence, messageId }) => validLeases.has(leaseKey(fence)) && !recorded.has(messageId),
   )
-  return { validShards, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
+  return { validLeases, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
 }
 
 async function listUnknown(db: Database, outcomes: MessageOutcome[]): Promise<MessageOutcome[]> {

@@ -1,6 +1,6 @@
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
-import { type Fence, fencesOf, OwnershipLost } from './fence.ts'
+import { type Fence, fencesOf, leaseKey, OwnershipLost } from './fence.ts'
 
 export type ReceivedMessage = {
   fence: Fence
@@ -29,7 +29,7 @@ export async function insertReceivedMessages(
   messages: ReceivedMessage[],
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
-  const valid = await sql<{ shard: number }[]>`
+  const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
       messages.map(({ fence }) => fence),
@@ -38,6 +38,7 @@ export async function insertReceivedMessages(
       SELECT DISTINCT ON (device_id, wa_id, number) row.*
       FROM valid JOIN unnest(
         ${messages.map(({ fence }) => fence.shard)}::int[],
+        ${messages.map(({ fence }) => fence.epoch)}::bigint[],
         ${messages.map(({ id }) => id)}::uuid[],
         ${messages.map(({ accountId }) => accountId)}::int[],
         ${messages.map(({ deviceId }) => deviceId)}::int[],
@@ -48,8 +49,8 @@ export async function insertReceivedMessages(
         ${messages.map(({ waId }) => waId)}::text[],
         ${messages.map(({ linkGeneration }) => linkGeneration)}::int[]
       ) WITH ORDINALITY
-        AS row (shard, id, account_id, device_id, sender, number, type, body, wa_id, link_generation, position)
-        USING (shard)
+        AS row (shard, epoch, id, account_id, device_id, sender, number, type, body, wa_id, link_generation, position)
+        USING (shard, epoch)
       ORDER BY device_id, wa_id, number, position
     ),
     inserted AS (
@@ -63,9 +64,11 @@ export async function insertReceivedMessages(
           AND known.direction = 'in' AND known.created_at >= now() - ${redeliveryDays} * interval '1 day')
       ORDER BY position
     )
-    SELECT shard FROM valid`
-  const validShards = new Set(valid.map(({ shard }) => shard))
-  return messages.map(({ fence }) => (validShards.has(fence.shard) ? undefined : new OwnershipLost(fence)))
+    SELECT shard || ' ' || epoch AS lease FROM valid`
+  const validLeases = new Set(valid.map(({ lease }) => lease))
+  return messages.map(({ fence }) =>
+    validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence),
+  )
 }
 
 export async function isReceived(

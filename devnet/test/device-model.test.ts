@@ -18,6 +18,8 @@ beforeAll(async () => {
     LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
     LIMIT_QR_CODES_PER_MINUTE: '0',
     LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
+    PAIRINGS_PER_ACCOUNT_MAX: '1000',
+    PAIRINGS_MAX: '1000',
   }
   devnet = await startDevnet({ workers, shards: 4, environment: () => environment })
   gateway = makeGatewayClient(devnet)

@@ -71,9 +71,9 @@ describe('pacing', () => {
     expect((seen.at(-1) ?? 0) - (seen[0] ?? 0)).toBeGreaterThan(30 * 100 * 0.9)
   })
 
-  it('keeps the rate of the account where the sender has none of its own', async () => {
+  it('keeps the rate of the account, which the settings of the sender cannot lift', async () => {
     const sender = '15550400105'
-    await gateway.link(sender)
+    await Promise.all([sender, '15550400106'].map(gateway.link))
     await untilStatus(await send(sender, 'unpaced'), 'delivered')
     const account = await gateway.call('user-info', {})
     const setAccountPace = (pace: Record<string, unknown>) =>
@@ -85,8 +85,10 @@ describe('pacing', () => {
     await untilStatus(ids[0] ?? '', 'delivered')
     expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
     await gateway.call('set-device', { sender, rate_per_minute: 0 })
-    await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
+    await untilStatus(await send('15550400106', 'in the time of this it would leave'), 'delivered')
+    expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
     await setAccountPace({ rate_per_minute: 'default', burst: 'default' })
+    await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
   })
 
   it('of one sender does not delay another, nor do media that never come or a lost connection', async () => {

@@ -27,6 +27,7 @@ export function makeComparison(values: Record<string, string>) {
       if (name === 'last_used_at') return 'a time'
       if (typeof value !== 'string' && typeof value !== 'number') return value
       if (times.test(name)) return 'a time'
+      if (name === 'created_by') return numberOf('key_id', value)
       if (ids.test(name)) return numberOf(name, value)
       return typeof value === 'string' ? nameIn(value) : value
     })

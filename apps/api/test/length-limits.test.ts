@@ -51,7 +51,8 @@ describe('the largest body is taken, one byte more is not', () => {
     { path: '/send-media', bytesMax: 24 * kibibyte * kibibyte, given: { number, type: 'image', url } },
   ])('of $path: $bytesMax bytes', async ({ path, bytesMax, given }) => {
     const { account, sender } = await createSender(gateway)
-    const send = (bytes: number) => account.post(path, JSON.stringify({ sender, ...given }).padEnd(bytes))
+    const bodyOf = (padding: string) => JSON.stringify({ sender, ...given, padding })
+    const send = (bytes: number) => account.post(path, bodyOf('x'.repeat(bytes - bodyOf('').length)))
     expect(await send(bytesMax + 1)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
     expect((await send(bytesMax)).status).toBe(200)
   })

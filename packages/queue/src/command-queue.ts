@@ -2,7 +2,7 @@ import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { OnRedisError } from './redis.ts'
 
-/** Where the commands of a shard lie. The braces keep all keys of a shard in one slot of a Redis Cluster. */
+/** The queue of a shard. Its name and prefix are fixed: processes of different versions share it during a deployment. */
 export function commandQueue(shard: number): { name: string; prefix: string } {
   return { name: `commands-${shard}`, prefix: `{wa:${shard}}` }
 }

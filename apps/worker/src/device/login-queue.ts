@@ -1,4 +1,4 @@
-/** Who may log in: so many units at a time, devices with waiting messages first, then first come first served. */
+/** Limits concurrent logins. Devices with waiting messages go first, then in order of arrival. */
 export type LoginQueue = {
   /** Resolves to the function that gives the units back; calling it twice is harmless. `isUrgent` is asked when a turn is given. */
   acquire(units: number, isUrgent: () => boolean): Promise<() => void>

@@ -18,7 +18,7 @@ export type Retries = {
   /** What kept it from being sent the last time, as a sentence. */
   setbackOf(id: string): string | null
   note(id: string, setback: Setback, details?: SetbackDetails): void
-  /** It has ended so many connections that it is not sent again. */
+  /** It ended too many connections and is not sent again. */
   isHopeless(id: string): boolean
   forget(id: string): void
 }

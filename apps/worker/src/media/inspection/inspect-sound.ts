@@ -2,7 +2,7 @@ import { type IFormat, parseFromTokenizer } from 'music-metadata'
 import { fromFile, type ITokenizer } from 'strtok3'
 import type { MediaFacts } from './media-facts.ts'
 
-/** For a file of so many pieces that it would take longer: well within the time that the process has. */
+/** Inspection of a file with too many parts stops here, well before the limit of the process. */
 const parseMsMax = 1000
 const secondsMax = 1_000_000
 

@@ -54,7 +54,7 @@ export function redisFaults(find: () => World): void {
       await devnet.start('redis')
     })
     expectAllAccepted(found)
-    // What nobody told the owner, it finds by itself.
+    // The owner's poll finds what no command announced.
     const lastSentAtMs = Math.max(...found.texts.map(({ sentAtMs }) => sentAtMs ?? 0))
     expectWithin(found, { 'last sent after ms': lastSentAtMs - found.endedAtMs }, backMsMax)
   })

@@ -2,7 +2,7 @@
 export type Mutant = {
   name: string
   file: string
-  /** In the file exactly once, as short as it can be: whoever changes the code beside it is not to be bothered. */
+  /** In the file exactly once, as short as possible, so that changes nearby do not break it. */
   text: string
   replacement: string
   test: { file: string; title: string }

@@ -2,4 +2,5 @@
 import './preload/async-context.ts'
 import './preload/bounded-inflate.ts'
 import './preload/console-filter.ts'
+import './preload/intact-sessions.ts'
 import './preload/verified-signatures.ts'

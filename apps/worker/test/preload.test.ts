@@ -99,6 +99,72 @@ describe('the signature checks of the worker', () => {
   })
 })
 
+describe('the Signal sessions of the worker', () => {
+  const crossed = `
+    import { createRequire } from 'node:module'
+    const require = createRequire(createRequire('${fileURLToPath(import.meta.url)}').resolve('baileys'))
+    const { ProtocolAddress, SessionBuilder, SessionCipher, SessionRecord } = require('libsignal')
+    const curve = require('libsignal/src/curve.js')
+    for (const method of ['error', 'info', 'warn']) console[method] = () => undefined
+
+    function makeParty(name) {
+      const [identity, signed, once] = [0, 1, 2].map(() => curve.generateKeyPair())
+      let stored
+      const storage = {
+        loadSession: () => stored && SessionRecord.deserialize(stored),
+        storeSession: (_, record) => { stored = record.serialize() },
+        isTrustedIdentity: () => true,
+        loadPreKey: () => once,
+        removePreKey: () => undefined,
+        loadSignedPreKey: () => signed,
+        getOurRegistrationId: () => 7,
+        getOurIdentity: () => identity,
+      }
+      const bundle = {
+        registrationId: 7,
+        identityKey: identity.pubKey,
+        signedPreKey: {
+          keyId: 1,
+          publicKey: signed.pubKey,
+          signature: curve.calculateSignature(identity.privKey, signed.pubKey),
+        },
+        preKey: { keyId: 2, publicKey: once.pubKey },
+      }
+      return { address: new ProtocolAddress(name, 1), storage, bundle }
+    }
+
+    const alice = makeParty('alice')
+    const bob = makeParty('bob')
+    const meet = (one, other) => new SessionBuilder(one.storage, other.address).initOutgoing(other.bundle)
+    const write = (from, to) => new SessionCipher(from.storage, to.address).encrypt(Buffer.from('hello'))
+    function read(to, from, { type, body }) {
+      const cipher = new SessionCipher(to.storage, from.address)
+      const bytes = Buffer.from(body, 'binary')
+      return (type === 3 ? cipher.decryptPreKeyWhisperMessage(bytes) : cipher.decryptWhisperMessage(bytes)).then(
+        String,
+        () => 'undecryptable',
+      )
+    }
+
+    await meet(alice, bob)
+    await meet(bob, alice)
+    const [ofAlice, ofBob] = [await write(alice, bob), await write(bob, alice)]
+    const texts = [await read(alice, bob, ofBob), await read(bob, alice, ofAlice)]
+    for (let round = 0; round < 3; round++) {
+      texts.push(await read(alice, bob, await write(bob, alice)))
+      texts.push(await read(bob, alice, await write(alice, bob)))
+    }
+    process.stdout.write(JSON.stringify(texts))`
+
+  it('survive that both sides write first', () => {
+    expect(JSON.parse(run(crossed))).toEqual(Array(8).fill('hello'))
+  })
+
+  it('would not without the preload', () => {
+    expect(JSON.parse(run(crossed, false))).toContain('undecryptable')
+  })
+})
+
 describe('what the worker unpacks', () => {
   const bomb = `
     import { promisify } from 'node:util'

@@ -5,6 +5,7 @@ import type { Device } from '../network/device.ts'
 import type { KeyPair, Phone, SignedPreKey } from '../network/phone.ts'
 import { type Node, node } from '../wire/node.ts'
 import { signingKeyFromSeed } from '../wire/signing-key.ts'
+import './intact-sessions.ts'
 
 const unusedPreKeysMax = 200
 

@@ -1,0 +1,22 @@
+import { SessionCipher } from 'libsignal'
+
+/**
+ * A phone's session is as it was after an attempt to decrypt with it that failed; libsignal's for Node is not. Two who write
+ * to each other for the first time at once have two sessions, and each message is tried with both.
+ */
+type Session = { serialize(): unknown }
+type SessionClass = { deserialize(stored: unknown): Session }
+type Cipher = { doDecryptWhisperMessage(message: Buffer, session: Session): Promise<Buffer> }
+
+const prototype = SessionCipher.prototype as unknown as Cipher
+const decrypt = prototype.doDecryptWhisperMessage
+
+prototype.doDecryptWhisperMessage = async function decryptOrRestore(message, session) {
+  const before = session?.serialize()
+  try {
+    return await decrypt.call(this, message, session)
+  } catch (error) {
+    if (session) Object.assign(session, (session.constructor as never as SessionClass).deserialize(before))
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
   type Gateway,
@@ -117,6 +117,22 @@ describe('idempotency', () => {
     expect(later.status).toBe(200)
     expect(later.headers.get('idempotent-replayed')).toBeNull()
     expect(ids).not.toContain(later.body.message_id)
+  })
+
+  test('a repetition is recognised after the time that it was scheduled for', async () => {
+    const { account, sender } = await createSender(gateway)
+    const sendAt = new Date(Date.now() + 1500)
+    const given = { sender, number, message: 'x', send_at: sendAt.toISOString(), idempotency_key: 'k' }
+    const first = await account.post('/send-message', given)
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(sendAt.getTime()), 5000)
+    const again = await account.post('/send-message', given)
+    expect(again).toMatchObject({ status: 200, body: { message_id: first.body.message_id } })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(await account.post('/send-message', { ...given, idempotency_key: 'l' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter' },
+    })
+    expect(await storedOf(account)).toHaveLength(1)
   })
 
   test('what was refused is not kept', async () => {

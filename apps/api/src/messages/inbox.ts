@@ -22,8 +22,11 @@ type Accepted = {
 }
 
 export type Inbox = {
-  /** Stores the message and tells its owner. Throws AppErrors of the sender, its queue and the idempotency key. */
-  accept(message: NewMessage, deadline: Deadline): Promise<Accepted>
+  /**
+   * Stores the message and tells its owner. Throws AppErrors of the sender, its queue and the idempotency key, and
+   * `fault` for a message that repeats none that was accepted.
+   */
+  accept(message: NewMessage, deadline: Deadline, fault?: AppError): Promise<Accepted>
 }
 
 type Options = { backlogs: Backlogs; command: Commander['place']; mediaBytesMax: number }
@@ -40,10 +43,15 @@ export function makeInbox(db: Database, { backlogs, command, mediaBytesMax }: Op
     wholeMax: 32,
   })
 
-  /** A repetition adds nothing to the queue. */
-  async function refuseUnlessRepeated({ accountId, idempotency }: NewMessage): Promise<void> {
-    if (idempotency && (await findKeyUses(db, [{ accountId, ...idempotency }])).length > 0) return
-    throw queueFull('Too many messages wait for this sender. Try again later.')
+  /** What cannot be accepted may still repeat what was. */
+  async function findRepeated({ accountId, idempotency }: NewMessage): Promise<Outcome | undefined> {
+    const [use] = idempotency ? await findKeyUses(db, [{ accountId, ...idempotency }]) : []
+    return use && { outcome: 'replayed', use }
+  }
+
+  function findFault({ accountId, sender }: NewMessage): AppError | undefined {
+    if (!backlogs.isFull(accountId, sender)) return undefined
+    return queueFull('Too many messages wait for this sender. Try again later.')
   }
 
   /** Megabytes in one row would hold the others of a batch up. */
@@ -56,8 +64,12 @@ export function makeInbox(db: Database, { backlogs, command, mediaBytesMax }: Op
   }
 
   return {
-    async accept(message, deadline) {
-      if (backlogs.isFull(message.accountId, message.sender)) await refuseUnlessRepeated(message)
+    async accept(message, deadline, fault = findFault(message)) {
+      if (fault) {
+        const repeated = await findRepeated(message)
+        if (!repeated) throw fault
+        return toAccepted(message, repeated)
+      }
       const arrival = { message, deadline }
       const outcome = message.media ? await settleAlone(arrival) : await batch.add(arrival)
       const accepted = toAccepted(message, outcome)

@@ -71,7 +71,7 @@ export async function send(
   { content, payload }: { content: Content; payload: unknown },
 ): Promise<z.infer<z.ZodObject<typeof sendFields>>> {
   const { sender, number, wait = 0 } = given
-  const sendAt = given.send_at && checkSendAt(given.send_at)
+  const sendAt = given.send_at?.toISOString()
   const id = makeMessageId(sender)
   const key = findIdempotencyKey(call, given.idempotency_key)
   const accepted = await call.context.inbox.accept(
@@ -94,6 +94,8 @@ export async function send(
           : { operation, key, payloadHash: hashPayload([sender, number, sendAt ?? null, payload]) },
     },
     call.deadline,
+    // Its time may have passed since the request that this one repeats.
+    given.send_at && findFaultOf(given.send_at),
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
   if (accepted.away && accepted.away.forMs >= call.context.config.STATUS_GRACE_MS) {
@@ -112,13 +114,11 @@ export async function send(
   }
 }
 
-function checkSendAt(moment: Date): string {
-  const aheadMs = moment.getTime() - Date.now()
-  if (aheadMs <= 0 || aheadMs > sendAheadMsMax) {
-    const message = 'must lie in the future, at most 30 days ahead'
-    throw new AppError('invalid_parameter', `send_at ${message}`, {
-      details: [{ parameter: 'send_at', message }],
-    })
-  }
-  return moment.toISOString()
+function findFaultOf(sendAt: Date): AppError | undefined {
+  const aheadMs = sendAt.getTime() - Date.now()
+  if (aheadMs > 0 && aheadMs <= sendAheadMsMax) return undefined
+  const message = 'must lie in the future, at most 30 days ahead'
+  return new AppError('invalid_parameter', `send_at ${message}`, {
+    details: [{ parameter: 'send_at', message }],
+  })
 }

@@ -247,9 +247,9 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
             look()
           },
           onOutcome: (waId, outcome) => onOutcome(opened, waId, outcome),
-          onReceipt: ({ kind, waIds, at }) => {
+          onReceipt: ({ kind, waIds, saidBy }) => {
             context.metrics.receipts.inc({ kind }, waIds.length)
-            for (const waId of waIds) onOutcome(opened, waId, { kind, at })
+            for (const waId of waIds) onOutcome(opened, waId, { kind, saidBy })
           },
           async onClosed(code) {
             giveBack()

@@ -52,7 +52,7 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
   async function relay(message: WaitingMessage, recipient: string, hold: Hold): Promise<Answer> {
     const content = await contentOf(device.vault, message)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
-    const answer = onWire.expect(message.waId, context.config.SEND_ACK_TIMEOUT_MS)
+    const answer = onWire.expect({ waId: message.waId, recipient }, context.config.SEND_ACK_TIMEOUT_MS)
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
       await checkReach(message, recipient, await watchFanOut(send))

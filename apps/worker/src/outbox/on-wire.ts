@@ -1,4 +1,4 @@
-import type { Outcome } from '../session/outcomes.ts'
+import { isBelievable, type Outcome } from '../session/outcomes.ts'
 
 /** Why a connection ended: by the network or by us, or by WhatsApp with a stream error. */
 export type ConnectionEnd = 'disconnected' | 'stream_ended'
@@ -12,10 +12,10 @@ export type Answer =
 /** The messages of one socket that WhatsApp has not answered for. */
 export type OnWire = {
   /** Call before the message is sent. */
-  expect(waId: string, timeoutMs: number): Promise<Answer>
+  expect(message: { waId: string; recipient: string }, timeoutMs: number): Promise<Answer>
   /**
-   * False when nothing is expected for this message. A receipt counts as well: the recipient cannot have what the
-   * server did not take.
+   * False when nothing is expected for this message. A receipt of the recipient counts as well: it cannot have what
+   * the server did not take.
    */
   settle(waId: string, outcome: Outcome): boolean
   forget(waId: string): void
@@ -23,23 +23,30 @@ export type OnWire = {
 }
 
 export function makeOnWire(): OnWire {
-  const expected = new Map<string, (answer: Answer) => void>()
+  const expected = new Map<string, { recipient: string; resolve(answer: Answer): void }>()
 
   function answer(waId: string, given: Answer): boolean {
-    expected.get(waId)?.(given)
+    expected.get(waId)?.resolve(given)
     return expected.delete(waId)
   }
 
   return {
-    expect: (waId, timeoutMs) =>
+    expect: ({ waId, recipient }, timeoutMs) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => answer(waId, { kind: 'unanswered' }), timeoutMs)
-        expected.set(waId, (given) => {
-          clearTimeout(timer)
-          resolve(given)
+        expected.set(waId, {
+          recipient,
+          resolve(given) {
+            clearTimeout(timer)
+            resolve(given)
+          },
         })
       }),
-    settle: (waId, outcome) => answer(waId, outcome.kind === 'refused' ? outcome : { kind: 'acknowledged' }),
+    settle(waId, outcome) {
+      const recipient = expected.get(waId)?.recipient
+      if (recipient === undefined || !isBelievable(outcome, recipient)) return false
+      return answer(waId, outcome.kind === 'refused' ? outcome : { kind: 'acknowledged' })
+    },
     forget: (waId) => void answer(waId, { kind: 'disconnected' }),
     closeAll(end) {
       for (const waId of [...expected.keys()]) answer(waId, { kind: end })

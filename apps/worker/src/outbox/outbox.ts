@@ -6,7 +6,7 @@ import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { MediaUnavailable } from '../media/media-error.ts'
 import type { Lease } from '../ownership/lease.ts'
-import type { Outcome } from '../session/outcomes.ts'
+import { isBelievable, type Outcome } from '../session/outcomes.ts'
 import type { Vault } from '../session/vault.ts'
 import { makeDelivery, type Result } from './delivery.ts'
 import { makeLookUp } from './look-up.ts'
@@ -291,10 +291,10 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   }
 
   /** An acknowledgement that came too late for its attempt spares the message the next one. */
-  function settleLate(waId: string): void {
+  function settleLate(waId: string, outcome: Outcome): void {
     const message = waiting.list().find((known) => known.waId === waId && !settled.has(known.id))
     const recipient = message && facts.recipientOf(message)
-    if (!message || !recipient || work.has(recipient)) return
+    if (!message || !recipient || work.has(recipient) || !isBelievable(outcome, recipient)) return
     retries.forget(message.id)
     record(message)
     pump()
@@ -306,7 +306,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     settle(waId, outcome) {
       if (outcome.kind !== 'refused') hasAcknowledged = true
       const wasExpected = delivery.settle(waId, outcome)
-      if (!wasExpected && outcome.kind !== 'refused') settleLate(waId)
+      if (!wasExpected && outcome.kind !== 'refused') settleLate(waId, outcome)
     },
     async drain(timeoutMs) {
       isDraining = true

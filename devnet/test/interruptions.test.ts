@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
+import { makeHostileMedia } from '../src/harness/hostile-media.ts'
 import { makePhones, type Phones } from '../src/harness/phones.ts'
 import { until } from '../src/harness/until.ts'
 import { makeGatewayClient } from './gateway-client.ts'
+import { mediaSamples } from './media-samples.ts'
 
 const poison = 'The text that stops a worker'
 const minute = { withinMs: 60_000, everyMs: 100 }
@@ -122,6 +126,45 @@ it('fails nothing that only waits for its answer while five owners are killed', 
     return found.every(({ status }) => status === 'delivered')
   })
 }, 180_000)
+
+it('sends everything else while a file ends the process that inspects it', async () => {
+  const [sender, bystander] = ['15551100006', '15551100007'] as const
+  await Promise.all([sender, bystander].map(gateway.link))
+  const sendAudio = async (number: string, bytes: Buffer) => {
+    const url = `data:audio/mpeg;base64,${bytes.toString('base64')}`
+    const { status, body } = await gateway.call('send-media', { sender, number, type: 'audio', url })
+    expect(status).toBe(200)
+    return String(body.message_id)
+  }
+  const hostile = makeHostileMedia(6).find(({ name }) => name === 'ID3 tag full of tiny frames')?.bytes
+  const sound = mediaSamples.find(({ type }) => type === 'audio')?.bytes
+  if (!hostile || !sound) throw new Error('There is no such file')
+  const first = await sendAudio('15551100400', sound)
+  await gateway.untilStatus(first, 'delivered')
+  const owner = await ownerOf(sender)
+  const inspectors = childrenOf(devnet.pid(owner))
+  expect(inspectors.map((pid) => getPriority(Number(pid)))).toEqual([10])
+  const pids = workers.map(devnet.pid)
+
+  const bad = await sendAudio('15551100401', hostile)
+  const beside = await Promise.all([
+    sendAudio('15551100401', sound),
+    send(sender, '15551100401', 'behind the files'),
+    send(sender, '15551100402', 'beside the files'),
+    send(bystander, '15551100403', 'of another sender'),
+  ])
+  await until('all others arrive', twoMinutes, async () => {
+    const found = await Promise.all(beside.map(gateway.messageStatus))
+    return found.every(({ status }) => status === 'delivered')
+  })
+  expect(await gateway.messageStatus(bad)).toMatchObject({ status: 'failed', error_code: 'invalid_media' })
+  expect(childrenOf(devnet.pid(owner))).not.toContain(inspectors[0])
+  expect(workers.map(devnet.pid)).toEqual(pids)
+}, 180_000)
+
+function childrenOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+}
 
 /** Messages that were held at a death and are handled now. */
 async function countHeldSuspects(ids: string[]): Promise<number> {

@@ -11,7 +11,7 @@ export class MediaError extends Error {
   }
 }
 
-/** The media cannot be had now but may be later: try again, and end with `code` when the message's time is over. */
+/** The media cannot be had now but may be later: try again until the message's time is over. */
 export class MediaUnavailable extends Error {
   readonly code: MessageErrorCode
   /** Set when the host said how long to wait. */

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type InspectionRequest, inspectionAnswer, type MediaFacts } from './media-facts.ts'
 import { ownUrl } from './own-url.ts'
@@ -20,6 +21,7 @@ export async function startInspectionProcess(nodeOptions = sourceOptions()): Pro
     env: { UV_THREADPOOL_SIZE: '2' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
+  yieldToOthers(child.pid)
   const ended = new Promise<undefined>((resolve) => {
     child.once('exit', () => resolve(undefined))
     child.once('error', () => resolve(undefined))
@@ -58,6 +60,15 @@ export async function startInspectionProcess(nodeOptions = sourceOptions()): Pro
       await end()
       return undefined
     },
+  }
+}
+
+/** The sockets of all senders come first: on a busy machine a file is inspected with what they leave of the processors. */
+function yieldToOthers(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It has ended already, or the system does not allow it.
   }
 }
 

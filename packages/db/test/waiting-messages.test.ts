@@ -77,14 +77,14 @@ const isWorking = async () =>
   (await listDevicesWithWork(db, [fence.shard])).find(({ id }) => id === deviceId)?.hasWaiting
 
 describe('expiry', () => {
-  it('fails at most a thousand messages in one statement, scheduled ones by their own time', async () => {
-    await insertWaiting(2500, { at: '-73 hours' })
-    await insertWaiting(1200, { at: '-80 hours', sendAt: '-73 hours' })
+  it('fails at most 200 messages in one statement, scheduled ones by their own time', async () => {
+    await insertWaiting(500, { at: '-73 hours' })
+    await insertWaiting(240, { at: '-80 hours', sendAt: '-73 hours' })
     await insertWaiting(5, { at: '-71 hours' })
     await insertWaiting(5, { at: '-80 hours', sendAt: '-71 hours' })
     await insertWaiting(5, { at: '-80 hours', sendAt: '1 hour' })
     expect(await listExpired()).toContain(deviceId)
-    expect(await expire()).toEqual([1000, 1000, 500, 1000, 200])
+    expect(await expire()).toEqual([200, 200, 100, 200, 40])
     expect(await listExpired()).not.toContain(deviceId)
     expect(await countWaiting(db, deviceId, 100)).toBe(15)
   })
@@ -107,11 +107,11 @@ describe('expiry', () => {
 
 describe('messages of a former link', () => {
   it('fail in bounded statements when the device is unlinked, scheduled ones as well', async () => {
-    await insertWaiting(1500)
-    await insertWaiting(1100, { sendAt: '10 days' })
+    await insertWaiting(300)
+    await insertWaiting(220, { sendAt: '10 days' })
     expect(await failUnlinked()).toEqual([0, 0, 0, 0])
     await db.$client`UPDATE devices SET has_credentials = false WHERE id = ${deviceId}`
-    expect(await failUnlinked()).toEqual([1000, 500, 1000, 100])
+    expect(await failUnlinked()).toEqual([200, 100, 200, 20])
     const rows =
       await db.$client`SELECT DISTINCT error_code AS code FROM messages WHERE device_id = ${deviceId}`
     expect(rows).toEqual([{ code: 'sender_logged_out' }])

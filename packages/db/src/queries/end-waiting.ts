@@ -12,8 +12,8 @@ export type EndedPage = { ended: number; next: WaitingPosition | undefined }
 export const firstWaiting: WaitingPosition = { sendAt: null, seq: '0' }
 const firstScheduled: WaitingPosition = { sendAt: '-infinity', seq: '0' }
 
-/** A statement of so many holds the lease of the shard, and with it a hand-over, for some ten milliseconds. */
-const pageRows = 1000
+/** A statement holds the lease of the shard, and with it a hand-over, until it has ended. */
+const pageRows = 200
 
 /**
  * Fails those of one page of waiting messages that were accepted for a link which no longer exists. Nothing waits

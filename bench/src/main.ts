@@ -13,6 +13,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   failover: async () => (await import('./failover.ts')).measureFailover,
   media: async () => (await import('./media.ts')).measureMedia,
   'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,
+  neighbours: async () => (await import('./neighbours.ts')).measureNeighbours,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   idle: async () => (await import('./idle.ts')).measureIdle,
   statements: async () => (await import('./statements.ts')).measureStatements,

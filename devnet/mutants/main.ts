@@ -4,6 +4,8 @@ import { type Mutant, mutants } from './mutants.ts'
 import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
 import { endRunningTests, runTests } from './run-tests.ts'
 
+const stopping = new AbortController()
+
 /**
  * Plants one bug at a time in a copy of the repository and runs the test that must fail then. It is an error when the test
  * fails without the bug, when the bug cannot be planted any more, and when the test passes with it. `--only <name>` takes one of them,
@@ -37,6 +39,7 @@ async function runUnchanged({ folder }: RepositoryCopy, chosen: Mutant[]): Promi
   const problems: string[] = []
   for (const file of new Set(chosen.map(({ test }) => test.file))) {
     const titles = new Set(chosen.flatMap(({ test }) => (test.file === file ? [test.title] : [])))
+    if (stopping.signal.aborted) return ['stopped']
     const startedAt = performance.now()
     const results = await runTests(folder, file, [...titles])
     console.log(`unchanged  ${file}  ${secondsSince(startedAt)}`)
@@ -49,6 +52,7 @@ async function runUnchanged({ folder }: RepositoryCopy, chosen: Mutant[]): Promi
 async function runChanged(copy: RepositoryCopy, chosen: Mutant[]): Promise<string[]> {
   const problems: string[] = []
   for (const mutant of chosen) {
+    if (stopping.signal.aborted) return [...problems, 'stopped']
     const startedAt = performance.now()
     const outcome = await tryMutant(copy, mutant)
     if (outcome !== 'caught') problems.push(`${mutant.name}: ${outcome}`)
@@ -83,5 +87,10 @@ function secondsSince(startedAt: number): string {
   return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, endRunningTests)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    stopping.abort()
+    endRunningTests()
+  })
+}
 process.exitCode = await main()

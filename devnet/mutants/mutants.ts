@@ -19,6 +19,10 @@ const ofKill = {
   file: 'devnet/test/received.test.ts',
   title: 'loses nothing and stores nothing twice when the owner is killed amid messages and receipts',
 }
+const ofFrozenDatabase = {
+  file: 'devnet/test/received.test.ts',
+  title: 'loses neither messages nor receipts while Postgres does not answer for longer than a lease',
+}
 const ofModel = {
   file: 'packages/db/test/message-model.test.ts',
   title:
@@ -140,7 +144,34 @@ export const mutants: Mutant[] = [
     file: 'apps/worker/src/session/receipts.ts',
     text: 'Promise.allSettled([stored, passed])',
     replacement: 'Promise.allSettled([passed, passed])',
-    test: ofKill,
+    test: ofFrozenDatabase,
+  },
+  {
+    name: 'session changed by a failed decryption',
+    file: 'apps/worker/src/preload.ts',
+    text: "import './preload/intact-sessions.ts'\n",
+    replacement: '',
+    test: { file: 'apps/worker/test/preload.test.ts', title: 'survive that both sides write first' },
+  },
+  {
+    name: 'receipt of a stranger taken for an answer',
+    file: 'apps/worker/src/outbox/on-wire.ts',
+    text: ' || !isBelievable(outcome, recipient)',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/on-wire.test.ts',
+      title: 'takes no receipt of anybody but the recipient for an answer',
+    },
+  },
+  {
+    name: 'time of a repetition judged before its key',
+    file: 'apps/api/src/messages/inbox.ts',
+    text: 'if (!repeated) throw fault',
+    replacement: 'throw fault',
+    test: {
+      file: 'apps/api/test/idempotency.test.ts',
+      title: 'a repetition is recognised after the time that it was scheduled for',
+    },
   },
   {
     name: 'received message acknowledged before it is stored',
@@ -272,7 +303,7 @@ export const mutants: Mutant[] = [
     replacement: '',
     test: {
       file: 'apps/api/test/message-control.test.ts',
-      title: '/cancel-message knows only the messages of the account',
+      title: 'knows only the messages of the account',
     },
   },
   {

@@ -27,6 +27,8 @@ afterAll(() => system?.close(), 30_000)
 it('what clients were told, what the database says and what phones show is the same', async () => {
   const { gateway, phones, records } = system
   await phones.fault({ kind: 'not_on_whatsapp', number: absent })
+  // A receipt would correct what was recorded wrongly before it.
+  await phones.fault({ kind: 'no_receipts', share: 0.5 })
   const startedAtMs = Date.now()
   const before = await phones.stats()
   const load = startLoad(gateway, {
@@ -67,6 +69,6 @@ it('what clients were told, what the database says and what phones show is the s
   expect([...kinds].sort()).toEqual(['canceled', 'media', 'scheduled', 'text'])
   const messages = await records.listMessagesSince(startedAtMs)
   const statuses = new Set(messages.map(({ status }) => status))
-  expect([...statuses].sort()).toEqual(['canceled', 'delivered', 'failed', 'read'])
+  expect([...statuses].sort()).toEqual(['canceled', 'delivered', 'failed', 'read', 'sent'])
   expect(people.written.length).toBeGreaterThan(10)
 }, 120_000)

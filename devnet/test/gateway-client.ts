@@ -108,6 +108,13 @@ export function makeGatewayClient({
     return phones.find((one) => one.number === number)?.companions.map(({ jid }) => jid) ?? []
   }
 
+  /** WhatsApp sees a companion of this number, which is after the gateway calls the sender connected. */
+  async function isLoggedIn(number: string): Promise<boolean> {
+    const phones = await control<{ number: string; companions: { connected: boolean }[] }[]>('/phones')
+    const companions = phones.find((one) => one.number === number)?.companions ?? []
+    return companions.some(({ connected }) => connected)
+  }
+
   const phone = (number: string, from?: string) =>
     control<ReceivedOnPhone[]>(`/chats/${number}/messages${from ? `?from=${from}` : ''}`)
 
@@ -127,7 +134,9 @@ export function makeGatewayClient({
       if (qr.status !== 200) throw new Error(`No QR code: ${JSON.stringify(qr.body)}`)
       const scanned = await control<Fields>('/scan', { qr: qr.body.qr_text, number: sender })
       if (!scanned.ok) throw new Error(`The phone could not scan: ${scanned.error}`)
-      await until(`${sender} is connected`, async () => (await statusOf(sender)).status === 'connected')
+      await until(`${sender} is connected`, async () => {
+        return (await statusOf(sender)).status === 'connected' && (await isLoggedIn(sender))
+      })
     },
 
     untilStatus: (messageId: string, wanted: string) =>

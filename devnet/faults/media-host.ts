@@ -8,6 +8,8 @@ export type MediaHost = {
   url(path: string): string
   /** How often somebody came in by the private address. */
   secretsGiven(): number
+  /** From here on every path is answered well. */
+  heal(): void
   close(): void
 }
 
@@ -21,8 +23,10 @@ export async function openMediaHost(): Promise<MediaHost> {
   const redirect = (location: string) => (_: unknown, response: ServerResponse) =>
     response.writeHead(302, { location }).end()
 
+  const good: RequestListener = (_, response) => response.end(pdf)
+
   const pages: Record<string, RequestListener> = {
-    '/file': (_, response) => response.end(pdf),
+    '/file': good,
     '/drip': (_, response) => {
       response.writeHead(200, { 'content-length': 10_000 })
       drip(response)
@@ -46,13 +50,21 @@ export async function openMediaHost(): Promise<MediaHost> {
       response.write(pdf, () => response.destroy())
     },
   }
-  const server = createServer((request, response) => pages[request.url ?? '']?.(request, response))
+  let isHealed = false
+  const server = createServer((request, response) => {
+    const page = isHealed ? good : pages[request.url ?? '']
+    page?.(request, response)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     url: (path) => `http://[${publicAddress}]:${port}${path}`,
     secretsGiven: () => secretsGiven,
+    heal() {
+      isHealed = true
+      server.closeAllConnections()
+    },
     close() {
       server.closeAllConnections()
       server.close()

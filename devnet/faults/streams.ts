@@ -76,7 +76,7 @@ export function streamFaults(find: () => World): void {
           await world.devnet.start(worker)
         }
       },
-      { loggedOut: [loggedOut] },
+      { loggedOut: [loggedOut], blocked: [victims.get('403') ?? []].flat() },
     )
     const after = (code: Code) => (logins.get(victims.get(code) ?? '') ?? []).map((ms) => ms - startedAtMs)
     const failures = found.messages.filter(

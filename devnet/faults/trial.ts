@@ -23,6 +23,8 @@ export type Trial = {
   /** Of these, the texts that were to be sent at once: what times are measured of. */
   texts: MessageFacts[]
   history: History
+  /** What people opened, by WhatsApp's ids. */
+  opened: Set<string>
   /** What the network saw, in the order in which it arrived. */
   log: LogLine[]
   /** Promises about time are for a machine that does nothing else: on another one they are this many times as long. */
@@ -32,6 +34,8 @@ export type Trial = {
 export type TrialOptions = {
   /** Senders whose links the fault ends. Their requests may be refused, and what they had may fail with it. */
   loggedOut?: string[]
+  /** Senders that cannot send for as long as the fault lasts, whose requests are refused. */
+  blocked?: string[]
   /** Failures that this fault must cause. None by default, but for numbers that are not on WhatsApp. */
   mayFail?(message: MessageFacts): boolean
   mix?: Mix
@@ -54,7 +58,13 @@ export async function trial(
   fault: (load: Load) => Promise<void>,
   options: TrialOptions = {},
 ): Promise<Trial> {
-  const { loggedOut = [], mix = usualMix, perSecond = size.perSecond, beforeMs = size.beforeMs } = options
+  const {
+    loggedOut = [],
+    blocked = [],
+    mix = usualMix,
+    perSecond = size.perSecond,
+    beforeMs = size.beforeMs,
+  } = options
   await world.ownerWatch.takeForeignWrites()
   const logged = (await world.phones.log()).length
   const before = await world.phones.stats()
@@ -106,14 +116,14 @@ export async function trial(
   await expectAgreement(world, name, { startedAtMs, logged, before, people, options })
   expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   const refused = load.sent.filter((sent) => sent.messageId === undefined && !isOverdue(sent))
-  expect(refused.filter(({ sender }) => !loggedOut.includes(sender))).toEqual([])
+  expect(refused.filter(({ sender }) => ![...loggedOut, ...blocked].includes(sender))).toEqual([])
   expect(slowest).toBeLessThan(answerMsMax * stretch)
   expect(world.takeUndocumentedAnswers()).toEqual([])
   const texts = messages.filter(
     ({ type, sendAtMs, status, number }) =>
       type === 'text' && sendAtMs === null && status !== 'canceled' && !world.isAbsent(number),
   )
-  return { name, faultAtMs, endedAtMs, load, messages, texts, history, log, stretch }
+  return { name, faultAtMs, endedAtMs, load, messages, texts, history, opened: people.opened, log, stretch }
 }
 
 /** Its time passed before a request for it was answered. The repeated request then asks for a time in the past and is refused. */

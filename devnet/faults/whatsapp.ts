@@ -79,7 +79,11 @@ export function whatsappFaults(find: () => World): void {
     }
     const found = await trial(world, '20 acks lost, late, errors', fault, { mayFail })
     const sightings = sightingsOf(found)
-    const silent = sightings.filter(({ lines: [first] }) => first?.ack === 'dropped' && !first.receipt)
+    // That somebody opened it is an answer as well.
+    const silent = sightings.filter(
+      ({ message, lines: [first] }) =>
+        first?.ack === 'dropped' && !first.receipt && !found.opened.has(message.waId),
+    )
     const resentAfterMs = silent.map(({ lines: [first, second] }) => timeOf(second) - timeOf(first))
     const at = (sender: string, ack: string) =>
       sightings.filter(({ lines: [first] }) => first?.sender === sender && first.ack === ack)

@@ -105,6 +105,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   let refusedBecause: string | undefined
   let isCompletingLink = false
   let isClosed = false
+  let lastNoted: Promise<void> = Promise.resolve()
 
   const look = makeSingleFlight(reconcile, onError)
 
@@ -148,15 +149,16 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   async function connect(state: DeviceState): Promise<void> {
-    if (current?.kind !== 'login' || !current.isOpen) return
+    const opened = current
+    if (opened?.kind !== 'login' || !opened.isOpen) return
     if (outbox) return repace(outbox, state)
     const [pacer] = await Promise.all([
       pacing.apply(state),
-      setConnection(db, lease, id, { connection: 'online', reason: null }),
+      noteConnection({ connection: 'online', reason: null }),
     ])
-    if (isClosed || !current) return
+    if (isClosed || current !== opened) return
     const { accountId, restrictedMs } = state
-    const { recorder, session } = current
+    const { recorder, session } = opened
     const device = { id, accountId, lease, vault, pacer, resolver, retries, recorder, restrictedMs }
     outbox = startOutbox(context, device, session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
@@ -294,11 +296,18 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     lookAfter(delayMs)
     if (kind !== 'login') return
     const hasGrace = next.kind === 'wipe' || next.hasGrace
-    await setConnection(db, lease, id, { connection: 'offline', reason: next.reason, hasGrace })
+    await noteConnection({ connection: 'offline', reason: next.reason, hasGrace })
     // It was written: no other worker owns the device.
     if (!needsLease) return
     notBeforeMs = nowMs + delayMs
     lookAfter(delayMs)
+  }
+
+  /** One after the other: a connection that ends at once must not be shown as online for as long as WhatsApp is left alone. */
+  function noteConnection(change: Parameters<typeof setConnection>[3]): Promise<void> {
+    const noted = lastNoted.then(() => setConnection(db, lease, id, change))
+    lastNoted = noted.catch(() => undefined)
+    return noted
   }
 
   async function forgetCredentials(reason: string | null): Promise<void> {

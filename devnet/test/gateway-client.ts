@@ -102,17 +102,20 @@ export function makeGatewayClient({
     return (await call('message-status', { message_id: messageId })).body as MessageRecord
   }
 
-  /** The jids of the devices that are linked to this phone. */
-  async function companionsOf(number: string): Promise<string[]> {
-    const phones = await control<{ number: string; companions: { jid: string }[] }[]>('/phones')
-    return phones.find((one) => one.number === number)?.companions.map(({ jid }) => jid) ?? []
+  async function listCompanions(number: string): Promise<{ jid: string; connected: boolean }[]> {
+    const phones =
+      await control<{ number: string; companions: { jid: string; connected: boolean }[] }[]>('/phones')
+    return phones.find((one) => one.number === number)?.companions ?? []
   }
 
-  /** WhatsApp sees a companion of this number, which is after the gateway calls the sender connected. */
+  /** The jids of the devices that are linked to this phone. */
+  async function companionsOf(number: string): Promise<string[]> {
+    return (await listCompanions(number)).map(({ jid }) => jid)
+  }
+
+  /** The gateway calls a sender connected before its companion has logged in. */
   async function isLoggedIn(number: string): Promise<boolean> {
-    const phones = await control<{ number: string; companions: { connected: boolean }[] }[]>('/phones')
-    const companions = phones.find((one) => one.number === number)?.companions ?? []
-    return companions.some(({ connected }) => connected)
+    return (await listCompanions(number)).some(({ connected }) => connected)
   }
 
   const phone = (number: string, from?: string) =>

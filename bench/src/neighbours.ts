@@ -14,7 +14,7 @@ const sizes = { full: { seconds: 15, rounds: 3 }, short: { seconds: 4, rounds: 1
 const attackingKeys = 10
 const requestEveryMs = 25
 
-/** As an installation has them by default. The harness takes them away. */
+/** The default request limits, which the harness turns off. The queue has no limit: its refusals would answer every attack. */
 const usualLimits = {
   LIMIT_REQUESTS_PER_SECOND: '50',
   LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '200',

@@ -1,8 +1,8 @@
-import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { requestUnlink } from '@wagate/db/queries/device-wishes'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { requestPairing, requestUnlink } from '@wagate/db/queries/device-wishes'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openDeviceEvents } from '../../packages/queue/src/device-events.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DeviceEvents, openDeviceEvents } from '../../packages/queue/src/device-events.ts'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { makeGatewayClient, until } from './gateway-client.ts'
 
@@ -265,30 +265,57 @@ it('many devices at a time are what their commands and their phones have made of
 /** Every session has keys of its own. */
 const keyOf = (qr: unknown) => String(qr).split(',')[1]
 
-it('a QR code is replaced when its owner did not notice that a logout came before the next generate-qr', async () => {
+describe('when the owner did not notice that a logout came before the next generate-qr', () => {
   const sender = '15550909999'
-  const db = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 5000,
+  let db: Database
+  let events: DeviceEvents
+
+  beforeAll(() => {
+    db = openDatabase(devnet.databaseUrl, {
+      poolSize: 1,
+      applicationName: 'test',
+      statementTimeoutMs: 5000,
+    })
+    events = openDeviceEvents(devnet.redisUrl, { onError: () => undefined })
   })
-  const events = openDeviceEvents(devnet.redisUrl, { onError: () => undefined })
-  try {
-    const first = await gateway.call('generate-qr', { sender })
-    const device_id = Number(first.body.device_id)
+  afterAll(() => Promise.all([events?.close(), db && closeDatabase(db)]))
+
+  /** All that logout-device does, but for the command to the owner. */
+  async function logOutUnnoticed(device: { id: number; accountId: number }): Promise<void> {
+    await requestUnlink(db, device.accountId, device.id)
+    await events.clearQr(device.id)
+  }
+
+  async function generateQrOf(number: string) {
+    const { status, body } = await gateway.call('generate-qr', { sender: number })
+    expect(status).toBe(200)
+    const id = Number(body.device_id)
     const [account] = await db.$client<
       { id: number }[]
-    >`SELECT account_id AS id FROM devices WHERE id = ${device_id}`
-    // All that logout-device does, but for the command to the owner.
-    await requestUnlink(db, account?.id ?? 0, device_id)
-    await events.clearQr(device_id)
-    const second = await gateway.call('generate-qr', { sender })
-    expect(second.status).toBe(200)
-    // Not the next one of the session that was logged out: that would come when the first has run out.
-    expect(keyOf(second.body.qr_text)).not.toBe(keyOf(first.body.qr_text))
-    expect(await scan({ sender, qr: first.body.qr_text, scheduled: [] }, sender)).toMatchObject({ ok: false })
-    expect(await scan({ sender, qr: second.body.qr_text, scheduled: [] }, sender)).toMatchObject({ ok: true })
-  } finally {
-    await Promise.all([events.close(), closeDatabase(db)])
+    >`SELECT account_id AS id FROM devices WHERE id = ${id}`
+    return { qr: body.qr_text, device: { id, accountId: account?.id ?? 0 } }
   }
+
+  it('the QR code is replaced', async () => {
+    const first = await generateQrOf(sender)
+    await logOutUnnoticed(first.device)
+    const second = await generateQrOf(sender)
+    // Not the next one of the session that was logged out: that would come when the first has run out.
+    expect(keyOf(second.qr)).not.toBe(keyOf(first.qr))
+    expect(await scan({ sender, qr: first.qr, scheduled: [] }, sender)).toMatchObject({ ok: false })
+    expect(await scan({ sender, qr: second.qr, scheduled: [] }, sender)).toMatchObject({ ok: true })
+  })
+
+  it('a phone that scans the former QR code is not linked', async () => {
+    const number = '15550909998'
+    const first = await generateQrOf(number)
+    await logOutUnnoticed(first.device)
+    await requestPairing(db, first.device.accountId, first.device.id, { pairingMs: 60_000, force: false })
+    expect(await scan({ sender: number, qr: first.qr, scheduled: [] }, number)).toMatchObject({ ok: true })
+    const second = await generateQrOf(number)
+    expect(keyOf(second.qr)).not.toBe(keyOf(first.qr))
+    await until('the link is undone', async () => (await gateway.companionsOf(number)).length === 0)
+    expect(await scan({ sender: number, qr: second.qr, scheduled: [] }, number)).toMatchObject({ ok: true })
+    await until('it is connected', async () => (await gateway.statusOf(number)).status === 'connected')
+  })
 })

@@ -5,7 +5,13 @@ import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 
-type PairingDevice = { id: number; sender: string; lease: Lease }
+type PairingDevice = {
+  id: number
+  sender: string
+  lease: Lease
+  /** The wish that the QR code is shown for. */
+  desiredRev: number
+}
 
 export async function showQr(
   { db, events }: Pick<DeviceContext, 'db' | 'events'>,
@@ -29,17 +35,17 @@ export async function showQr(
  */
 export async function completePairing(
   { db, events }: Pick<DeviceContext, 'db' | 'events'>,
-  { id, sender, lease }: PairingDevice,
+  { id, sender, lease, desiredRev }: PairingDevice,
   auth: AuthStore,
 ): Promise<'linked' | 'sender_mismatch'> {
   const jid = auth.creds.me?.id ?? ''
   const creds = auth.credsRow()
   await events.clearQr(id)
   if (!isSameSubscriber(sender, jidDecode(jid)?.user ?? '')) {
-    await refuseLink(db, lease, id, { creds, reason: 'sender_mismatch' })
+    await refuseLink(db, lease, id, { desiredRev, creds, reason: 'sender_mismatch' })
     await events.publish(id, { kind: 'status', connected: false, reason: 'sender_mismatch' })
     return 'sender_mismatch'
   }
-  await linkDevice(db, lease, id, { waJid: jid, waLid: auth.creds.me?.lid ?? null, creds })
+  await linkDevice(db, lease, id, { desiredRev, waJid: jid, waLid: auth.creds.me?.lid ?? null, creds })
   return 'linked'
 }

@@ -137,19 +137,28 @@ export async function setConnection(
 /** Values of device_auth are stored with the row that says they exist. */
 type SealedCreds = { type: string; id: string; value: Buffer | null }
 
-/** A phone scanned: from here on the device is linked and its messages belong to a new generation. */
+/** `desiredRev`: the wish whose QR code was scanned. */
+type ScannedLink = { desiredRev: number; creds: SealedCreds }
+
+/**
+ * A phone scanned: from here on the device is linked and its messages belong to a new generation. A link whose wish
+ * was called off meanwhile is kept only to be logged out, and a newer wish still waits for its own scan.
+ */
 export async function linkDevice(
   db: Database,
   fence: Fence,
   deviceId: number,
-  link: { waJid: string; waLid: string | null; creds: SealedCreds },
+  link: ScannedLink & { waJid: string; waLid: string | null },
 ): Promise<void> {
   const sql = db.$client
+  const isWanted = sql`desired_rev = ${link.desiredRev}`
   await fenced(
     fence,
     sql`
     WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCreds(db, deviceId, link.creds)})
-    UPDATE devices SET has_credentials = true, link_generation = link_generation + 1, pairing_until = NULL,
+    UPDATE devices SET has_credentials = true, link_generation = link_generation + 1,
+      revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
+      pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
       wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
       status_reason = NULL
     FROM fence WHERE id = ${deviceId} RETURNING id`,
@@ -161,14 +170,17 @@ export async function refuseLink(
   db: Database,
   fence: Fence,
   deviceId: number,
-  link: { creds: SealedCreds; reason: string },
+  link: ScannedLink & { reason: string },
 ): Promise<void> {
   const sql = db.$client
+  const isWanted = sql`desired_rev = ${link.desiredRev}`
   await fenced(
     fence,
     sql`
     WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCreds(db, deviceId, link.creds)})
-    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${link.reason}
+    UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
+      connection = 'offline',
+      status_reason = CASE WHEN ${isWanted} THEN ${link.reason} ELSE status_reason END
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )
 }

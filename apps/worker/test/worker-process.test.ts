@@ -51,11 +51,15 @@ test('a signal hands the shards over and ends the process with 0', options, asyn
 test('tells Prometheus what it owns', options, async () => {
   const worker = await startWorker('first')
   await owns(worker, 256)
+  // Counted beside the start, not before it.
+  await vi.waitFor(
+    async () => expect((await worker.metrics()).text).toMatch(/^wagate_message_partitions_ahead_weeks 8$/m),
+    eventually,
+  )
   const { type, text } = await worker.metrics()
   expect(type).toContain('text/plain')
   expect(text).toMatch(/^wagate_owned_shards 256$/m)
   expect(text).toMatch(/^wagate_lease_valid 1$/m)
-  expect(text).toMatch(/^wagate_message_partitions_ahead_weeks 8$/m)
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
 })
 

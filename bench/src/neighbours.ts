@@ -78,7 +78,7 @@ function startAttack(order: AttackOrder): { stop(): Promise<string> } {
   child.send(order)
   return {
     async stop() {
-      child.disconnect()
+      if (child.connected) child.disconnect()
       return [...answers].map(([status, count]) => `${count} × ${status}`).join(', ')
     },
   }

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openGateway } from '@wagate/devnet/harness/gateway'
 
@@ -58,5 +59,7 @@ async function run({ apiUrl, keys, sender, attack }: AttackOrder): Promise<void>
   )
 }
 
+// What attacks runs on machines of its own: it must not take the CPU of the gateway that it is measured against.
+setPriority(constants.priority.PRIORITY_LOW)
 process.on('disconnect', () => process.exit())
 process.once('message', (order) => void run(order as AttackOrder))

@@ -30,6 +30,13 @@ export type RateLimits = Running & {
 type Bucket = { tokens: number; resetMs: number }
 type Wanted = { key: string; count: 0 | 1 }
 
+/**
+ * How long an empty bucket is taken for empty without asking, at most: what refuses floods should cost little, and
+ * what was counted without Redis should not count for long.
+ */
+const emptyMsMax = 1000
+const emptyBucketsMax = 10_000
+
 /** One connection, which all limiters share. */
 export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedisError }): RateLimits {
   const redis = connectForLimits(redisUrl, onError)
@@ -53,6 +60,8 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   return {
     makeLimiter(policy) {
       const memory = new RateLimiterMemory({ points: policy.quota, duration: policy.windowSeconds })
+      /** Buckets without a token before a moment on this process' clock. */
+      const emptyUntilMs = new Map<string, number>()
 
       async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
         await connected
@@ -76,9 +85,21 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
         },
         { itemsMax: 500 },
       )
+      function noteEmpty(key: string, forMs: number): void {
+        if (emptyUntilMs.size >= emptyBucketsMax) emptyUntilMs.clear()
+        emptyUntilMs.set(key, performance.now() + Math.min(forMs, emptyMsMax))
+      }
+
       return {
         policy,
-        take: (key) => batch.add({ key, count: 1 }),
+        async take(key) {
+          const emptyForMs = (emptyUntilMs.get(key) ?? 0) - performance.now()
+          if (emptyForMs > 0) return { isAllowed: false, remaining: 0, resetMs: Math.ceil(emptyForMs) }
+          emptyUntilMs.delete(key)
+          const allowance = await batch.add({ key, count: 1 })
+          if (!allowance.isAllowed) noteEmpty(key, allowance.resetMs)
+          return allowance
+        },
         look: (key) => batch.add({ key, count: 0 }),
       }
     },

@@ -56,6 +56,19 @@ describe('a rate limit', () => {
     expect(await countAllowed(limiters, 'a', 50)).toBe(0)
   })
 
+  it('asks nobody about a bucket that was found empty, until it has a token again', async () => {
+    const limiter = open(proxy.url).makeLimiter({ ...perHour(1), windowSeconds: 0.8 })
+    expect((await limiter.take('a')).isAllowed).toBe(true)
+    expect((await limiter.take('a')).isAllowed).toBe(false)
+    // Without Redis it would be counted in memory, where the bucket is full.
+    proxy.freeze()
+    for (let n = 0; n < 50; n++)
+      expect(await limiter.take('a')).toMatchObject({ isAllowed: false, remaining: 0 })
+    proxy.cut()
+    proxy.heal()
+    await vi.waitFor(async () => expect((await limiter.take('a')).isAllowed).toBe(true), { timeout: 5000 })
+  })
+
   it('refills evenly, up to the quota', async () => {
     const limiter = open().makeLimiter({ ...perHour(100), windowSeconds: 2 })
     expect(await countAllowed([limiter], 'a', 150)).toBeGreaterThanOrEqual(100)

@@ -1,4 +1,5 @@
 import { AppError } from '@wagate/shared/app-error'
+import { pauseForOthers } from './pause-for-others.ts'
 
 /** Of a body without its long strings. */
 const outlineCharsMax = 64 * 1024
@@ -8,18 +9,21 @@ const longCharsMin = 32 * 1024
 /**
  * The members of a JSON object. Throws `malformed_json`, `duplicate_parameter` when two have one name, and
  * `payload_too_large` when more than a few long strings makes the body large: 24 MiB of brackets would take
- * JSON.parse seconds, in which nothing else is answered.
+ * JSON.parse seconds, in which nothing else is answered. Before each long string others have their turn.
  */
-export function parseJsonObject(text: string): [name: string, value: unknown][] {
+export async function parseJsonObject(text: string): Promise<[name: string, value: unknown][]> {
   const { outline, longStrings } = readOutline(text)
   const value = parse(outline)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('malformed_json', 'The body must be a JSON object.')
   }
-  return Object.entries(value).map(([name, given]) => {
+  const members: [name: string, value: unknown][] = []
+  for (const [name, given] of Object.entries(value)) {
     const literal = longStrings.get(name)
-    return [name, literal === undefined ? given : parse(literal)]
-  })
+    if (literal !== undefined) await pauseForOthers(literal.length)
+    members.push([name, literal === undefined ? given : parse(literal)])
+  }
+  return members
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,6 @@
 import { AppError } from '@wagate/shared/app-error'
 import { parseJsonObject } from './parse-json-object.ts'
+import { pauseForOthers } from './pause-for-others.ts'
 
 /** What a large body waits for: each may refuse it by rejecting. */
 export type Admission = {
@@ -17,7 +18,7 @@ export async function readBody(request: Request, limits: Limits): Promise<[name:
   if (encoding !== 'identity') {
     throw new AppError('unsupported_media_type', 'A compressed body is not supported.')
   }
-  const text = decode(await readBytes(request, limits))
+  const text = await readText(request, limits)
   const start = text.trimStart()[0]
   if (start === undefined) return []
   if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
@@ -54,19 +55,20 @@ function readContentType(header: string | null): { type: string; charset: string
 /** Up to this size it is not worth reading a body piece by piece. */
 const wholeBytesMax = 64 * 1024
 
-async function readBytes(request: Request, { bytesMax, admission }: Limits): Promise<Uint8Array> {
+async function readText(request: Request, { bytesMax, admission }: Limits): Promise<string> {
   const announced = request.headers.get('content-length')
   // The HTTP parser passes on no more than was announced.
   if (announced !== null && Number(announced) > bytesMax) throw tooLarge(bytesMax)
   if (announced !== null && Number(announced) <= wholeBytesMax) {
-    return new Uint8Array(await inTime(request.arrayBuffer(), graceMs))
+    return makeDecoder().decode(new Uint8Array(await inTime(request.arrayBuffer(), graceMs)))
   }
   const reader = request.body?.getReader()
-  if (!reader) return new Uint8Array()
+  if (!reader) return ''
   try {
-    const chunks = await readChunks(reader, bytesMax, admission)
+    const { pieces, size } = await readPieces(reader, bytesMax, admission)
     await admission?.toParse()
-    return Buffer.concat(chunks)
+    await pauseForOthers(size)
+    return pieces.join('')
   } catch (error) {
     void discardRest(reader)
     throw error
@@ -75,12 +77,14 @@ async function readBytes(request: Request, { bytesMax, admission }: Limits): Pro
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-async function readChunks(
+/** Decoded as they come: megabytes at once would keep others waiting. */
+async function readPieces(
   reader: Reader,
   bytesMax: number,
   admission: Admission | undefined,
-): Promise<Uint8Array[]> {
-  const chunks: Uint8Array[] = []
+): Promise<{ pieces: string[]; size: number }> {
+  const pieces: string[] = []
+  const decoder = makeDecoder()
   let size = 0
   /** Spent on the client; the wait for memory is not its fault. */
   let readMs = 0
@@ -92,13 +96,14 @@ async function readChunks(
     size += value.byteLength
     if (size <= bytesMax) {
       await admission?.toHold(size)
-      chunks.push(value)
+      pieces.push(decoder.decode(value, { stream: true }))
     }
     // Read on: a connection with half a body in it is closed half a second later, under the client's next request.
     else if (size > 2 * bytesMax) break
   }
   if (size > bytesMax) throw tooLarge(bytesMax)
-  return chunks
+  pieces.push(decoder.decode())
+  return { pieces, size }
 }
 
 /** A client that is still sending does not read its answer. The server closes the connection half a second later. */
@@ -130,12 +135,17 @@ function tooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+type Decoder = { decode(bytes?: Uint8Array, options?: { stream: boolean }): string }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch (cause) {
-    throw new AppError('malformed_json', 'The body is not valid UTF-8.', { cause })
+function makeDecoder(): Decoder {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  return {
+    decode(bytes, options) {
+      try {
+        return decoder.decode(bytes, options)
+      } catch (cause) {
+        throw new AppError('malformed_json', 'The body is not valid UTF-8.', { cause })
+      }
+    },
   }
 }

@@ -4,6 +4,7 @@ import { isAcceptedMedia } from '@wagate/shared/media-rules'
 import { isForbiddenHost } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
 import { fileTypeFromBuffer } from 'file-type'
+import { pauseForOthers } from '../http/pause-for-others.ts'
 import { parseDataUrl } from './parse-data-url.ts'
 
 /** What the history shows as `url`, and the bytes if they came with the request. */
@@ -39,6 +40,8 @@ function refusalOf(url: URL, { allowPrivateHosts }: MediaRules): string | undefi
 }
 
 async function parseInlineMedia(text: string, type: MediaType, bytesMax: number): Promise<Media> {
+  // Megabytes of text take milliseconds at each step.
+  await pauseForOthers(text.length)
   const { mime: claimed, base64, bytes } = parseDataUrl(text)
   if (bytes.length > bytesMax) {
     throw new AppError('payload_too_large', `The ${type} is larger than ${bytesMax} bytes.`)

@@ -7,6 +7,7 @@ import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { LRUCache } from 'lru-cache'
 import type { Deadline } from '../http/deadline.ts'
+import { pauseForOthers } from '../http/pause-for-others.ts'
 import { idempotencyKeyReused } from '../idempotency-key.ts'
 import type { Backlogs } from './backlogs.ts'
 import type { Commander } from './commander.ts'
@@ -56,6 +57,7 @@ export function makeInbox(db: Database, { backlogs, command, mediaBytesMax }: Op
 
   /** Megabytes in one row would hold the others of a batch up. */
   async function settleAlone(arrival: Arrival): Promise<Outcome | undefined> {
+    await pauseForOthers(arrival.message.media?.base64.length ?? 0)
     const [outcome] = await settle([arrival])
     const { accountId } = arrival.message
     if (outcome?.outcome !== 'media_full' || cleaned.has(accountId)) return outcome

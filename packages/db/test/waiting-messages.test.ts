@@ -163,6 +163,18 @@ describe('scheduled messages', () => {
     }
   })
 
+  it.each([
+    ['ready', null],
+    ['due', '-1 minute'],
+  ])('the poll reads one of them, however many are %s', async (_, sendAt) => {
+    await insertWaiting(20_000, { sendAt })
+    await db.$client`ANALYZE messages`
+    for (let n = 0; n < 7; n++) expect(await isWorking()).toBe(true)
+    const before = await readRows()
+    await isWorking()
+    expect((await readRows()) - before).toBeLessThan(100)
+  })
+
   it('may have waited for as long as send_at and MESSAGE_TTL_MS allow', async () => {
     const startsAt = new Date(Date.now() - 61 * 24 * hourMs).toISOString().slice(0, 10)
     await db.$client.unsafe(

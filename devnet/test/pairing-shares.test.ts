@@ -50,8 +50,8 @@ it('QR codes shown at a time are limited for an account, and for a worker, and a
   expect((await generate(other, '15550800005')).status).toBe(200)
   expect(await generate(other, '15550800006')).toMatchObject(tooMany)
 
-  // It is tried again for as long as its pairing is wanted, and would take the room.
-  await tenant.call('delete-device', { sender: '15550800004' })
+  // What was refused is not wanted any more, and takes no room later.
+  expect((await tenant.statusOf('15550800004')).status).toBe('disconnected')
   await phones.scan(String(first.body.qr_text), '15550800001')
   await until('it is linked', async () => (await tenant.statusOf('15550800001')).status === 'connected')
   await until('there is room', async () => (await generate(other, '15550800006')).status === 200)

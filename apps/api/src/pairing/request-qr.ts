@@ -1,4 +1,4 @@
-import { findPairing, requestPairing } from '@wagate/db/queries/device-wishes'
+import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
 import { AppError } from '@wagate/shared/app-error'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../change.ts'
@@ -39,8 +39,10 @@ export async function requestQr(
     if (isCurrent(told)) return told
     const retained = await throughRedis(events.findQr(deviceId))
     if (isCurrent(retained)) return retained
-    if (isRefused) throw tooManyPairings()
-    return undefined
+    if (!isRefused) return undefined
+    // Nobody would see the code that takes the next free place.
+    await withdrawPairing(db, accountId, deviceId)
+    throw tooManyPairings()
   }
 
   try {

@@ -30,6 +30,18 @@ export async function requestPairing(
   return rows.length > 0
 }
 
+/** Wants no QR code any more; a link, if there is one, stays. */
+export async function withdrawPairing(
+  db: Pick<Database, 'update'>,
+  accountId: number,
+  deviceId: number,
+): Promise<void> {
+  await db
+    .update(devices)
+    .set({ pairingUntil: null })
+    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+}
+
 /** Wants no session: whatever link there is, or is being made, is logged out and wiped by its owner. */
 export async function requestUnlink(
   db: Pick<Database, 'update'>,

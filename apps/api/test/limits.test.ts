@@ -198,6 +198,14 @@ test('requests of all keys of an account count together, and leave those of othe
   expect(refused.find(({ headers }) => headers.get('ratelimit')?.startsWith('"account";r=0;'))).toBeDefined()
 })
 
+test('a refusal comes after a pause, so that a client which does not wait asks less often', async () => {
+  const client = newClient()
+  for (let n = 0; n < 4; n++) await guess(client)
+  const askedAt = performance.now()
+  expect(await guess(client)).toMatchObject(rateLimited)
+  expect(performance.now() - askedAt).toBeGreaterThanOrEqual(99)
+})
+
 test('a request beyond the limit is refused before its body is read', async () => {
   const account = await gateway.createAccount()
   await Promise.all(Array.from({ length: 90 }, () => account.get('/user-info')))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpBindings } from '@hono/node-server'
 import { databaseFailure } from '@wagate/db/failures'
 import { AppError } from '@wagate/shared/app-error'
@@ -37,6 +38,12 @@ export type Answer = {
 
 /** Every request is answered within 5 s; the rest is for the way. */
 const answerMsMax = 4500
+
+/**
+ * Before a client is told that it asks too often: one that asks again at once would make the refusing itself what
+ * others wait for.
+ */
+const refusalPauseMs = 100
 
 const acceptedRequestId = /^[\w.-]{1,128}$/
 
@@ -94,6 +101,7 @@ export function makeExchange({ config, log, metrics }: Pick<ApiContext, 'config'
     })
     const answer = await answered
     exchange.deadline.end()
+    if (answer.status === 429) await delay(refusalPauseMs)
     const tookMs = performance.now() - startedAt
     const { operation = 'none' } = exchange
     metrics.requests.inc({ operation, status: answer.status })

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { DeviceStatus } from '@wagate/shared/statuses'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
-import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { insertAccount } from '../src/queries/accounts.ts'
+import type { Database } from '../src/client.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
+import { openAccountDatabase } from './account-database.ts'
 
 const graceMs = 60_000
 let db: Database
@@ -15,23 +14,9 @@ let accountId: number
 let senders = 0
 
 beforeAll(async () => {
-  const database = await createTestDatabase()
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
-  drop = database.drop
-  const account = await insertAccount(db, {
-    email: 'a@example.com',
-    passwordHash: '',
-    role: 'USER',
-    devicesAllowed: 1000,
-    expiresAt: null,
-    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
-  })
-  accountId = account?.id ?? 0
+  ;({ db, accountId, drop } = await openAccountDatabase())
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await drop()
-})
+afterAll(() => drop())
 
 type Row = {
   desired: 'linked' | 'unlinked'

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
-import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { insertAccount } from '../src/queries/accounts.ts'
+import type { Database } from '../src/client.ts'
 import { linkDevice, refuseLink } from '../src/queries/device-state.ts'
 import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-wishes.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
+import { openAccountDatabase } from './account-database.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }
 let db: Database
@@ -20,28 +19,14 @@ let fence: Fence
 let senders = 0
 
 beforeAll(async () => {
-  const database = await createTestDatabase()
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
-  drop = database.drop
-  const account = await insertAccount(db, {
-    email: 'a@example.com',
-    passwordHash: '',
-    role: 'USER',
-    devicesAllowed: 1000,
-    expiresAt: null,
-    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
-  })
-  accountId = account?.id ?? 0
+  ;({ db, accountId, drop } = await openAccountDatabase())
   const id = randomUUID()
   await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })
   const shards = (await listUnownedShards(db)).map(({ shard }) => shard)
   const leases = await claimShards(db, id, shards)
   fences = new Map(leases.map((lease) => [lease.shard, { ...lease, workerId: id }]))
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await drop()
-})
+afterAll(() => drop())
 
 beforeEach(async () => {
   const sender = String(4_915_100_000_000 + senders++)
@@ -68,7 +53,7 @@ const statusOf = async () => (await findDevice(db, accountId, { deviceId }, 60_0
 const isLinked = async () => (await findPairing(db, accountId, deviceId))?.isLinked
 
 describe('a link counts for the wish whose QR code was scanned', () => {
-  it('and however often its QR code was asked for', async () => {
+  it('also when its QR code was asked for again', async () => {
     const wish = await askForQr()
     await askForQr({ force: true })
     await link(wish)

@@ -3,9 +3,7 @@ import { makeMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
-import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { insertAccount } from '../src/queries/accounts.ts'
+import type { Database } from '../src/client.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import { expireMessages, firstWaiting } from '../src/queries/end-waiting.ts'
@@ -13,6 +11,7 @@ import type { Fence } from '../src/queries/fence.ts'
 import { claimMessages, findSentContent, recordOutcomes } from '../src/queries/outbox.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
+import { openAccountDatabase } from './account-database.ts'
 
 let db: Database
 let drop: () => Promise<void>
@@ -20,18 +19,9 @@ let device: { id: number; accountId: number }
 let fence: Fence
 
 beforeAll(async () => {
-  const database = await createTestDatabase()
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
-  drop = database.drop
-  const account = await insertAccount(db, {
-    email: 'a@example.com',
-    passwordHash: '',
-    role: 'USER',
-    devicesAllowed: 1,
-    expiresAt: null,
-    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
-  })
-  const accountId = account?.id ?? 0
+  const database = await openAccountDatabase()
+  ;({ db, drop } = database)
+  const { accountId } = database
   await createDevice(db, accountId, { sender: '4915100000000', name: 'x', cmsId: null, cmsVer: null })
   const created = await findDevice(db, accountId, { sender: '4915100000000' }, 0)
   if (!created) throw new Error('The device was not created')
@@ -45,10 +35,7 @@ beforeAll(async () => {
     SELECT epoch::int FROM shard_leases WHERE shard = ${created.shard}`
   fence = { shard: created.shard, workerId, epoch: lease?.epoch ?? 0 }
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await drop()
-})
+afterAll(() => drop())
 
 type Outcome = 'sent' | 'delivered' | 'read' | 'failed'
 /** What may happen to a message, in any order: receipts come late, twice and several at a time. */

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
-import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { insertAccount } from '../src/queries/accounts.ts'
+import type { Database } from '../src/client.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import {
@@ -15,6 +13,7 @@ import {
 } from '../src/queries/outbox.ts'
 import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
+import { openAccountDatabase } from './account-database.ts'
 
 let db: Database
 let drop: () => Promise<void>
@@ -22,23 +21,9 @@ let accountId: number
 let devices = 0
 
 beforeAll(async () => {
-  const database = await createTestDatabase()
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
-  drop = database.drop
-  const account = await insertAccount(db, {
-    email: 'a@example.com',
-    passwordHash: '',
-    role: 'USER',
-    devicesAllowed: 100,
-    expiresAt: null,
-    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
-  })
-  accountId = account?.id ?? 0
+  ;({ db, accountId, drop } = await openAccountDatabase())
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await drop()
-})
+afterAll(() => drop())
 
 /** A device of the test's own, with its shard. */
 async function makeDevice(): Promise<{ id: number; shard: number }> {

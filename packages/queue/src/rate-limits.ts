@@ -60,7 +60,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   return {
     makeLimiter(policy) {
       const memory = new RateLimiterMemory({ points: policy.quota, duration: policy.windowSeconds })
-      /** Buckets without a token before a moment on this process' clock. */
+      /** Until when on this process' clock a bucket has no token. */
       const emptyUntilMs = new Map<string, number>()
 
       async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
@@ -85,6 +85,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
         },
         { itemsMax: 500 },
       )
+
       function noteEmpty(key: string, forMs: number): void {
         if (emptyUntilMs.size >= emptyBucketsMax) emptyUntilMs.clear()
         emptyUntilMs.set(key, performance.now() + Math.min(forMs, emptyMsMax))

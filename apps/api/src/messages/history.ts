@@ -17,7 +17,7 @@ type Query = HistoryFilter & { before?: string | undefined; limit: number }
 
 /** Of the connections for reading; the others are for what costs less. */
 const readsMax = 6
-/** An account has one page under way. */
+/** Beside the one that is read. */
 const waitingOfAccountMax = 20
 /** After a page its account has no other one for this many times the time that the page took. */
 const restFactor = 3

@@ -1,0 +1,27 @@
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { insertAccount } from '../src/queries/accounts.ts'
+
+type AccountDatabase = { db: Database; accountId: number; drop(): Promise<void> }
+
+/** A database of its own with one account that may have 1,000 devices. */
+export async function openAccountDatabase(): Promise<AccountDatabase> {
+  const database = await createTestDatabase()
+  const db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  const account = await insertAccount(db, {
+    email: 'a@example.com',
+    passwordHash: '',
+    role: 'USER',
+    devicesAllowed: 1000,
+    expiresAt: null,
+    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
+  })
+  return {
+    db,
+    accountId: account?.id ?? 0,
+    async drop() {
+      await closeDatabase(db)
+      await database.drop()
+    },
+  }
+}

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { setup } from '../src/test-servers.ts'
 import { type Mutant, mutants } from './mutants.ts'
@@ -9,7 +11,7 @@ const stopping = new AbortController()
 /**
  * Plants one bug at a time in a copy of the repository and runs the test that must fail then. It is an error when the test
  * fails without the bug, when the bug cannot be planted any more, and when the test passes with it. `--only <name>` takes one of them,
- * `--check` runs no test and only looks whether all find their places.
+ * `--check` runs no test and only looks whether all find their places and their tests.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -61,7 +63,14 @@ async function runChanged(copy: RepositoryCopy, chosen: Mutant[]): Promise<strin
   return problems
 }
 
-function findObstacle(copy: RepositoryCopy, { name, file, text, replacement }: Mutant): string | undefined {
+function findObstacle(
+  copy: RepositoryCopy,
+  { name, file, text, replacement, test }: Mutant,
+): string | undefined {
+  const written = { ...test, ...test.written }
+  if (!readFileSync(join(copy.folder, written.file), 'utf8').includes(written.title)) {
+    return `${name}: there is no test "${written.title}" in ${written.file}`
+  }
   try {
     copy.change(file, text, replacement)()
     return undefined

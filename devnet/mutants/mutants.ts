@@ -5,11 +5,17 @@ export type Mutant = {
   /** In the file exactly once, as short as possible, so that changes nearby do not break it. */
   text: string
   replacement: string
-  test: { file: string; title: string }
+  test: {
+    file: string
+    title: string
+    /** Where its text is, if not in the file, or not as it is shown. */
+    written?: { file?: string; title?: string }
+  }
 }
 
 const ofShards = 'packages/db/test/shard-leases.test.ts'
 const ofStatus = 'packages/db/test/message-status.test.ts'
+const ofWaitingMedia = 'packages/db/test/waiting-media.test.ts'
 const ofKeys = 'apps/api/test/keys.test.ts'
 const ofAgreement = {
   file: 'devnet/test/agreement.test.ts',
@@ -102,7 +108,11 @@ export const mutants: Mutant[] = [
     text: 'wa_id AS "waId", number, recipient_jid',
     replacement:
       "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
-    test: { file: 'devnet/faults/suite.fault.ts', title: '18: WhatsApp drops all connections at once' },
+    test: {
+      file: 'devnet/faults/suite.fault.ts',
+      title: '18: WhatsApp drops all connections at once',
+      written: { file: 'devnet/faults/whatsapp.ts' },
+    },
   },
   {
     name: 'ack not awaited',
@@ -166,8 +176,8 @@ export const mutants: Mutant[] = [
   {
     name: 'time of a repetition judged before its key',
     file: 'apps/api/src/messages/inbox.ts',
-    text: 'if (!repeated) throw fault',
-    replacement: 'throw fault',
+    text: 'if (repeated) return',
+    replacement: 'if (repeated && !refusal) return',
     test: {
       file: 'apps/api/test/idempotency.test.ts',
       title: 'a repetition is recognised after the time that it was scheduled for',
@@ -220,7 +230,44 @@ export const mutants: Mutant[] = [
     file: 'packages/db/src/queries/outbox.ts',
     text: 'WHERE id = ${id} AND device_id = ${deviceId} AND direction',
     replacement: 'WHERE id = ${id} AND direction',
-    test: { file: ofStatus, title: 'another device neither reports on a message nor gets its content' },
+    test: {
+      file: ofStatus,
+      title: 'only the recipient of a message, and the device that sent it, report on it and get its content',
+    },
+  },
+  {
+    name: 'media without all their parts accepted',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' AND has_room AND is_complete',
+    replacement: ' AND has_room',
+    test: {
+      file: ofWaitingMedia,
+      title: 'media of which a part is missing are not accepted, and their idempotency key stays free',
+    },
+  },
+  {
+    name: 'parts of media of another account',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' AND part.account_id = given.account_id',
+    replacement: '',
+    test: { file: ofWaitingMedia, title: 'parts of another account are nothing' },
+  },
+  {
+    name: 'parts of media in any order',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' ORDER BY part.position',
+    replacement: ' ORDER BY part.bytes',
+    test: { file: ofWaitingMedia, title: 'media are put together in the order of their parts' },
+  },
+  {
+    name: 'escape sequence cut in two',
+    file: 'apps/api/src/http/parse-json-object.ts',
+    text: '(last - first) % 2 === 0',
+    replacement: 'false',
+    test: {
+      file: 'apps/api/test/parse-json-object.test.ts',
+      title: 'whatever stands at the place where a long string is cut, it is read as JSON.parse reads it',
+    },
   },
   {
     name: 'link generation ignored',
@@ -294,6 +341,7 @@ export const mutants: Mutant[] = [
     test: {
       file: 'apps/api/test/idempotency.test.ts',
       title: 'another payload is 422: {"message":"other"}',
+      written: { title: 'another payload is 422: %j' },
     },
   },
   {
@@ -403,6 +451,7 @@ export const mutants: Mutant[] = [
     test: {
       file: 'devnet/test/database-roles.test.ts',
       title: 'the role api may not: SELECT * FROM device_auth',
+      written: { title: 'the role %s may not: %s' },
     },
   },
   {

@@ -27,7 +27,7 @@ export async function changeOnce<Response extends Kept>(
   effect: (tx: Transaction) => Promise<Response>,
 ): Promise<{ response: Response; isReplay: boolean }> {
   const { context, account, operation, deadline } = call
-  const payloadHash = hashPayload(payload)
+  const payloadHash = await hashPayload(payload)
   const use = key === undefined ? undefined : { accountId: account.accountId, operation, key, payloadHash }
   const done = await once(context.db, use, async (tx) => {
     const response = await effect(tx)

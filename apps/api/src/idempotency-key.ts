@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { AppError } from '@wagate/shared/app-error'
+import { isLarge, slicesInTurn } from './http/pause-for-others.ts'
 import type { Call } from './operation.ts'
 import { text } from './parameters/parameter-types.ts'
 
@@ -27,9 +28,22 @@ export function findIdempotencyKey(
   })
 }
 
-/** SHA-256 in base64. Never of a secret that could be guessed: it is stored. */
-export function hashPayload(payload: unknown): string {
-  return createHash('sha256').update(JSON.stringify(payload)).digest('base64')
+/** SHA-256 of the payload's JSON, in base64. Never of a secret that could be guessed: it is stored. */
+export async function hashPayload(payload: unknown): Promise<string> {
+  const longStrings: string[] = []
+  const placeholder = randomUUID()
+  const outline = JSON.stringify(payload, (_, value) =>
+    typeof value === 'string' && isLarge(value.length) ? longStrings.push(value) && placeholder : value,
+  )
+  const hash = createHash('sha256')
+  const [start = '', ...rest] = outline.split(placeholder)
+  hash.update(start)
+  for (const [index, text] of rest.entries()) {
+    for await (const slice of slicesInTurn(longStrings[index] ?? ''))
+      hash.update(JSON.stringify(slice).slice(1, -1))
+    hash.update(text)
+  }
+  return hash.digest('base64')
 }
 
 export function idempotencyKeyReused(): AppError {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, ownShards, randomPhone, startGateway, storedOf } from './gateway.ts'
 
 let gateway: Gateway
@@ -47,6 +48,32 @@ describe('send-media', () => {
       SELECT mime, bytes, account_id FROM media_blobs WHERE message_id = ${String(body.message_id)}`
     expect(blob).toEqual({ mime: 'image/png', bytes: Buffer.from(png, 'base64'), account_id: account.userId })
     expect(await storedOf(account)).toMatchObject([{ url: 'data:image/png', type: 'image', caption: null }])
+  })
+
+  test('stores a large file whole, and leaves no parts of it behind, accepted, repeated or refused', async () => {
+    const { account, sender } = await createSender(gateway)
+    const bytes = randomBytes(3 * 2 ** 20 + 1)
+    // As PHP writes it.
+    const base64 = bytes.toString('base64').replaceAll('/', '\\/')
+    const given = { number, type: 'document' }
+    const send = (sender: string, more = {}) =>
+      account.post(
+        '/send-media',
+        JSON.stringify({ ...given, ...more, sender, url: 'URL' }).replace(
+          'URL',
+          `data:application/pdf;base64,${base64}`,
+        ),
+      )
+    const key = { idempotency_key: 'large' }
+    const [first, again] = [await send(sender, key), await send(sender, key)]
+    expect(first.status).toBe(200)
+    expect(again).toMatchObject({ status: 200, body: { message_id: first.body.message_id } })
+    const [blob] = await gateway.db.$client<{ bytes: Buffer }[]>`
+      SELECT bytes FROM media_blobs WHERE message_id = ${String(first.body.message_id)}`
+    expect(blob?.bytes.equals(bytes)).toBe(true)
+    expect((await send(randomPhone())).body).toMatchObject({ code: 'sender_not_found' })
+    const parts = () => gateway.db.$client`SELECT 1 FROM media_parts WHERE account_id = ${account.userId}`
+    await vi.waitFor(async () => expect(await parts()).toHaveLength(0))
   })
 
   test('takes a document of any type, the claimed one where bytes say nothing', async () => {

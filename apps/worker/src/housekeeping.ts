@@ -4,6 +4,7 @@ import {
   beginning,
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
+  deleteLostMediaParts,
   deleteOldAuditEntries,
   deleteUnusedContacts,
   deleteUnusedMedia,
@@ -65,6 +66,7 @@ export function startHousekeeping(
     await deleteAll('idempotency keys', (after) => deleteExpiredIdempotencyKeys(db, after))
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
+    await deleteAll('parts of media', (after) => deleteLostMediaParts(db, after))
     await cleanContacts()
   }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openGateway } from '@wagate/devnet/harness/gateway'
@@ -26,7 +27,7 @@ function requestOf(
     case 'texts':
       return ['send-message', { ...text, message: 'x'.repeat(4096) }]
     case 'large bodies':
-      largeUrl ??= `data:application/pdf;base64,${Buffer.alloc(largeBytes).toString('base64')}`
+      largeUrl ??= `data:application/pdf;base64,${randomBytes(largeBytes).toString('base64')}`
       return ['send-media', { ...text, type: 'document', url: largeUrl }]
     case 'waits':
       return ['send-message', { ...text, message: 'x', wait: 25 }]

@@ -272,6 +272,25 @@ export const mediaBlobs = pgTable(
   ],
 )
 
+/**
+ * Media on their way into media_blobs: a statement of megabytes would hold up its process and its connection.
+ * Unlogged, which the migration says: a crash of Postgres empties it, and a caller was not answered yet.
+ */
+export const mediaParts = pgTable(
+  'media_parts',
+  {
+    uploadId: uuid('upload_id').notNull(),
+    position: integer().notNull(),
+    accountId: integer('account_id').notNull(),
+    bytes: bytea().notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.uploadId, table.position] }),
+    index('media_parts_created_at').on(table.createdAt),
+  ],
+)
+
 /** Bytes in media_blobs for each account. A trigger in the migration keeps it. */
 export const mediaUsage = pgTable('media_usage', {
   accountId: integer('account_id').primaryKey(),

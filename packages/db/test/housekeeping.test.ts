@@ -6,6 +6,7 @@ import {
   beginning,
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
+  deleteLostMediaParts,
   deleteOldAuditEntries,
   deleteUnusedContacts,
   deleteUnusedMedia,
@@ -69,6 +70,16 @@ describe('deletion of what has expired', () => {
       SELECT count(*)::int AS kept FROM media_blobs LEFT JOIN messages ON id = message_id
       WHERE is_waiting OR media_blobs.created_at > now() - interval '1 hour'`
     expect(kept).toEqual([{ kept: 26 }])
+  })
+
+  it('deletes parts of media that nobody can be waiting for any more', async () => {
+    await db.$client`
+      INSERT INTO media_parts (account_id, upload_id, position, bytes, created_at)
+      SELECT 1, gen_random_uuid(), n, '', now() - (CASE WHEN n <= 500 THEN '2 hours' ELSE '50 minutes' END)::interval
+        + n * interval '1 ms'
+      FROM generate_series(1, 510) AS n`
+    expect(await deleteAll((after) => deleteLostMediaParts(db, after))).toEqual([400, 100, 0])
+    expect(await db.$client`SELECT 1 FROM media_parts`).toHaveLength(10)
   })
 
   it('deletes entries of the audit log past the retention, and no other', async () => {

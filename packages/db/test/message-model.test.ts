@@ -21,6 +21,7 @@ import {
 } from '../src/queries/outbox.ts'
 import { insertReceivedMessages } from '../src/queries/received-messages.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
+import { storeMediaPart } from '../src/queries/waiting-media.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 
 const histories = 60
@@ -93,6 +94,8 @@ function stepOnMessage(
 function send(name: string, { isScheduled = false, hasBytes = false }): Step {
   return step(name, async (model, real) => {
     const id = makeMessageId(real.sender)
+    const upload = { accountId, uploadId: randomUUID() }
+    if (hasBytes) await storeMediaPart(db, { ...upload, position: 0, base64: 'AAAA' })
     const [acceptance] = await acceptMessages(
       db,
       [
@@ -107,7 +110,7 @@ function send(name: string, { isScheduled = false, hasBytes = false }): Step {
           url: hasBytes ? 'data:application/pdf' : null,
           filename: null,
           sendAt: isScheduled ? new Date(Date.now() + 3_600_000).toISOString() : null,
-          media: hasBytes ? { mime: 'application/pdf', base64: 'AAAA' } : null,
+          media: hasBytes ? { mime: 'application/pdf', bytes: 3, uploadId: upload.uploadId } : null,
           idempotency: null,
         },
       ],

@@ -1,5 +1,5 @@
 import { AppError } from '@wagate/shared/app-error'
-import { pauseForOthers } from './pause-for-others.ts'
+import { slicesInTurn } from './pause-for-others.ts'
 
 /** Of a body without its long strings. */
 const outlineCharsMax = 64 * 1024
@@ -9,7 +9,7 @@ const longCharsMin = 32 * 1024
 /**
  * The members of a JSON object. Throws `malformed_json`, `duplicate_parameter` when two have one name, and
  * `payload_too_large` when more than a few long strings makes the body large: 24 MiB of brackets would take
- * JSON.parse seconds, in which nothing else is answered. Before each long string others have their turn.
+ * JSON.parse seconds, in which nothing else is answered. While it reads a long string others have their turn.
  */
 export async function parseJsonObject(text: string): Promise<[name: string, value: unknown][]> {
   const { outline, longStrings } = readOutline(text)
@@ -20,8 +20,7 @@ export async function parseJsonObject(text: string): Promise<[name: string, valu
   const members: [name: string, value: unknown][] = []
   for (const [name, given] of Object.entries(value)) {
     const literal = longStrings.get(name)
-    if (literal !== undefined) await pauseForOthers(literal.length)
-    members.push([name, literal === undefined ? given : parse(literal)])
+    members.push([name, literal === undefined ? given : await parseLongString(literal)])
   }
   return members
 }
@@ -32,6 +31,24 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw malformed(cause)
   }
+}
+
+async function parseLongString(literal: string): Promise<string> {
+  const pieces: unknown[] = []
+  for await (const slice of slicesInTurn(literal.slice(1, -1), withoutHalfEscape)) {
+    pieces.push(parse(`"${slice}"`))
+  }
+  return pieces.join('')
+}
+
+/** The slice without the escape sequence that its end may have cut in two. */
+function withoutHalfEscape(slice: string): string {
+  const last = slice.lastIndexOf('\\')
+  if (last < slice.length - escapeCharsMax) return slice
+  let first = last
+  while (slice.charCodeAt(first - 1) === backslash) first -= 1
+  // Backslashes escape each other in pairs; one that is left begins a sequence.
+  return (last - first) % 2 === 0 ? slice.slice(0, last) : slice
 }
 
 /** The text with an empty string in place of each long member, and the literals of those by name. */
@@ -84,6 +101,8 @@ function readOutline(text: string): Outline {
 
 const [quote, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
 const backslash = 0x5c
+/** A backslash, u and four digits. */
+const escapeCharsMax = 6
 
 /** JSON.parse keeps the last of two members with one name: the caller may have meant the first. */
 function readName(literal: string, names: Set<string>): string {

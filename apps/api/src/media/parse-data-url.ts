@@ -1,9 +1,12 @@
 import { AppError } from '@wagate/shared/app-error'
+import { slicesInTurn } from '../http/pause-for-others.ts'
+
+export type DataUrl = { mime: string | undefined; base64: string; bytes: Buffer }
 
 const headerCharsMax = 256
 
 /** `data:<mime>;base64,<bytes>` and nothing else. `mime` is undefined when it is absent or no plain type. */
-export function parseDataUrl(text: string): { mime: string | undefined; base64: string; bytes: Buffer } {
+export async function parseDataUrl(text: string): Promise<DataUrl> {
   const comma = text.indexOf(',')
   if (comma === -1 || comma > headerCharsMax) throw invalid('has no data')
   const [claimed = '', ...attributes] = text.slice('data:'.length, comma).toLowerCase().split(';')
@@ -12,7 +15,7 @@ export function parseDataUrl(text: string): { mime: string | undefined; base64: 
   }
   const base64 = text.slice(comma + 1)
   if (base64 === '') throw invalid('has no data')
-  const bytes = decodeStrictly(base64)
+  const bytes = await decodeStrictly(base64)
   if (!bytes) throw invalid('is not valid base64')
   return { mime: /^[a-z]+\/[a-z0-9.+-]+$/.test(claimed) ? claimed : undefined, base64, bytes }
 }
@@ -21,11 +24,13 @@ export function parseDataUrl(text: string): { mime: string | undefined; base64: 
  * Node's decoder takes the URL-safe alphabet too and skips every other character, so what it skipped is missing in
  * the length. Four times as fast as a regular expression, for megabytes on the event loop.
  */
-function decodeStrictly(base64: string): Buffer | undefined {
+async function decodeStrictly(base64: string): Promise<Buffer | undefined> {
   if (base64.length % 4 !== 0 || base64.includes('-') || base64.includes('_')) return undefined
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
-  const bytes = Buffer.from(base64, 'base64')
-  return bytes.length === (base64.length / 4) * 3 - padding ? bytes : undefined
+  const bytes = Buffer.allocUnsafe((base64.length / 4) * 3 - padding)
+  let size = 0
+  for await (const slice of slicesInTurn(base64)) size += bytes.write(slice, size, 'base64')
+  return size === bytes.length ? bytes : undefined
 }
 
 function invalid(message: string): AppError {

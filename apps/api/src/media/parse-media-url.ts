@@ -4,11 +4,13 @@ import { isAcceptedMedia } from '@wagate/shared/media-rules'
 import { isForbiddenHost } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
 import { fileTypeFromBuffer } from 'file-type'
-import { pauseForOthers } from '../http/pause-for-others.ts'
 import { parseDataUrl } from './parse-data-url.ts'
 
-/** What the history shows as `url`, and the bytes if they came with the request. */
-export type Media = { url: string; media: { mime: string; base64: string } | null }
+/** A file that came with the request. */
+export type InlineFile = { mime: string; bytes: number; base64: string }
+
+/** What the history shows as `url`, and the file if it came with the request. */
+export type Media = { url: string; file: InlineFile | null }
 
 const urlCharsMax = 8192
 
@@ -29,7 +31,7 @@ export async function parseMediaUrl(text: string, type: MediaType, rules: MediaR
   }
   const refusal = refusalOf(url, rules)
   if (refusal) throw invalid('media_url_forbidden', refusal)
-  return { url: url.href, media: null }
+  return { url: url.href, file: null }
 }
 
 function refusalOf(url: URL, { allowPrivateHosts }: MediaRules): string | undefined {
@@ -40,9 +42,7 @@ function refusalOf(url: URL, { allowPrivateHosts }: MediaRules): string | undefi
 }
 
 async function parseInlineMedia(text: string, type: MediaType, bytesMax: number): Promise<Media> {
-  // Megabytes of text take milliseconds at each step.
-  await pauseForOthers(text.length)
-  const { mime: claimed, base64, bytes } = parseDataUrl(text)
+  const { mime: claimed, base64, bytes } = await parseDataUrl(text)
   if (bytes.length > bytesMax) {
     throw new AppError('payload_too_large', `The ${type} is larger than ${bytesMax} bytes.`)
   }
@@ -51,7 +51,7 @@ async function parseInlineMedia(text: string, type: MediaType, bytesMax: number)
     throw invalid('invalid_media', `holds no ${type}: its bytes are ${recognised ?? 'of an unknown type'}`)
   }
   const mime = recognised ?? claimed ?? 'application/octet-stream'
-  return { url: `data:${mime}`, media: { mime, base64 } }
+  return { url: `data:${mime}`, file: { mime, bytes: bytes.length, base64 } }
 }
 
 function invalid(code: RequestErrorCode, message: string): AppError {

@@ -1,14 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
 import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses } from '@wagate/db/queries/idempotency'
-import { deleteEndedMedia } from '@wagate/db/queries/waiting-media'
+import {
+  deleteEndedMedia,
+  deleteMediaParts,
+  hasRoomForMedia,
+  storeMediaPart,
+} from '@wagate/db/queries/waiting-media'
 import { AppError } from '@wagate/shared/app-error'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { LRUCache } from 'lru-cache'
 import type { Deadline } from '../http/deadline.ts'
-import { pauseForOthers } from '../http/pause-for-others.ts'
+import { slicesInTurn } from '../http/pause-for-others.ts'
 import { idempotencyKeyReused } from '../idempotency-key.ts'
+import type { InlineFile } from '../media/parse-media-url.ts'
 import type { Backlogs } from './backlogs.ts'
 import type { Commander } from './commander.ts'
 import { senderBlocked, senderNotConnected, senderNotFound } from './sender-errors.ts'
@@ -27,8 +34,10 @@ export type Inbox = {
    * Stores the message and tells its owner. Throws AppErrors of the sender, its queue and the idempotency key, and
    * `fault` for a message that repeats none that was accepted.
    */
-  accept(message: NewMessage, deadline: Deadline, fault?: AppError): Promise<Accepted>
+  accept(message: NewMessage, deadline: Deadline, given: Given): Promise<Accepted>
 }
+
+type Given = { file: InlineFile | null; fault: AppError | undefined }
 
 type Options = { backlogs: Backlogs; command: Commander['place']; mediaBytesMax: number }
 
@@ -55,25 +64,48 @@ export function makeInbox(db: Database, { backlogs, command, mediaBytesMax }: Op
     return queueFull('Too many messages wait for this sender. Try again later.')
   }
 
-  /** Megabytes in one row would hold the others of a batch up. */
-  async function settleAlone(arrival: Arrival): Promise<Outcome | undefined> {
-    await pauseForOthers(arrival.message.media?.base64.length ?? 0)
-    const [outcome] = await settle([arrival])
-    const { accountId } = arrival.message
-    if (outcome?.outcome !== 'media_full' || cleaned.has(accountId)) return outcome
+  async function findRoomFault(
+    { accountId }: NewMessage,
+    { bytes }: InlineFile,
+  ): Promise<AppError | undefined> {
+    const hasRoom = () => hasRoomForMedia(db, { accountId, bytes, bytesMax: mediaBytesMax })
+    if (await hasRoom()) return undefined
+    if (cleaned.has(accountId)) return mediaFull()
     cleaned.set(accountId, true)
-    return (await deleteEndedMedia(db, accountId)) ? (await settle([arrival]))[0] : outcome
+    return (await deleteEndedMedia(db, accountId)) && (await hasRoom()) ? undefined : mediaFull()
+  }
+
+  /** Alone: megabytes in one row would hold the others of a batch up. */
+  async function settleWithFile(
+    message: NewMessage,
+    { mime, bytes, base64 }: InlineFile,
+    deadline: Deadline,
+  ): Promise<Outcome | undefined> {
+    const upload = { accountId: message.accountId, uploadId: randomUUID() }
+    try {
+      let position = 0
+      for await (const slice of slicesInTurn(base64)) {
+        deadline.signal.throwIfAborted()
+        await storeMediaPart(db, { ...upload, position: position++, base64: slice })
+      }
+      const media = { mime, bytes, uploadId: upload.uploadId }
+      const [outcome] = await settle([{ message: { ...message, media }, deadline }])
+      return outcome
+    } finally {
+      // Nobody waits for it: what is left behind is found by the housekeeping.
+      deleteMediaParts(db, upload).catch(() => undefined)
+    }
   }
 
   return {
-    async accept(message, deadline, fault = findFault(message)) {
-      if (fault) {
-        const repeated = await findRepeated(message)
-        if (!repeated) throw fault
-        return toAccepted(message, repeated)
-      }
-      const arrival = { message, deadline }
-      const outcome = message.media ? await settleAlone(arrival) : await batch.add(arrival)
+    async accept(message, deadline, { file, fault = findFault(message) }) {
+      const refusal = fault ?? (file ? await findRoomFault(message, file) : undefined)
+      const repeated = refusal || file ? await findRepeated(message) : undefined
+      if (repeated) return toAccepted(message, repeated)
+      if (refusal) throw refusal
+      const outcome = file
+        ? await settleWithFile(message, file, deadline)
+        : await batch.add({ message, deadline })
       const accepted = toAccepted(message, outcome)
       if (!accepted.isReplay) {
         backlogs.note(message.accountId, message.sender, accepted.deviceId)
@@ -86,6 +118,12 @@ export function makeInbox(db: Database, { backlogs, command, mediaBytesMax }: Op
 
 function queueFull(sentence: string): AppError {
   return new AppError('queue_full', sentence, { retryAfterSeconds: 10 })
+}
+
+function mediaFull(): AppError {
+  return queueFull(
+    'Too many bytes of data: URLs wait for this account. Try again later, or give an http(s) URL.',
+  )
 }
 
 function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted {
@@ -107,9 +145,11 @@ function toAccepted(message: NewMessage, outcome: Outcome | undefined): Accepted
     case 'sender_blocked':
       throw senderBlocked(outcome.reason)
     case 'media_full':
-      throw queueFull(
-        'Too many bytes of data: URLs wait for this account. Try again later, or give an http(s) URL.',
-      )
+      throw mediaFull()
+    case 'media_lost':
+      throw new AppError('unavailable', 'The file could not be stored at this moment. Try again.', {
+        retryAfterSeconds: 1,
+      })
     case 'failed':
       throw outcome.error
     default:

@@ -6,6 +6,7 @@ import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { outgoingStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { findIdempotencyKey, hashPayload, idempotencyKeyParameter } from '../idempotency-key.ts'
+import type { InlineFile } from '../media/parse-media-url.ts'
 import { openText } from '../openapi/open-text.ts'
 import type { Call } from '../operation.ts'
 import { integer, moment, phone } from '../parameters/parameter-types.ts'
@@ -61,7 +62,7 @@ type Given = {
   wait?: number | undefined
   send_at?: Date | undefined
 }
-type Content = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename' | 'media'>
+type Content = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename'> & { file: InlineFile | null }
 
 /** `payload` is all that makes a repetition the same request, beside what both sends take. */
 export async function send(
@@ -86,16 +87,16 @@ export async function send(
       body: content.body,
       url: content.url,
       filename: content.filename,
-      media: content.media,
+      media: null,
       sendAt: sendAt ?? null,
       idempotency:
         key === undefined
           ? null
-          : { operation, key, payloadHash: hashPayload([sender, number, sendAt ?? null, payload]) },
+          : { operation, key, payloadHash: await hashPayload([sender, number, sendAt ?? null, payload]) },
     },
     call.deadline,
     // Its time may have passed since the request that this one repeats.
-    given.send_at && findFaultOf(given.send_at),
+    { file: content.file, fault: given.send_at && findFaultOf(given.send_at) },
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
   if (accepted.away && accepted.away.forMs >= call.context.config.STATUS_GRACE_MS) {

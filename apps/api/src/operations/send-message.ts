@@ -21,7 +21,7 @@ export const sendMessage = defineOperation({
   example: { given: { ...exampleAddress, message: 'Your order is on its way.' }, answer: exampleSent },
   handle: (given, call) =>
     send(call, 'send-message', given, {
-      content: { type: 'text', body: given.message, url: null, filename: null, media: null },
+      content: { type: 'text', body: given.message, url: null, filename: null, file: null },
       payload: { message: given.message },
     }),
 })

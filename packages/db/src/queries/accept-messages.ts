@@ -14,8 +14,8 @@ export type NewMessage = {
   filename: string | null
   /** ISO 8601; null is now. */
   sendAt: string | null
-  /** Bytes that came with the request, in base64. */
-  media: { mime: string; base64: string } | null
+  /** Of `bytes` that came with the request and were stored by `storeMediaPart`. */
+  media: { mime: string; bytes: number; uploadId: string } | null
   idempotency: Idempotency | null
 }
 
@@ -33,6 +33,8 @@ export type Acceptance =
   | { outcome: 'sender_blocked'; reason: string }
   /** Its media would go beyond what may wait for the account. */
   | { outcome: 'media_full' }
+  /** Its media is not stored, or only in part: Postgres has crashed since. */
+  | { outcome: 'media_lost' }
   /** An earlier request came with the same idempotency key: `findKeyUses` tells what became of it. */
   | { outcome: 'key_used' }
 
@@ -60,18 +62,16 @@ export async function acceptMessages(
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
   const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
-  const isAcceptable = hasMedia ? sql`${canSend} AND has_room` : canSend
+  const isAcceptable = hasMedia ? sql`${canSend} AND has_room AND is_complete` : canSend
   const isAccepted = hasKeys
     ? sql`${isAcceptable} AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
     : isAcceptable
-  // Values of their own: an array of them would be copied twice more on its way.
-  const media = hasMedia
-    ? sql`CROSS JOIN LATERAL (SELECT CASE position ${mediaCases(sql, messages)} END AS media_base64) AS media`
-    : sql``
+  const parts = sql`media_parts AS part WHERE part.upload_id = given.upload_id AND part.account_id = given.account_id`
   const hasRoom = hasMedia
-    ? sql`, media_base64, media_base64 IS NULL OR octet_length(media_base64) / 4 * 3 + coalesce(
+    ? sql`, media_bytes IS NULL OR media_bytes + coalesce(
         (SELECT bytes FROM media_usage AS used WHERE used.account_id = given.account_id), 0
-      ) <= ${mediaBytesMax} AS has_room`
+      ) <= ${mediaBytesMax} AS has_room,
+      media_bytes IS NULL OR media_bytes = (SELECT sum(octet_length(part.bytes)) FROM ${parts}) AS is_complete`
     : sql``
   const claimed = hasKeys
     ? sql`
@@ -92,8 +92,8 @@ export async function acceptMessages(
     ? sql`
     attached AS (
       INSERT INTO media_blobs (message_id, account_id, mime, bytes)
-      SELECT id, account_id, media_mime, decode(media_base64, 'base64')
-      FROM given WHERE media_base64 IS NOT NULL AND ${isAccepted}
+      SELECT id, account_id, media_mime, (SELECT string_agg(part.bytes, '' ORDER BY part.position) FROM ${parts})
+      FROM given WHERE upload_id IS NOT NULL AND ${isAccepted}
     ),`
     : sql``
   const rows = await sql<AcceptanceRow[]>`
@@ -115,16 +115,17 @@ export async function acceptMessages(
         ${list((m) => m.filename)}::text[],
         ${list((m) => m.sendAt)}::text[],
         ${list((m) => m.media?.mime ?? null)}::text[],
+        ${list((m) => m.media?.bytes ?? null)}::int[],
+        ${list((m) => m.media?.uploadId ?? null)}::uuid[],
         ${list((m) => m.idempotency?.operation ?? null)}::text[],
         ${list((m) => m.idempotency?.key ?? null)}::text[],
         ${list((m) => m.idempotency?.payloadHash ?? null)}::text[]
       ) WITH ORDINALITY AS given (
         id, wa_id, account_id, sender, number, type, body, url, filename, send_at,
-        media_mime, operation, key, payload_hash, position
+        media_mime, media_bytes, upload_id, operation, key, payload_hash, position
       )
       LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
         AND device.deleted_at IS NULL
-      ${media}
     ),
     ${claimed}
     ${attached}
@@ -138,7 +139,8 @@ export async function acceptMessages(
       FROM given WHERE ${isAccepted}
       ORDER BY position
     )
-    SELECT device_id AS "deviceId", is_linked AS "isLinked", ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom",
+    SELECT device_id AS "deviceId", is_linked AS "isLinked",
+      ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom", ${hasMedia ? sql`is_complete` : sql`true`} AS "isComplete",
       away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
     ORDER BY position`
@@ -149,28 +151,22 @@ type AcceptanceRow = {
   deviceId: number | null
   isLinked: boolean
   hasRoom: boolean
+  isComplete: boolean
   awayReason: string | null
   awayMs: number | null
   isAccepted: boolean
 }
 
 function toAcceptance(row: AcceptanceRow): Acceptance {
-  const { deviceId, isLinked, hasRoom, awayReason, awayMs, isAccepted } = row
+  const { deviceId, isLinked, hasRoom, isComplete, awayReason, awayMs, isAccepted } = row
   if (deviceId === null) return { outcome: 'sender_not_found' }
   if (!isLinked) return { outcome: 'sender_not_connected' }
   if (isBlocking(awayReason)) return { outcome: 'sender_blocked', reason: awayReason }
   if (!hasRoom) return { outcome: 'media_full' }
+  if (!isComplete) return { outcome: 'media_lost' }
   if (!isAccepted) return { outcome: 'key_used' }
   const away = awayReason === null ? null : { reason: awayReason, forMs: awayMs ?? 0 }
   return { outcome: 'accepted', deviceId, away }
-}
-
-function mediaCases(sql: Database['$client'], messages: NewMessage[]) {
-  return messages.reduce(
-    (cases, { media }, index) =>
-      media ? sql`${cases} WHEN ${index + 1}::bigint THEN ${media.base64}::text` : cases,
-    sql``,
-  )
 }
 
 /** In the text of the statement: as parameters they would cost more than the whole comparison. */

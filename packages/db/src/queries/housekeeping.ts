@@ -12,6 +12,8 @@ export const beginning = '-infinity'
 const rowsMax = 5000
 /** With up to 17 MB each. */
 const blobsMax = 20
+/** With less than a megabyte each. */
+const partsMax = 400
 
 export async function deleteExpiredIdempotencyKeys(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
@@ -29,11 +31,18 @@ export async function deleteOldAuditEntries(
   return deleteOldRows(db, 'audit_log', sql`now() - ${days} * interval '1 day'`, after)
 }
 
+/** What processes that were killed had stored of media of requests. */
+export async function deleteLostMediaParts(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, 'media_parts', sql`now() - interval '1 hour'`, after, partsMax)
+}
+
 async function deleteOldRows(
   db: Database,
-  table: 'idempotency_keys' | 'audit_log',
+  table: 'idempotency_keys' | 'audit_log' | 'media_parts',
   olderThan: ReturnType<Database['$client']>,
   after: string,
+  limit = rowsMax,
 ): Promise<DeletedBatch> {
   const sql = db.$client
   const [row] = await sql<{ deleted: number; last: string | null }[]>`
@@ -41,7 +50,7 @@ async function deleteOldRows(
     old AS MATERIALIZED (
       SELECT ctid, created_at FROM ${sql(table)}
       WHERE (SELECT is_ours FROM turn) AND created_at >= ${after}::timestamptz AND created_at < ${olderThan}
-      ORDER BY created_at LIMIT ${rowsMax}
+      ORDER BY created_at LIMIT ${limit}
       FOR UPDATE SKIP LOCKED
     ),
     deleted AS (DELETE FROM ${sql(table)} WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)) RETURNING 1)

@@ -1,5 +1,35 @@
 import type { Database } from '../client.ts'
 
+type MediaPart = { accountId: number; uploadId: string; position: number; base64: string }
+
+/** A part of the media of a message that is about to be accepted. Parts are put together in the order of `position`. */
+export async function storeMediaPart(
+  db: Database,
+  { accountId, uploadId, position, base64 }: MediaPart,
+): Promise<void> {
+  await db.$client`
+    INSERT INTO media_parts (account_id, upload_id, position, bytes)
+    VALUES (${accountId}, ${uploadId}, ${position}, decode(${base64}, 'base64'))`
+}
+
+/** Once the message was accepted or refused. Housekeeping finds the parts of processes that were killed. */
+export async function deleteMediaParts(
+  db: Database,
+  { accountId, uploadId }: Pick<MediaPart, 'accountId' | 'uploadId'>,
+): Promise<void> {
+  await db.$client`DELETE FROM media_parts WHERE upload_id = ${uploadId} AND account_id = ${accountId}`
+}
+
+/** Whether `bytes` more of media may wait for the account. */
+export async function hasRoomForMedia(
+  db: Database,
+  { accountId, bytes, bytesMax }: { accountId: number; bytes: number; bytesMax: number },
+): Promise<boolean> {
+  const [used] = await db.$client<{ bytes: string }[]>`
+    SELECT bytes FROM media_usage WHERE account_id = ${accountId}`
+  return Number(used?.bytes ?? 0) + bytes <= bytesMax
+}
+
 /** Looked at in one statement. Housekeeping finds the rest. */
 const blobsMax = 1000
 

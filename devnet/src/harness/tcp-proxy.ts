@@ -23,12 +23,14 @@ type Options = {
   random?: () => number
   /** Sees what passes in both directions. */
   onData?(chunk: Buffer): void
+  /** Until it resolves, neither this nor what comes after it passes. */
+  hold?(chunk: Buffer): Promise<void> | undefined
 }
 
 /** Stands in front of a real server and fails the way networks fail. */
 export async function startTcpProxy(
   target: string,
-  { random = Math.random, onData }: Options = {},
+  { random = Math.random, onData, hold }: Options = {},
 ): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
@@ -44,12 +46,14 @@ export async function startTcpProxy(
     if (mode === 'frozen') from.pause()
     from.on('data', (chunk: Buffer) => {
       onData?.(chunk)
-      if (!weather && late === 0) return to.write(chunk)
+      const held = hold?.(chunk)
+      if (!weather && !held && late === 0) return to.write(chunk)
       if (weather && random() < weather.resetShare) return from.resetAndDestroy()
       late += 1
       const arrived = delay(weather ? weather.latencyMs + (2 * random() - 1) * weather.jitterMs : 0)
       passing = passing
         .then(() => arrived)
+        .then(() => held)
         .then(() => {
           late -= 1
           if (to.writable) to.write(chunk)

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { expect, it } from 'vitest'
+import { startDevnet } from '../src/devnet.ts'
+import { makePhones } from '../src/harness/phones.ts'
+import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
+import { makeGatewayClient, until } from './gateway-client.ts'
+
+const sender = '15550720001'
+/** A parameter of a statement, as the protocol of Postgres writes it: its length, then the text. */
+const online = Buffer.from('\0\0\0\x06online')
+
+it('a connection that WhatsApp ends while it is still being noted as online is not online afterwards', async () => {
+  let isHolding = true
+  let isHeld = false
+  let letPass: () => void = () => undefined
+  const passing = new Promise<void>((resolve) => {
+    letPass = resolve
+  })
+  let postgres: TcpProxy | undefined
+  const devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    async between(name, url) {
+      if (!url.startsWith('postgres') || !name.startsWith('worker')) return url
+      postgres = await startTcpProxy(url, {
+        hold(chunk) {
+          if (!isHolding || !chunk.includes(online)) return undefined
+          isHeld = true
+          return passing
+        },
+      })
+      return postgres.url
+    },
+  })
+  const database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  try {
+    const gateway = makeGatewayClient(devnet)
+    const phones = makePhones(devnet.simulator?.controlUrl ?? '')
+    await database.$client.unsafe(`
+      CREATE TABLE noted (place serial, connection text);
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO noted (connection) VALUES (NEW.connection); RETURN NULL; END $$;
+      CREATE TRIGGER note AFTER UPDATE OF connection ON devices FOR EACH ROW EXECUTE FUNCTION note()`)
+    const { body } = await gateway.call('generate-qr', { sender })
+    await phones.scan(String(body.qr_text), sender)
+    await until('it is being noted as online', async () => isHeld)
+    isHolding = false
+    await database.$client`TRUNCATE noted`
+
+    await phones.fault({ kind: 'stream_error', code: '403', sender })
+    const log = join(devnet.dataFolder, 'logs/worker-1.log')
+    await until('the worker knows of the end', async () => readFileSync(log, 'utf8').includes('"code":403'))
+    letPass()
+    const noted = () =>
+      database.$client<{ connection: string }[]>`SELECT connection FROM noted ORDER BY place`
+    await until('both are noted', async () => (await noted()).length >= 2)
+    expect(await noted()).toEqual([{ connection: 'online' }, { connection: 'offline' }])
+    expect(await gateway.statusOf(sender)).toMatchObject({
+      status: 'disconnected',
+      status_reason: 'blocked_by_whatsapp',
+    })
+  } finally {
+    letPass()
+    await closeDatabase(database)
+    await devnet.close()
+    await postgres?.close()
+  }
+}, 60_000)

@@ -76,6 +76,30 @@ it('a former owner that was stopped in the middle of a handshake does not log in
   await until('the former owner has ended its connection', async () => countEndings(former) > endings)
   expect(await countLogins()).toBe(before.logins + 1)
   expect((await phones.stats()).conflicts).toBe(before.stats.conflicts)
+  postgres?.heal()
+  await until('both own senders again', async () => (await countOwners()) === 2)
+}, 60_000)
+
+it('a phone that scans while its worker loses the lease is not linked, and can scan the code of the next owner', async () => {
+  const scanning = '15550710002'
+  const code = async () => String((await gateway.call('generate-qr', { sender: scanning })).body.qr_text)
+  const shown = await code()
+  const former = await ownerOf(scanning)
+  const { postgres } = links.get(former) ?? {}
+  postgres?.freeze()
+  // It would end with the login of this link, which never comes.
+  void phones.scan(shown, scanning).catch(() => undefined)
+  await until('another worker owns it', async () => (await ownerOf(scanning)) !== former)
+  postgres?.heal()
+  const next = await until('the next owner shows a code', async () => {
+    const given = await code()
+    return given !== shown && given
+  })
+  expect(await gateway.statusOf(scanning)).not.toMatchObject({ status: 'connected' })
+  await phones.scan(next, scanning)
+  await until('it is connected', async () => (await gateway.statusOf(scanning)).status === 'connected')
+  const given = { sender: scanning, number: sender, message: 'after all', wait: 20 }
+  expect(['sent', 'delivered']).toContain((await gateway.call('send-message', given)).body.status)
 }, 60_000)
 
 async function countLogins(): Promise<number> {
@@ -88,6 +112,12 @@ async function ownerOf(number: string): Promise<string> {
     JOIN shard_leases AS lease ON lease.shard = device.shard JOIN workers AS worker ON worker.id = lease.owner
     WHERE device.sender = ${number}`
   return row?.name ?? ''
+}
+
+async function countOwners(): Promise<number> {
+  const [row] = await database.$client<{ owners: number }[]>`
+    SELECT count(DISTINCT owner)::int AS owners FROM shard_leases WHERE owner IS NOT NULL`
+  return row?.owners ?? 0
 }
 
 function countEndings(worker: string): number {

@@ -1,21 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { migrate } from '@wagate/db/migrate'
 import { acceptMessages } from '@wagate/db/queries/accept-messages'
 import { listDevicesWithWork } from '@wagate/db/queries/device-state'
 import { expireMessages, failUnlinkedMessages } from '@wagate/db/queries/end-waiting'
 import { beginning, deleteExpiredIdempotencyKeys } from '@wagate/db/queries/housekeeping'
 import { releaseShards } from '@wagate/db/queries/shard-leases'
 import { quantile, significant } from '@wagate/devnet/harness/statistics'
-import { startKeeper } from '@wagate/devnet/servers/keeper'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { endInPages } from '@wagate/worker/end-in-pages'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { devices, fenceOf, fillTables } from './mass/fill.ts'
 import type { Row } from './table.ts'
+import { withThrowAwayPostgres } from './throw-away-postgres.ts'
 
 export type Size = { expiring: number; keys: number; scheduled: number; unlinked: number }
 
@@ -34,25 +30,21 @@ type Samples = { acceptMs: number[]; pollMs: number[]; handOverMs: number[] }
 /** What accepts, the poll and a hand-over wait while masses of rows expire, are deleted or belong to no link. */
 export async function measureMass({ short, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
-  const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
-  const settings = { folder, logFolder: join(folder, 'logs'), vendorFolder: folder, durable: false }
-  const keeper = await startKeeper({ ...settings, postgres: true, redis: false }, {}, signal)
-  const url = keeper.postgres?.url ?? ''
-  await migrate(url, { shards: 256, network: 'simulator' })
-  const db = openDatabase(url, { poolSize: 8, applicationName: 'bench', statementTimeoutMs: 4000 })
-  try {
-    // With no more than that, nothing but what is measured disturbs.
-    await fillTables(db.$client, { ...size, expiring: 0, scheduled: 0, unlinked: 0, keys: 0 })
-    const nothing = await sample(db, signal, () => delay(short ? undisturbedMs / 2 : undisturbedMs))
-    await fillMore(url, size)
-    const phases: [string, Samples][] = [['undisturbed', nothing]]
-    for (const [name, work] of Object.entries(workOf(db))) phases.push([name, await sample(db, signal, work)])
-    return makeReport(size, phases)
-  } finally {
-    await closeDatabase(db)
-    await keeper.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  return withThrowAwayPostgres({ shards: 256, signal }, async ({ url }) => {
+    const db = openDatabase(url, { poolSize: 8, applicationName: 'bench', statementTimeoutMs: 4000 })
+    try {
+      // With no more than that, nothing but what is measured disturbs.
+      await fillTables(db.$client, { ...size, expiring: 0, scheduled: 0, unlinked: 0, keys: 0 })
+      const nothing = await sample(db, signal, () => delay(short ? undisturbedMs / 2 : undisturbedMs))
+      await fillMore(url, size)
+      const phases: [string, Samples][] = [['undisturbed', nothing]]
+      for (const [name, work] of Object.entries(workOf(db)))
+        phases.push([name, await sample(db, signal, work)])
+      return makeReport(size, phases)
+    } finally {
+      await closeDatabase(db)
+    }
+  })
 }
 
 async function fillMore(url: string, size: Size): Promise<void> {

@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { migrate } from '@wagate/db/migrate'
 import {
   countLinkedDevices,
   findDeviceStates,
@@ -19,10 +15,10 @@ import {
 } from '@wagate/db/queries/shard-leases'
 import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers'
 import { significant } from '@wagate/devnet/harness/statistics'
-import { startKeeper } from '@wagate/devnet/servers/keeper'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 import { fillInstallation, type Size } from './statements/fill.ts'
+import { withThrowAwayPostgres } from './throw-away-postgres.ts'
 
 const sizes: Record<'full' | 'short', Size> = {
   full: { workers: 500, shards: 4096, devices: 100_000, messages: 2_000_000, weeks: 52 },
@@ -35,41 +31,26 @@ const measureMs = { full: 2000, short: 700 }
 export async function measureStatements({ short, signal }: BenchmarkOptions): Promise<Report> {
   const kind = short ? 'short' : 'full'
   const size = sizes[kind]
-  const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
-  const keeper = await startKeeper(
-    {
-      folder,
-      logFolder: join(folder, 'logs'),
-      vendorFolder: folder,
-      postgres: true,
-      redis: false,
-      durable: false,
-    },
-    {},
-    signal,
-  )
-  const url = keeper.postgres?.url ?? ''
-  await migrate(url, { shards: size.shards })
-  const db = openDatabase(url, { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 })
-  try {
-    await fillInstallation(db.$client, size)
-    const rows = []
-    for (const [statement, run] of Object.entries(await statementsOf(db))) {
-      signal.throwIfAborted()
-      rows.push({ statement, ...(await measure(run, measureMs[kind], keeper.pid)) })
+  return withThrowAwayPostgres({ shards: size.shards, signal }, async ({ url, pid }) => {
+    const db = openDatabase(url, { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 })
+    try {
+      await fillInstallation(db.$client, size)
+      const rows = []
+      for (const [statement, run] of Object.entries(await statementsOf(db))) {
+        signal.throwIfAborted()
+        rows.push({ statement, ...(await measure(run, measureMs[kind], pid)) })
+      }
+      return {
+        tables: [{ title: 'One worker of them, one statement after the other', rows }],
+        notes: [
+          `${size.workers} workers, ${size.shards} shards, ${size.devices} linked senders, ${size.messages} messages, ${size.weeks} weeks of partitions.`,
+        ],
+        samples: rows,
+      }
+    } finally {
+      await closeDatabase(db)
     }
-    return {
-      tables: [{ title: 'One worker of them, one statement after the other', rows }],
-      notes: [
-        `${size.workers} workers, ${size.shards} shards, ${size.devices} linked senders, ${size.messages} messages, ${size.weeks} weeks of partitions.`,
-      ],
-      samples: rows,
-    }
-  } finally {
-    await closeDatabase(db)
-    await keeper.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 async function statementsOf(db: Database): Promise<Record<string, () => Promise<unknown>>> {

@@ -2,6 +2,7 @@ import { openingMs } from '@wagate/db/queries/shard-leases'
 import { shardOf } from '@wagate/shared/shard'
 import { idleTicks, restMsPerWorker, settleTicks } from '@wagate/worker/ownership/placement'
 import { areOpening, chooseClaims, fairShare, planReleases } from '@wagate/worker/ownership/shares'
+import { makeRandom } from '../random.ts'
 
 /** What the simulation takes for granted. */
 export type Setup = {
@@ -263,15 +264,6 @@ function makeShards({ shards, senders }: Setup): Shard[] {
     if (shard) shard.linked += 1
   }
   return made
-}
-
-/** Comes out the same each time (Lehmer's generator). */
-function makeRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
 }
 
 function shuffled<T>(items: T[], random: () => number): T[] {

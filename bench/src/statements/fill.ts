@@ -1,9 +1,10 @@
 import type { Database } from '@wagate/db/client'
+import { makeOldPartitions } from '../old-partitions.ts'
+import { vacuumTables } from '../vacuum-tables.ts'
 
 export type Size = { workers: number; shards: number; devices: number; messages: number; weeks: number }
 
 const messagesAtOnce = 50_000
-const weekMs = 7 * 86_400_000
 
 /** An installation of this size as Postgres sees it: every sender linked and online, every worker alive, nothing waiting. */
 export async function fillInstallation(sql: Database['$client'], size: Size): Promise<void> {
@@ -36,18 +37,5 @@ export async function fillInstallation(sql: Database['$client'], size: Size): Pr
       FROM generate_series(${first}::int, ${first + messagesAtOnce - 1}::int) AS n,
         LATERAL (SELECT now() - n::float8 / ${messages}::float8 * interval '28 days' AS at) AS sent`
   }
-  // One after the other: a connection that is silent for long is taken for dead.
-  const tables = await sql<{ name: string }[]>`
-    SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`
-  for (const { name } of tables) await sql.unsafe(`VACUUM ANALYZE ${name}`)
-}
-
-/** As they are after so many weeks: those to come are there already. */
-async function makeOldPartitions(sql: Database['$client'], weeks: number): Promise<void> {
-  const thisWeek = Math.floor(Date.now() / weekMs)
-  for (let week = thisWeek - weeks; week < thisWeek - 1; week++) {
-    const [from, to] = [week, week + 1].map((n) => new Date(n * weekMs).toISOString()) as [string, string]
-    const name = `messages_${from.slice(0, 10).replaceAll('-', '')}`
-    await sql.unsafe(`CREATE TABLE ${name} PARTITION OF messages FOR VALUES FROM ('${from}') TO ('${to}')`)
-  }
+  await vacuumTables(sql)
 }

@@ -1,0 +1,34 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '@wagate/db/migrate'
+import { startKeeper } from '@wagate/devnet/servers/keeper'
+
+type Postgres = {
+  url: string
+  /** Of the process whose child Postgres is. */
+  pid: number
+}
+
+/** Does the work on a Postgres that is set up for so many shards, and deletes its data afterwards. */
+export async function withThrowAwayPostgres<T>(
+  { shards, signal }: { shards: number; signal: AbortSignal },
+  work: (postgres: Postgres) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
+  // Root's Postgres runs under another account, which must be able to pass: its data would be put, and stay, elsewhere.
+  chmodSync(folder, 0o711)
+  const settings = { folder, logFolder: join(folder, 'logs'), vendorFolder: folder, durable: false }
+  try {
+    const keeper = await startKeeper({ ...settings, postgres: true, redis: false }, {}, signal)
+    try {
+      const url = keeper.postgres?.url ?? ''
+      await migrate(url, { shards, network: 'simulator' })
+      return await work({ url, pid: keeper.pid })
+    } finally {
+      await keeper.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -15,6 +15,8 @@ export type Report = {
   notes: string[]
   /** Every single measurement, for the JSON file. */
   samples: unknown
+  /** What was too slow, where that fails the run: it is said after the figures. */
+  failure?: string | undefined
 }
 
 export type Benchmark = (options: BenchmarkOptions) => Promise<Report>

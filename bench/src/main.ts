@@ -17,6 +17,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   idle: async () => (await import('./idle.ts')).measureIdle,
   statements: async () => (await import('./statements.ts')).measureStatements,
+  history: async () => (await import('./history.ts')).measureHistory,
   mass: async () => (await import('./mass.ts')).measureMass,
   preload: async () => (await import('./preload.ts')).measurePreload,
 }
@@ -83,6 +84,10 @@ async function main(): Promise<void> {
   if (values.json) {
     const content = { name, isShort: values.short, machine, atEnd: describeMachine(), seconds, ...report }
     writeFileSync(values.json, `${JSON.stringify(content, null, 2)}\n`)
+  }
+  if (report.failure) {
+    console.error(`\n${report.failure}`)
+    process.exitCode = 1
   }
 }
 

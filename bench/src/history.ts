@@ -1,0 +1,164 @@
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import {
+  findHistoryPosition,
+  findMessage,
+  type HistoryFilter,
+  listMessages,
+} from '@wagate/db/queries/message-history'
+import { quantile, significant } from '@wagate/devnet/harness/statistics'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { dropFileCache } from './history/drop-file-cache.ts'
+import { accountId, fillHistory, type Size } from './history/fill.ts'
+import { type Place, pickPlaces } from './history/places.ts'
+import type { Row } from './table.ts'
+import { withThrowAwayPostgres } from './throw-away-postgres.ts'
+
+const sizes: Record<'full' | 'short', Size & { pages: number }> = {
+  full: { messages: 10_000_000, senders: 20, contacts: 200_000, weeks: 26, pages: 100 },
+  short: { messages: 200_000, senders: 20, contacts: 4000, weeks: 26, pages: 12 },
+}
+/** Of the full run. */
+const pageMsMax = 100
+/** The most that the API gives, and what it gives unless asked for less. */
+const limit = 200
+/** More of them would leave little that is only on the disk. */
+const pagesBetweenDrops = 4
+
+/** Reads at that place, and resolves to how many messages it found. */
+type Read = (place: Place) => Promise<number>
+type Sample = Place & { filter: string; messages: number; diskMs: number; memoryMs: number }
+
+const filters: Record<string, (place: Place) => HistoryFilter> = {
+  none: () => ({}),
+  sender: ({ sender }) => ({ sender }),
+  number: ({ number }) => ({ number }),
+  'status=read': () => ({ status: 'read' }),
+  'status=queued': () => ({ status: 'queued' }),
+  'status=canceled': () => ({ status: 'canceled' }),
+  'status=failed': () => ({ status: 'failed' }),
+  'sender, number': ({ sender, number }) => ({ sender, number }),
+  'sender, status=queued': ({ sender }) => ({ sender, status: 'queued' }),
+  'sender, status=failed': ({ sender }) => ({ sender, status: 'failed' }),
+  'number, status=failed': ({ number }) => ({ number, status: 'failed' }),
+  'sender, number, status=read': ({ sender, number }) => ({ sender, number, status: 'read' }),
+}
+
+/** How long a page of the history of an account with very many messages takes, and whether that is too long. */
+export async function measureHistory({ short, signal }: BenchmarkOptions): Promise<Report> {
+  const size = short ? sizes.short : sizes.full
+  return withThrowAwayPostgres({ shards: 256, signal }, async ({ url }) => {
+    const filling = openDatabase(url, { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 })
+    const db = openForReading(url)
+    try {
+      await fillHistory(filling.$client, size, signal)
+      const reads = readsOf(db, url)
+      const places = await pickPlaces(filling, size, size.pages * Object.keys(reads).length)
+      const samples: Sample[] = []
+      for (let page = 0; page < size.pages; page++) {
+        signal.throwIfAborted()
+        if (page % pagesBetweenDrops === 0) {
+          await dropFileCache(filling.$client)
+          await warmConnection(db)
+        }
+        samples.push(...(await measureInTurn(reads, places)))
+      }
+      return { ...makeReport(size, samples), ...(!short && { failure: findFailure(samples) }) }
+    } finally {
+      await Promise.all([closeDatabase(filling), closeDatabase(db)])
+    }
+  })
+}
+
+/** As the API opens it, but with one connection: an account reads one page at a time. */
+function openForReading(url: string): Database {
+  return openDatabase(url, { poolSize: 1, applicationName: 'bench reads', statementTimeoutMs: 2000 })
+}
+
+/** A page of another account: the connection is open then, and Postgres has read its catalogs for it. */
+async function warmConnection(db: Database): Promise<void> {
+  await listMessages(db, accountId + 1, { before: undefined, limit: 1 })
+}
+
+function readsOf(db: Database, url: string): Record<string, Read> {
+  const pages = Object.entries(filters).map(([name, filterAt]): [string, Read] => [
+    name,
+    (place) => readPage(db, filterAt(place), place),
+  ])
+  return {
+    ...Object.fromEntries(pages),
+    'none, on a new connection': async (place) => {
+      const fresh = openForReading(url)
+      try {
+        return await readPage(fresh, {}, place)
+      } finally {
+        await closeDatabase(fresh)
+      }
+    },
+    message_id: async ({ id }) => ((await findMessage(db, accountId, id)) ? 1 : 0),
+  }
+}
+
+/** As the API does it. */
+async function readPage(db: Database, filter: HistoryFilter, { id, isNewest }: Place): Promise<number> {
+  const before = isNewest ? undefined : await findHistoryPosition(db, accountId, id)
+  return (await listMessages(db, accountId, { ...filter, before, limit })).messages.length
+}
+
+/** Each read once, so that what disturbs the machine meanwhile disturbs all of them, and each at a place of its own. */
+async function measureInTurn(reads: Record<string, Read>, places: Place[]): Promise<Sample[]> {
+  const samples: Sample[] = []
+  for (const [filter, read] of Object.entries(reads)) {
+    const place = places.pop()
+    if (!place) throw new Error('There are too few places')
+    const startedAt = performance.now()
+    const messages = await read(place)
+    const readAt = performance.now()
+    await read(place)
+    const memoryMs = performance.now() - readAt
+    samples.push({ filter, ...place, messages, diskMs: readAt - startedAt, memoryMs })
+  }
+  return samples
+}
+
+function makeReport(size: Size, samples: Sample[]): Report {
+  const names = [...new Set(samples.map(({ filter }) => filter))]
+  return {
+    tables: [
+      {
+        title: `Pages of up to ${limit} messages, ms: from the disk, and once more from memory`,
+        rows: names.map((name) => rowOf(samples.filter(({ filter }) => filter === name))),
+      },
+    ],
+    notes: [
+      `${size.messages} messages of the account in ${size.weeks} weeks, ${size.senders} senders, ${size.contacts} numbers.`,
+    ],
+    samples,
+  }
+}
+
+function rowOf(pages: Sample[]): Row {
+  const of = (figure: 'diskMs' | 'memoryMs' | 'messages', share: number) => {
+    const values = pages.map((page) => page[figure])
+    return significant(quantile(values, share))
+  }
+  return {
+    filter: pages[0]?.filter ?? '',
+    'disk p50': of('diskMs', 0.5),
+    'disk p99': of('diskMs', 0.99),
+    'disk max': of('diskMs', 1),
+    'memory p50': of('memoryMs', 0.5),
+    'memory p99': of('memoryMs', 0.99),
+    'memory max': of('memoryMs', 1),
+    'messages p50': of('messages', 0.5),
+    pages: pages.length,
+  }
+}
+
+function findFailure(samples: Sample[]): string | undefined {
+  const [slowest] = samples.toSorted((a, b) => slowerMs(b) - slowerMs(a))
+  if (!slowest || slowerMs(slowest) <= pageMsMax) return undefined
+  const tooSlow = samples.filter((page) => slowerMs(page) > pageMsMax).length
+  return `The slowest page took ${Math.round(slowerMs(slowest))} ms (${slowest.filter}), and ${tooSlow} of ${samples.length} more than ${pageMsMax} ms.`
+}
+
+const slowerMs = ({ diskMs, memoryMs }: Sample) => Math.max(diskMs, memoryMs)

@@ -1,0 +1,36 @@
+import type { Database } from '@wagate/db/client'
+import { makeRandom } from '../random.ts'
+import { accountId, contactOf, type Size, senderOf } from './fill.ts'
+
+/** A message anywhere in the history, and a sender and a number to filter by. */
+export type Place = { id: string; isNewest: boolean; sender: string; number: string }
+
+/** One page in this many is the newest, the others begin behind the message. */
+const newestEvery = 5
+/** Every second number is one of these. */
+const busiestContacts = 10
+
+/** The same each time, but for the ids. */
+export async function pickPlaces(db: Database, size: Size, count: number): Promise<Place[]> {
+  const random = makeRandom(1)
+  const below = (limit: number) => Math.floor(random() * limit)
+  const places: Place[] = []
+  while (places.length < count) {
+    places.push({
+      id: await findIdBefore(db, random() * size.weeks),
+      isNewest: below(newestEvery) === 0,
+      sender: senderOf(1 + below(size.senders)),
+      number: contactOf(below(below(2) === 0 ? busiestContacts : size.contacts)),
+    })
+  }
+  return places
+}
+
+async function findIdBefore(db: Database, weeksAgo: number): Promise<string> {
+  const [message] = await db.$client<{ id: string }[]>`
+    SELECT id FROM messages
+    WHERE account_id = ${accountId} AND created_at <= now() - ${weeksAgo}::float8 * interval '1 week'
+    ORDER BY created_at DESC, id DESC LIMIT 1`
+  if (!message) throw new Error(`There is no message from ${weeksAgo} weeks ago`)
+  return message.id
+}

@@ -45,9 +45,10 @@ export type HistoryPage = { messages: HistoryMessage[]; next: string | undefined
 
 /**
  * How many rows one page looks at for a filter that no index knows, such as a status that most messages do not have.
- * The page may then have fewer messages than asked for, or none, and still a `next`.
+ * The page may then have fewer messages than asked for, or none, and still a `next`. Those of one sender are all over
+ * the table: each may have to be fetched from the disk by itself.
  */
-const rowsMax = 5000
+const rowsMax = 500
 
 /** Newest first, those older than `before`. */
 export async function listMessages(

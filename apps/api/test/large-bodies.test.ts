@@ -96,6 +96,15 @@ describe('large bodies', () => {
     expect(answer.status).toBe(200)
   })
 
+  test('of strangers in many networks keep out nobody who has a key', async () => {
+    // More than the share of two networks, and the turn to finish.
+    const networks = ['198.51.100.1', '203.0.113.1', '192.0.2.1']
+    await Promise.all(
+      networks.map((address) => beginUpload({ address, bytes: 11 * mebibyte, length: 23 * mebibyte })),
+    )
+    expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
+  })
+
   test('that are refused for another reason give their memory back', async () => {
     const url = `data:image/png;base64,${Buffer.alloc(15 * mebibyte).toString('base64')}`
     for (let n = 0; n < 3; n++) {
@@ -141,6 +150,21 @@ describe('large bodies', () => {
       expect(String(answer)).toContain('"code":"request_timeout"')
     }
     expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+
+  test('are handled one at a time for an account, which leaves the other place to others', async () => {
+    const bodies = makeLargeBodies(memoryBytes)
+    const handle = async (key: string, deadlineMs: number) => {
+      const deadline = new Deadline(deadlineMs)
+      const exchange = { deadline, answered: () => new Promise(() => undefined) }
+      const admission = bodies.admit(exchange, { kind: 'account', key })
+      await admission.toHold(mebibyte)
+      await admission.toParse()
+    }
+    await handle('1', 1000)
+    await expect(handle('1', 20)).rejects.toMatchObject({ code: 'unavailable' })
+    await handle('2', 1000)
+    await expect(handle('3', 20)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   test('of which the handler has not let go count after their callers were answered', async () => {

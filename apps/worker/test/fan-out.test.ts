@@ -1,5 +1,14 @@
+import { makeLogger } from '@wagate/shared/logger'
+import type { UserFacingSocketConfig, WASocket } from 'baileys'
 import { describe, expect, it } from 'vitest'
-import { reachOf } from '../src/session/fan-out.ts'
+import type { DeviceContext } from '../src/context.ts'
+import { makeMetrics } from '../src/metrics.ts'
+import { makeDelivery } from '../src/outbox/delivery.ts'
+import type { OutboxDevice } from '../src/outbox/outbox.ts'
+import { makeRetries } from '../src/outbox/retries.ts'
+import { reachOf, reportFanOut } from '../src/session/fan-out.ts'
+
+type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 
 const own = ['15550000001:3@s.whatsapp.net', '900000000000001:3@lid']
 const ownPhone = '15550000001@s.whatsapp.net'
@@ -22,3 +31,77 @@ describe('a message that left', () => {
     expect(reachOf({ encrypted: [ownPhone], failed: [] }, ownPhone, own)).toBe('all')
   })
 })
+
+describe('a delivery', () => {
+  it('leaves out a device of the recipient only when it fails a second time', async () => {
+    const { attempt, sent } = makeAttempts({ failing: [companion] })
+    await expect(attempt()).rejects.toThrow('could not be encrypted for every device')
+    expect(await attempt()).toEqual({ kind: 'acknowledged' })
+    expect(sent()).toEqual({ times: 2, forgotten: ['15550000002'] })
+  })
+
+  it('never counts as sent when nothing in it is for the recipient', async () => {
+    const { attempt } = makeAttempts({ failing: [recipient, companion] })
+    for (let n = 0; n < 3; n++) await expect(attempt()).rejects.toThrow('could not be encrypted')
+  })
+
+  it('goes out once when every device can read it', async () => {
+    const { attempt, sent } = makeAttempts({ failing: [] })
+    expect(await attempt()).toEqual({ kind: 'acknowledged' })
+    expect(sent()).toEqual({ times: 1, forgotten: [] })
+  })
+})
+
+/** One message through a socket that encrypts as Baileys does: a device that it cannot encrypt for is left out. */
+function makeAttempts({ failing }: { failing: string[] }) {
+  const waId = '3EB0000000000000000001'
+  const forgotten: unknown[] = []
+  let times = 0
+  const repository = reportFanOut(
+    standIn<Repository>({
+      async encryptMessage({ jid }: { jid: string }) {
+        if (failing.includes(jid)) throw new Error('No session')
+        return { type: 'msg', ciphertext: new Uint8Array() }
+      },
+    }),
+  )
+  const sock = standIn<WASocket>({
+    user: { id: own[0], lid: own[1] },
+    userDevicesCache: { get: async () => ['0'], del: async (user: string) => void forgotten.push(user) },
+    async relayMessage() {
+      times += 1
+      const data = new Uint8Array()
+      const devices = [ownPhone, recipient, companion]
+      await Promise.all(devices.map((jid) => repository.encryptMessage({ jid, data }).catch(() => undefined)))
+      delivery.settle(waId, { kind: 'acknowledged' })
+      return waId
+    },
+  })
+  const nothing = async () => undefined
+  const hold = { isPoison: false, end: nothing, unmark: nothing, unmarkSuspect: nothing }
+  const context = standIn<DeviceContext>({
+    config: { SEND_ACK_TIMEOUT_MS: 60_000 },
+    logger: makeLogger('test', 'silent'),
+    metrics: makeMetrics(),
+    holds: { take: async () => hold },
+  })
+  const device = standIn<OutboxDevice>({ id: 1, retries: makeRetries(), lease: { shard: 1 } })
+  const delivery = makeDelivery(context, device, sock)
+  const message = standIn<Parameters<typeof delivery.send>[0]>({
+    id: 'a message',
+    waId,
+    type: 'text',
+    body: 'x',
+    uploadedContent: null,
+    interruptions: 0,
+  })
+  return {
+    attempt: () => delivery.send(message, recipient, () => true),
+    sent: () => ({ times, forgotten }),
+  }
+}
+
+/** The parts of something large that a test needs. */
+function standIn<Whole>(parts: object): Whole {
+  return parts as Whole
+}

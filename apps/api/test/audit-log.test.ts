@@ -112,6 +112,20 @@ test('is written with the change or not at all', async () => {
   }
 })
 
+test('has nothing of a change that failed when it was committed', async () => {
+  const account = await gateway.createAccount()
+  await gateway.db.$client.unsafe(`
+    CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+    CREATE CONSTRAINT TRIGGER planted AFTER INSERT ON devices DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION planted()`)
+  try {
+    expect((await account.post('/create-device', { sender: randomPhone() })).status).toBe(500)
+    expect(await entriesBy(account.userId)).toEqual([])
+  } finally {
+    await gateway.db.$client.unsafe('DROP TRIGGER planted ON devices; DROP FUNCTION planted')
+  }
+})
+
 test('holds no secret', async () => {
   const password = 'a password to look for'
   const { apiKey, userId } = await gateway.createAccount({ password })

@@ -70,6 +70,11 @@ describe('users', () => {
     }
     expect((await account.get('/user-info')).body).toMatchObject({ level: 'USER', devices_allowed: 10 })
   })
+
+  test('are not shown to an ADMIN whose account has expired', async () => {
+    const admin = await gateway.createAccount({ role: 'ADMIN', expiry: '2020-01-01T00:00:00Z' })
+    expect(await admin.get('/users')).toMatchObject({ status: 403, body: { code: 'account_expired' } })
+  })
 })
 
 describe('update-user', () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway
@@ -8,35 +9,62 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('pages of one account that take long hold up no send and no page of another', async () => {
-  const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
+/** Nobody reads messages of all weeks, or of a week of 2020, until it resolves. A send only writes the present week. */
+async function whileReadsWait(work: () => Promise<void>): Promise<void> {
   const sql = gateway.db.$client
   await sql.unsafe(
-    `CREATE TABLE messages_2020 PARTITION OF messages FOR VALUES FROM ('2020-01-02') TO ('2020-01-09')`,
+    `CREATE TABLE IF NOT EXISTS messages_2020 PARTITION OF messages FOR VALUES FROM ('2020-01-02') TO ('2020-01-09')`,
   )
-  const blocker = await sql.reserve()
-  await blocker`BEGIN`
-  await blocker`SET LOCAL idle_in_transaction_session_timeout = 0`
-  // Every page reads all weeks; a send only writes the present one.
-  await blocker`LOCK TABLE messages_2020 IN ACCESS EXCLUSIVE MODE`
-  const pages = Array.from({ length: 40 }, () => heavy.account.get('/messages'))
+  await sql.begin(async (blocker) => {
+    await blocker`SET LOCAL idle_in_transaction_session_timeout = 0`
+    await blocker`LOCK TABLE messages_2020 IN ACCESS EXCLUSIVE MODE`
+    await work()
+  })
+}
 
-  const answered: number[] = []
-  for (const page of pages) void page.then(({ status }) => answered.push(status))
+/** Of the connections for reading, or of all that the API has. */
+async function countWaiting(application: 'wagate-api reads' | 'wagate-api%'): Promise<number> {
+  const waiting = await gateway.db.$client`
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE ${application} AND wait_event_type = 'Lock'`
+  return waiting.length
+}
 
-  const refused = await Promise.race(pages)
-  expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
-  const sends = Array.from({ length: 5 }, () =>
-    other.account.post('/send-message', { sender: other.sender, number: '4915188888888', message: 'x' }),
-  )
+async function expectSends({ account, sender }: Awaited<ReturnType<typeof createSender>>): Promise<void> {
+  const message = { sender, number: '4915188888888', message: 'x' }
+  const sends = Array.from({ length: 5 }, () => account.post('/send-message', message))
   for (const { status } of await Promise.all(sends)) expect(status).toBe(200)
-  expect((await other.account.get('/devices')).status).toBe(200)
-  // Those that were not refused still wait for the database.
-  expect(answered.filter((status) => status !== 429)).toEqual([])
+}
 
-  await blocker`COMMIT`
-  blocker.release()
+test('pages of one account that take long hold up no send and no page of another', async () => {
+  const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
+  const answered: number[] = []
+  let pages: ReturnType<typeof heavy.account.get>[] = []
+  await whileReadsWait(async () => {
+    pages = Array.from({ length: 40 }, () => heavy.account.get('/messages'))
+    for (const page of pages) void page.then(({ status }) => answered.push(status))
+
+    const refused = await Promise.race(pages)
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+    await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(1))
+    void other.account.get('/messages')
+    await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(2))
+    await expectSends(other)
+    expect((await other.account.get('/devices')).status).toBe(200)
+    // Those that were not refused still wait for the database.
+    expect(answered.filter((status) => status !== 429)).toEqual([])
+  })
   const codes = (await Promise.all(pages)).map(({ status }) => status)
   expect(codes.filter((code) => code === 429)).toHaveLength(19)
   expect(await other.account.get('/messages')).toMatchObject({ status: 200 })
+})
+
+test('reads that take long hold up no send, however many there are', async () => {
+  const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
+  const old = makeMessageId(heavy.sender, Date.parse('2020-01-04'))
+  await whileReadsWait(async () => {
+    for (let n = 0; n < 40; n++) void heavy.account.get('/message-status', { message_id: old })
+    await vi.waitFor(async () => expect(await countWaiting('wagate-api%')).toBeGreaterThan(1))
+    await expectSends(other)
+  })
 })

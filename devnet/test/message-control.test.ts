@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeMessageId, whatsAppIdOf } from '../../packages/shared/src/ids.ts'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { makePhones } from '../src/harness/phones.ts'
 import { type MessageRecord, makeGatewayClient, until } from './gateway-client.ts'
 
 const sender = '15550300001'
 const contact = '15550300002'
+const dayMs = 86_400_000
 
 let devnet: Devnet
 let database: Database
@@ -110,6 +112,37 @@ describe('cancel-message', () => {
     expect(await acksOf((await statusOf(id)).wa_message_id)).toEqual([])
   })
 })
+
+describe('a scheduled message', () => {
+  it('that was accepted 32 days ago leaves once, and gets its acknowledgement and its receipts', async () => {
+    const number = '15550300301'
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const { body } = await gateway.call('send-message', { sender, number, message: 'x', send_at: sendAt })
+    const id = makeMessageId(sender, Date.now() - 32 * dayMs)
+    await acceptAgo(32, { id: String(body.message_id), as: id })
+    const { wa_message_id: waId } = await untilStatus(id, 'delivered')
+    await gateway.control(`/chats/${number}/read`, { wa_message_id: waId })
+    await untilStatus(id, 'read')
+    // Only the poll finds this one: it would find the other one again.
+    const soon = new Date(Date.now() + 1000).toISOString()
+    const after = await gateway.call('send-message', { sender, number: contact, message: 'x', send_at: soon })
+    await untilStatus(String(after.body.message_id), 'delivered')
+    expect(await acksOf(waId)).toEqual(['ok'])
+  })
+})
+
+/** As if it had been accepted so many days ago, and were due now. */
+async function acceptAgo(days: number, { id, as }: { id: string; as: string }): Promise<void> {
+  const sql = database.$client
+  const isoDay = (ago: number) => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)
+  await sql.unsafe(
+    `CREATE TABLE messages_long_ago PARTITION OF messages FOR VALUES FROM ('${isoDay(days + 2)}') TO ('${isoDay(days - 2)}')`,
+  )
+  await sql`
+    UPDATE messages SET id = ${as}, wa_id = ${whatsAppIdOf(as)}, send_at = now(),
+      created_at = now() - ${days} * interval '1 day'
+    WHERE id = ${id}`
+}
 
 describe('check-number', () => {
   it('says who is on WhatsApp', async () => {

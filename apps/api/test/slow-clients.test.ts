@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeServer } from '../src/http/server.ts'
+import { startGateway } from './gateway.ts'
 
 let server: Server
 beforeAll(async () => {
@@ -57,4 +58,27 @@ describe('a client that never comes to an end', () => {
     expect(await answer.json()).toEqual({ ok: true, bytes: 3 })
     await slow
   })
+})
+
+test('a connection beyond CONNECTIONS_MAX is closed without an answer, and the others are answered', async () => {
+  const gateway = await startGateway({ CONNECTIONS_MAX: '2' })
+  try {
+    const ask = (connection: string) => {
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').resume()
+      socket.on('error', () => undefined)
+      socket.write(`GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`)
+      return socket
+    }
+    const others = [ask('keep-alive'), ask('keep-alive')]
+    await Promise.all(others.map((socket) => once(socket, 'data')))
+    const refused = ask('close')
+    await once(refused, 'close')
+    expect(refused.bytesRead).toBe(0)
+    for (const socket of others) {
+      socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 200 /)
+    }
+  } finally {
+    await gateway.close()
+  }
 })

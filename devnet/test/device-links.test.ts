@@ -2,6 +2,7 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { makePhones, type Phones } from '../src/harness/phones.ts'
+import { whileLocked } from '../src/harness/while-locked.ts'
 import { type Answer, makeGatewayClient, until } from './gateway-client.ts'
 
 const contact = '15550700099'
@@ -80,10 +81,8 @@ describe('a scanned device', () => {
 
   it('is linked and connected while messages of a former link cannot be failed', async () => {
     const sender = '15550700007'
-    await database.$client.begin(async (sql) => {
-      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-      // Nothing is written to messages from here on; they can be read.
-      await sql`LOCK TABLE messages IN SHARE ROW EXCLUSIVE MODE`
+    // Nothing is written to messages from here on; they can be read.
+    await whileLocked(database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
       await scan(gateway, sender, sender)
       await untilStatus(gateway, sender, 'connected')
     })

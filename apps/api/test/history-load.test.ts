@@ -1,5 +1,6 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { whileLocked } from '../../../devnet/src/harness/while-locked.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway
@@ -11,15 +12,10 @@ afterAll(() => gateway.close())
 
 /** Nobody reads messages of all weeks, or of a week of 2020, until it resolves. A send only writes the present week. */
 async function whileReadsWait(work: () => Promise<void>): Promise<void> {
-  const sql = gateway.db.$client
-  await sql.unsafe(
+  await gateway.db.$client.unsafe(
     `CREATE TABLE IF NOT EXISTS messages_2020 PARTITION OF messages FOR VALUES FROM ('2020-01-02') TO ('2020-01-09')`,
   )
-  await sql.begin(async (blocker) => {
-    await blocker`SET LOCAL idle_in_transaction_session_timeout = 0`
-    await blocker`LOCK TABLE messages_2020 IN ACCESS EXCLUSIVE MODE`
-    await work()
-  })
+  await whileLocked(gateway.db, 'messages_2020 IN ACCESS EXCLUSIVE MODE', work)
 }
 
 /** Of the connections for reading, or of all that the API has. */

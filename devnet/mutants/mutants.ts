@@ -23,7 +23,7 @@ const ofAgreement = {
 }
 const ofKill = {
   file: 'devnet/test/received.test.ts',
-  title: 'loses nothing and stores nothing twice when the owner is killed amid messages and receipts',
+  title: 'loses nothing when the owner is killed while messages and receipts wait to be stored',
 }
 const ofFrozenDatabase = {
   file: 'devnet/test/received.test.ts',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
 import { until as untilIn } from '../src/harness/until.ts'
+import { whileLocked } from '../src/harness/while-locked.ts'
 import { makeGatewayClient } from './gateway-client.ts'
 
 type PhoneState = { number: string; companions: { connected: boolean; pending: number }[] }
@@ -31,7 +32,7 @@ beforeAll(async () => {
   })
   gateway = makeGatewayClient(devnet)
   database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
+    poolSize: 2,
     applicationName: 'test',
     statementTimeoutMs: 4000,
   })
@@ -133,6 +134,37 @@ it('loses neither messages nor receipts while Postgres does not answer for longe
   await until('all are acknowledged', async () => (await countPending(sender)) === 0)
   expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
 }, 180_000)
+
+it('loses nothing when the owner is killed while messages and receipts wait to be stored', async () => {
+  const sender = '15550600006'
+  const recipients = numbers('15550606', 20)
+  await gateway.link(sender)
+  await sendAndDeliver(sender, recipients)
+  const [owner = ''] = devnet.names().filter((name) => name.startsWith('worker'))
+  // Messages can be read and not written, all else can be stored.
+  await whileLocked(database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+    await readAll(sender, recipients)
+    for (const number of recipients) await write(number, sender, `answer of ${number}`)
+    await until('the owner has waited for a second', async () => (await countWaitingStatements()) > 0)
+    expect(await countPending(sender)).toBe(40)
+    devnet.signal(owner, 'SIGKILL')
+    await until('the owner is gone', async () => !devnet.names().includes(owner))
+  })
+  await devnet.start(owner)
+  await until('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
+  await until('all answers are stored', async () => (await listReceived(sender)).length >= recipients.length)
+  await until('all are acknowledged', async () => (await countPending(sender)) === 0)
+  expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
+}, 180_000)
+
+/** Of workers, for a lock, and for a second. */
+async function countWaitingStatements(): Promise<number> {
+  const waiting = await database.$client`
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'wagate-worker%' AND wait_event_type = 'Lock'
+      AND query_start < now() - interval '1 second'`
+  return waiting.length
+}
 
 it('loses nothing and stores nothing twice when the owner is killed amid messages and receipts', async () => {
   const sender = '15550600005'

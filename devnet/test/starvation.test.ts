@@ -121,6 +121,29 @@ describe('a message that makes WhatsApp end the connection', () => {
   }, 200_000)
 })
 
+describe('a connection that WhatsApp ends at the first message, whichever it is', () => {
+  it('is opened again after longer and longer pauses', async () => {
+    const sender = '15550900005'
+    await gateway.link(sender)
+    const listLogins = async () => (await phones.logins()).filter((login) => login.sender === sender)
+    const before = (await listLogins()).length
+    await phones.fault({ kind: 'no_receipts', sender })
+    await phones.fault({ kind: 'stream_error', code: '500', sender, count: 1_000_000 })
+    let sent = 0
+    // The first pauses last for up to two seconds. Those that begin again with every login never last longer.
+    await until('a pause is twice as long', { withinMs: 90_000, everyMs: 200 }, async () => {
+      await send(sender, String(15_550_920_000 + sent++))
+      const times = (await listLogins()).slice(before).map(({ t }) => Date.parse(t))
+      return times.some((time, index) => time - (times[index - 1] ?? time) > 4000)
+    })
+    await phones.clearFaults()
+    const last = await send(sender, contact)
+    await until('it sends again', { withinMs: 60_000, everyMs: 200 }, async () => {
+      return (await gateway.messageStatus(last)).status === 'delivered'
+    })
+  }, 180_000)
+})
+
 describe('an error in an acknowledgement', () => {
   it.each(['408', '429', '500', '503'])(
     'is temporary with %s: the message is sent again under its id',

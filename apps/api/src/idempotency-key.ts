@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { AppError } from '@wagate/shared/app-error'
-import { isLarge, slicesInTurn } from './http/pause-for-others.ts'
+import { isLarge, slicesInTurn } from './http/in-steps.ts'
 import type { Call } from './operation.ts'
 import { text } from './parameters/parameter-types.ts'
 

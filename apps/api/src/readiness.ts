@@ -16,12 +16,17 @@ export type Readiness = {
 
 const answerMsMax = 3000
 
-/** Looks at everything that a send needs. Never rejects, and answers within 3 s. */
+/**
+ * Looks at everything that a send needs. Never rejects, and answers within 3 s. Anybody may ask: those who ask while it
+ * looks share the answer.
+ */
 export function makeReadinessCheck(
   { db, events }: { db: Database; events: Pick<DeviceEvents, 'checkRedis'> },
   expected: ExpectedInstallation,
 ): () => Promise<Readiness> {
-  return async () => {
+  let looking: Promise<Readiness> | undefined
+
+  async function look(): Promise<Readiness> {
     const deadline = new Deadline(answerMsMax)
     const [database, redis] = await Promise.all([
       deadline.run(() => readDatabase(db, expected)).catch(() => undefined),
@@ -40,6 +45,13 @@ export function makeReadinessCheck(
       degraded: describeDegraded(redis, orphanedShards),
       orphanedShards,
     }
+  }
+
+  return () => {
+    looking ??= look().finally(() => {
+      looking = undefined
+    })
+    return looking
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
+import { makeReadinessCheck } from '../src/readiness.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 let gateway: Gateway
@@ -54,6 +55,23 @@ describe('health', () => {
     expect((await ready()).body.checks).toMatchObject({ shards: '1 without a live worker' })
     await gateway.db.$client`UPDATE shard_leases SET owner = ${workerId} WHERE shard = 17`
     expect((await ready()).body).toMatchObject({ status: 'ready', degraded: [] })
+  })
+
+  test('is looked at once for all who ask meanwhile', async () => {
+    let looks = 0
+    const checkRedis = async () => {
+      looks += 1
+      return 'ok'
+    }
+    const check = makeReadinessCheck(
+      { db: gateway.db, events: { checkRedis } },
+      { shards: 256, network: 'simulator' },
+    )
+    const answers = await Promise.all(Array.from({ length: 100 }, check))
+    expect(looks).toBe(1)
+    for (const { isReady } of answers) expect(isReady).toBe(true)
+    await check()
+    expect(looks).toBe(2)
   })
 
   test('is ready without Redis, and not without Postgres', async () => {

@@ -5,12 +5,12 @@ import { parseJsonObject } from '../src/http/parse-json-object.ts'
 /** Long strings are read in slices of this many characters. */
 const sliceChars = 2 ** 20
 
-test.each(['\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A'])(
+test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A'])(
   'a long string of %s is read as JSON.parse reads it, wherever it is cut',
   async (piece) => {
     for (let shift = 0; shift < 12; shift++) {
       const literal = `"${'x'.repeat(shift)}${piece.repeat(Math.ceil((sliceChars + 100) / piece.length))}"`
-      const [member] = await parseJsonObject(`{"url":${literal}}`)
+      const [member] = await parseJsonObject(Buffer.from(`{"url":${literal}}`))
       expect(member?.[1] === JSON.parse(literal)).toBe(true)
     }
   },
@@ -35,7 +35,7 @@ test('whatever stands at the place where a long string is cut, it is read as JSO
       fc.nat(60),
       async (pieces, before) => {
         const literal = `"${'x'.repeat(sliceChars - before)}${pieces.join('')}${'y'.repeat(10)}"`
-        const [member] = await parseJsonObject(`{"url":${literal}}`)
+        const [member] = await parseJsonObject(Buffer.from(`{"url":${literal}}`))
         expect(member?.[1] === JSON.parse(literal)).toBe(true)
       },
     ),
@@ -46,6 +46,21 @@ test('whatever stands at the place where a long string is cut, it is read as JSO
 test.each(['\\', '\\u12', '\\x', '\n', '\u0000'])('a long string with %j in it is no JSON', async (piece) => {
   const cut = 'x'.repeat(sliceChars - 2)
   for (const text of [`${cut}${piece}`, `${cut}${piece}${cut}`]) {
-    await expect(parseJsonObject(`{"url":"${text}"}`)).rejects.toMatchObject({ code: 'malformed_json' })
+    await expect(parseJsonObject(Buffer.from(`{"url":"${text}"}`))).rejects.toMatchObject({
+      code: 'malformed_json',
+    })
   }
+})
+
+test.each([0x80, 0xff, 0xc3, 0xf0])('a long string with the byte %i alone in it is no text', async (byte) => {
+  for (const place of [100, sliceChars - 1, sliceChars]) {
+    const bytes = Buffer.from(`{"url":"${'x'.repeat(sliceChars + 100)}"}`)
+    bytes[place] = byte
+    await expect(parseJsonObject(bytes)).rejects.toMatchObject({ code: 'malformed_json' })
+  }
+})
+
+test('a long string keeps the byte order mark that it begins with', async () => {
+  const text = `\ufeff${'x'.repeat(sliceChars)}`
+  expect((await parseJsonObject(Buffer.from(JSON.stringify({ url: text }))))[0]?.[1] === text).toBe(true)
 })

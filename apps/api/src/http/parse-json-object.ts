@@ -1,19 +1,19 @@
 import { AppError } from '@wagate/shared/app-error'
-import { slicesInTurn } from './pause-for-others.ts'
+import { decodeInTurn, decodeUtf8 } from './decode-utf8.ts'
 
 /** Of a body without its long strings. */
-const outlineCharsMax = 64 * 1024
+const outlineBytesMax = 64 * 1024
 /** A string from this length on is read apart from the rest. */
-const longCharsMin = 32 * 1024
+const longBytesMin = 32 * 1024
 
 /**
  * The members of a JSON object. Throws `malformed_json`, `duplicate_parameter` when two have one name, and
  * `payload_too_large` when more than a few long strings makes the body large: 24 MiB of brackets would take
  * JSON.parse seconds, in which nothing else is answered. While it reads a long string others have their turn.
  */
-export async function parseJsonObject(text: string): Promise<[name: string, value: unknown][]> {
-  const { outline, longStrings } = readOutline(text)
-  const value = parse(outline)
+export async function parseJsonObject(bytes: Buffer): Promise<[name: string, value: unknown][]> {
+  const { outline, longStrings } = readOutline(bytes)
+  const value = parse(decodeUtf8(outline))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('malformed_json', 'The body must be a JSON object.')
   }
@@ -33,50 +33,49 @@ function parse(text: string): unknown {
   }
 }
 
-async function parseLongString(literal: string): Promise<string> {
-  const pieces: unknown[] = []
-  for await (const slice of slicesInTurn(literal.slice(1, -1), withoutHalfEscape)) {
-    pieces.push(parse(`"${slice}"`))
-  }
-  return pieces.join('')
+/** Without the quotation marks around it. */
+async function parseLongString(content: Buffer): Promise<string> {
+  let text = ''
+  for await (const slice of decodeInTurn(content, withoutHalfEscape)) text += parse(`"${slice}"`)
+  return text
 }
 
 /** The slice without the escape sequence that its end may have cut in two. */
-function withoutHalfEscape(slice: string): string {
-  const last = slice.lastIndexOf('\\')
-  if (last < slice.length - escapeCharsMax) return slice
+function withoutHalfEscape(slice: Buffer): Buffer {
+  const last = slice.lastIndexOf(backslash)
+  if (last < slice.length - escapeBytesMax) return slice
   let first = last
-  while (slice.charCodeAt(first - 1) === backslash) first -= 1
+  while (slice[first - 1] === backslash) first -= 1
   // Backslashes escape each other in pairs; one that is left begins a sequence.
-  return (last - first) % 2 === 0 ? slice.slice(0, last) : slice
+  return (last - first) % 2 === 0 ? slice.subarray(0, last) : slice
 }
 
-/** The text with an empty string in place of each long member, and the literals of those by name. */
-type Outline = { outline: string; longStrings: Map<string, string> }
+/** The bytes with an empty string in place of each long member, and what is in those by name. */
+type Outline = { outline: Buffer; longStrings: Map<string, Buffer> }
 
-/** Steps over strings natively, and takes one step for each character between them. */
-function readOutline(text: string): Outline {
+/** Steps over strings natively, and takes one step for each byte between them. */
+function readOutline(bytes: Buffer): Outline {
   const names = new Set<string>()
-  const longStrings = new Map<string, string>()
-  const pieces: string[] = []
+  const longStrings = new Map<string, Buffer>()
+  const pieces: Buffer[] = []
   let pieceStart = 0
-  let cutChars = 0
+  let cutBytes = 0
   let depth = 0
   let isNameNext = false
   let name = ''
-  for (let at = 0; at < text.length; at++) {
-    if (at - cutChars > outlineCharsMax) throw tooLarge()
-    switch (text.charCodeAt(at)) {
+  for (let at = 0; at < bytes.length; at++) {
+    if (at - cutBytes > outlineBytesMax) throw tooLarge()
+    switch (bytes[at]) {
       case quote: {
-        const end = endOfString(text, at)
+        const end = endOfString(bytes, at)
         if (isNameNext) {
-          name = readName(text.slice(at, end + 1), names)
+          name = readName(bytes.subarray(at, end + 1), names)
           isNameNext = false
-        } else if (depth === 1 && end - at > longCharsMin) {
-          longStrings.set(name, text.slice(at, end + 1))
-          pieces.push(text.slice(pieceStart, at), '""')
-          pieceStart = end + 1
-          cutChars += end + 1 - at
+        } else if (depth === 1 && end - at > longBytesMin) {
+          longStrings.set(name, bytes.subarray(at + 1, end))
+          pieces.push(bytes.subarray(pieceStart, at + 1))
+          pieceStart = end
+          cutBytes += end - at - 1
         }
         at = end
         break
@@ -95,19 +94,19 @@ function readOutline(text: string): Outline {
         break
     }
   }
-  if (text.length - cutChars > outlineCharsMax) throw tooLarge()
-  return { outline: pieces.join('') + text.slice(pieceStart), longStrings }
+  if (bytes.length - cutBytes > outlineBytesMax) throw tooLarge()
+  return { outline: Buffer.concat([...pieces, bytes.subarray(pieceStart)]), longStrings }
 }
 
 const [quote, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
 const backslash = 0x5c
 /** A backslash, u and four digits. */
-const escapeCharsMax = 6
+const escapeBytesMax = 6
 
 /** JSON.parse keeps the last of two members with one name: the caller may have meant the first. */
-function readName(literal: string, names: Set<string>): string {
-  if (literal.length > outlineCharsMax) throw tooLarge()
-  const name = String(parse(literal))
+function readName(literal: Buffer, names: Set<string>): string {
+  if (literal.length > outlineBytesMax) throw tooLarge()
+  const name = String(parse(decodeUtf8(literal)))
   if (names.has(name)) {
     const message = 'The parameter is given twice in the body.'
     const details = [{ parameter: name.slice(0, 100), message }]
@@ -118,13 +117,13 @@ function readName(literal: string, names: Set<string>): string {
 }
 
 /** Where the quotation mark is that ends the string which begins at `start`. Media have no quotation marks inside. */
-function endOfString(text: string, start: number): number {
+function endOfString(bytes: Buffer, start: number): number {
   let end = start
-  for (let steps = 0; steps < outlineCharsMax; steps++) {
-    end = text.indexOf('"', end + 1)
+  for (let steps = 0; steps < outlineBytesMax; steps++) {
+    end = bytes.indexOf(quote, end + 1)
     if (end === -1) throw malformed()
     let escapes = end
-    while (text.charCodeAt(escapes - 1) === backslash && end - escapes < outlineCharsMax) escapes -= 1
+    while (bytes[escapes - 1] === backslash && end - escapes < outlineBytesMax) escapes -= 1
     if ((end - escapes) % 2 === 0) return end
   }
   throw tooLarge()
@@ -135,6 +134,6 @@ function malformed(cause?: unknown): AppError {
 }
 
 function tooLarge(): AppError {
-  const sentence = `Beside the value of url, the body is larger than ${outlineCharsMax / 1024} KiB.`
+  const sentence = `Beside the value of url, the body is larger than ${outlineBytesMax / 1024} KiB.`
   return new AppError('payload_too_large', sentence)
 }

@@ -1,6 +1,6 @@
 import { AppError } from '@wagate/shared/app-error'
+import { parseForm } from './parse-form.ts'
 import { parseJsonObject } from './parse-json-object.ts'
-import { pauseForOthers } from './pause-for-others.ts'
 
 /** What a large body waits for: each may refuse it by rejecting. */
 export type Admission = {
@@ -18,30 +18,32 @@ export async function readBody(request: Request, limits: Limits): Promise<[name:
   if (encoding !== 'identity') {
     throw new AppError('unsupported_media_type', 'A compressed body is not supported.')
   }
-  const text = await readText(request, limits)
-  const start = text.trimStart()[0]
+  const bytes = withoutByteOrderMark(await readBytes(request, limits))
+  const start = firstCharacterOf(bytes)
   if (start === undefined) return []
   if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
   // `curl -d '{...}'` names the type of a form, other clients none at all.
   const looksLikeJson = start === '{' || start === '['
   if (type === 'application/json' || (looksLikeJson && (type === formType || type === '')))
-    return parseJsonObject(text)
-  if (type === formType) return parseForm(text)
+    return parseJsonObject(bytes)
+  if (type === formType) return parseForm(bytes)
   throw new AppError('unsupported_media_type', `The body must be application/json or ${formType}.`)
 }
 
-/** A form of 24 MiB may have millions of parameters, and would take seconds. */
-const formParametersMax = 10_000
+const byteOrderMark = Buffer.from('\ufeff')
 
-function parseForm(text: string): [name: string, value: string][] {
-  let parameters = 1
-  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
-    parameters += 1
-    if (parameters > formParametersMax) {
-      throw new AppError('payload_too_large', `The form has more than ${formParametersMax} parameters.`)
-    }
-  }
-  return [...new URLSearchParams(text)]
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const start = byteOrderMark.length
+  return bytes.subarray(0, start).equals(byteOrderMark) ? bytes.subarray(start) : bytes
+}
+
+/** Looked through for something that is not white space. */
+const startBytes = 64 * 1024
+
+function firstCharacterOf(bytes: Buffer): string | undefined {
+  return (
+    bytes.subarray(0, startBytes).toString().trimStart()[0] ?? (bytes.length > startBytes ? ' ' : undefined)
+  )
 }
 
 const formType = 'application/x-www-form-urlencoded'
@@ -55,20 +57,19 @@ function readContentType(header: string | null): { type: string; charset: string
 /** Up to this size it is not worth reading a body piece by piece. */
 const wholeBytesMax = 64 * 1024
 
-async function readText(request: Request, { bytesMax, admission }: Limits): Promise<string> {
+async function readBytes(request: Request, { bytesMax, admission }: Limits): Promise<Buffer> {
   const announced = request.headers.get('content-length')
   // The HTTP parser passes on no more than was announced.
   if (announced !== null && Number(announced) > bytesMax) throw tooLarge(bytesMax)
   if (announced !== null && Number(announced) <= wholeBytesMax) {
-    return makeDecoder().decode(new Uint8Array(await inTime(request.arrayBuffer(), graceMs)))
+    return Buffer.from(await inTime(request.arrayBuffer(), graceMs))
   }
   const reader = request.body?.getReader()
-  if (!reader) return ''
+  if (!reader) return Buffer.alloc(0)
   try {
-    const { pieces, size } = await readPieces(reader, bytesMax, admission)
+    const bytes = await readAll(reader, bytesMax, admission)
     await admission?.toParse()
-    await pauseForOthers(size)
-    return pieces.join('')
+    return bytes
   } catch (error) {
     void discardRest(reader)
     throw error
@@ -77,14 +78,8 @@ async function readText(request: Request, { bytesMax, admission }: Limits): Prom
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** Decoded as they come: megabytes at once would keep others waiting. */
-async function readPieces(
-  reader: Reader,
-  bytesMax: number,
-  admission: Admission | undefined,
-): Promise<{ pieces: string[]; size: number }> {
-  const pieces: string[] = []
-  const decoder = makeDecoder()
+async function readAll(reader: Reader, bytesMax: number, admission: Admission | undefined): Promise<Buffer> {
+  let bytes = Buffer.allocUnsafe(wholeBytesMax)
   let size = 0
   /** Spent on the client; the wait for memory is not its fault. */
   let readMs = 0
@@ -96,14 +91,15 @@ async function readPieces(
     size += value.byteLength
     if (size <= bytesMax) {
       await admission?.toHold(size)
-      pieces.push(decoder.decode(value, { stream: true }))
+      if (size > bytes.length)
+        bytes = Buffer.concat([bytes], Math.max(size, Math.min(2 * bytes.length, bytesMax)))
+      bytes.set(value, size - value.byteLength)
     }
     // Read on: a connection with half a body in it is closed half a second later, under the client's next request.
     else if (size > 2 * bytesMax) break
   }
   if (size > bytesMax) throw tooLarge(bytesMax)
-  pieces.push(decoder.decode())
-  return { pieces, size }
+  return bytes.subarray(0, size)
 }
 
 /** A client that is still sending does not read its answer. The server closes the connection half a second later. */
@@ -133,19 +129,4 @@ async function inTime<Result>(reading: Promise<Result>, limitMs: number): Promis
 
 function tooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
-}
-
-type Decoder = { decode(bytes?: Uint8Array, options?: { stream: boolean }): string }
-
-function makeDecoder(): Decoder {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  return {
-    decode(bytes, options) {
-      try {
-        return decoder.decode(bytes, options)
-      } catch (cause) {
-        throw new AppError('malformed_json', 'The body is not valid UTF-8.', { cause })
-      }
-    },
-  }
 }

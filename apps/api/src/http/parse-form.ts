@@ -1,0 +1,49 @@
+import { AppError } from '@wagate/shared/app-error'
+import { decodeInTurn } from './decode-utf8.ts'
+import { isLarge, slicesInTurn } from './in-steps.ts'
+
+/** A form of 24 MiB may have millions of parameters, and would take seconds. */
+const parametersMax = 10_000
+
+/** The names and values of a form. Throws `malformed_json` and `payload_too_large`. */
+export async function parseForm(bytes: Buffer): Promise<[name: string, value: string][]> {
+  let text = ''
+  for await (const slice of decodeInTurn(bytes)) text += slice
+  refuseManyParameters(text)
+  if (!isLarge(text.length)) return [...new URLSearchParams(text)]
+  const parameters: [string, string][] = []
+  for (const parameter of text.split('&')) {
+    if (parameter === '') continue
+    const end = parameter.includes('=') ? parameter.indexOf('=') : parameter.length
+    parameters.push([decode(parameter.slice(0, end)), await decodeLong(parameter.slice(end + 1))])
+  }
+  return parameters
+}
+
+function refuseManyParameters(text: string): void {
+  let parameters = 1
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    parameters += 1
+    if (parameters > parametersMax) {
+      throw new AppError('payload_too_large', `The form has more than ${parametersMax} parameters.`)
+    }
+  }
+}
+
+async function decodeLong(value: string): Promise<string> {
+  let text = ''
+  for await (const slice of slicesInTurn(value, withoutHalfCharacter)) text += decode(slice)
+  return text
+}
+
+const decode = (text: string) => new URLSearchParams(`x=${text}`).get('x') ?? ''
+
+/** Four bytes, each a percent sign and two digits, and the beginning of another one. */
+const characterCharsMax = 14
+
+/** The slice without the character that its end may have cut in two, as percent signs and digits or as it is. */
+function withoutHalfCharacter(slice: string): string {
+  const tail = slice.slice(-characterCharsMax)
+  const first = tail.search(/(?:%(?![89ab])[^%]{0,2}(?:%[89ab][0-9a-f]){0,3}%?[89ab]?|[\ud800-\udbff])$/i)
+  return first === -1 ? slice : slice.slice(0, slice.length - tail.length + first)
+}

@@ -112,18 +112,25 @@ describe('large bodies', () => {
     for (const status of statuses) expect([200, 503]).toContain(status)
   })
 
-  test.each([`{"url":[${'[],'.repeat(4e6)}1]}`, `{${'"a":1,'.repeat(2e6)}"b":1}`, `{${' '.repeat(1e7)}}`])(
-    'that are large for anything but a long string are refused at once: %.12s…',
-    async (body) => {
-      const { account } = tenant
-      const answer = await account.post('/send-media', body)
-      expect(answer).toMatchObject({ status: answer.body.code === 'duplicate_parameter' ? 400 : 413 })
-    },
-  )
+  const longMembers = Array.from({ length: 20 }, (_, n) => `"${n}":"${'x'.repeat(40_000)}"`).join()
+  test.each([
+    `{"url":[${'[],'.repeat(4e6)}1]}`,
+    `{${'"a":1,'.repeat(2e6)}"b":1}`,
+    `{${' '.repeat(1e7)}}`,
+    `{${longMembers}}`,
+  ])('that are large for anything but a long string are refused at once: %.12s…', async (body) => {
+    const { account } = tenant
+    const answer = await account.post('/send-media', body)
+    expect(answer).toMatchObject({ status: answer.body.code === 'duplicate_parameter' ? 400 : 413 })
+  })
 
-  test('of a form with very many parameters are refused', async () => {
+  test.each([
+    'a&'.repeat(1e6),
+    Array.from({ length: 1000 }, (_, n) => `${n}=${'x'.repeat(1000)}`).join('&'),
+    Array.from({ length: 20 }, (_, n) => `${n}=${'x'.repeat(40_000)}`).join('&'),
+  ])('of a form that is large for anything but a long value are refused: %.12s…', async (form) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-    const answer = await tenant.account.post('/send-media', 'a&'.repeat(1e6), headers)
+    const answer = await tenant.account.post('/send-media', form, headers)
     expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
   })
 

@@ -17,7 +17,7 @@ const smallBytesMax = 64 * 1024
 const stepBytesMax = 4 * 2 ** 20
 /** Of bodies whose key is inside. */
 const strangersBytes = 2 * largeBodyBytesMax
-/** Text, parsed values and statement together take eight times the body. */
+/** Its bytes, its text and the file in it together take about four times the body. */
 const handledAtOnceMax = 2
 
 type Release = () => void

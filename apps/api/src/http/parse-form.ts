@@ -1,6 +1,7 @@
 import { AppError } from '@wagate/shared/app-error'
 import { decodeInTurn } from './decode-utf8.ts'
 import { isLarge, slicesInTurn } from './in-steps.ts'
+import { longBytesMin, refuseLargeOutline } from './outline.ts'
 
 /** A form of 24 MiB may have millions of parameters, and would take seconds. */
 const parametersMax = 10_000
@@ -12,8 +13,13 @@ export async function parseForm(bytes: Buffer): Promise<[name: string, value: st
   refuseManyParameters(text)
   if (!isLarge(text.length)) return [...new URLSearchParams(text)]
   const parameters: [string, string][] = []
+  let outlineBytes = 0
+  let longStrings = 0
   for (const parameter of text.split('&')) {
     if (parameter === '') continue
+    if (parameter.length > longBytesMin) longStrings += 1
+    else outlineBytes += parameter.length
+    refuseLargeOutline(outlineBytes, longStrings)
     const end = parameter.includes('=') ? parameter.indexOf('=') : parameter.length
     parameters.push([decode(parameter.slice(0, end)), await decodeLong(parameter.slice(end + 1))])
   }

@@ -1,10 +1,6 @@
 import { AppError } from '@wagate/shared/app-error'
 import { decodeInTurn, decodeUtf8 } from './decode-utf8.ts'
-
-/** Of a body without its long strings. */
-const outlineBytesMax = 64 * 1024
-/** A string from this length on is read apart from the rest. */
-const longBytesMin = 32 * 1024
+import { longBytesMin, refuseLargeOutline } from './outline.ts'
 
 /**
  * The members of a JSON object. Throws `malformed_json`, `duplicate_parameter` when two have one name, and
@@ -64,7 +60,7 @@ function readOutline(bytes: Buffer): Outline {
   let isNameNext = false
   let name = ''
   for (let at = 0; at < bytes.length; at++) {
-    if (at - cutBytes > outlineBytesMax) throw tooLarge()
+    refuseLargeOutline(at - cutBytes, longStrings.size)
     switch (bytes[at]) {
       case quote: {
         const end = endOfString(bytes, at)
@@ -94,7 +90,7 @@ function readOutline(bytes: Buffer): Outline {
         break
     }
   }
-  if (bytes.length - cutBytes > outlineBytesMax) throw tooLarge()
+  refuseLargeOutline(bytes.length - cutBytes, longStrings.size)
   return { outline: Buffer.concat([...pieces, bytes.subarray(pieceStart)]), longStrings }
 }
 
@@ -105,7 +101,7 @@ const escapeBytesMax = 6
 
 /** JSON.parse keeps the last of two members with one name: the caller may have meant the first. */
 function readName(literal: Buffer, names: Set<string>): string {
-  if (literal.length > outlineBytesMax) throw tooLarge()
+  refuseLargeOutline(literal.length)
   const name = String(parse(decodeUtf8(literal)))
   if (names.has(name)) {
     const message = 'The parameter is given twice in the body.'
@@ -119,21 +115,16 @@ function readName(literal: Buffer, names: Set<string>): string {
 /** Where the quotation mark is that ends the string which begins at `start`. Media have no quotation marks inside. */
 function endOfString(bytes: Buffer, start: number): number {
   let end = start
-  for (let steps = 0; steps < outlineBytesMax; steps++) {
+  for (let steps = 0; ; steps++) {
+    refuseLargeOutline(steps)
     end = bytes.indexOf(quote, end + 1)
     if (end === -1) throw malformed()
     let escapes = end
-    while (bytes[escapes - 1] === backslash && end - escapes < outlineBytesMax) escapes -= 1
+    while (bytes[escapes - 1] === backslash && end - escapes < longBytesMin) escapes -= 1
     if ((end - escapes) % 2 === 0) return end
   }
-  throw tooLarge()
 }
 
 function malformed(cause?: unknown): AppError {
   return new AppError('malformed_json', 'The body is not valid JSON.', { cause })
-}
-
-function tooLarge(): AppError {
-  const sentence = `Beside the value of url, the body is larger than ${outlineBytesMax / 1024} KiB.`
-  return new AppError('payload_too_large', sentence)
 }

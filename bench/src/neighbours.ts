@@ -78,7 +78,7 @@ function startAttack(order: AttackOrder): { stop(): Promise<string> } {
   child.send(order)
   return {
     async stop() {
-      if (child.connected) child.disconnect()
+      child.kill()
       return [...answers].map(([status, count]) => `${count} × ${status}`).join(', ')
     },
   }

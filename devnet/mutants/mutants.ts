@@ -270,6 +270,16 @@ export const mutants: Mutant[] = [
     },
   },
   {
+    name: 'receipt forgotten with a claim that Postgres lost',
+    file: 'apps/worker/src/session/store-receipt.ts',
+    text: 'addressees.find(waId) ?? null',
+    replacement: 'null',
+    test: {
+      file: 'devnet/test/receipts.test.ts',
+      title: 'believes the recipient of a message also when a crash of Postgres has undone its claim',
+    },
+  },
+  {
     name: 'link generation ignored',
     file: 'packages/db/src/queries/end-waiting.ts',
     text: 'message.link_generation <> device.link_generation',

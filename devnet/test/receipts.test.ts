@@ -1,3 +1,4 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { type MessageRecord, makeGatewayClient, until } from './gateway-client.ts'
@@ -47,6 +48,20 @@ it('believes receipts of the recipient only, and sends nobody else the message a
   await untilAcknowledged()
   expect((await gateway.messageStatus(message.message_id)).status).toBe('delivered')
   expect(await gateway.phone(stranger)).toEqual([])
+  await claim(recipient, message, 'read')
+  await gateway.untilStatus(message.message_id, 'read')
+})
+
+it('believes the recipient of a message also when a crash of Postgres has undone its claim', async () => {
+  const recipient = '15550800013'
+  const message = await send(recipient)
+  const database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  await database.$client`UPDATE messages SET recipient_jid = NULL WHERE id = ${message.message_id}`
+  await closeDatabase(database)
   await claim(recipient, message, 'read')
   await gateway.untilStatus(message.message_id, 'read')
 })

@@ -3,6 +3,7 @@ import type { UserFacingSocketConfig, WASocket } from 'baileys'
 import { describe, expect, it } from 'vitest'
 import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
+import { makeAddressees } from '../src/outbox/addressees.ts'
 import { makeDelivery } from '../src/outbox/delivery.ts'
 import type { OutboxDevice } from '../src/outbox/outbox.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
@@ -85,7 +86,12 @@ function makeAttempts({ failing }: { failing: string[] }) {
     metrics: makeMetrics(),
     holds: { take: async () => hold },
   })
-  const device = standIn<OutboxDevice>({ id: 1, retries: makeRetries(), lease: { shard: 1 } })
+  const device = standIn<OutboxDevice>({
+    id: 1,
+    retries: makeRetries(),
+    addressees: makeAddressees(),
+    lease: { shard: 1 },
+  })
   const delivery = makeDelivery(context, device, sock)
   const message = standIn<Parameters<typeof delivery.send>[0]>({
     id: 'a message',

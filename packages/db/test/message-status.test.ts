@@ -140,6 +140,22 @@ test('only the recipient of a message, and the device that sent it, report on it
   expect(await findSentContent(db, device.id, messageId, ['x', 'them'])).toMatchObject({ id: messageId })
 })
 
+test('a claim that a crash of Postgres has undone makes no stranger of the recipient', async () => {
+  const { id: messageId } = await insertMessage()
+  const at = new Date().toISOString()
+  const outcome = { fence, messageId, deviceId: device.id, at, recipientJid: 'them' }
+  const report = (jid: string, status: 'delivered' | 'read') =>
+    recordOutcomes(db, [{ ...outcome, status, saidBy: { jid, otherJid: null } }])
+  await report('stranger', 'read')
+  expect(await read(messageId)).toMatchObject({ status: 'queued' })
+  await report('them', 'delivered')
+  expect(await read(messageId)).toMatchObject({ status: 'delivered' })
+  expect(await findSentContent(db, device.id, messageId, ['them'])).toMatchObject({ id: messageId })
+  const { id: acknowledged } = await insertMessage()
+  await recordOutcomes(db, [{ ...outcome, messageId: acknowledged, status: 'sent' }])
+  expect(await findSentContent(db, device.id, acknowledged, ['them'])).toMatchObject({ id: acknowledged })
+})
+
 type Message = { id: string; createdAt: string }
 
 async function insertMessage(): Promise<Message> {

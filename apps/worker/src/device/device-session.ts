@@ -4,6 +4,7 @@ import { isReceived } from '@wagate/db/queries/received-messages'
 import type { Logger } from '@wagate/shared/logger'
 import { jidNormalizedUser } from 'baileys'
 import type { DeviceContext } from '../context.ts'
+import type { Addressees } from '../outbox/addressees.ts'
 import { findContentToResend } from '../outbox/content.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
@@ -22,20 +23,21 @@ type SessionOf = {
   auth: AuthStore
   vault: Vault
   retryCounts: Scope
+  addressees: Addressees
   logger: Logger
 }
 
 /** Opens the socket of a device. What it shows, links and receives is stored; what it does next is the caller's. */
 export function openDeviceSession(
   context: DeviceContext,
-  { state, lease, auth, vault, retryCounts, logger }: SessionOf,
+  { state, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
   hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & {
     onScanned(): void
     /** It is stored. */
     onReceipt(receipt: Receipt): void
   },
 ): Session {
-  const device = { ...state, lease }
+  const device = { ...state, lease, addressees }
 
   /** Baileys swallows what goes wrong with a stanza. */
   function reportLoss(error: unknown): never {

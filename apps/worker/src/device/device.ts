@@ -12,6 +12,7 @@ import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
 import { DisconnectReason, type WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
+import { makeAddressees } from '../outbox/addressees.ts'
 import { makeNumberResolver } from '../outbox/number-resolver.ts'
 import type { ConnectionEnd } from '../outbox/on-wire.ts'
 import { type Outbox, provenMs, startOutbox } from '../outbox/outbox.ts'
@@ -89,6 +90,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const pacing = makeDevicePacing(context, id)
   const resolver = makeNumberResolver(context.recipientsOf(id))
   const retries = makeRetries()
+  const addressees = makeAddressees()
   const unlinked = makeUnlinkedSweep(context, lease, id)
   const numberChecks = makeNumberChecks(context, { id, resolver }, openSock)
   let current: Current | undefined
@@ -159,7 +161,18 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (isClosed || current !== opened) return
     const { accountId, restrictedMs } = state
     const { recorder, session } = opened
-    const device = { id, accountId, lease, vault, pacer, resolver, retries, recorder, restrictedMs }
+    const device = {
+      id,
+      accountId,
+      lease,
+      vault,
+      pacer,
+      resolver,
+      retries,
+      addressees,
+      recorder,
+      restrictedMs,
+    }
     outbox = startOutbox(context, device, session.sock)
     logger.info({ sender: maskPhone(state.sender) }, 'The device is connected')
     await events.publish(id, { kind: 'status', connected: true, reason: null })
@@ -234,7 +247,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       giveBack,
       session: openDeviceSession(
         context,
-        { state, lease, auth: store, vault, retryCounts, logger },
+        { state, lease, auth: store, vault, retryCounts, addressees, logger },
         {
           onScanned() {
             isCompletingLink = true

@@ -41,7 +41,7 @@ const temporaryCodes = ['408', '429', '500', '503']
 const restrictionCodes = ['463', '475']
 
 export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock: WASocket): Delivery {
-  const { lease, recorder, retries } = device
+  const { lease, recorder, retries, addressees } = device
   const onWire = makeOnWire()
   /** Messages that were refused for stale device data once already. */
   const refreshed = new Set<string>()
@@ -120,6 +120,8 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
       const setback = retries.setbackOf(message.id)
       const hold = await context.holds.take({ ...message, fence: lease, recipientJid: recipient, setback })
       if (!hold) return { kind: 'unclaimed' }
+      message.recipientJid = recipient
+      addressees.note(message.waId, recipient)
       if (hold.isPoison) {
         hold.end()
         await fail(message, 'message_stops_workers')

@@ -8,6 +8,7 @@ import { MediaUnavailable } from '../media/media-error.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { isBelievable, type Outcome } from '../session/outcomes.ts'
 import type { Vault } from '../session/vault.ts'
+import type { Addressees } from './addressees.ts'
 import { makeDelivery, type Result } from './delivery.ts'
 import { makeLookUp } from './look-up.ts'
 import type { NumberResolver } from './number-resolver.ts'
@@ -38,6 +39,7 @@ export type OutboxDevice = {
   pacer: Pacer
   resolver: NumberResolver
   retries: Retries
+  addressees: Addressees
   recorder: Recorder
   /** For how long from now it may write to no new contacts. */
   restrictedMs: number

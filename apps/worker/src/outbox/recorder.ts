@@ -12,7 +12,7 @@ export type Recorder = {
   fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<void>
 }
 
-type Row = { id: string; createdAt: string }
+type Row = { id: string; createdAt: string; recipientJid?: string | null }
 
 export function makeRecorder(
   { outcomes, logger }: Pick<DeviceContext, 'outcomes' | 'logger'>,
@@ -26,7 +26,13 @@ export function makeRecorder(
   ): Promise<void> {
     const messageId = row?.id ?? messageIdOf(waId, sender)
     if (!messageId) return
-    const given = { ...outcome, fence: lease, deviceId, messageId, ...(row && { createdAt: row.createdAt }) }
+    const given = {
+      ...outcome,
+      fence: lease,
+      deviceId,
+      messageId,
+      ...(row && { createdAt: row.createdAt, recipientJid: row.recipientJid ?? null }),
+    }
     await untilStored(() => outcomes.add(given), lease, logger)
   }
 

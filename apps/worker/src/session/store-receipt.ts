@@ -1,22 +1,24 @@
 import type { MessageOutcome } from '@wagate/db/queries/outbox'
 import { messageIdOf } from '@wagate/shared/ids'
 import type { DeviceContext } from '../context.ts'
+import type { Addressees } from '../outbox/addressees.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Persist } from './persistence.ts'
 import type { Receipt } from './receipts.ts'
 
+type Device = { id: number; sender: string; lease: Lease; addressees: Addressees }
+
 /** Resolves when it is stored. Throws OwnershipLost. Ids that are not of this device's messages are left out. */
 export async function storeReceipt(
   { outcomes }: Pick<DeviceContext, 'outcomes'>,
-  { id: deviceId, sender, lease }: { id: number; sender: string; lease: Lease },
+  { id: deviceId, sender, lease, addressees }: Device,
   { kind, waIds, at, saidBy }: Receipt,
   persist: Persist,
 ): Promise<void> {
+  const outcome = { fence: lease, deviceId, status: kind, at: at.toISOString(), saidBy }
   const rows = waIds.flatMap((waId): MessageOutcome[] => {
     const messageId = messageIdOf(waId, sender)
-    return messageId
-      ? [{ fence: lease, deviceId, messageId, status: kind, at: at.toISOString(), saidBy }]
-      : []
+    return messageId ? [{ ...outcome, messageId, recipientJid: addressees.find(waId) ?? null }] : []
   })
   const lost = await Promise.all(rows.map((row) => persist(() => outcomes.add(row))))
   const [first] = lost.filter((one) => one !== undefined)

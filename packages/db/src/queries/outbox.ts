@@ -200,6 +200,8 @@ export type MessageOutcome = {
   /** ISO 8601; when it happened, by WhatsApp's clock where it says so. One before the message or after now is not believed. */
   at: string
   error?: { code: MessageErrorCode; sentence: string }
+  /** To whom it was sent, where that is known: a crash of Postgres may have undone the claim that says it. */
+  recipientJid?: string | null
   /** The addresses of who says so. Of a contact that is not the recipient nothing is recorded. */
   saidBy?: { jid: string; otherJid: string | null }
 }
@@ -244,7 +246,8 @@ async function recordKnown(
       SELECT device_id, id, max(rank) AS rank,
         min(at::timestamptz) FILTER (WHERE rank >= 1) AS sent_at,
         min(at::timestamptz) FILTER (WHERE rank >= 2) AS delivered_at,
-        min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence
+        min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence,
+        max(recipient_jid) AS recipient_jid
       FROM valid JOIN unnest(
         ${outcomes.map(({ fence }) => fence.shard)}::int[],
         ${outcomes.map(({ fence }) => fence.epoch)}::bigint[],
@@ -254,11 +257,13 @@ async function recordKnown(
         ${outcomes.map(({ at }) => at)}::text[],
         ${outcomes.map(({ error }) => error?.code ?? null)}::text[],
         ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[],
+        ${outcomes.map(({ recipientJid }) => recipientJid ?? null)}::text[],
         ${outcomes.map(({ saidBy }) => saidBy?.jid ?? null)}::text[],
         ${outcomes.map(({ saidBy }) => saidBy?.otherJid ?? null)}::text[]
-      ) AS outcome (shard, epoch, device_id, id, rank, at, code, sentence, jid, other_jid) USING (shard, epoch)
-      WHERE jid IS NULL OR (
-        SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isBetween}
+      ) AS outcome (shard, epoch, device_id, id, rank, at, code, sentence, recipient_jid, jid, other_jid) USING (shard, epoch)
+      WHERE jid IS NULL OR coalesce(
+        (SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isBetween}),
+        recipient_jid
       ) IN (jid, other_jid)
       GROUP BY device_id, id
     ),
@@ -272,6 +277,7 @@ async function recordKnown(
         sent_at = coalesce(message.sent_at, CASE WHEN given.rank >= 1 THEN ${plausible(sql`given.sent_at`)} END),
         delivered_at = coalesce(message.delivered_at, CASE WHEN given.rank >= 2 THEN ${plausible(sql`given.delivered_at`)} END),
         read_at = coalesce(message.read_at, CASE WHEN given.rank = 3 THEN ${plausible(sql`given.read_at`)} END),
+        recipient_jid = coalesce(message.recipient_jid, given.recipient_jid),
         error_code = CASE WHEN given.rank = 0 THEN given.code END,
         error = CASE WHEN given.rank = 0 THEN given.sentence END
       FROM given

@@ -280,6 +280,16 @@ export const mutants: Mutant[] = [
     },
   },
   {
+    name: 'upload that Postgres has stored taken for lost',
+    file: 'apps/worker/src/outbox/content.ts',
+    text: 'if (stored) return stored',
+    replacement: '',
+    test: {
+      file: 'devnet/test/lost-answer.test.ts',
+      title: 'a file of a data: URL is sent when the answer of Postgres to its upload is lost',
+    },
+  },
+  {
     name: 'link generation ignored',
     file: 'packages/db/src/queries/end-waiting.ts',
     text: 'message.link_generation <> device.link_generation',

@@ -19,12 +19,15 @@ export type TcpProxy = {
 /** `resetShare` of the pieces of data, from 0 to 1, that end their connection instead of passing. */
 type Weather = { latencyMs: number; jitterMs: number; resetShare: number }
 
+/** `connection` counts from 1. */
+type Origin = { connection: number; isAnswer: boolean }
+
 type Options = {
   random?: () => number
   /** Sees what passes in both directions. */
   onData?(chunk: Buffer): void
-  /** Until it resolves, neither this nor what comes after it passes. */
-  hold?(chunk: Buffer): Promise<void> | undefined
+  /** Until it resolves, neither this nor what comes after it in its direction passes. */
+  hold?(chunk: Buffer, from: Origin): Promise<void> | undefined
 }
 
 /** Stands in front of a real server and fails the way networks fail. */
@@ -38,7 +41,9 @@ export async function startTcpProxy(
   let mode: 'open' | 'cut' | 'frozen' = 'open'
   let weather: Weather | undefined
 
-  function pass(from: Socket, to: Socket): void {
+  let connections = 0
+
+  function pass(from: Socket, to: Socket, origin: Origin): void {
     /** Pieces that are still on their way: what comes after them may not overtake. */
     let late = 0
     let passing = Promise.resolve()
@@ -46,7 +51,7 @@ export async function startTcpProxy(
     if (mode === 'frozen') from.pause()
     from.on('data', (chunk: Buffer) => {
       onData?.(chunk)
-      const held = hold?.(chunk)
+      const held = hold?.(chunk, origin)
       if (!weather && !held && late === 0) return to.write(chunk)
       if (weather && random() < weather.resetShare) return from.resetAndDestroy()
       late += 1
@@ -70,8 +75,9 @@ export async function startTcpProxy(
   const server = createServer((client) => {
     if (mode === 'cut') return client.resetAndDestroy()
     const upstream = connect(Number(port), hostname)
-    pass(client, upstream)
-    pass(upstream, client)
+    connections += 1
+    pass(client, upstream, { connection: connections, isAnswer: false })
+    pass(upstream, client, { connection: connections, isAnswer: true })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,6 +1,11 @@
 import type { Database } from '@wagate/db/client'
 import type { Fence } from '@wagate/db/queries/fence'
-import { findSentContent, storeUploadedContent, type WaitingMessage } from '@wagate/db/queries/outbox'
+import {
+  findSentContent,
+  findUploadedContent,
+  storeUploadedContent,
+  type WaitingMessage,
+} from '@wagate/db/queries/outbox'
 import { messageIdOf } from '@wagate/shared/ids'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'
@@ -57,6 +62,9 @@ export async function uploadMedia(
   fence: Fence,
   message: WaitingMessage,
 ): Promise<Buffer> {
+  // When Postgres did not answer the attempt before, it may have stored the upload, and deleted the bytes of a data: URL.
+  const stored = await findUploadedContent(source.db, message)
+  if (stored) return stored
   const { content, release } = await loadMedia(source, withMedia(message))
   try {
     const uploaded = await generateWAMessageContent(content, {

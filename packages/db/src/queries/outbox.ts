@@ -334,6 +334,16 @@ export async function storeUploadedContent(
     FROM fence WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
 }
 
+export async function findUploadedContent(
+  db: Database,
+  message: { id: string; createdAt: string },
+): Promise<Buffer | undefined> {
+  const [row] = await db.$client<{ content: Buffer | null }[]>`
+    SELECT uploaded_content AS content FROM messages
+    WHERE id = ${message.id} AND created_at = ${message.createdAt}::timestamptz`
+  return row?.content ?? undefined
+}
+
 /** The type that the data: URL of a message claimed, and how many bytes it has. */
 export async function findMediaBlob(
   db: Database,

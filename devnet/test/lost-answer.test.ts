@@ -1,0 +1,66 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { expect, it } from 'vitest'
+import { startDevnet } from '../src/devnet.ts'
+import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
+import { makeGatewayClient, until } from './gateway-client.ts'
+import { mediaSamples } from './media-samples.ts'
+
+const sender = '15550730001'
+const number = '15550730002'
+/** Of the statement that stores an upload and deletes what was uploaded. */
+const storing = 'DELETE FROM media_blobs USING fence'
+
+it('a file of a data: URL is sent when the answer of Postgres to its upload is lost', async () => {
+  let storingOn = 0
+  let isExecuted = false
+  const never = new Promise<void>(() => undefined)
+  let postgres: TcpProxy | undefined
+  const devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    async between(name, url) {
+      if (!url.startsWith('postgres') || !name.startsWith('worker')) return url
+      postgres = await startTcpProxy(url, {
+        // The text of a statement comes first, and with the next piece it is executed.
+        hold(chunk, { connection, isAnswer }) {
+          if (storingOn === 0 && chunk.includes(storing)) storingOn = connection
+          else if (connection === storingOn && !isAnswer) isExecuted = true
+          return connection === storingOn && isExecuted && isAnswer ? never : undefined
+        },
+      })
+      return postgres.url
+    },
+  })
+  const database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  try {
+    const gateway = makeGatewayClient(devnet)
+    await gateway.link(sender)
+    const file = mediaSamples.find(({ type }) => type === 'document')?.bytes ?? Buffer.alloc(0)
+    const url = `data:application/pdf;base64,${file.toString('base64')}`
+    const { body } = await gateway.call('send-media', { sender, number, type: 'document', url })
+    const id = String(body.message_id)
+    await until('the upload is stored', async () => {
+      const [row] = await database.$client`
+        SELECT FROM messages WHERE id = ${id} AND uploaded_content IS NOT NULL
+          AND NOT EXISTS (SELECT FROM media_blobs WHERE message_id = ${id})`
+      return row !== undefined
+    })
+    expect(isExecuted).toBe(true)
+    postgres?.cut()
+    postgres?.heal()
+    const ended = await until('it has ended', async () => {
+      const message = await gateway.messageStatus(id)
+      return ['delivered', 'failed'].includes(message.status) && message
+    })
+    expect(ended).toMatchObject({ status: 'delivered', error_code: null })
+    expect(await gateway.phone(number, sender)).toMatchObject([{ duplicates: 0 }])
+  } finally {
+    await closeDatabase(database)
+    await devnet.close()
+    await postgres?.close()
+  }
+}, 60_000)

@@ -20,6 +20,8 @@ export const apiSettings = { LIMIT_REQUESTS_PER_SECOND: '10000', LIMIT_REQUESTS_
 
 export const workerSettings = {
   MEDIA_MEMORY_BYTES: String(mediaMemoryMib * 2 ** 20),
+  // All senders are of one account, which may have half of the room: a larger file would wait for all others.
+  MEDIA_DOCUMENT_BYTES_MAX: String((mediaMemoryMib / 2 - 8) * 2 ** 20),
   // The next trial must not wait for what one has restricted.
   RESTRICTION_PAUSE_MS: '30000',
 }

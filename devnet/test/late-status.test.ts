@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { expect, it } from 'vitest'
-import { startDevnet } from '../src/devnet.ts'
 import { makePhones } from '../src/harness/phones.ts'
-import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
+import { startBehindProxy } from './behind-proxy.ts'
 import { makeGatewayClient, until } from './gateway-client.ts'
 
 const sender = '15550720001'
@@ -18,26 +16,10 @@ it('a connection that WhatsApp ends while it is still being noted as online is n
   const passing = new Promise<void>((resolve) => {
     letPass = resolve
   })
-  let postgres: TcpProxy | undefined
-  const devnet = await startDevnet({
-    workers: 1,
-    shards: 4,
-    async between(name, url) {
-      if (!url.startsWith('postgres') || !name.startsWith('worker')) return url
-      postgres = await startTcpProxy(url, {
-        hold(chunk) {
-          if (!isHolding || !chunk.includes(online)) return undefined
-          isHeld = true
-          return passing
-        },
-      })
-      return postgres.url
-    },
-  })
-  const database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
+  const { devnet, database, close } = await startBehindProxy((chunk) => {
+    if (!isHolding || !chunk.includes(online)) return undefined
+    isHeld = true
+    return passing
   })
   try {
     const gateway = makeGatewayClient(devnet)
@@ -67,8 +49,6 @@ it('a connection that WhatsApp ends while it is still being noted as online is n
     })
   } finally {
     letPass()
-    await closeDatabase(database)
-    await devnet.close()
-    await postgres?.close()
+    await close()
   }
 }, 60_000)

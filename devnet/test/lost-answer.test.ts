@@ -1,7 +1,5 @@
-import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { expect, it } from 'vitest'
-import { startDevnet } from '../src/devnet.ts'
-import { startTcpProxy, type TcpProxy } from '../src/harness/tcp-proxy.ts'
+import { startBehindProxy } from './behind-proxy.ts'
 import { makeGatewayClient, until } from './gateway-client.ts'
 import { mediaSamples } from './media-samples.ts'
 
@@ -14,27 +12,11 @@ it('a file of a data: URL is sent when the answer of Postgres to its upload is l
   let storingOn = 0
   let isExecuted = false
   const never = new Promise<void>(() => undefined)
-  let postgres: TcpProxy | undefined
-  const devnet = await startDevnet({
-    workers: 1,
-    shards: 4,
-    async between(name, url) {
-      if (!url.startsWith('postgres') || !name.startsWith('worker')) return url
-      postgres = await startTcpProxy(url, {
-        // The text of a statement comes first, and with the next piece it is executed.
-        hold(chunk, { connection, isAnswer }) {
-          if (storingOn === 0 && chunk.includes(storing)) storingOn = connection
-          else if (connection === storingOn && !isAnswer) isExecuted = true
-          return connection === storingOn && isExecuted && isAnswer ? never : undefined
-        },
-      })
-      return postgres.url
-    },
-  })
-  const database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
+  // The text of a statement comes first, and with the next piece it is executed.
+  const { devnet, database, postgres, close } = await startBehindProxy((chunk, { connection, isAnswer }) => {
+    if (storingOn === 0 && chunk.includes(storing)) storingOn = connection
+    else if (connection === storingOn && !isAnswer) isExecuted = true
+    return connection === storingOn && isExecuted && isAnswer ? never : undefined
   })
   try {
     const gateway = makeGatewayClient(devnet)
@@ -59,8 +41,6 @@ it('a file of a data: URL is sent when the answer of Postgres to its upload is l
     expect(ended).toMatchObject({ status: 'delivered', error_code: null })
     expect(await gateway.phone(number, sender)).toMatchObject([{ duplicates: 0 }])
   } finally {
-    await closeDatabase(database)
-    await devnet.close()
-    await postgres?.close()
+    await close()
   }
 }, 60_000)

@@ -8,12 +8,18 @@ RUN npm install --global pnpm@12.21.0
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY patches patches
 COPY packages/shared/package.json packages/shared/
+COPY packages/runtime/package.json packages/runtime/
+COPY packages/local-servers/package.json packages/local-servers/
+COPY packages/test-kit/package.json packages/test-kit/
 COPY packages/db/package.json packages/db/
 COPY packages/queue/package.json packages/queue/
 COPY packages/simulator/package.json packages/simulator/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
 COPY devnet/package.json devnet/
+COPY system-tests/package.json system-tests/
+COPY faults/package.json faults/
+COPY mutants/package.json mutants/
 COPY bench/package.json bench/
 
 FROM base AS build
@@ -29,6 +35,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/packages/shared/dist packages/shared/dist
+COPY --from=build /app/packages/runtime/dist packages/runtime/dist
 COPY --from=build /app/packages/queue/dist packages/queue/dist
 COPY --from=build /app/packages/db/dist packages/db/dist
 COPY --from=build /app/packages/db/migrations packages/db/migrations

@@ -5,7 +5,7 @@ import base from './vitest.config.ts'
 export default defineConfig({
   ...base,
   test: {
-    include: ['devnet/faults/*.fault.ts'],
+    include: ['faults/*.fault.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     maxWorkers: 1,

@@ -4,7 +4,7 @@ import { become } from '../scripts/run.mjs'
 checkNodeVersion()
 become([
   '--import',
-  './devnet/src/typescript.mjs',
+  './scripts/typescript.mjs',
   '--conditions=source',
   'bench/src/main.ts',
   ...process.argv.slice(2),

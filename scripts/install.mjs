@@ -35,7 +35,7 @@ function manifests() {
   const parts = ['packages', 'apps'].flatMap((folder) =>
     readdirSync(join(repository, folder)).map((name) => `${folder}/${name}`),
   )
-  return ['.', ...parts, 'devnet', 'bench']
+  return ['.', ...parts, 'devnet', 'system-tests', 'faults', 'mutants', 'bench']
     .map((folder) => join(folder, 'package.json'))
     .filter((file) => existsSync(join(repository, file)))
 }

@@ -1,6 +1,6 @@
 // Brings the database of DATABASE_URL to this version. For images, after a build.
 const load = (/** @type {string} */ path) => import(new URL(`../packages/${path}.js`, import.meta.url).href)
-const { readEnv } = await load('shared/dist/env')
+const { readEnv } = await load('runtime/dist/env')
 const { pickSettings } = await load('shared/dist/settings')
 const { migrate } = await load('db/dist/migrate')
 

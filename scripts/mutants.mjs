@@ -6,8 +6,8 @@ checkNodeVersion()
 await installDependencies()
 become([
   '--import',
-  './devnet/src/typescript.mjs',
+  './scripts/typescript.mjs',
   '--conditions=source',
-  'devnet/mutants/main.ts',
+  'mutants/main.ts',
   ...process.argv.slice(2),
 ])

@@ -1,7 +1,7 @@
 // Makes the roles of the database, or brings them to these passwords again. For images, after a build. DATABASE_URL is a
 // superuser's; the migration has to run afterwards, as the role <database>_migrate.
 const load = (/** @type {string} */ path) => import(new URL(`../packages/${path}.js`, import.meta.url).href)
-const { readEnv } = await load('shared/dist/env')
+const { readEnv } = await load('runtime/dist/env')
 const { pickSettings } = await load('shared/dist/settings')
 const { createRoles } = await load('db/dist/roles')
 

@@ -16,7 +16,7 @@ try {
   process.exit(2)
 }
 await installDependencies()
-become(['--import', './devnet/src/typescript.mjs', '--conditions=source', 'devnet/src/main.ts', ...args])
+become(['--import', './scripts/typescript.mjs', '--conditions=source', 'devnet/src/main.ts', ...args])
 
 /** Without the lone "--" npm keeps the options to itself: somebody would think to be live and is not. */
 function refuseSwallowedOptions() {

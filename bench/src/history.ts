@@ -5,7 +5,7 @@ import {
   type HistoryFilter,
   listMessages,
 } from '@wagate/db/queries/message-history'
-import { quantile, significant } from '@wagate/devnet/harness/statistics'
+import { quantile, significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { dropFileCache } from './history/drop-file-cache.ts'
 import { accountId, fillHistory, type Size } from './history/fill.ts'

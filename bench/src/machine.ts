@@ -1,5 +1,5 @@
 import { cpus, loadavg, platform, release, totalmem } from 'node:os'
-import { significant } from '@wagate/devnet/harness/statistics'
+import { significant } from '@wagate/test-kit/statistics'
 
 export type Machine = {
   cpu: string

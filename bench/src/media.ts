@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
-import { linkSenders } from '@wagate/devnet/harness/link-senders'
-import { senderNumbers } from '@wagate/devnet/harness/numbers'
-import { readRssBytes } from '@wagate/devnet/harness/resident-memory'
-import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
-import { until } from '@wagate/devnet/harness/until'
+import { linkSenders } from '@wagate/test-kit/load/link-senders'
+import { senderNumbers } from '@wagate/test-kit/load/numbers'
+import { readRssBytes } from '@wagate/test-kit/resident-memory'
+import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
+import { until } from '@wagate/test-kit/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 
 const mebibyte = 2 ** 20

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { until } from '@wagate/devnet/harness/until'
+import { until } from '@wagate/test-kit/until'
 
 /** Settings of a process that writes its memory to the file after a forced collection. */
 export function memoryProbe(file: string): NodeJS.ProcessEnv {

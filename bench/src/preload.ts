@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { typescript } from '@wagate/devnet/app-process'
-import { significant } from '@wagate/devnet/harness/statistics'
+import { significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import type { Row } from './table.ts'
 
 const run = promisify(execFile)
 const program = fileURLToPath(new URL('./preload-cost.mjs', import.meta.url))
 const repository = fileURLToPath(new URL('../..', import.meta.url))
-const multiplexer = new URL('../../apps/worker/src/preload/async-context.ts', import.meta.url).href
+const multiplexer = new URL('@wagate/worker/preload/async-context', import.meta.url).href
 const instanceCounts = [0, 50, 200, 500]
 
 /** What an await costs while many sockets live in one process, with and without what the worker loads first. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { until } from '@wagate/devnet/harness/until'
+import { until } from '@wagate/test-kit/until'
 import { type CpuProfile, summarizeProfile } from './profile-summary.ts'
 
 /** Profiles a worker while it sends, and not while it starts. */

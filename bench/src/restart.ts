@@ -1,8 +1,8 @@
-import { linkSenders } from '@wagate/devnet/harness/link-senders'
-import { senderNumbers } from '@wagate/devnet/harness/numbers'
-import { median, significant } from '@wagate/devnet/harness/statistics'
-import { keptIn, type System, withSystem } from '@wagate/devnet/harness/system'
-import { until } from '@wagate/devnet/harness/until'
+import { linkSenders } from '@wagate/test-kit/load/link-senders'
+import { senderNumbers } from '@wagate/test-kit/load/numbers'
+import { median, significant } from '@wagate/test-kit/statistics'
+import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
+import { until } from '@wagate/test-kit/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 

@@ -14,7 +14,7 @@ import {
   listUnownedShards,
 } from '@wagate/db/queries/shard-leases'
 import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers'
-import { significant } from '@wagate/devnet/harness/statistics'
+import { significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 import { fillInstallation, type Size } from './statements/fill.ts'

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '@wagate/db/migrate'
-import { startKeeper } from '@wagate/devnet/servers/keeper'
+import { startServerSupervisor } from '@wagate/local-servers/server-supervisor'
 
 type Postgres = {
   url: string
@@ -20,13 +20,13 @@ export async function withThrowAwayPostgres<T>(
   chmodSync(folder, 0o711)
   const settings = { folder, logFolder: join(folder, 'logs'), vendorFolder: folder, durable: false }
   try {
-    const keeper = await startKeeper({ ...settings, postgres: true, redis: false }, {}, signal)
+    const supervisor = await startServerSupervisor({ ...settings, postgres: true, redis: false }, {}, signal)
     try {
-      const url = keeper.postgres?.url ?? ''
+      const url = supervisor.postgres?.url ?? ''
       await migrate(url, { shards, network: 'simulator' })
-      return await work({ url, pid: keeper.pid })
+      return await work({ url, pid: supervisor.pid })
     } finally {
-      await keeper.close()
+      await supervisor.close()
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

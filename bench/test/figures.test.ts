@@ -1,4 +1,4 @@
-import { median, quantile, significant, spread } from '@wagate/devnet/harness/statistics'
+import { median, quantile, significant, spread } from '@wagate/test-kit/statistics'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { measureRecovery } from '../src/failover/recovery.ts'

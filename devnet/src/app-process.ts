@@ -34,7 +34,7 @@ export type AppProcess = {
 export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Makes Node run TypeScript; loaded before everything else. */
-export const typescript = new URL('./typescript.mjs', import.meta.url).href
+export const typescript = new URL('../../scripts/typescript.mjs', import.meta.url).href
 const guard = new URL('./end-with-launcher.ts', import.meta.url).href
 const loadAhead = new URL('./load-ahead.ts', import.meta.url).href
 const drainMs = 16_000

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
+import { type ServerSupervisor, startServerSupervisor } from '@wagate/local-servers/server-supervisor'
+import type { ServerName } from '@wagate/local-servers/supervisor-messages'
+import { vendorFolder } from '@wagate/local-servers/vendor-folder'
 import { logFolderOf } from './app-catalogue.ts'
 import type { DevnetOptions } from './devnet-options.ts'
 import type { OnClose } from './on-close.ts'
-import { type Keeper, startKeeper } from './servers/keeper.ts'
-import type { ServerName } from './servers/keeper-messages.ts'
 
 export type DevnetServers = {
   databaseUrl: string
@@ -11,10 +11,8 @@ export type DevnetServers = {
   /** What they are and where they come from. */
   about: { postgres: string; redis: string }
   /** Undefined when both servers are somebody else's. */
-  keeper: Keeper | undefined
+  supervisor: ServerSupervisor | undefined
 }
-
-export const vendorFolder = fileURLToPath(new URL('../../.data/vendor', import.meta.url))
 
 /** Postgres and Redis: those that the options name, else private ones. */
 export async function startServers(
@@ -28,10 +26,10 @@ export async function startServers(
       databaseUrl,
       redisUrl,
       about: { postgres: 'DATABASE_URL', redis: 'REDIS_URL' },
-      keeper: undefined,
+      supervisor: undefined,
     }
 
-  const starting = startKeeper(
+  const starting = startServerSupervisor(
     {
       folder: dataFolder,
       logFolder: logFolderOf(dataFolder),
@@ -43,28 +41,28 @@ export async function startServers(
     {
       onProgress: report,
       onServerEnded: (server) => void restartServer(server),
-      onKeeperEnded: () => options.onBroken?.('The process that keeps Postgres and Redis has ended.'),
+      onSupervisorEnded: () => options.onBroken?.('The process that keeps Postgres and Redis has ended.'),
     },
     options.signal,
   )
   onClose(async () => (await starting.catch(() => undefined))?.close())
-  const keeper = await starting
+  const supervisor = await starting
 
   async function restartServer(server: ServerName): Promise<void> {
     if (!options.restart) return
     report(`${server} ended unexpectedly. Starting it again`)
-    await keeper
+    await supervisor
       .start(server)
       .catch((error) => options.onBroken?.(`${server} cannot be started: ${error.message}`))
   }
 
   return {
-    databaseUrl: databaseUrl ?? keeper.postgres?.url ?? '',
-    redisUrl: redisUrl ?? keeper.redis?.url ?? '',
+    databaseUrl: databaseUrl ?? supervisor.postgres?.url ?? '',
+    redisUrl: redisUrl ?? supervisor.redis?.url ?? '',
     about: {
-      postgres: databaseUrl ? 'DATABASE_URL' : (keeper.postgres?.about ?? ''),
-      redis: redisUrl ? 'REDIS_URL' : (keeper.redis?.about ?? ''),
+      postgres: databaseUrl ? 'DATABASE_URL' : (supervisor.postgres?.about ?? ''),
+      redis: redisUrl ? 'REDIS_URL' : (supervisor.redis?.about ?? ''),
     },
-    keeper,
+    supervisor,
   }
 }

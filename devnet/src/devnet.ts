@@ -1,3 +1,5 @@
+import { freePort, requireFreePort } from '@wagate/local-servers/free-port'
+import { isServerName } from '@wagate/local-servers/supervisor-messages'
 import { type AppSettings, describeApi, describeSimulator, describeWorker } from './app-catalogue.ts'
 import type { AppProcessOptions, Ending } from './app-process.ts'
 import { type Supervisor, superviseApps } from './app-supervisor.ts'
@@ -8,8 +10,6 @@ import { describeFailedStart, waitForLine } from './log-tail.ts'
 import { collectUndos, type OnClose, untilAborted } from './on-close.ts'
 import { takeOneRunLock } from './one-run-lock.ts'
 import type { AdminKey } from './prepare-installation.ts'
-import { freePort, requireFreePort } from './servers/free-port.ts'
-import { isServerName } from './servers/keeper-messages.ts'
 import { parseSimulatorFacts, type SimulatorFacts } from './simulator-facts.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
@@ -62,8 +62,10 @@ async function bringUp(
   const servers = startServers(options, dataFolder, onClose)
   const apps = superviseApps(options.restart ?? false, {
     report: options.report ?? (() => undefined),
-    onStarted: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'watch', pid }), ignore),
-    onEnded: (pid) => void servers.then(({ keeper }) => keeper?.tell({ kind: 'forget', pid }), ignore),
+    onStarted: (pid) =>
+      void servers.then(({ supervisor }) => supervisor?.tell({ kind: 'watch', pid }), ignore),
+    onEnded: (pid) =>
+      void servers.then(({ supervisor }) => supervisor?.tell({ kind: 'forget', pid }), ignore),
   })
   onClose(apps.stopAll)
   const simulating = startSimulator(options, apps, dataFolder)
@@ -87,7 +89,7 @@ async function bringUp(
   const workers = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
   // They load while the servers start.
   const starting = ['api', ...workers].map((name) => apps.start(describe(name)))
-  const { databaseUrl, redisUrl, about, keeper, adminKey } = await all
+  const { databaseUrl, redisUrl, about, supervisor, adminKey } = await all
   const simulator = await simulating
   const apiUrl = `http://127.0.0.1:${apiPort}`
   await waitUntilReady(apiUrl, readyMs, () => {
@@ -104,19 +106,19 @@ async function bringUp(
     simulator: simulator?.facts,
     about,
     names: apps.names,
-    pid: (name) => (isServerName(name) ? keeper?.[name]?.pid : apps.find(name)?.pid),
+    pid: (name) => (isServerName(name) ? supervisor?.[name]?.pid : apps.find(name)?.pid),
     async start(name) {
-      if (isServerName(name)) await keeper?.start(name)
+      if (isServerName(name)) await supervisor?.start(name)
       else if (name === 'simulator') await simulator?.start()
       else apps.start(describe(name))
     },
     async stop(name) {
       if (!isServerName(name)) return apps.stop(name)
-      await keeper?.stop(name)
+      await supervisor?.stop(name)
       return undefined
     },
     signal(name, signal) {
-      const serverPid = isServerName(name) ? keeper?.[name]?.pid : undefined
+      const serverPid = isServerName(name) ? supervisor?.[name]?.pid : undefined
       if (serverPid) process.kill(serverPid, signal)
       else apps.signal(name, signal)
     },

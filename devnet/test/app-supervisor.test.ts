@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { expect, test, vi } from 'vitest'
 import { superviseApps } from '../src/app-supervisor.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 test('reports a crash with its last lines and starts the program again', async () => {
   const { apps, reports, options } = supervise(true, 'console.log("out of paper"); process.exitCode = 3')

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { freePort } from '@wagate/local-servers/free-port'
 import { expect, onTestFinished, test } from 'vitest'
 import { startDevnet } from '../src/devnet.ts'
-import { freePort } from '../src/servers/free-port.ts'
 
 test('a system whose only worker cannot start says what the worker said', async () => {
   const other = createServer().listen(0, '127.0.0.1')

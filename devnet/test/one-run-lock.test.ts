@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { expect, test } from 'vitest'
 import { takeOneRunLock } from '../src/one-run-lock.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 test('refuses a second run on the same folder, and names the first', async () => {
   const folder = temporaryFolder()

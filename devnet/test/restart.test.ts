@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { until } from '@wagate/test-kit/until'
 import { afterAll, expect, it } from 'vitest'
 import { type Devnet, startDevnet } from '../src/devnet.ts'
 import { summarize } from '../src/summary.ts'
-import { makeGatewayClient, until } from './gateway-client.ts'
 
 const sender = '15550300001'
 const recipient = '15550300002'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { readEnv } from '@wagate/shared/env'
+import { readEnv } from '@wagate/runtime/env'
 import { settings } from '@wagate/shared/settings'
 import { z } from 'zod'
 import { createAdmin } from './bootstrap-admin.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import type { DeviceEvents } from '@wagate/queue/device-events'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { Config } from './config.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
 import type { LargeBodies } from './http/large-bodies.ts'

@@ -1,8 +1,8 @@
 import type { Device } from '@wagate/db/queries/devices'
-import { statusReasonGuide } from '@wagate/shared/error-catalogue'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from './config.ts'
+import { statusReasonGuide } from './errors/error-catalogue.ts'
 import { openText } from './openapi/open-text.ts'
 import { paceFields, toPaceFields } from './pace.ts'
 

@@ -1,6 +1,6 @@
-import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
 import type { ApiContext } from './context.ts'
+import { AppError } from './errors/app-error.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'
 

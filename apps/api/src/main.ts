@@ -1,4 +1,4 @@
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
 import { bootstrapAdmin } from './bootstrap-admin.ts'
 import { readConfig } from './config.ts'
 import { handKey } from './hand-key.ts'

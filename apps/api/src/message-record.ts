@@ -1,7 +1,7 @@
 import type { HistoryMessage } from '@wagate/db/queries/message-history'
-import { messageErrorGuide } from '@wagate/shared/error-catalogue'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { messageErrorGuide } from './errors/error-catalogue.ts'
 import { openText } from './openapi/open-text.ts'
 
 const moment = z.iso.datetime().nullable()

@@ -1,7 +1,7 @@
+import type { Client } from '@wagate/test-kit/http-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
-import type { Client } from './client.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 let gateway: Gateway

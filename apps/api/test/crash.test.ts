@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { type Client, makeClient } from '@wagate/test-kit/http-client'
+import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { listening, spawnApi } from './api-process.ts'
-import { type Client, makeClient } from './client.ts'
 
 type Spawned = ReturnType<typeof spawnApi>
 

@@ -1,8 +1,8 @@
-import { hashApiKey, makeApiKey } from '@wagate/shared/api-key'
+import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { hashApiKey, makeApiKey } from '../src/credentials/api-key.ts'
 import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
-import { makeClient } from './client.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
 
 let gateway: Gateway

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { messageErrorGuide, requestErrorGuide, statusReasonGuide } from '@wagate/shared/error-catalogue'
 import { expect, test } from 'vitest'
+import { messageErrorGuide, requestErrorGuide, statusReasonGuide } from '../src/errors/error-catalogue.ts'
 
 const repository = new URL('../../../', import.meta.url)
 
@@ -16,8 +16,8 @@ function readTests(folders: string[]): string {
 
 test.each([
   ['code of a request', requestErrorGuide, ['apps/api/test']],
-  ['code of a message', messageErrorGuide, ['devnet/test', 'apps/worker/test']],
-  ['status reason', statusReasonGuide, ['devnet/test', 'apps/worker/test']],
+  ['code of a message', messageErrorGuide, ['system-tests', 'apps/worker/test']],
+  ['status reason', statusReasonGuide, ['system-tests', 'apps/worker/test']],
 ])('every %s is expected by a test, so that none is documented that cannot occur', (_, guide, folders) => {
   const tests = readTests(folders)
   expect(Object.keys(guide).filter((code) => !tests.includes(`'${code}'`))).toEqual([])

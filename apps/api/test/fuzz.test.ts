@@ -1,6 +1,6 @@
+import { document } from '@wagate/test-kit/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { document } from './contract.ts'
 import { askAndCheck } from './fuzz-checks.ts'
 import { type Gateway, startGateway, startReplica } from './gateway.ts'
 import { type GeneratedRequest, requests } from './generated-requests.ts'

@@ -6,13 +6,13 @@ import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/comm
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import type { Command } from '@wagate/shared/commands'
 import { shardOf } from '@wagate/shared/shard'
+import { type Client, makeClient } from '@wagate/test-kit/http-client'
+import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { vi } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { bootstrapAdmin } from '../src/bootstrap-admin.ts'
 import { readConfig } from '../src/config.ts'
 import { startApi } from '../src/start.ts'
-import { type Client, makeClient } from './client.ts'
 
 /** The API on a database of its own, between proxies that tests may cut, and what plays the worker. */
 export type Gateway = {

@@ -1,7 +1,7 @@
+import { document } from '@wagate/test-kit/contract'
 import fc from 'fast-check'
 import type { JsonSchema } from '../src/openapi/json-schemas.ts'
 import type { OpenApiParameter } from '../src/openapi/openapi-types.ts'
-import { document } from './contract.ts'
 import { brokenValues, valuesOf } from './generated-values.ts'
 
 export type Given = [name: string, value: unknown][]

@@ -1,6 +1,6 @@
 import { makeMessageId } from '@wagate/shared/ids'
+import { whileLocked } from '@wagate/test-kit/servers/while-locked'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { whileLocked } from '../../../devnet/src/harness/while-locked.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway

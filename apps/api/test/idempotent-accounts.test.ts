@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, makeClient } from './client.ts'
 import { type Gateway, startGateway, startReplica } from './gateway.ts'
 
 let gateway: Gateway

@@ -1,5 +1,5 @@
+import { violations } from '@wagate/test-kit/contract'
 import type { startApi } from '../src/start.ts'
-import { violations } from './contract.ts'
 import { formOf, type GeneratedRequest } from './generated-requests.ts'
 
 export type InProcessAnswer = { status: number; headers: Headers; text: string; problems: string[] }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Deadline } from '../src/http/deadline.ts'
 import { type BodySender, type LargeBodies, makeLargeBodies } from '../src/http/large-bodies.ts'
-import { makeClient } from './client.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 const mebibyte = 2 ** 20

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { makeApiKey } from '@wagate/shared/api-key'
+import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { makeClient } from './client.ts'
+import { makeApiKey } from '../src/credentials/api-key.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
 
 /** Slow enough to refill next to nothing while a test runs. */

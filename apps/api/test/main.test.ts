@@ -5,12 +5,12 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '@wagate/db/migrate'
+import { makeClient } from '@wagate/test-kit/http-client'
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterEach, expect, test, vi } from 'vitest'
-import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
-import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { listening, spawnApi } from './api-process.ts'
-import { makeClient } from './client.ts'
 
 const closers: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

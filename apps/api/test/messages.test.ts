@@ -1,6 +1,6 @@
 import { makeMessageId } from '@wagate/shared/ids'
+import type { Client } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Client } from './client.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 let gateway: Gateway

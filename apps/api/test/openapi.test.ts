@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { requestErrorStatus } from '@wagate/shared/error-codes'
+import { document, documentedStatus, exampleProblems, violations } from '@wagate/test-kit/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docsFiles } from '../src/docs/docs-page.ts'
+import { requestErrorStatus } from '../src/errors/request-errors.ts'
 import { makeErrorPage } from '../src/openapi/error-page.ts'
 import { makeReference } from '../src/openapi/reference.ts'
 import { operations } from '../src/operations.ts'
-import { document, documentedStatus, exampleProblems, violations } from './contract.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway

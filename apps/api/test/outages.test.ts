@@ -1,5 +1,5 @@
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
 import { makeReadinessCheck } from '../src/readiness.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 

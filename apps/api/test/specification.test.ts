@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, makeClient } from './client.ts'
 import { createSender, type Gateway, randomPhone, startGateway } from './gateway.ts'
 import { playWorker } from './player.ts'
 

@@ -1,6 +1,6 @@
 import { findDeviceStates } from '@wagate/db/queries/device-state'
+import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { makeClient } from './client.ts'
 import {
   atOnce,
   createSender,

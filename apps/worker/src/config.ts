@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { readEnv } from '@wagate/shared/env'
+import { readEnv } from '@wagate/runtime/env'
 import { pickSettings, settings } from '@wagate/shared/settings'
 
 export const shape = {

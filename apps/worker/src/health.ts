@@ -1,5 +1,5 @@
-import { answerMetrics, type InternalAnswer, startInternalServer } from '@wagate/shared/internal-server'
-import type { Running } from '@wagate/shared/running'
+import { answerMetrics, type InternalAnswer, startInternalServer } from '@wagate/runtime/internal-server'
+import type { Running } from '@wagate/runtime/running'
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import type { OwnershipState } from './ownership/ownership.ts'

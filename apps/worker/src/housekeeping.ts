@@ -14,8 +14,8 @@ import {
   dropOldMessagePartitions,
   ensureMessagePartitions,
 } from '@wagate/db/queries/partitions'
-import type { Logger } from '@wagate/shared/logger'
-import type { Running } from '@wagate/shared/running'
+import type { Logger } from '@wagate/runtime/logger'
+import type { Running } from '@wagate/runtime/running'
 import { partitionWeeksAheadMin } from './health.ts'
 
 export type Housekeeping = Running & {

@@ -1,5 +1,5 @@
 import './preload.ts'
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
 import { readConfig } from './config.ts'
 import { makePrivateFolder, removeFolder } from './private-folder.ts'
 import { downloadLimits, makeWhatsAppFetch } from './session/whatsapp-fetch.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { OwnershipLost } from '@wagate/db/queries/fence'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { Lease } from './ownership/lease.ts'
 
 const retryMs = 500

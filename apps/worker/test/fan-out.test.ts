@@ -1,4 +1,4 @@
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
 import type { UserFacingSocketConfig, WASocket } from 'baileys'
 import { describe, expect, it } from 'vitest'
 import type { DeviceContext } from '../src/context.ts'

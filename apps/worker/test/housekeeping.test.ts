@@ -1,7 +1,7 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { type Housekeeping, startHousekeeping } from '../src/housekeeping.ts'
 
 const eventually = { timeout: 15_000, interval: 50 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
 import { type Inspector, makeInspector } from '../src/media/inspection/inspector.ts'
 
 /** As a worker from source starts its own. */
 const nodeOptions = [
   '--import',
-  new URL('../../../devnet/src/typescript.mjs', import.meta.url).href,
+  new URL('../../../scripts/typescript.mjs', import.meta.url).href,
   '--conditions=source',
 ]
 

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { expect, vi } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import type { Lease, ShardHolder } from '../src/ownership/lease.ts'
 import { type Ownership, type OwnershipOptions, startOwnership } from '../src/ownership/ownership.ts'
 

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
-import { createTestDatabase, type TestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 
 type Worker = {
   child: ChildProcess

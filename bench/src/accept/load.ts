@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { quantile } from '@wagate/devnet/harness/statistics'
+import { quantile } from '@wagate/test-kit/statistics'
 
 type LoadResult = { answers: number; failures: number; ms: number; p99Ms: number }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { System } from '@wagate/devnet/harness/system'
-import { until } from '@wagate/devnet/harness/until'
+import type { System } from '@wagate/test-kit/system'
+import { until } from '@wagate/test-kit/until'
 
 export type Way = 'SIGKILL, other worker' | 'SIGKILL, same name again' | 'SIGTERM, other worker'
 

@@ -1,4 +1,4 @@
-import type { MessageFacts } from '@wagate/devnet/harness/records'
+import type { MessageFacts } from '@wagate/test-kit/load/records'
 import type { Fault } from './faults.ts'
 
 export type Recovery = {

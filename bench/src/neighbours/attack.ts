@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openGateway } from '@wagate/devnet/harness/gateway'
+import { openGateway } from '@wagate/test-kit/load/pooled-client'
 
 /** What the keys of one account ask for, as much as they can, from a process of their own. */
 const single = ['texts', 'large bodies', 'waits', 'histories'] as const

@@ -1,4 +1,4 @@
-import { significant } from '@wagate/devnet/harness/statistics'
+import { significant } from '@wagate/test-kit/statistics'
 import type { Row } from '../table.ts'
 import { makeCluster, type Setup, type Way } from './cluster.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 
 /** How to connect to a DATABASE_URL: its address without the parameters of TLS, and what they ask for. */
 type TlsSettings = {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { OutageLog } from '@wagate/shared/outage-log'
+import type { OutageLog } from '@wagate/runtime/outage-log'
 import { databaseFailure } from './failures.ts'
 
 const retryMs = 1000

@@ -1,4 +1,4 @@
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
 

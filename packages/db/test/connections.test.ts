@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { databaseFailure } from '../src/failures.ts'
 

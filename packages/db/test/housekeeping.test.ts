@@ -1,5 +1,5 @@
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { advisoryLocks } from '../src/locks.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { createDevice } from '../src/queries/devices.ts'
 import { checkInstallation, claimNetwork, setNetwork, setShards } from '../src/queries/installation.ts'

@@ -1,6 +1,6 @@
 import { makeMessageId } from '@wagate/shared/ids'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { findHistoryPosition, type HistoryFilter, listMessages } from '../src/queries/message-history.ts'
 

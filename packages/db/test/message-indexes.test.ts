@@ -1,5 +1,5 @@
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { buildMessageIndexes } from '../src/queries/message-indexes.ts'
 

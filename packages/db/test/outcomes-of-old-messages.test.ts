@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId, messageIdOf, whatsAppIdOf } from '@wagate/shared/ids'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { findSentContent, type MessageOutcome, recordOutcomes } from '../src/queries/outbox.ts'
 

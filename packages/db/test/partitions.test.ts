@@ -1,6 +1,6 @@
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
+import { until } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../../../devnet/src/harness/until.ts'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import {
   countPartitionWeeksAhead,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { generateDrizzleJson } from 'drizzle-kit/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import * as schema from '../src/schema.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { storeAuthWrites } from '../src/queries/device-auth.ts'
 import { leaveDevices } from '../src/queries/device-state.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { listDevicesWithWork, removeDevice, wipeCredentials } from '../src/queries/device-state.ts'
 import {

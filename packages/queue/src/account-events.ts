@@ -1,4 +1,4 @@
-import type { Running } from '@wagate/shared/running'
+import type { Running } from '@wagate/runtime/running'
 import { type Leave, openChannels } from './channels.ts'
 import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 

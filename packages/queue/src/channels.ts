@@ -1,4 +1,4 @@
-import type { Running } from '@wagate/shared/running'
+import type { Running } from '@wagate/runtime/running'
 import { connectForSubscriptions, firstAttempt, type OnRedisError } from './redis.ts'
 
 type Listener = (message: string) => void

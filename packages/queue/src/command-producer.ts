@@ -1,5 +1,5 @@
+import type { Running } from '@wagate/runtime/running'
 import { type Command, commandSchema } from '@wagate/shared/commands'
-import type { Running } from '@wagate/shared/running'
 import { shardOf } from '@wagate/shared/shard'
 import type { JobsOptions, Queue } from 'bullmq'
 import { openCommandQueue } from './command-queue.ts'

@@ -1,5 +1,5 @@
+import type { Running } from '@wagate/runtime/running'
 import { type DeviceEvent, deviceEventSchema, type QrEvent } from '@wagate/shared/device-events'
-import type { Running } from '@wagate/shared/running'
 import { type Leave, openChannels } from './channels.ts'
 import { checkRedis, connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 

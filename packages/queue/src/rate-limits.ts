@@ -1,5 +1,5 @@
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
-import type { Running } from '@wagate/shared/running'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import type { Running } from '@wagate/runtime/running'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { connectForLimits, firstAttempt, type OnRedisError } from './redis.ts'
 

@@ -1,9 +1,9 @@
+import { askRedis } from '@wagate/local-servers/ask-redis'
 import type { DeviceEvent, QrEvent } from '@wagate/shared/device-events'
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
-import { askRedis } from '../../../devnet/src/servers/ask-redis.ts'
-import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { type DeviceEvents, openDeviceEvents } from '../src/device-events.ts'
 
 const closers: (() => Promise<unknown>)[] = []

@@ -1,6 +1,6 @@
+import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { openRateLimits, type RateLimiter, type RateLimits } from '../src/rate-limits.ts'
 
 let proxy: TcpProxy

@@ -1,7 +1,7 @@
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterEach, expect, test } from 'vitest'
-import { startTcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { startOwnRedis } from '../../../devnet/src/own-redis.ts'
-import { testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { openDeviceEvents } from '../src/device-events.ts'
 import { refuseEvictingRedis } from '../src/redis.ts'
 

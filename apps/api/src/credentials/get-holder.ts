@@ -1,6 +1,6 @@
 import type { KeyHolder } from '@wagate/db/queries/api-keys'
-import { AppError } from '@wagate/shared/app-error'
 import type { ApiContext } from '../context.ts'
+import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { charge } from '../limits/charge.ts'

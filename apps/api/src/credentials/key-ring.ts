@@ -1,9 +1,9 @@
 import type { Database } from '@wagate/db/client'
 import { findKeyHolders, type KeyHolder, setKeyUsed } from '@wagate/db/queries/api-keys'
-import { hashApiKey, isWellFormedApiKey } from '@wagate/shared/api-key'
-import { AppError } from '@wagate/shared/app-error'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
+import { AppError } from '../errors/app-error.ts'
+import { hashApiKey, isWellFormedApiKey } from './api-key.ts'
 
 export type KeyRing = {
   /** Who holds a key that was looked up a moment ago, without asking anybody. Throws `expired_api_key`. */

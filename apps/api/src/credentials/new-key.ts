@@ -1,5 +1,5 @@
 import type { NewKey } from '@wagate/db/queries/api-keys'
-import { hashApiKey, makeApiKey } from '@wagate/shared/api-key'
+import { hashApiKey, makeApiKey } from './api-key.ts'
 
 /** `apiKey` is shown once, `key` is what is stored. */
 export function makeNewKey(name = 'default', expiresAt: Date | null = null): { apiKey: string; key: NewKey } {

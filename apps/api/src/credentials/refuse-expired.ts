@@ -1,5 +1,5 @@
 import type { KeyHolder } from '@wagate/db/queries/api-keys'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 /** Throws `account_expired`. */
 export function refuseExpired({ accountExpiresAt }: KeyHolder): void {

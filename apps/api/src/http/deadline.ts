@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 /**
  * A client is answered in time whatever is down; its own slowness (an upload) is not counted. Every request has

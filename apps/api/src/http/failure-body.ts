@@ -1,5 +1,5 @@
-import type { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
+import type { AppError } from '../errors/app-error.ts'
 
 /** Every failure has this form; `code` is one of those that are documented for the operation. */
 export const failureObject = z

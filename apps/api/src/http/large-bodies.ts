@@ -1,4 +1,4 @@
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Exchange } from './exchange.ts'
 import type { Admission } from './read-body.ts'
 

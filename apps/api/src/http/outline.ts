@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 /** A string from this length on is long: it is read apart from the rest of its body. */
 export const longBytesMin = 32 * 1024

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { decodeInTurn } from './decode-utf8.ts'
 import { isLarge, slicesInTurn } from './in-steps.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { parseForm } from './parse-form.ts'
 import { parseJsonObject } from './parse-json-object.ts'
 

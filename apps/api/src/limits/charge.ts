@@ -1,5 +1,5 @@
 import type { Allowance, RateLimiter } from '@wagate/queue/rate-limits'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 /** A bucket to take a token from. Without a limiter it is unlimited. */
 export type Charge = { limiter: RateLimiter | undefined; key: string }

@@ -1,9 +1,9 @@
-import { AppError } from '@wagate/shared/app-error'
-import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
 import { isForbiddenHost } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
 import { fileTypeFromBuffer } from 'file-type'
+import { AppError } from '../errors/app-error.ts'
+import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { parseDataUrl } from './parse-data-url.ts'
 
 /** A file that came with the request. */

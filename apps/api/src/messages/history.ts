@@ -5,8 +5,8 @@ import {
   type HistoryPage,
   listMessages,
 } from '@wagate/db/queries/message-history'
-import { AppError } from '@wagate/shared/app-error'
-import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import { AppError } from '../errors/app-error.ts'
 
 export type History = {
   /** Throws `message_not_found` for a `before` that the account does not have. */

@@ -8,10 +8,10 @@ import {
   hasRoomForMedia,
   storeMediaPart,
 } from '@wagate/db/queries/waiting-media'
-import { AppError } from '@wagate/shared/app-error'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { LRUCache } from 'lru-cache'
+import { AppError } from '../errors/app-error.ts'
 import type { Deadline } from '../http/deadline.ts'
 import { slicesInTurn } from '../http/in-steps.ts'
 import { idempotencyKeyReused } from '../idempotency-key.ts'

@@ -1,7 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import { findMessagesProgress, type MessageProgress } from '@wagate/db/queries/message-progress'
-import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
 /** What requests that wait for the outcome of a message share. */
 export type OutcomeWaits = {

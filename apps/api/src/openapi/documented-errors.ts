@@ -1,4 +1,4 @@
-import type { RequestErrorCode } from '@wagate/shared/error-codes'
+import type { RequestErrorCode } from '../errors/request-errors.ts'
 import type { Operation } from '../operation.ts'
 
 /** Whatever is asked for: the request never reaches it, or the process cannot go on. */

@@ -3,14 +3,14 @@ import {
   messageErrorGuide,
   requestErrorGuide,
   statusReasonGuide,
-} from '@wagate/shared/error-catalogue'
-import { type RequestErrorCode, requestErrorStatus } from '@wagate/shared/error-codes'
+} from '../errors/error-catalogue.ts'
+import { type RequestErrorCode, requestErrorStatus } from '../errors/request-errors.ts'
 import { table } from './markdown-table.ts'
 
 /** docs/errors.md: every code that the gateway answers with or stores, and what to do. */
 export function makeErrorPage(): string {
   return [
-    '<!-- Made by "npm run api-docs" out of packages/shared/src/error-catalogue.ts. -->',
+    '<!-- Made by "npm run api-docs" out of apps/api/src/errors/error-catalogue.ts. -->',
     '# Error codes',
     'Codes are for programs and do not change. More may be added: treat an unknown code of a request by its HTTP status, and an unknown code of a message as final.',
     '## Requests',

@@ -1,4 +1,4 @@
-import { requestErrorStatus } from '@wagate/shared/error-codes'
+import { requestErrorStatus } from '../errors/request-errors.ts'
 import type { Operation } from '../operation.ts'
 import { always, documentedErrors, ofBodies, ofChanges } from './documented-errors.ts'
 import { introduction } from './introduction.ts'

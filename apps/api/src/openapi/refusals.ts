@@ -1,5 +1,5 @@
-import { requestErrorGuide } from '@wagate/shared/error-catalogue'
-import { type RequestErrorCode, requestErrorStatus } from '@wagate/shared/error-codes'
+import { requestErrorGuide } from '../errors/error-catalogue.ts'
+import { type RequestErrorCode, requestErrorStatus } from '../errors/request-errors.ts'
 import { failureObject } from '../http/failure-body.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiResponse, Reference } from './openapi-types.ts'

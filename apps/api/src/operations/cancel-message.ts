@@ -1,7 +1,7 @@
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
-import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
 import { messageRecord } from '../message-record.ts'
 import { exampleSent } from '../messages/send.ts'
 import { defineOperation } from '../operation.ts'

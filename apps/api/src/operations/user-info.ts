@@ -1,7 +1,7 @@
 import { findAccountInfo } from '@wagate/db/queries/accounts'
-import { AppError } from '@wagate/shared/app-error'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
 import { defineOperation } from '../operation.ts'
 
 export const userInfo = defineOperation({

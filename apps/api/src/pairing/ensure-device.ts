@@ -1,6 +1,6 @@
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
-import { AppError } from '@wagate/shared/app-error'
 import { audit } from '../change.ts'
+import { AppError } from '../errors/app-error.ts'
 import { deviceNotFound } from '../locate-device.ts'
 import type { Call } from '../operation.ts'
 

@@ -1,7 +1,7 @@
 import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
-import { AppError } from '@wagate/shared/app-error'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../change.ts'
+import { AppError } from '../errors/app-error.ts'
 import { deviceNotFound } from '../locate-device.ts'
 import type { Call } from '../operation.ts'
 import { lookUntilFound, makeNudge } from '../waiting.ts'

@@ -1,5 +1,5 @@
-import { AppError, type ErrorDetail } from '@wagate/shared/app-error'
 import type { z } from 'zod'
+import { AppError, type ErrorDetail } from '../errors/app-error.ts'
 
 /** The parser throws `missing_parameter` or `invalid_parameter`, naming every parameter that is wrong. */
 export function makeParameterParser<Shape extends z.ZodRawShape>(

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 export function isAnyGiven(parameters: Record<string, unknown>): boolean {
   return Object.values(parameters).some((value) => value !== undefined)

@@ -1,7 +1,7 @@
 import type { DeviceState } from '@wagate/db/queries/device-state'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { isReceived } from '@wagate/db/queries/received-messages'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import { jidNormalizedUser } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Addressees } from '../outbox/addressees.ts'

@@ -7,9 +7,9 @@ import {
   wipeCredentials,
 } from '@wagate/db/queries/device-state'
 import { OwnershipLost } from '@wagate/db/queries/fence'
+import { makeSingleFlight } from '@wagate/runtime/single-flight'
+import { within } from '@wagate/runtime/within'
 import { maskPhone } from '@wagate/shared/phone'
-import { makeSingleFlight } from '@wagate/shared/single-flight'
-import { within } from '@wagate/shared/within'
 import { DisconnectReason, type WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { makeAddressees } from '../outbox/addressees.ts'

@@ -1,4 +1,4 @@
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { makeLookUp } from '../outbox/look-up.ts'

@@ -1,4 +1,4 @@
-import { type MessageErrorCode, messageErrors } from '@wagate/shared/error-codes'
+import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 
 /** The media can never be sent: the message fails with this code. */
 export class MediaError extends Error {

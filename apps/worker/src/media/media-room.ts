@@ -1,4 +1,4 @@
-import type { FairSemaphore } from '@wagate/shared/fair-semaphore'
+import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
 
 /** The part of a worker's room for media that one file has reserved. */
 export type MediaRoom = {

@@ -1,4 +1,4 @@
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { makeSlowHosts, type SlowHosts } from './slow-hosts.ts'
 
 /** What the media of all devices of a worker share. The keys of the semaphores are accounts. */

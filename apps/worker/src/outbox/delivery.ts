@@ -1,6 +1,6 @@
 import { setRestricted } from '@wagate/db/queries/device-state'
 import type { WaitingMessage } from '@wagate/db/queries/outbox'
-import type { MessageErrorCode } from '@wagate/shared/error-codes'
+import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { type FanOut, reachOf, watchFanOut } from '../session/fan-out.ts'

@@ -1,6 +1,6 @@
 import type { MessageOutcome } from '@wagate/db/queries/outbox'
-import { type MessageErrorCode, messageErrors } from '@wagate/shared/error-codes'
 import { messageIdOf } from '@wagate/shared/ids'
+import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { untilStored } from '../until-stored.ts'

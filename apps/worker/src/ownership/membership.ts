@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
 import { registerWorker, registerWorkerAgain, renewWorker } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 
 /** This process as the other workers know it. A dead one stays dead: the process goes on under a fresh id. */
 export type Registration = {

@@ -7,10 +7,10 @@ import {
   markWorkerDraining,
   unregisterWorker,
 } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/shared/logger'
-import { makeOutageLog } from '@wagate/shared/outage-log'
-import type { Running } from '@wagate/shared/running'
-import { within } from '@wagate/shared/within'
+import type { Logger } from '@wagate/runtime/logger'
+import { makeOutageLog } from '@wagate/runtime/outage-log'
+import type { Running } from '@wagate/runtime/running'
+import { within } from '@wagate/runtime/within'
 import { makeHeldShards } from './held-shards.ts'
 import type { ShardHolder } from './lease.ts'
 import { makeMembership, type Registration } from './membership.ts'

@@ -7,7 +7,7 @@ import {
   type UnownedShard,
 } from '@wagate/db/queries/shard-leases'
 import { type LiveWorker, listLiveWorkers, type Patience } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
 import { makeOversizedWarning } from './oversized-warning.ts'

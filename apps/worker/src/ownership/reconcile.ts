@@ -6,7 +6,7 @@ import {
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
 import { markGoneWorkersDead, type Patience } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { HeldShards } from './held-shards.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Running } from '@wagate/shared/running'
+import type { Running } from '@wagate/runtime/running'
 
 export type Ticker = Running & {
   /** Runs as soon as the last run allows, or once more after the one that goes on. */

@@ -1,5 +1,5 @@
 import type { UnownedShard } from '@wagate/db/queries/shard-leases'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 
 export type UnownedWatch = {
   note(unowned: UnownedShard[]): void

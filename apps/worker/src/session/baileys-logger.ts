@@ -1,4 +1,4 @@
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { UserFacingSocketConfig } from 'baileys'
 
 type BaileysLogger = NonNullable<UserFacingSocketConfig['logger']>

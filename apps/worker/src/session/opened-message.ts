@@ -1,4 +1,4 @@
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import { normalizeMessageContent, proto, unpadRandomMax16 } from 'baileys'
 import { isModestHistory } from './history.ts'
 import type { MessageStanza } from './message-stanza.ts'

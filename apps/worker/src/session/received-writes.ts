@@ -2,7 +2,7 @@ import type { Database } from '@wagate/db/client'
 import { databaseFailure } from '@wagate/db/failures'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { insertReceivedMessages, type ReceivedMessage } from '@wagate/db/queries/received-messages'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
 export type ReceivedWrites = {
   /** Resolves when it is stored. Rejects with what keeps this one message from being stored. */

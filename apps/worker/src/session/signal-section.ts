@@ -1,4 +1,4 @@
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import {
   DEFAULT_CONNECTION_CONFIG,
   type SignalDataSet,

@@ -1,5 +1,5 @@
-import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
-import type { Logger } from '@wagate/shared/logger'
+import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import type { Logger } from '@wagate/runtime/logger'
 import { MediaError } from '../media-error.ts'
 import { type InspectionProcess, startInspectionProcess } from './inspection-process.ts'
 import type { InspectionRequest, MediaFacts } from './media-facts.ts'

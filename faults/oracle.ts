@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { auditPhones, type Disagreements } from '@wagate/test-kit/load/phone-audit'
+import type { Received } from '@wagate/test-kit/load/phones'
+import type { MessageFacts } from '@wagate/test-kit/load/records'
+import { expect } from 'vitest'
+import { note } from './figures.ts'
+import type { People } from './people.ts'
+import type { World } from './world.ts'
+
+type Observed = Pick<World, 'phones' | 'records' | 'isAbsent'>
+
+/** What a fault may do to messages. */
+export type PermittedFailures = {
+  /** Senders whose links the fault ends. Their requests may be refused, and what they had may fail with it. */
+  loggedOut?: string[]
+  /** Failures that this fault must cause. None by default, but for numbers that are not on WhatsApp. */
+  mayFail?(message: MessageFacts): boolean
+}
+
+type Given = {
+  startedAtMs: number
+  /** Lines of the network's log before the trial. */
+  logged: number
+  before: { undecryptable: number; retries: number }
+  people: People
+  options?: PermittedFailures
+}
+
+/** Receipts and received messages are stored beside the messages that are sent. */
+const settleMs = 20_000
+
+/**
+ * Every accepted message is as often on its recipient's phone as its status says, every receipt and every received message
+ * is stored, no phone got what it cannot decrypt, and nothing failed that need not fail.
+ */
+export async function expectAgreement(world: Observed, name: string, given: Given): Promise<void> {
+  const { before, people, options = {} } = given
+  const isUncertain = ({ sender }: { sender: string }) => options.loggedOut?.includes(sender) ?? false
+  const deadline = performance.now() + settleMs
+  let found = await look()
+  while (performance.now() < deadline && !isAgreed(found)) {
+    await delay(500)
+    found = await look()
+  }
+  const { undecryptable, retries } = await world.phones.stats()
+  note(name, {
+    'on phones': found.shown,
+    'opened by people': people.opened.size,
+    'written by people': people.written.length,
+    'asked for once more': retries - before.retries,
+  })
+  expect(found.disagreements).toEqual({
+    notShownOnce: [],
+    shownAlthoughOver: [],
+    receiptsLost: [],
+    inboundNotStoredOnce: [],
+  })
+  expect(found.wrongEnds).toEqual([])
+  expect(undecryptable - before.undecryptable).toBe(0)
+
+  async function look() {
+    const records = await world.records.listMessagesSince(given.startedAtMs)
+    const log = (await world.phones.log()).slice(given.logged)
+    const shown = await listShown(new Set(records.map(({ number }) => number)))
+    const inbound = await world.records.listInboundSince(given.startedAtMs)
+    const { written, opened } = people
+    const all = auditPhones({ records, log, shown, opened, inbound, written })
+    // A link that ends takes along what was on the wire: nobody can know whether it arrived.
+    const certain = records.filter((record) => !isUncertain(record))
+    const ofCertain = auditPhones({
+      records: certain,
+      log,
+      shown,
+      opened,
+      inbound,
+      written: written.filter((message) => !isUncertain(message)),
+    })
+    const disagreements: Disagreements = { ...ofCertain, notShownOnce: all.notShownOnce }
+    const wrongEnds = records
+      .filter((record) => !mayEnd(record))
+      .map(({ body, status, errorCode }) => {
+        return `${body}: ${errorCode ?? status}`
+      })
+    return { disagreements, wrongEnds, shown: [...shown.values()].flat().length }
+  }
+
+  async function listShown(numbers: Set<string>): Promise<Map<string, Received[]>> {
+    const shown = new Map<string, Received[]>()
+    for (const number of numbers) shown.set(number, await world.phones.receivedBy(number))
+    return shown
+  }
+
+  function mayEnd(message: MessageFacts): boolean {
+    const { status, errorCode, number } = message
+    if (world.isAbsent(number) && status !== 'canceled')
+      return errorCode === 'recipient_not_on_whatsapp' || mayFailOtherwise(message)
+    return status !== 'failed' || mayFailOtherwise(message)
+  }
+
+  function mayFailOtherwise(message: MessageFacts): boolean {
+    if (message.status !== 'failed') return false
+    const isOfLogout = isUncertain(message) && message.errorCode === 'sender_logged_out'
+    return isOfLogout || (options.mayFail?.(message) ?? false)
+  }
+}
+
+function isAgreed({
+  disagreements,
+  wrongEnds,
+}: {
+  disagreements: Disagreements
+  wrongEnds: string[]
+}): boolean {
+  return [...Object.values(disagreements), wrongEnds].every((list) => list.length === 0)
+}

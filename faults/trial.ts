@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { auditHistory, type History } from '@wagate/test-kit/load/history'
+import { type Load, startLoad } from '@wagate/test-kit/load/load'
+import type { Mix } from '@wagate/test-kit/load/message-kinds'
+import type { LogLine } from '@wagate/test-kit/load/phones'
+import { isFinished, type MessageFacts } from '@wagate/test-kit/load/records'
+import { until } from '@wagate/test-kit/until'
+import { expect } from 'vitest'
+import { note } from './figures.ts'
+import { stretchFor, watchMachine } from './machine.ts'
+import { expectAgreement, type PermittedFailures } from './oracle.ts'
+import { startPeople } from './people.ts'
+import { size } from './size.ts'
+import type { World } from './world.ts'
+
+export type Trial = {
+  name: string
+  /** When the fault began and ended, by the clock of this machine. */
+  faultAtMs: number
+  endedAtMs: number
+  load: Load
+  messages: MessageFacts[]
+  /** Of these, the texts that were to be sent at once: what times are measured of. */
+  texts: MessageFacts[]
+  history: History
+  /** What people opened, by WhatsApp's ids. */
+  opened: Set<string>
+  /** What the network saw, in the order in which it arrived. */
+  log: LogLine[]
+  /** Promises about time are for a machine that does nothing else: on another one they are this many times as long. */
+  stretch: number
+}
+
+export type TrialOptions = PermittedFailures & {
+  /** Senders that cannot send for as long as the fault lasts, whose requests are refused. */
+  blocked?: string[]
+  mix?: Mix
+  perSecond?: number
+  beforeMs?: number
+}
+
+/** An API request may take this long, whatever happens. */
+const answerMsMax = 5000
+const finishMs = 120_000
+const usualMix: Mix = { media: 0.04, scheduled: 0.04, canceled: 0.04 }
+
+/**
+ * A load, and a fault in the middle of it. In the end nothing accepted is lost, doubled, out of order or reported
+ * wrongly, phones and database agree, no sender had two owners, and every request was answered in time and as documented.
+ */
+export async function trial(
+  world: World,
+  name: string,
+  fault: (load: Load) => Promise<void>,
+  options: TrialOptions = {},
+): Promise<Trial> {
+  const {
+    loggedOut = [],
+    blocked = [],
+    mix = usualMix,
+    perSecond = size.perSecond,
+    beforeMs = size.beforeMs,
+  } = options
+  await world.ownerWatch.takeForeignWrites()
+  const logged = (await world.phones.log()).length
+  const before = await world.phones.stats()
+  const startedAtMs = Date.now()
+  const machine = watchMachine()
+  const load = startLoad(world.gateway, {
+    senders: world.senders,
+    perSecond,
+    name: `${name} ${startedAtMs}`,
+    random: world.random,
+    mix,
+    furtherRecipients: world.absentRecipientsOf,
+  })
+  const people = startPeople(world, load, { perSecond, name: `${name} ${startedAtMs}` })
+  await delay(beforeMs)
+  const faultAtMs = Date.now()
+  await fault(load)
+  const endedAtMs = Date.now()
+  await delay(size.afterMs)
+  await load.stop()
+  await people.stop()
+  const stoppedAtMs = Date.now()
+  await until('every message is finished', { withinMs: finishMs, everyMs: 200 }, async () =>
+    (await world.records.listMessagesSince(startedAtMs)).every(isFinished),
+  )
+  const drainedMs = Date.now() - stoppedAtMs
+  const othersShare = machine.stop()
+  const stretch = stretchFor(othersShare)
+  const messages = await world.records.listMessagesSince(startedAtMs)
+  const log = (await world.phones.log()).slice(logged)
+  const history = auditHistory(load.sent, messages, log, people.opened)
+  const attempts = load.sent.flatMap((sent) => sent.attempts)
+  const slowest = Math.max(...attempts.map(({ tookMs }) => tookMs))
+  note(name, {
+    accepted: history.accepted,
+    'answers other than 200': attempts.filter(({ status }) => status !== 200).length,
+    'repeated, same id': history.repeated,
+    'slowest answer ms': slowest,
+    'drained after ms': drainedMs,
+    '% of the machine taken by others': 100 * othersShare,
+  })
+  expect(history.violations).toEqual({
+    lost: [],
+    doubled: [],
+    disordered: [],
+    dishonest: [],
+    overlapping: [],
+  })
+  await expectAgreement(world, name, { startedAtMs, logged, before, people, options })
+  expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
+  const refused = load.sent.filter((sent) => sent.messageId === undefined && !isOverdue(sent))
+  expect(refused.filter(({ sender }) => ![...loggedOut, ...blocked].includes(sender))).toEqual([])
+  expect(slowest).toBeLessThan(answerMsMax * stretch)
+  expect(world.takeUndocumentedAnswers()).toEqual([])
+  const texts = messages.filter(
+    ({ type, sendAtMs, status, number }) =>
+      type === 'text' && sendAtMs === null && status !== 'canceled' && !world.isAbsent(number),
+  )
+  return { name, faultAtMs, endedAtMs, load, messages, texts, history, opened: people.opened, log, stretch }
+}
+
+/** Its time passed before a request for it was answered. The repeated request then asks for a time in the past and is refused. */
+export function isOverdue({ sendAt, attempts }: Load['sent'][number]): boolean {
+  return sendAt !== undefined && attempts.length > 1
+}
+
+/** From `sinceMs` until each of the senders had sent a message that was accepted after it. */
+export function untilNextSentMs({ texts }: Trial, senders: string[], sinceMs: number): number[] {
+  return senders.map((sender) => {
+    const sent = texts
+      .filter((message) => message.sender === sender && message.createdAtMs > sinceMs)
+      .flatMap(({ sentAtMs }) => sentAtMs ?? [])
+    return Math.min(...sent) - sinceMs
+  })
+}

@@ -1,0 +1,120 @@
+import type { Devnet } from '@wagate/devnet/devnet'
+import { makeClient } from './http-client.ts'
+import { until } from './until.ts'
+
+type Fields = Record<string, unknown>
+
+export type ReceivedOnPhone = {
+  wa_message_id: string
+  from: string
+  type: string
+  text?: string
+  caption?: string
+  mime?: string
+  sha256?: string
+  size?: number
+  duplicates: number
+}
+
+export type MessageRecord = {
+  message_id: string
+  sender: string
+  number: string
+  direction: string
+  type: string
+  message: string | null
+  status: string
+  error_code: string | null
+  wa_message_id: string
+  sent_at: string | null
+}
+
+/** The gateway as a client sees it, and the simulated phones on the other side. */
+export function makeGatewayClient({
+  apiUrl,
+  simulator,
+  adminKey,
+}: Pick<Devnet, 'apiUrl' | 'simulator' | 'adminKey'>) {
+  const controlUrl = simulator?.controlUrl ?? ''
+
+  const client = makeClient(apiUrl, adminKey.apiKey ?? '')
+  const call = (operation: string, fields: Fields = {}) => client.post(`/${operation}`, fields)
+  const get = (path: string) => client.get(`/${path}`)
+
+  async function control<Result>(path: string, fields?: Fields): Promise<Result> {
+    const response = await fetch(
+      `${controlUrl}${path}`,
+      fields && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fields),
+      },
+    )
+    return (await response.json()) as Result
+  }
+
+  async function statusOf(sender: string): Promise<Fields> {
+    return (await call('info-device', { sender })).body
+  }
+
+  async function history(query = ''): Promise<MessageRecord[]> {
+    return (await get(`messages${query}`)).body.messages as MessageRecord[]
+  }
+
+  async function messageStatus(messageId: string): Promise<MessageRecord> {
+    return (await call('message-status', { message_id: messageId })).body as MessageRecord
+  }
+
+  async function listCompanions(number: string): Promise<{ jid: string; connected: boolean }[]> {
+    const phones =
+      await control<{ number: string; companions: { jid: string; connected: boolean }[] }[]>('/phones')
+    return phones.find((one) => one.number === number)?.companions ?? []
+  }
+
+  /** The jids of the devices that are linked to this phone. */
+  async function companionsOf(number: string): Promise<string[]> {
+    return (await listCompanions(number)).map(({ jid }) => jid)
+  }
+
+  /** The gateway calls a sender connected before its companion has logged in. */
+  async function isLoggedIn(number: string): Promise<boolean> {
+    return (await listCompanions(number)).some(({ connected }) => connected)
+  }
+
+  const phone = (number: string, from?: string) =>
+    control<ReceivedOnPhone[]>(`/chats/${number}/messages${from ? `?from=${from}` : ''}`)
+
+  return {
+    call,
+    get,
+    control,
+    phone,
+    companionsOf,
+    history,
+    statusOf,
+    messageStatus,
+
+    /** Links a sender by letting its phone scan the QR code; resolves when the device is connected. */
+    async link(sender: string): Promise<void> {
+      const qr = await call('generate-qr', { sender })
+      if (qr.status !== 200) throw new Error(`No QR code: ${JSON.stringify(qr.body)}`)
+      const scanned = await control<Fields>('/scan', { qr: qr.body.qr_text, number: sender })
+      if (!scanned.ok) throw new Error(`The phone could not scan: ${scanned.error}`)
+      await until(`${sender} is connected`, async () => {
+        return (await statusOf(sender)).status === 'connected' && (await isLoggedIn(sender))
+      })
+    },
+
+    untilStatus: (messageId: string, wanted: string) =>
+      until(`the message is ${wanted}`, async () => {
+        const message = await messageStatus(messageId)
+        return message.status === wanted && message
+      }),
+
+    /** The record of a message, once `is` holds of it. */
+    untilMessage: (messageId: unknown, what: string, is: (message: MessageRecord) => boolean) =>
+      until(`message ${what}`, async () =>
+        (await history()).find((m) => m.message_id === messageId && is(m)),
+      ),
+  }
+}

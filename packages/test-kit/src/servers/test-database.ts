@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { migrate } from '@wagate/db/migrate'
+import { askRedis } from '@wagate/local-servers/ask-redis'
+import type postgres from 'postgres'
+import { asAdmin, connectTo, nextNumber, runName, serverUrl, urlOf } from './test-run.ts'
+
+export type TestDatabase = { url: string; drop(): Promise<void> }
+
+const shards = 256
+const advisoryLock = 7_261_001
+const redisDatabases = 255
+
+/** A migrated, empty database of its own, copied from a template that the first caller of a run makes. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = makeName()
+  const number = await asAdmin(async (sql) => {
+    await ensureTemplate(sql)
+    await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${runName()}`)
+    return nextNumber(sql, 'databases')
+  })
+  await spreadIdentities(urlOf(name), number)
+  return describe(name)
+}
+
+/** For a test that migrates it. */
+export async function createEmptyTestDatabase(): Promise<TestDatabase> {
+  const name = makeName()
+  await asAdmin((sql) => sql.unsafe(`CREATE DATABASE ${name}`))
+  return describe(name)
+}
+
+function makeName(): string {
+  return `wagate_test_${randomBytes(8).toString('hex')}`
+}
+
+function describe(name: string): TestDatabase {
+  return {
+    url: urlOf(name),
+    async drop() {
+      await asAdmin((sql) => sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+    },
+  }
+}
+
+/**
+ * A Redis database of its own, empty: there are 255, handed out in turn. Redis' pub/sub channels know no
+ * databases; what goes over them is told apart by ids, which two test databases never share.
+ */
+export async function testRedisUrl(): Promise<string> {
+  const number = await asAdmin((sql) => nextNumber(sql, 'redis_databases'))
+  const database = String((number % redisDatabases) + 1)
+  const url = new URL(serverUrl('TEST_REDIS_URL'))
+  const answers = await askRedis(url, [['SELECT', database], ['FLUSHDB']])
+  if (answers.some((answer) => answer !== '+OK'))
+    throw new Error(`TEST_REDIS_URL must be a Redis with "databases 256": ${answers.join(', ')}`)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+/** Made on first use, so that tests without a database need no working migration. */
+async function ensureTemplate(sql: postgres.Sql): Promise<void> {
+  await sql`SELECT pg_advisory_lock(${advisoryLock})`
+  const template = runName()
+  const [found] = await sql`SELECT 1 FROM pg_database WHERE datname = ${template}`
+  if (!found) {
+    const unfinished = `${template}_new`
+    await sql.unsafe(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
+    await sql.unsafe(`CREATE DATABASE ${unfinished}`)
+    await migrate(urlOf(unfinished), { shards })
+    await sql.unsafe(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
+  }
+  await sql`SELECT pg_advisory_unlock(${advisoryLock})`
+}
+
+/** Starts every generated id of the database at a number that no other test database reaches. */
+async function spreadIdentities(url: string, number: number): Promise<void> {
+  const sql = connectTo(url)
+  await sql.unsafe(`DO $$ DECLARE s regclass; BEGIN
+    FOR s IN SELECT oid FROM pg_class WHERE relkind = 'S' LOOP
+      EXECUTE format('ALTER SEQUENCE %s RESTART WITH %s', s, ${number * 100_000 + 1});
+    END LOOP;
+  END $$`)
+  await sql.end()
+}

@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+type Options = { withinMs: number; everyMs: number }
+type Find<Fact> = () => Promise<Fact | undefined | false> | Fact | undefined | false
+
+const usual: Options = { withinMs: 20_000, everyMs: 50 }
+
+/** Asks again until there is an answer. `what` names the fact in the failure. */
+export function until<Fact>(what: string, find: Find<Fact>): Promise<Fact>
+export function until<Fact>(what: string, options: Options, find: Find<Fact>): Promise<Fact>
+export async function until<Fact>(
+  what: string,
+  ...given: [Find<Fact>] | [Options, Find<Fact>]
+): Promise<Fact> {
+  const [{ withinMs, everyMs }, find] = given.length === 1 ? [usual, ...given] : given
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    const found = await find()
+    if (found !== undefined && found !== false) return found
+    if (performance.now() > deadline)
+      throw new Error(`Timed out after ${withinMs / 1000} s waiting for: ${what}`)
+    await delay(everyMs)
+  }
+}

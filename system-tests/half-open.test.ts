@@ -1,0 +1,37 @@
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const sender = '15550500001'
+const recipient = '15550500002'
+const keepAliveMs = 2000
+
+let devnet: Devnet
+let gateway: ReturnType<typeof makeGatewayClient>
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    environment: () => ({ KEEPALIVE_MS: String(keepAliveMs) }),
+  })
+  gateway = makeGatewayClient(devnet)
+  await gateway.link(sender)
+}, 60_000)
+
+afterAll(() => devnet?.close(), 30_000)
+
+it('opens a new connection when WhatsApp falls silent, and sends what waited, once', async () => {
+  const before = await gateway.control<{ logins: number }>('/stats')
+  await gateway.control('/faults', { kind: 'half_open', sender })
+  const sent = await gateway.call('send-message', { sender, number: recipient, message: 'into the silence' })
+  await until('the device logs in again', async () => {
+    const { logins } = await gateway.control<{ logins: number }>('/stats')
+    return logins > before.logins
+  })
+  await gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
+  const received = await gateway.phone(recipient, sender)
+  expect(received.filter(({ text }) => text === 'into the silence')).toHaveLength(1)
+  expect((await gateway.statusOf(sender)).status).toBe('connected')
+}, 40_000)

@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
+import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const poison = 'The text that stops a worker'
+const minute = { withinMs: 60_000, everyMs: 100 }
+const twoMinutes = { withinMs: 120_000, everyMs: 100 }
+const workers = ['worker-1', 'worker-2']
+
+let devnet: Devnet
+let database: Database
+let gateway: ReturnType<typeof makeGatewayClient>
+let phones: Phones
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    workers: workers.length,
+    shards: 4,
+    environment: (name) => ({
+      SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
+      SEND_ACK_TIMEOUT_MS: '300000',
+      ...(name.startsWith('worker') && {
+        POISON_TEXT: poison,
+        NODE_OPTIONS: `--import ${new URL('./stop-at-poison.mjs', import.meta.url).href}`,
+      }),
+    }),
+  })
+  gateway = makeGatewayClient(devnet)
+  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+}, 60_000)
+
+afterAll(async () => {
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+}, 30_000)
+
+async function send(sender: string, number: string, message: string): Promise<string> {
+  const sent = await gateway.call('send-message', { sender, number, message })
+  expect(sent.status).toBe(200)
+  return String(sent.body.message_id)
+}
+
+async function restartWhatDied(): Promise<number> {
+  const dead = workers.filter((worker) => devnet.pid(worker) === undefined)
+  for (const worker of dead) await devnet.start(worker)
+  return dead.length
+}
+
+async function ownerOf(sender: string): Promise<string> {
+  return until(`${sender} has an owner`, minute, async () => {
+    const [row] = await database.$client<{ name: string }[]>`
+      SELECT workers.name FROM devices
+      JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner AND workers.state = 'live'
+      WHERE devices.sender = ${sender}`
+    return row?.name
+  })
+}
+
+it('fails a message that stops three workers, and nothing else', async () => {
+  const [sender, ...bystanders] = ['15551100001', '15551100002', '15551100003', '15551100004'] as const
+  await Promise.all([sender, ...bystanders].map(gateway.link))
+  // They wait for their answers when the first worker ends.
+  await phones.fault({ kind: 'ack_delay', ms: 1500 })
+  const beside = [...bystanders, sender].flatMap((from) =>
+    Array.from({ length: 6 }, (_, index) => send(from, `1555110010${index}`, `from ${from}`)),
+  )
+  const bad = await send(sender, '15551100200', poison)
+  const behind = await send(sender, '15551100200', 'behind the poison')
+  let deaths = 0
+  const failed = await until('the poison has failed', twoMinutes, async () => {
+    deaths += await restartWhatDied()
+    const message = await gateway.messageStatus(bad)
+    return message.status === 'failed' && message
+  })
+  expect(failed.error_code).toBe('message_stops_workers')
+  expect(deaths).toBe(3)
+  await phones.clearFaults()
+  const ids = [...(await Promise.all(beside)), behind]
+  const states = await until('all others arrive', minute, async () => {
+    const found = await Promise.all(ids.map(gateway.messageStatus))
+    return found.every(({ status }) => status === 'delivered') && found
+  })
+  const shown = await Promise.all(
+    [...new Set(states.map(({ number }) => number))].map((number) => gateway.phone(number)),
+  )
+  const waIds = shown.flat().map(({ wa_message_id }) => wa_message_id)
+  expect(waIds.toSorted()).toEqual(states.map(({ wa_message_id }) => wa_message_id).toSorted())
+  expect(await restartWhatDied()).toBe(0)
+}, 200_000)
+
+it('fails nothing that only waits for its answer while five owners are killed', async () => {
+  const sender = '15551100005'
+  await gateway.link(sender)
+  await phones.fault({ kind: 'ack_drop' })
+  await phones.fault({ kind: 'no_receipts' })
+  const ids = await Promise.all([0, 1, 2].map((index) => send(sender, `1555110030${index}`, 'unanswered')))
+  const { wa_message_id: waId } = await gateway.messageStatus(ids[0] ?? '')
+  const seen = async () => (await phones.log()).filter((line) => line.wa_message_id === waId).length
+  for (let kills = 0; kills < 5; kills++) {
+    await until(`it was sent ${kills + 1} times`, minute, async () => (await seen()) > kills)
+    await until('they only wait for their answers', minute, async () => (await countHeldSuspects(ids)) === 0)
+    const owner = await ownerOf(sender)
+    devnet.signal(owner, 'SIGKILL')
+    await until(`${owner} is gone`, minute, () => !devnet.pid(owner))
+    await devnet.start(owner)
+  }
+  await until('it was sent once more', minute, async () => (await seen()) > 5)
+  for (const id of ids) expect(await gateway.messageStatus(id)).toMatchObject({ status: 'sending' })
+  await phones.fault({ kind: 'drop' })
+  await phones.clearFaults()
+  await until('all arrive', minute, async () => {
+    const found = await Promise.all(ids.map(gateway.messageStatus))
+    return found.every(({ status }) => status === 'delivered')
+  })
+}, 180_000)
+
+it('sends everything else while a file ends the process that inspects it', async () => {
+  const [sender, bystander] = ['15551100006', '15551100007'] as const
+  await Promise.all([sender, bystander].map(gateway.link))
+  const sendAudio = async (number: string, bytes: Buffer) => {
+    const url = `data:audio/mpeg;base64,${bytes.toString('base64')}`
+    const { status, body } = await gateway.call('send-media', { sender, number, type: 'audio', url })
+    expect(status).toBe(200)
+    return String(body.message_id)
+  }
+  // It needs more memory than the process has, however fast the machine is.
+  const hostile = makeHostileMedia(12).find(({ name }) => name === 'ID3 tag full of tiny frames')?.bytes
+  const sound = mediaSamples.find(({ type }) => type === 'audio')?.bytes
+  if (!hostile || !sound) throw new Error('There is no such file')
+  const first = await sendAudio('15551100400', sound)
+  await gateway.untilStatus(first, 'delivered')
+  const owner = await ownerOf(sender)
+  const inspectors = childrenOf(devnet.pid(owner))
+  expect(inspectors.map((pid) => getPriority(Number(pid)))).toEqual([10])
+  const pids = workers.map(devnet.pid)
+
+  const bad = await sendAudio('15551100401', hostile)
+  const beside = await Promise.all([
+    sendAudio('15551100401', sound),
+    send(sender, '15551100401', 'behind the files'),
+    send(sender, '15551100402', 'beside the files'),
+    send(bystander, '15551100403', 'of another sender'),
+  ])
+  await until('all others arrive', twoMinutes, async () => {
+    const found = await Promise.all(beside.map(gateway.messageStatus))
+    return found.every(({ status }) => status === 'delivered')
+  })
+  expect(await gateway.messageStatus(bad)).toMatchObject({ status: 'failed', error_code: 'invalid_media' })
+  expect(childrenOf(devnet.pid(owner))).not.toContain(inspectors[0])
+  expect(workers.map(devnet.pid)).toEqual(pids)
+}, 180_000)
+
+function childrenOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+}
+
+/** Messages that were held at a death and are handled now. */
+async function countHeldSuspects(ids: string[]): Promise<number> {
+  const held = await database.$client`
+    SELECT FROM messages WHERE id = ANY(${ids}::uuid[]) AND interruptions > 0 AND held_epoch IS NOT NULL`
+  return held.length
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const sender = '15551200001'
+const minute = { withinMs: 60_000, everyMs: 50 }
+const picture = mediaSamples.find(({ type }) => type === 'image')?.bytes ?? Buffer.alloc(0)
+const firstBytes = 20
+
+let devnet: Devnet
+let database: Database
+let gateway: ReturnType<typeof makeGatewayClient>
+let phones: Phones
+let host: Server
+/** Answers that stop after the first bytes. */
+const stuck: ServerResponse[] = []
+let isStuck = false
+/** Where all workers have their private folders. */
+const folder = mkdtempSync(join(tmpdir(), 'wagate-test-'))
+
+beforeAll(async () => {
+  host = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': picture.length })
+    if (!isStuck) return response.end(picture)
+    stuck.push(response)
+    return response.write(picture.subarray(0, firstBytes))
+  }).listen(0, '127.0.0.1')
+  devnet = await startDevnet({
+    workers: 2,
+    shards: 4,
+    environment: (name) => ({
+      SEND_RATE_PER_MINUTE: '0',
+      ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
+      ...(name.startsWith('worker') && { TMPDIR: folder }),
+    }),
+  })
+  gateway = makeGatewayClient(devnet)
+  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  await gateway.link(sender)
+}, 60_000)
+
+afterAll(async () => {
+  host?.closeAllConnections()
+  host?.close()
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+  rmSync(folder, { recursive: true })
+}, 30_000)
+
+async function sendPicture(number: string): Promise<string> {
+  const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/`
+  const { status, body } = await gateway.call('send-media', { sender, number, type: 'image', url })
+  expect(status).toBe(200)
+  return String(body.message_id)
+}
+
+async function ownerOf(device: string): Promise<string> {
+  return until(`${device} has an owner`, minute, async () => {
+    const [row] = await database.$client<{ name: string }[]>`
+      SELECT workers.name FROM devices
+      JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner AND workers.state = 'live'
+      WHERE devices.sender = ${device}`
+    return row?.name
+  })
+}
+
+/** The files of all workers that ran or run here, with their sizes. */
+function listFiles(): { path: string; size: number }[] {
+  return readdirSync(folder).flatMap((own) =>
+    readdirSync(join(folder, own)).map((name) => {
+      const path = join(folder, own, name)
+      return { path, size: readFileSync(path).length }
+    }),
+  )
+}
+
+async function kill(owner: string): Promise<void> {
+  devnet.signal(owner, 'SIGKILL')
+  await until(`${owner} is gone`, minute, () => !devnet.pid(owner))
+}
+
+/** Delivered by the next owner, once on the wire and on the phone, and nothing of it is left on the disk. */
+async function expectSentOnce(id: string, number: string, killed: string): Promise<void> {
+  const message = await until('it is delivered', minute, async () => {
+    const found = await gateway.messageStatus(id)
+    expect(found.error_code).toBeNull()
+    return found.status === 'delivered' && found
+  })
+  const { wa_message_id } = message
+  const sent = (await phones.log()).filter((line) => line.wa_message_id === wa_message_id)
+  expect(sent).toHaveLength(1)
+  const sha256 = createHash('sha256').update(picture).digest('hex')
+  expect(await gateway.phone(number, sender)).toMatchObject([{ wa_message_id, sha256, duplicates: 0 }])
+  await devnet.start(killed)
+  await until('nothing is left on the disk', minute, () => listFiles().length === 0)
+}
+
+it('a message whose media were being downloaded is sent once by the next owner', async () => {
+  const number = '15551200101'
+  isStuck = true
+  const id = await sendPicture(number)
+  await until('a part has arrived', minute, () => listFiles().some(({ size }) => size === firstBytes))
+  const owner = await ownerOf(sender)
+  await kill(owner)
+  expect(listFiles()).toHaveLength(1)
+  isStuck = false
+  await expectSentOnce(id, number, owner)
+}, 120_000)
+
+it('a message whose media were being inspected is sent once by the next owner', async () => {
+  const number = '15551200102'
+  await gateway.untilStatus(await sendPicture('15551200103'), 'delivered')
+  const owner = await ownerOf(sender)
+  const [inspector] = childrenOf(devnet.pid(owner))
+  process.kill(inspector ?? 0, 'SIGSTOP')
+  try {
+    const id = await sendPicture(number)
+    await until('all has arrived', minute, () => listFiles().some(({ size }) => size === picture.length))
+    await kill(owner)
+    expect(listFiles()).toHaveLength(1)
+    await expectSentOnce(id, number, owner)
+  } finally {
+    process.kill(inspector ?? 0, 'SIGCONT')
+  }
+  await until('the process that inspected has ended', minute, () => !existsSync(`/proc/${inspector}`))
+}, 120_000)
+
+function childrenOf(pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+}

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const sender = '15550710001'
+
+type Links = { postgres?: TcpProxy; whatsapp?: TcpProxy }
+
+let devnet: Devnet
+let database: Database
+let gateway: ReturnType<typeof makeGatewayClient>
+let phones: Phones
+const links = new Map<string, Links>()
+/** Worker names, one for each connection that a worker asked WhatsApp for. */
+const dials: string[] = []
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    shards: 4,
+    async between(name, url) {
+      const own = links.get(name) ?? {}
+      links.set(name, own)
+      if (url.startsWith('postgres') && name.startsWith('worker')) {
+        own.postgres = await startTcpProxy(url)
+        return own.postgres.url
+      }
+      if (!url.startsWith('ws')) return url
+      own.whatsapp = await startTcpProxy(url, {
+        onData: (chunk) => chunk.subarray(0, 4).toString() === 'GET ' && dials.push(name),
+      })
+      return own.whatsapp.url
+    },
+  })
+  gateway = makeGatewayClient(devnet)
+  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  await gateway.link(sender)
+}, 60_000)
+
+afterAll(async () => {
+  for (const { postgres } of links.values()) postgres?.heal()
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+  for (const { postgres, whatsapp } of links.values())
+    await Promise.all([postgres?.close(), whatsapp?.close()])
+}, 30_000)
+
+it('a former owner that was stopped in the middle of a handshake does not log in after its lease has ended', async () => {
+  const former = await ownerOf(sender)
+  const { postgres, whatsapp } = links.get(former) ?? {}
+  const before = { dials: dials.length, logins: await countLogins(), stats: await phones.stats() }
+
+  // Its next handshake takes long enough to be stopped in.
+  whatsapp?.cut()
+  whatsapp?.heal()
+  whatsapp?.worsen({ latencyMs: 2000, jitterMs: 0, resetShare: 0 })
+  await until('it dials again', async () => dials.slice(before.dials).includes(former))
+  devnet.signal(former, 'SIGSTOP')
+  whatsapp?.heal()
+  // It cannot learn from Postgres what happened meanwhile.
+  postgres?.freeze()
+  await until('the new owner has logged in', async () => (await countLogins()) === before.logins + 1)
+  expect(await ownerOf(sender)).not.toBe(former)
+
+  const endings = countEndings(former)
+  devnet.signal(former, 'SIGCONT')
+  await until('the former owner has ended its connection', async () => countEndings(former) > endings)
+  expect(await countLogins()).toBe(before.logins + 1)
+  expect((await phones.stats()).conflicts).toBe(before.stats.conflicts)
+  postgres?.heal()
+  await until('both own senders again', async () => (await countOwners()) === 2)
+}, 60_000)
+
+it('a phone that scans while its worker loses the lease is not linked, and can scan the code of the next owner', async () => {
+  const scanning = '15550710002'
+  const code = async () => String((await gateway.call('generate-qr', { sender: scanning })).body.qr_text)
+  const shown = await code()
+  const former = await ownerOf(scanning)
+  const { postgres } = links.get(former) ?? {}
+  postgres?.freeze()
+  // It would end with the login of this link, which never comes.
+  void phones.scan(shown, scanning).catch(() => undefined)
+  await until('another worker owns it', async () => (await ownerOf(scanning)) !== former)
+  postgres?.heal()
+  const next = await until('the next owner shows a code', async () => {
+    const given = await code()
+    return given !== shown && given
+  })
+  expect(await gateway.statusOf(scanning)).not.toMatchObject({ status: 'connected' })
+  await phones.scan(next, scanning)
+  await until('it is connected', async () => (await gateway.statusOf(scanning)).status === 'connected')
+  const given = { sender: scanning, number: sender, message: 'after all', wait: 20 }
+  expect(['sent', 'delivered']).toContain((await gateway.call('send-message', given)).body.status)
+}, 60_000)
+
+async function countLogins(): Promise<number> {
+  return (await phones.logins()).filter((login) => login.sender === sender).length
+}
+
+async function ownerOf(number: string): Promise<string> {
+  const [row] = await database.$client<{ name: string }[]>`
+    SELECT worker.name FROM devices AS device
+    JOIN shard_leases AS lease ON lease.shard = device.shard JOIN workers AS worker ON worker.id = lease.owner
+    WHERE device.sender = ${number}`
+  return row?.name ?? ''
+}
+
+async function countOwners(): Promise<number> {
+  const [row] = await database.$client<{ owners: number }[]>`
+    SELECT count(DISTINCT owner)::int AS owners FROM shard_leases WHERE owner IS NOT NULL`
+  return row?.owners ?? 0
+}
+
+function countEndings(worker: string): number {
+  const log = readFileSync(join(devnet.dataFolder, `logs/${worker}.log`), 'utf8')
+  return log.split('"The connection to WhatsApp ended"').length
+}

@@ -1,0 +1,71 @@
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const sender = '15550800001'
+const contact = '15550800002'
+
+let devnet: Devnet
+let gateway: ReturnType<typeof makeGatewayClient>
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
+  })
+  gateway = makeGatewayClient(devnet)
+  await gateway.link(sender)
+  await deliver(contact)
+}, 60_000)
+
+afterAll(() => devnet?.close(), 30_000)
+
+async function send(number: string): Promise<string> {
+  const sent = await gateway.call('send-message', { sender, number, message: 'x' })
+  expect(sent.status).toBe(200)
+  return String(sent.body.message_id)
+}
+
+async function deliver(number: string) {
+  return gateway.untilStatus(await send(number), 'delivered')
+}
+
+const strikesOf = async (id: string) =>
+  (await gateway.control<{ id: string; strikes: number }[]>('/faults')).find((fault) => fault.id === id)
+    ?.strikes
+
+async function start(fault: Record<string, unknown>): Promise<string> {
+  return (await gateway.control<{ id: string }>('/faults', { sender, ...fault })).id
+}
+
+describe('a recipient that WhatsApp has not answered for', () => {
+  it('is never taken for one without an account when look-ups are limited', async () => {
+    const recipients = ['15550800011', '15550800012', '15550800013']
+    await start({ kind: 'lookup_error', code: '429', backoff: 2, count: 2 })
+    const ids = await Promise.all(recipients.map(send))
+    await deliver(contact)
+    for (const id of ids) expect(await gateway.messageStatus(id)).toMatchObject({ status: 'queued' })
+    await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
+  })
+
+  it('is asked for again when the answer leaves it out, while others are sent to', async () => {
+    const [missing, found] = ['15550800021', '15550800022'] as const
+    const fault = await start({ kind: 'lookup_omit', number: missing })
+    const id = await send(missing)
+    await deliver(found)
+    await until('it was asked for', async () => ((await strikesOf(fault)) ?? 0) > 0)
+    expect(await gateway.messageStatus(id)).toMatchObject({ status: 'queued' })
+    await fetch(`${devnet.simulator?.controlUrl}/faults/${fault}`, { method: 'DELETE' })
+    await gateway.untilStatus(id, 'delivered')
+  })
+
+  it('does not keep the others of its query from being found', async () => {
+    const [bad, ...others] = ['15550800031', '15550800032', '15550800033', '15550800034'] as const
+    await start({ kind: 'lookup_refuse', number: bad, code: '400' })
+    const [refused = '', ...ids] = await Promise.all([bad, ...others].map(send))
+    await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
+    expect(await gateway.messageStatus(refused)).toMatchObject({ status: 'queued' })
+  })
+})

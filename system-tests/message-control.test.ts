@@ -1,0 +1,224 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
+import { type MessageRecord, makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { makePhones } from '@wagate/test-kit/load/phones'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const sender = '15550300001'
+const contact = '15550300002'
+const dayMs = 86_400_000
+
+let devnet: Devnet
+let database: Database
+let gateway: ReturnType<typeof makeGatewayClient>
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    shards: 16,
+    workers: 1,
+    environment: () => ({
+      SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
+      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
+      OUTBOX_POLL_MS: '500',
+      LOG_LEVEL: 'debug',
+    }),
+  })
+  gateway = makeGatewayClient(devnet)
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  await gateway.link(sender)
+  await deliver(contact, 'first contact')
+}, 60_000)
+
+afterAll(async () => {
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+}, 30_000)
+
+/** What the servers of WhatsApp saw, in their order. */
+const seenByNetwork = () => makePhones(devnet.simulator?.controlUrl ?? '').log()
+
+async function send(number: string, message: string): Promise<string> {
+  const sent = await gateway.call('send-message', { sender, number, message })
+  expect(sent.status).toBe(200)
+  return String(sent.body.message_id)
+}
+
+const statusOf = (messageId: string) => gateway.messageStatus(messageId)
+const untilStatus = (messageId: string, wanted: string) => gateway.untilStatus(messageId, wanted)
+
+async function deliver(number: string, message: string): Promise<MessageRecord> {
+  return untilStatus(await send(number, message), 'delivered')
+}
+
+const refuse = (number: string, code: string, count: number) =>
+  gateway.control('/faults', { kind: 'ack_error', code, sender, number, count })
+
+async function acksOf(waId: string): Promise<(string | null)[]> {
+  return (await seenByNetwork()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
+}
+
+describe('cancel-message', () => {
+  it('has one winner when it races with the sending, message for message', async () => {
+    const recipients = Array.from({ length: 10 }, (_, index) => `1555030010${index}`)
+    const race = async (index: number) => {
+      const id = await send(recipients[index % recipients.length] ?? contact, `race ${index}`)
+      // Spread over the time that sending takes, so that cancels meet messages at every step.
+      await delay((index * 7919) % 400)
+      const { status, body } = await gateway.call('cancel-message', { message_id: id })
+      if (status !== 200) expect({ status, code: body.code }).toEqual({ status: 409, code: 'not_cancelable' })
+      return { id, isCanceled: status === 200 }
+    }
+    const raced = await Promise.all(Array.from({ length: 200 }, (_, index) => race(index)))
+    const canceled = raced.filter(({ isCanceled }) => isCanceled)
+    const others = raced.filter(({ isCanceled }) => !isCanceled)
+    expect(canceled.length).toBeGreaterThan(10)
+    expect(others.length).toBeGreaterThan(10)
+
+    const left = await Promise.all(others.map(({ id }) => untilStatus(id, 'delivered')))
+    const seen = new Set((await seenByNetwork()).map(({ wa_message_id }) => wa_message_id))
+    expect(left.filter(({ wa_message_id }) => !seen.has(wa_message_id))).toEqual([])
+    for (const { id } of canceled) {
+      const { status, wa_message_id, sent_at } = await statusOf(id)
+      expect({ status, sent_at, isSeen: seen.has(wa_message_id) }).toEqual({
+        status: 'canceled',
+        sent_at: null,
+        isSeen: false,
+      })
+    }
+  })
+
+  it('keeps a scheduled message from leaving', async () => {
+    const soon = new Date(Date.now() + 1500).toISOString()
+    const scheduled = await gateway.call('send-message', {
+      sender,
+      number: contact,
+      message: 'x',
+      send_at: soon,
+    })
+    const id = String(scheduled.body.message_id)
+    expect(scheduled.body.status).toBe('scheduled')
+    expect((await gateway.call('cancel-message', { message_id: id })).status).toBe(200)
+    const also = await gateway.call('send-message', { sender, number: contact, message: 'y', send_at: soon })
+    await untilStatus(String(also.body.message_id), 'delivered')
+    expect(await acksOf((await statusOf(id)).wa_message_id)).toEqual([])
+  })
+})
+
+describe('a scheduled message', () => {
+  it('that was accepted 32 days ago leaves once, and gets its acknowledgement and its receipts', async () => {
+    const number = '15550300301'
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString()
+    const { body } = await gateway.call('send-message', { sender, number, message: 'x', send_at: sendAt })
+    const id = makeMessageId(sender, Date.now() - 32 * dayMs)
+    await acceptAgo(32, { id: String(body.message_id), as: id })
+    const { wa_message_id: waId } = await untilStatus(id, 'delivered')
+    await gateway.control(`/chats/${number}/read`, { wa_message_id: waId })
+    await untilStatus(id, 'read')
+    // Only the poll finds this one: it would find the other one again.
+    const soon = new Date(Date.now() + 1000).toISOString()
+    const after = await gateway.call('send-message', { sender, number: contact, message: 'x', send_at: soon })
+    await untilStatus(String(after.body.message_id), 'delivered')
+    expect(await acksOf(waId)).toEqual(['ok'])
+  })
+})
+
+/** As if it had been accepted so many days ago, and were due now. */
+async function acceptAgo(days: number, { id, as }: { id: string; as: string }): Promise<void> {
+  const sql = database.$client
+  const isoDay = (ago: number) => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)
+  await sql.unsafe(
+    `CREATE TABLE messages_long_ago PARTITION OF messages FOR VALUES FROM ('${isoDay(days + 2)}') TO ('${isoDay(days - 2)}')`,
+  )
+  await sql`
+    UPDATE messages SET id = ${as}, wa_id = ${whatsAppIdOf(as)}, send_at = now(),
+      created_at = now() - ${days} * interval '1 day'
+    WHERE id = ${id}`
+}
+
+describe('check-number', () => {
+  it('says who is on WhatsApp', async () => {
+    const missing = '15550300777'
+    await gateway.control('/faults', { kind: 'not_on_whatsapp', number: missing })
+    const check = async (number: string) => (await gateway.call('check-number', { sender, number })).body
+    expect(await check(contact)).toEqual({
+      ok: true,
+      number: contact,
+      exists: true,
+      jid: `${contact}@s.whatsapp.net`,
+    })
+    expect(await check('15550300888')).toMatchObject({ exists: true })
+    expect(await check(missing)).toEqual({ ok: true, number: missing, exists: false })
+    const many = Array.from({ length: 40 }, (_, index) => `155503006${10 + index}`)
+    expect((await Promise.all(many.map(check))).map(({ exists }) => exists)).toEqual(many.map(() => true))
+  })
+})
+
+describe('a message that WhatsApp refuses', () => {
+  it('with 479 goes once more, under its id, to the devices that the recipient has by now', async () => {
+    const recipient = '15550300003'
+    await deliver(recipient, 'to the phone alone')
+    await gateway.link(recipient)
+    await refuse(recipient, '479', 1)
+    const message = await deliver(recipient, 'to the new companion as well')
+    expect(await acksOf(message.wa_message_id)).toEqual(['479', 'ok'])
+    await until('the new companion has it', async () =>
+      (await gateway.history(`?sender=${recipient}`)).find(
+        (record) => record.direction === 'in' && record.message === 'to the new companion as well',
+      ),
+    )
+  })
+
+  it('with 479 again fails', async () => {
+    const recipient = '15550300004'
+    await refuse(recipient, '479', 2)
+    const failed = await untilStatus(await send(recipient, 'x'), 'failed')
+    expect(failed.error_code).toBe('rejected_by_whatsapp')
+    expect(await acksOf(failed.wa_message_id)).toEqual(['479', '479'])
+  })
+
+  it('with 463 fails at once, and other new contacts wait while known ones do not', async () => {
+    const newcomers = Array.from({ length: 560 }, (_, index) => `1555031${1000 + index}`)
+    const [refused = '', held = '', ...more] = newcomers
+    await refuse(refused, '463', 1)
+    const failed = await untilStatus(await send(refused, 'x'), 'failed')
+    expect(failed.error_code).toBe('sender_restricted')
+    expect(await gateway.statusOf(sender)).toHaveProperty('restricted_until')
+
+    const heldId = await send(held, 'for later')
+    // More than an outbox reads ahead: they must not hide the known contact behind them.
+    await Promise.all(more.map((number) => send(number, 'for later, too')))
+    await deliver(contact, 'we know each other')
+    expect((await statusOf(heldId)).status).toBe('queued')
+
+    const over = await endRestrictionIn('2 s')
+    const later = await untilStatus(heldId, 'delivered')
+    expect(Date.parse(later.sent_at ?? '')).toBeGreaterThanOrEqual(over)
+    expect(await acksOf(failed.wa_message_id)).toEqual(['463'])
+  })
+})
+
+/** The owner learns it with its next connection. Returns the moment in milliseconds. */
+async function endRestrictionIn(interval: string): Promise<number> {
+  const [row] = await database.$client<{ ms: number }[]>`
+    UPDATE devices SET restricted_until = now() + ${interval}::interval WHERE sender = ${sender}
+    RETURNING extract(epoch FROM restricted_until)::float8 * 1000 AS ms`
+  await gateway.control('/faults', { kind: 'drop', sender })
+  return row?.ms ?? Number.NaN
+}
+
+it('logged no phone number in full', () => {
+  const folder = join(devnet.dataFolder, 'logs')
+  const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  expect(logs.join('\n')).toContain('The device is connected')
+  expect(logs.filter((text) => /155503\d{5}/.test(text))).toEqual([])
+})

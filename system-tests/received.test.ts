@@ -1,0 +1,201 @@
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { whileLocked } from '@wagate/test-kit/servers/while-locked'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+type PhoneState = { number: string; companions: { connected: boolean; pending: number }[] }
+
+/** A machine that runs other tests as well needs a while for a thousand messages. */
+const untilFact = (what: string, isSo: () => Promise<boolean>) =>
+  until(what, { withinMs: 60_000, everyMs: 100 }, isSo)
+
+let devnet: Devnet
+let gateway: ReturnType<typeof makeGatewayClient>
+let database: Database
+/** Between the workers and Postgres. */
+const links: TcpProxy[] = []
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    shards: 16,
+    workers: 1,
+    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
+    async between(name, url) {
+      if (!name.startsWith('worker') || !url.startsWith('postgres')) return url
+      const link = await startTcpProxy(url)
+      links.push(link)
+      return link.url
+    },
+  })
+  gateway = makeGatewayClient(devnet)
+  database = openDatabase(devnet.databaseUrl, {
+    poolSize: 2,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+}, 60_000)
+
+afterAll(async () => {
+  if (database) await closeDatabase(database)
+  await devnet?.close()
+  for (const link of links) await link.close()
+}, 30_000)
+
+const write = (from: string, to: string, text: string) => gateway.control(`/chats/${from}/send`, { to, text })
+
+/** What contacts wrote to this sender, as the database has it. */
+async function listReceived(sender: string): Promise<{ number: string; body: string | null }[]> {
+  return database.$client`
+    SELECT number, body FROM messages WHERE sender = ${sender} AND direction = 'in' ORDER BY number, seq`
+}
+
+async function textsFrom(sender: string): Promise<(string | null)[]> {
+  return (await listReceived(sender)).map(({ body }) => body)
+}
+
+/** Stanzas that WhatsApp still has to deliver to this sender: it has not acknowledged them. */
+async function countPending(sender: string): Promise<number> {
+  const phones = await gateway.control<PhoneState[]>('/phones')
+  const companions = phones.find(({ number }) => number === sender)?.companions ?? []
+  return companions.reduce((sum, { pending }) => sum + pending, 0)
+}
+
+async function sendAndDeliver(sender: string, recipients: string[]): Promise<void> {
+  for (const number of recipients) await gateway.call('send-message', { sender, number, message: 'hello' })
+  await untilFact(
+    'all are delivered',
+    async () => (await countWith(sender, 'delivered')) === recipients.length,
+  )
+}
+
+async function countWith(sender: string, status: string): Promise<number> {
+  const [row] = await database.$client<{ count: number }[]>`
+    SELECT count(*)::int FROM messages WHERE sender = ${sender} AND direction = 'out' AND status = ${status}`
+  return row?.count ?? 0
+}
+
+async function readAll(sender: string, recipients: string[]): Promise<void> {
+  for (const recipient of recipients) {
+    for (const { wa_message_id } of await gateway.phone(recipient, sender)) {
+      await gateway.control(`/chats/${recipient}/read`, { wa_message_id })
+    }
+  }
+}
+
+const numbers = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, '0')}`)
+
+it('stores what came while a sender was offline, also beside texts that the database refuses', async () => {
+  const sender = '15550600001'
+  const texts = ['first', 'nul \0 inside', 'third', 'half a pair \ud83d', 'fifth']
+  await gateway.link(sender)
+  await gateway.control('/faults', { kind: 'drop', sender, ms: 3000 })
+  for (const [index, text] of texts.entries()) await write(`1555060001${index}`, sender, text)
+  await untilFact('all five are stored', async () => (await listReceived(sender)).length === 5)
+  expect(await textsFrom(sender)).toEqual(['first', 'nul  inside', 'third', 'half a pair \ufffd', 'fifth'])
+})
+
+it('acknowledges every message besides its receipt, as WhatsApp demands', async () => {
+  const sender = '15550600002'
+  await gateway.link(sender)
+  await gateway.control('/faults', { kind: 'ack_required', sender, ms: 5000 })
+  for (const number of numbers('15550602', 10)) await write(number, sender, 'from a contact')
+  // Its own phone tells the sender what it writes itself.
+  await write(sender, '15550602999', 'from the own phone')
+  await untilFact('nothing is left to acknowledge', async () => (await countPending(sender)) === 0)
+  expect((await textsFrom(sender)).length).toBe(10)
+})
+
+it('takes what waited for it also from a server that sends it in parts', async () => {
+  const sender = '15550600003'
+  await gateway.link(sender)
+  await gateway.control('/faults', { kind: 'offline_parts', sender })
+  await gateway.control('/faults', { kind: 'drop', sender, ms: 5000 })
+  for (let index = 0; index < 230; index++) await write('15550603001', sender, `text ${index}`)
+  await untilFact('all are stored', async () => (await listReceived(sender)).length === 230)
+  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
+  expect(await textsFrom(sender)).toEqual(Array.from({ length: 230 }, (_, index) => `text ${index}`))
+})
+
+it('loses neither messages nor receipts while Postgres does not answer for longer than a lease', async () => {
+  const sender = '15550600004'
+  const recipients = numbers('15550604', 20)
+  await gateway.link(sender)
+  await sendAndDeliver(sender, recipients)
+  for (const link of links) link.freeze()
+  const frozenAtMs = performance.now()
+  await readAll(sender, recipients)
+  for (const number of recipients) await write(number, sender, `answer of ${number}`)
+  await untilFact('the lease has run out', async () => performance.now() - frozenAtMs > 9000)
+  expect(await countPending(sender)).toBe(40)
+  for (const link of links) link.heal()
+  await untilFact('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
+  await untilFact(
+    'all answers are stored',
+    async () => (await listReceived(sender)).length >= recipients.length,
+  )
+  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
+  expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
+}, 180_000)
+
+it('loses nothing when the owner is killed while messages and receipts wait to be stored', async () => {
+  const sender = '15550600006'
+  const recipients = numbers('15550606', 20)
+  await gateway.link(sender)
+  await sendAndDeliver(sender, recipients)
+  const [owner = ''] = devnet.names().filter((name) => name.startsWith('worker'))
+  // Messages can be read and not written, all else can be stored.
+  await whileLocked(database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+    await readAll(sender, recipients)
+    for (const number of recipients) await write(number, sender, `answer of ${number}`)
+    await untilFact('the owner has waited for a second', async () => (await countWaitingStatements()) > 0)
+    expect(await countPending(sender)).toBe(40)
+    devnet.signal(owner, 'SIGKILL')
+    await untilFact('the owner is gone', async () => !devnet.names().includes(owner))
+  })
+  await devnet.start(owner)
+  await untilFact('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
+  await untilFact(
+    'all answers are stored',
+    async () => (await listReceived(sender)).length >= recipients.length,
+  )
+  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
+  expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
+}, 180_000)
+
+/** Of workers, for a lock, and for a second. */
+async function countWaitingStatements(): Promise<number> {
+  const waiting = await database.$client`
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'wagate-worker%' AND wait_event_type = 'Lock'
+      AND query_start < now() - interval '1 second'`
+  return waiting.length
+}
+
+it('loses nothing and stores nothing twice when the owner is killed amid messages and receipts', async () => {
+  const sender = '15550600005'
+  const recipients = numbers('15550605', 10)
+  await gateway.link(sender)
+  await sendAndDeliver(
+    sender,
+    recipients.flatMap((recipient) => Array.from({ length: 20 }, () => recipient)),
+  )
+  const reading = readAll(sender, recipients)
+  const sent = numbers('text ', 1000)
+  const writing = Promise.all(
+    numbers('1555061', 10).map(async (contact, index) => {
+      for (const text of sent.slice(index * 100, index * 100 + 100)) await write(contact, sender, text)
+    }),
+  )
+  await untilFact('the messages are coming in', async () => (await listReceived(sender)).length > 200)
+  devnet.signal('worker-1', 'SIGKILL')
+  await devnet.start('worker-2')
+  await Promise.all([reading, writing])
+  await untilFact('all are stored', async () => (await listReceived(sender)).length >= 1000)
+  await untilFact('all are read', async () => (await countWith(sender, 'read')) === 200)
+  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
+  expect(await textsFrom(sender)).toEqual(sent)
+}, 180_000)

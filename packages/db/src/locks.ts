@@ -1,10 +1,10 @@
 /**
- * Every advisory lock of the gateway, in one place: two uses of one number would block each other. The numbers are
- * shared by all versions that run during a rolling deployment, so one that was used keeps its meaning.
+ * Every advisory lock of the gateway: two uses of one number would block each other. Processes of several versions run
+ * side by side during a rolling upgrade, so a number that was used once never gets another meaning.
  */
 export const advisoryLocks = {
   migration: 7_767_428,
   firstAdmin: 7_767_429,
   partitions: 7_767_430,
-  cleaning: 7_767_431,
+  housekeeping: 7_767_431,
 } as const

@@ -146,17 +146,12 @@ describe('deletion of what has expired', () => {
     expect(names.sort()).toEqual([...keys.map((type) => `${type} 1`), ...kept].sort())
   })
 
-  it('leaves it to the process that is deleting, and waits neither for it nor for a bootstrap', async () => {
+  it('leaves the work to a process that is already deleting', async () => {
     await insertKeys(4, 10, '25 hours')
-    const run = () => deleteExpiredIdempotencyKeys(db, beginning)
     await db.$client.begin(async (other) => {
-      await other`SELECT pg_advisory_xact_lock(${advisoryLocks.cleaning})`
-      expect(await run()).toEqual({ deleted: 0, next: undefined })
+      await other`SELECT pg_advisory_xact_lock(${advisoryLocks.housekeeping})`
+      expect(await deleteExpiredIdempotencyKeys(db, beginning)).toEqual({ deleted: 0, next: undefined })
     })
-    await db.$client.begin(async (other) => {
-      await other`SELECT pg_advisory_xact_lock(${advisoryLocks.firstAdmin})`
-      expect(await run()).toMatchObject({ deleted: 10 })
-    })
-    expect(new Set(Object.values(advisoryLocks)).size).toBe(Object.keys(advisoryLocks).length)
+    expect(await deleteExpiredIdempotencyKeys(db, beginning)).toMatchObject({ deleted: 10 })
   })
 })

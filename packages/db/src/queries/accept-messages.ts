@@ -1,6 +1,7 @@
 import { blockingReasons, type MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
+import { type Columns, numberedRows } from './rows.ts'
 
 export type NewMessage = {
   id: string
@@ -54,11 +55,7 @@ export async function acceptMessages(
   { mediaBytesMax }: AcceptLimits,
 ): Promise<Acceptance[]> {
   const sql = db.$client
-  // Reading a list of nulls, and steps that nothing is for, would be a tenth of the work for a plain text.
-  const list = <Value>(of: (message: NewMessage) => Value): Value[] | null => {
-    const values = messages.map(of)
-    return values.some((value) => value !== null) ? values : null
-  }
+  // Steps that no message needs would be a tenth of the work for a plain text.
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
   const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
@@ -103,27 +100,7 @@ export async function acceptMessages(
         CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
         CASE WHEN device.connection <> 'online'
           THEN extract(epoch FROM now() - device.offline_since)::float8 * 1000 END AS away_ms ${hasRoom}
-      FROM unnest(
-        ${list((m) => m.id)}::uuid[],
-        ${list((m) => m.waId)}::text[],
-        ${list((m) => m.accountId)}::int[],
-        ${list((m) => m.sender)}::text[],
-        ${list((m) => m.number)}::text[],
-        ${list((m) => m.type)}::text[],
-        ${list((m) => m.body)}::text[],
-        ${list((m) => m.url)}::text[],
-        ${list((m) => m.filename)}::text[],
-        ${list((m) => m.sendAt)}::text[],
-        ${list((m) => m.media?.mime ?? null)}::text[],
-        ${list((m) => m.media?.bytes ?? null)}::int[],
-        ${list((m) => m.media?.uploadId ?? null)}::uuid[],
-        ${list((m) => m.idempotency?.operation ?? null)}::text[],
-        ${list((m) => m.idempotency?.key ?? null)}::text[],
-        ${list((m) => m.idempotency?.payloadHash ?? null)}::text[]
-      ) WITH ORDINALITY AS given (
-        id, wa_id, account_id, sender, number, type, body, url, filename, send_at,
-        media_mime, media_bytes, upload_id, operation, key, payload_hash, position
-      )
+      FROM ${numberedRows(sql, 'given', messages, givenColumns)}
       LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
         AND device.deleted_at IS NULL
     ),
@@ -145,6 +122,25 @@ export async function acceptMessages(
     FROM given
     ORDER BY position`
   return rows.map(toAcceptance)
+}
+
+const givenColumns: Columns<NewMessage> = {
+  id: ['uuid', ({ id }) => id],
+  wa_id: ['text', ({ waId }) => waId],
+  account_id: ['int', ({ accountId }) => accountId],
+  sender: ['text', ({ sender }) => sender],
+  number: ['text', ({ number }) => number],
+  type: ['text', ({ type }) => type],
+  body: ['text', ({ body }) => body],
+  url: ['text', ({ url }) => url],
+  filename: ['text', ({ filename }) => filename],
+  send_at: ['text', ({ sendAt }) => sendAt],
+  media_mime: ['text', ({ media }) => media?.mime ?? null],
+  media_bytes: ['int', ({ media }) => media?.bytes ?? null],
+  upload_id: ['uuid', ({ media }) => media?.uploadId ?? null],
+  operation: ['text', ({ idempotency }) => idempotency?.operation ?? null],
+  key: ['text', ({ idempotency }) => idempotency?.key ?? null],
+  payload_hash: ['text', ({ idempotency }) => idempotency?.payloadHash ?? null],
 }
 
 type AcceptanceRow = {

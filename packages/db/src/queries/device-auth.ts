@@ -1,23 +1,25 @@
 import type { Database } from '../client.ts'
-import { type Fence, fencesOf, leaseKey, OwnershipLost } from './fence.ts'
+import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
+import { rows } from './rows.ts'
 
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }
 
 /** The values that each read asks for, in one statement; what does not exist is not in the answer. */
 export async function listAuthValues(db: Database, reads: AuthRead[]): Promise<AuthValue[][]> {
+  const sql = db.$client
   const asked = reads.flatMap(({ ids, ...of }, read) => ids.map((id) => ({ ...of, id, read })))
-  const rows = await db.$client<(AuthValue & { read: number })[]>`
+  const stored = await sql<(AuthValue & { read: number })[]>`
     SELECT asked.read, asked.id, stored.value
-    FROM unnest(
-      ${asked.map(({ read }) => read)}::int[],
-      ${asked.map(({ deviceId }) => deviceId)}::int[],
-      ${asked.map(({ type }) => type)}::text[],
-      ${asked.map(({ id }) => id)}::text[]
-    ) AS asked (read, device_id, type, id)
+    FROM ${rows(sql, 'asked', asked, {
+      read: ['int', ({ read }) => read],
+      device_id: ['int', ({ deviceId }) => deviceId],
+      type: ['text', ({ type }) => type],
+      id: ['text', ({ id }) => id],
+    })}
     JOIN device_auth AS stored USING (device_id, type, id)`
   const found: AuthValue[][] = reads.map(() => [])
-  for (const { read, id, value } of rows) found[read]?.push({ id, value })
+  for (const { read, id, value } of stored) found[read]?.push({ id, value })
   return found
 }
 
@@ -38,13 +40,13 @@ export async function storeAuthWrites(
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
   // A row may be written twice in one batch; a statement may touch it only once, and the later write counts.
-  const rows = new Map<
+  const distinct = new Map<
     string,
     { fence: Fence; deviceId: number; type: string; id: string; value: string | null }
   >()
   for (const { fence, deviceId, rows: own } of writes) {
     for (const { type, id, value } of own) {
-      rows.set(`${leaseKey(fence)} ${deviceId} ${type} ${id}`, {
+      distinct.set(`${leaseKey(fence)} ${deviceId} ${type} ${id}`, {
         fence,
         deviceId,
         type,
@@ -53,21 +55,20 @@ export async function storeAuthWrites(
       })
     }
   }
-  const given = [...rows.values()]
+  const given = [...distinct.values()]
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
       writes.map(({ fence }) => fence),
     )}),
     given AS (
-      SELECT row.* FROM valid JOIN unnest(
-        ${given.map(({ fence }) => fence.shard)}::int[],
-        ${given.map(({ fence }) => fence.epoch)}::bigint[],
-        ${given.map((row) => row.deviceId)}::int[],
-        ${given.map((row) => row.type)}::text[],
-        ${given.map((row) => row.id)}::text[],
-        ${given.map((row) => row.value)}::text[]
-      ) AS row (shard, epoch, device_id, type, id, value) USING (shard, epoch)
+      SELECT row.* FROM valid JOIN ${rows(sql, 'row', given, {
+        ...leaseColumns,
+        device_id: ['int', ({ deviceId }) => deviceId],
+        type: ['text', ({ type }) => type],
+        id: ['text', ({ id }) => id],
+        value: ['text', ({ value }) => value],
+      })} USING (shard, epoch)
     ),
     stored AS (
       INSERT INTO device_auth (device_id, type, id, value)

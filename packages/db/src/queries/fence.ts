@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { type Columns, rows } from './rows.ts'
 
 /** What an owner's write carries: it happens only while this worker owns the shard with this epoch. */
 export type Fence = { shard: number; workerId: string; epoch: number }
@@ -46,11 +47,17 @@ export function fencesOf(sql: postgres.Sql, given: readonly Fence[]) {
   return sql`
     SELECT lease.shard, lease.epoch, lease.died_epoch
     FROM shard_leases AS lease
-    JOIN unnest(
-      ${fences.map((fence) => fence.shard)}::int[],
-      ${fences.map((fence) => fence.workerId)}::uuid[],
-      ${fences.map((fence) => fence.epoch)}::bigint[]
-    ) AS fence (shard, owner, epoch) USING (shard, owner, epoch)
+    JOIN ${rows(sql, 'fence', fences, {
+      shard: ['int', ({ shard }) => shard],
+      owner: ['uuid', ({ workerId }) => workerId],
+      epoch: ['bigint', ({ epoch }) => epoch],
+    })} USING (shard, owner, epoch)
     ORDER BY lease.shard
     FOR SHARE OF lease`
+}
+
+/** For rows that are joined with `fencesOf` USING (shard, epoch). */
+export const leaseColumns: Columns<{ fence: Fence }> = {
+  shard: ['int', ({ fence }) => fence.shard],
+  epoch: ['bigint', ({ fence }) => fence.epoch],
 }

@@ -131,4 +131,4 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
 
 /** All workers clean, but one at a time, and for one short statement. */
 const takeTurn = (db: Database) => db.$client`
-  SELECT pg_try_advisory_xact_lock(${advisoryLocks.cleaning}) AS is_ours`
+  SELECT pg_try_advisory_xact_lock(${advisoryLocks.housekeeping}) AS is_ours`

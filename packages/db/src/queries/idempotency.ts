@@ -2,6 +2,7 @@ import type { MessageStatus } from '@wagate/shared/statuses'
 import { and, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { idempotencyKeys } from '../schema.ts'
+import { rows } from './rows.ts'
 
 type KeyScope = { accountId: number; operation: string; key: string }
 
@@ -21,11 +22,11 @@ export async function findKeyUses(db: Database, keys: KeyScope[]): Promise<KeyUs
       message.id AS "messageId", message.device_id AS "deviceId",
       CASE WHEN message.status = 'queued' AND message.send_at > now() THEN 'scheduled' ELSE message.status END
         AS status
-    FROM unnest(
-      ${keys.map(({ accountId }) => accountId)}::int[],
-      ${keys.map(({ operation }) => operation)}::text[],
-      ${keys.map(({ key }) => key)}::text[]
-    ) AS given (account_id, operation, key)
+    FROM ${rows(db.$client, 'given', keys, {
+      account_id: ['int', ({ accountId }) => accountId],
+      operation: ['text', ({ operation }) => operation],
+      key: ['text', ({ key }) => key],
+    })}
     JOIN idempotency_keys AS stored USING (account_id, operation, key)
     -- Stored by one statement, so with one now(); the partition follows from it.
     JOIN messages AS message ON message.id = stored.message_id AND message.created_at = stored.created_at

@@ -5,7 +5,8 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isLinkedIn } from './device-status.ts'
 import { dueMessages } from './due-messages.ts'
-import { type Fence, fenceOf, fencesOf, leaseKey, OwnershipLost } from './fence.ts'
+import { type Fence, fenceOf, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
+import { type Columns, rows } from './rows.ts'
 
 /** A message that waits for its device. `createdAt` is Postgres' text of it: it finds the partition. */
 export type WaitingMessage = {
@@ -137,7 +138,7 @@ export type Claim = {
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
   const sql = db.$client
-  const rows = await sql<{ id: string; interruptions: number }[]>`
+  const marked = await sql<{ id: string; interruptions: number }[]>`
     WITH valid AS (${fencesOf(
       sql,
       claims.map(({ fence }) => fence),
@@ -148,20 +149,19 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
       held_epoch = valid.epoch,
       interruptions = message.interruptions + ((message.held_epoch = valid.died_epoch) IS TRUE)::int,
       setback = coalesce(given.setback, message.setback)
-    FROM valid JOIN unnest(
-      ${claims.map(({ fence }) => fence.shard)}::int[],
-      ${claims.map(({ fence }) => fence.epoch)}::bigint[],
-      ${claims.map(({ id }) => id)}::uuid[],
-      ${claims.map(({ createdAt }) => createdAt)}::text[],
-      ${claims.map(({ recipientJid }) => recipientJid)}::text[],
-      ${claims.map(({ setback }) => setback)}::text[]
-    ) AS given (shard, epoch, id, created_at, recipient_jid, setback) USING (shard, epoch), devices AS device
+    FROM valid JOIN ${rows(sql, 'given', claims, {
+      ...leaseColumns,
+      id: ['uuid', ({ id }) => id],
+      created_at: ['text', ({ createdAt }) => createdAt],
+      recipient_jid: ['text', ({ recipientJid }) => recipientJid],
+      setback: ['text', ({ setback }) => setback],
+    })} USING (shard, epoch), devices AS device
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')}
       AND message.is_waiting
     RETURNING message.id, message.interruptions`
-  const claimed = new Map(rows.map(({ id, interruptions }) => [id, interruptions]))
+  const claimed = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
   return claims.map(({ id }) => claimed.get(id))
 }
 
@@ -180,12 +180,11 @@ export async function unmarkMessages(
       held.map(({ fence }) => fence),
     )})
     UPDATE messages AS message SET held_epoch = NULL, interruptions = 0
-    FROM valid JOIN unnest(
-      ${held.map(({ fence }) => fence.shard)}::int[],
-      ${held.map(({ fence }) => fence.epoch)}::bigint[],
-      ${held.map(({ id }) => id)}::uuid[],
-      ${held.map(({ createdAt }) => createdAt)}::text[]
-    ) AS given (shard, epoch, id, created_at) USING (shard, epoch)
+    FROM valid JOIN ${rows(sql, 'given', held, {
+      ...leaseColumns,
+      id: ['uuid', ({ id }) => id],
+      created_at: ['text', ({ createdAt }) => createdAt],
+    })} USING (shard, epoch)
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND message.held_epoch = valid.epoch`
 }
@@ -248,19 +247,7 @@ async function recordKnown(
         min(at::timestamptz) FILTER (WHERE rank >= 2) AS delivered_at,
         min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence,
         max(recipient_jid) AS recipient_jid
-      FROM valid JOIN unnest(
-        ${outcomes.map(({ fence }) => fence.shard)}::int[],
-        ${outcomes.map(({ fence }) => fence.epoch)}::bigint[],
-        ${outcomes.map(({ deviceId }) => deviceId)}::int[],
-        ${outcomes.map(({ messageId }) => messageId)}::uuid[],
-        ${outcomes.map(({ status }) => ranks[status])}::int[],
-        ${outcomes.map(({ at }) => at)}::text[],
-        ${outcomes.map(({ error }) => error?.code ?? null)}::text[],
-        ${outcomes.map(({ error }) => error?.sentence ?? null)}::text[],
-        ${outcomes.map(({ recipientJid }) => recipientJid ?? null)}::text[],
-        ${outcomes.map(({ saidBy }) => saidBy?.jid ?? null)}::text[],
-        ${outcomes.map(({ saidBy }) => saidBy?.otherJid ?? null)}::text[]
-      ) AS outcome (shard, epoch, device_id, id, rank, at, code, sentence, recipient_jid, jid, other_jid) USING (shard, epoch)
+      FROM valid JOIN ${rows(sql, 'outcome', outcomes, outcomeColumns)} USING (shard, epoch)
       WHERE jid IS NULL OR coalesce(
         (SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isBetween}),
         recipient_jid
@@ -307,6 +294,19 @@ async function listUnknown(db: Database, outcomes: MessageOutcome[]): Promise<Me
   return outcomes.filter(
     ({ messageId, deviceId }) => !known.some((row) => row.id === messageId && row.deviceId === deviceId),
   )
+}
+
+const outcomeColumns: Columns<MessageOutcome> = {
+  ...leaseColumns,
+  device_id: ['int', ({ deviceId }) => deviceId],
+  id: ['uuid', ({ messageId }) => messageId],
+  rank: ['int', ({ status }) => ranks[status]],
+  at: ['text', ({ at }) => at],
+  code: ['text', ({ error }) => error?.code ?? null],
+  sentence: ['text', ({ error }) => error?.sentence ?? null],
+  recipient_jid: ['text', ({ recipientJid }) => recipientJid ?? null],
+  jid: ['text', ({ saidBy }) => saidBy?.jid ?? null],
+  other_jid: ['text', ({ saidBy }) => saidBy?.otherJid ?? null],
 }
 
 /** The partitions in which the messages of these outcomes can be. */

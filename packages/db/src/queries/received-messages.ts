@@ -1,6 +1,7 @@
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
-import { type Fence, fencesOf, leaseKey, OwnershipLost } from './fence.ts'
+import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
+import { type Columns, numberedRows } from './rows.ts'
 
 export type ReceivedMessage = {
   fence: Fence
@@ -36,21 +37,7 @@ export async function insertReceivedMessages(
     )}),
     given AS (
       SELECT DISTINCT ON (device_id, wa_id, number) row.*
-      FROM valid JOIN unnest(
-        ${messages.map(({ fence }) => fence.shard)}::int[],
-        ${messages.map(({ fence }) => fence.epoch)}::bigint[],
-        ${messages.map(({ id }) => id)}::uuid[],
-        ${messages.map(({ accountId }) => accountId)}::int[],
-        ${messages.map(({ deviceId }) => deviceId)}::int[],
-        ${messages.map(({ sender }) => sender)}::text[],
-        ${messages.map(({ number }) => number)}::text[],
-        ${messages.map(({ type }) => type)}::text[],
-        ${messages.map(({ body }) => body)}::text[],
-        ${messages.map(({ waId }) => waId)}::text[],
-        ${messages.map(({ linkGeneration }) => linkGeneration)}::int[]
-      ) WITH ORDINALITY
-        AS row (shard, epoch, id, account_id, device_id, sender, number, type, body, wa_id, link_generation, position)
-        USING (shard, epoch)
+      FROM valid JOIN ${numberedRows(sql, 'row', messages, rowColumns)} USING (shard, epoch)
       ORDER BY device_id, wa_id, number, position
     ),
     inserted AS (
@@ -69,6 +56,19 @@ export async function insertReceivedMessages(
   return messages.map(({ fence }) =>
     validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence),
   )
+}
+
+const rowColumns: Columns<ReceivedMessage> = {
+  ...leaseColumns,
+  id: ['uuid', ({ id }) => id],
+  account_id: ['int', ({ accountId }) => accountId],
+  device_id: ['int', ({ deviceId }) => deviceId],
+  sender: ['text', ({ sender }) => sender],
+  number: ['text', ({ number }) => number],
+  type: ['text', ({ type }) => type],
+  body: ['text', ({ body }) => body],
+  wa_id: ['text', ({ waId }) => waId],
+  link_generation: ['int', ({ linkGeneration }) => linkGeneration],
 }
 
 export async function isReceived(

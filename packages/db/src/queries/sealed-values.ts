@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { type Columns, rows } from './rows.ts'
 
 /** What a value belongs to: a row of `device_auth`, or the uploaded content of a message. */
 export type AuthKey = { deviceId: number; type: string; id: string }
@@ -25,11 +26,11 @@ export async function listAuthSealedByOthers(
   after: AuthKey = { deviceId: 0, type: '', id: '' },
 ): Promise<SealedPage<AuthKey>> {
   const sql = db.$client
-  const rows = await sql<(AuthKey & { value: Buffer | null })[]>`
+  const scanned = await sql<(AuthKey & { value: Buffer | null })[]>`
     SELECT device_id AS "deviceId", type, id, ${unlessSealedBy(sql, 'value', masterKeyId)} AS value
     FROM device_auth WHERE (device_id, type, id) > (${after.deviceId}::int, ${after.type}, ${after.id})
     ORDER BY device_id, type, id LIMIT ${pageRows}`
-  return toPage(rows.map(({ value, ...key }) => ({ key, value })))
+  return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
 }
 
 export async function listContentsSealedByOthers(
@@ -41,12 +42,12 @@ export async function listContentsSealedByOthers(
   },
 ): Promise<SealedPage<ContentKey>> {
   const sql = db.$client
-  const rows = await sql<(ContentKey & { value: Buffer | null })[]>`
+  const scanned = await sql<(ContentKey & { value: Buffer | null })[]>`
     SELECT device_id AS "deviceId", id, created_at::text AS "createdAt",
       ${unlessSealedBy(sql, 'uploaded_content', masterKeyId)} AS value
     FROM messages WHERE (id, created_at) > (${after.id}::uuid, ${after.createdAt}::timestamptz)
     ORDER BY id, created_at LIMIT ${pageRows}`
-  return toPage(rows.map(({ value, ...key }) => ({ key, value })))
+  return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
 }
 
 export type Replacement<Key> = SealedValue<Key> & { replacement: Buffer }
@@ -60,13 +61,17 @@ export async function replaceAuth(db: Database, given: Replacement<AuthKey>[]): 
   const sql = db.$client
   const replaced = await sql`
     WITH given AS (
-      SELECT device_id, type, id, decode(old, 'base64') AS old, decode(new, 'base64') AS new FROM unnest(
-        ${given.map(({ key }) => key.deviceId)}::int[],
-        ${given.map(({ key }) => key.type)}::text[],
-        ${given.map(({ key }) => key.id)}::text[],
-        ${given.map(({ value }) => value.toString('base64'))}::text[],
-        ${given.map(({ replacement }) => replacement.toString('base64'))}::text[]
-      ) AS row (device_id, type, id, old, new)
+      SELECT device_id, type, id, decode(old, 'base64') AS old, decode(new, 'base64') AS new FROM ${rows(
+        sql,
+        'row',
+        given,
+        {
+          device_id: ['int', ({ key }) => key.deviceId],
+          type: ['text', ({ key }) => key.type],
+          id: ['text', ({ key }) => key.id],
+          ...replacementColumns,
+        },
+      )}
     ),
     locked AS (
       SELECT auth.device_id, auth.type, auth.id, given.new FROM device_auth AS auth JOIN given USING (device_id, type, id)
@@ -83,12 +88,11 @@ export async function replaceContents(db: Database, given: Replacement<ContentKe
   const replaced = await sql`
     WITH given AS (
       SELECT id, created_at::timestamptz AS created_at, decode(old, 'base64') AS old, decode(new, 'base64') AS new
-      FROM unnest(
-        ${given.map(({ key }) => key.id)}::uuid[],
-        ${given.map(({ key }) => key.createdAt)}::text[],
-        ${given.map(({ value }) => value.toString('base64'))}::text[],
-        ${given.map(({ replacement }) => replacement.toString('base64'))}::text[]
-      ) AS row (id, created_at, old, new)
+      FROM ${rows(sql, 'row', given, {
+        id: ['uuid', ({ key }) => key.id],
+        created_at: ['text', ({ key }) => key.createdAt],
+        ...replacementColumns,
+      })}
     ),
     locked AS (
       SELECT message.id, message.created_at, given.new FROM messages AS message JOIN given USING (id, created_at)
@@ -99,15 +103,20 @@ export async function replaceContents(db: Database, given: Replacement<ContentKe
   return replaced.count
 }
 
+const replacementColumns: Columns<{ value: Buffer; replacement: Buffer }> = {
+  old: ['text', ({ value }) => value.toString('base64')],
+  new: ['text', ({ replacement }) => replacement.toString('base64')],
+}
+
 /** A value begins with 1 byte version and 4 bytes id of its master key. */
 function unlessSealedBy(sql: postgres.Sql, column: string, masterKeyId: string) {
   return sql`CASE WHEN encode(substring(${sql(column)} FROM 2 FOR 4), 'hex') <> ${masterKeyId} THEN ${sql(column)} END`
 }
 
-function toPage<Key>(rows: { key: Key; value: Buffer | null }[]): SealedPage<Key> {
+function toPage<Key>(scanned: { key: Key; value: Buffer | null }[]): SealedPage<Key> {
   return {
-    values: rows.flatMap(({ key, value }) => (value ? [{ key, value }] : [])),
-    looked: rows.length,
-    last: rows.length < pageRows ? undefined : rows.at(-1)?.key,
+    values: scanned.flatMap(({ key, value }) => (value ? [{ key, value }] : [])),
+    looked: scanned.length,
+    last: scanned.length < pageRows ? undefined : scanned.at(-1)?.key,
   }
 }

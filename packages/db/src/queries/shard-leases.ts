@@ -1,4 +1,5 @@
 import type { Database } from '../client.ts'
+import { rows } from './rows.ts'
 
 export type OwnedShard = { shard: number; epoch: number }
 /** `linked`: devices with credentials. */
@@ -11,7 +12,7 @@ export type UnownedShard = { shard: number; linked: number }
 export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
   // Owners that are dead, not owners that are missing among the living: a row that changed since the statement
   // began is checked again with the workers of that moment, and a worker that came later would be missing.
-  const rows = await db.$client`
+  const freed = await db.$client`
     WITH freed AS MATERIALIZED (
       SELECT shard FROM shard_leases
       WHERE owner IN (SELECT id FROM workers WHERE state = 'dead')
@@ -21,7 +22,7 @@ export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
     UPDATE shard_leases AS lease SET owner = NULL, died_epoch = lease.epoch
     FROM freed WHERE lease.shard = freed.shard
     RETURNING lease.shard`
-  return rows.length
+  return freed.length
 }
 
 export async function listShardsOwnedBy(db: Database, owner: string): Promise<OwnedShard[]> {
@@ -60,14 +61,15 @@ export async function claimShards(db: Database, owner: string, shards: number[])
 
 /** Gives shards back, if they are still this owner's with these epochs. Waits for fenced writes that run. */
 export async function releaseShards(db: Database, owner: string, owned: OwnedShard[]): Promise<void> {
-  await db.$client`
+  const sql = db.$client
+  await sql`
     WITH released AS MATERIALIZED (
       SELECT lease.shard
       FROM shard_leases AS lease
-      JOIN unnest(
-        ${owned.map(({ shard }) => shard)}::int[],
-        ${owned.map(({ epoch }) => epoch)}::bigint[]
-      ) AS given (shard, epoch) USING (shard, epoch)
+      JOIN ${rows(sql, 'given', owned, {
+        shard: ['int', ({ shard }) => shard],
+        epoch: ['bigint', ({ epoch }) => epoch],
+      })} USING (shard, epoch)
       WHERE lease.owner = ${owner}
       ORDER BY lease.shard
       FOR UPDATE OF lease

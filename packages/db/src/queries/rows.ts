@@ -1,0 +1,63 @@
+import type postgres from 'postgres'
+
+type ColumnType = 'int' | 'bigint' | 'text' | 'uuid'
+
+/** The columns of the relation by their SQL names, each with its type and what an item has for it. */
+export type Columns<Item> = Record<
+  string,
+  readonly [type: ColumnType, of: (item: Item) => string | number | null]
+>
+
+type Relation = postgres.PendingQuery<postgres.Row[]>
+
+/**
+ * Items as a relation for FROM: one array parameter for each column, so the text of the statement does not depend on
+ * the number of items and stays prepared. A column without any value becomes one null, which Postgres reads faster
+ * than a list of nulls.
+ */
+export function rows<Item>(
+  sql: postgres.Sql,
+  name: string,
+  items: readonly Item[],
+  columns: Columns<Item>,
+): Relation {
+  return relation(sql, items, columns, `AS ${name} (${Object.keys(columns).join(', ')})`)
+}
+
+/** As `rows`, with one more column: `position`, the place of the item in the list, from 1. */
+export function numberedRows<Item>(
+  sql: postgres.Sql,
+  name: string,
+  items: readonly Item[],
+  columns: Columns<Item>,
+): Relation {
+  const names = [...Object.keys(columns), 'position']
+  return relation(sql, items, columns, `WITH ORDINALITY AS ${name} (${names.join(', ')})`)
+}
+
+function relation<Item>(
+  sql: postgres.Sql,
+  items: readonly Item[],
+  columns: Columns<Item>,
+  alias: string,
+): Relation {
+  const given = Object.values(columns)
+  const casts = given.map(([type], index) => `::${type}[]${index === given.length - 1 ? `) ${alias}` : ', '}`)
+  const lists = given.map(([, of]) => {
+    const list = items.map(of)
+    return list.some((value) => value !== null) ? list : null
+  })
+  return sql(templateOf(['unnest(', ...casts]), ...lists)
+}
+
+/** One object for each text: postgres.js keeps every template that it has seen. */
+const templates = new Map<string, TemplateStringsArray>()
+
+function templateOf(parts: string[]): TemplateStringsArray {
+  const text = parts.join('')
+  const known = templates.get(text)
+  if (known) return known
+  const template = Object.assign(parts, { raw: parts })
+  templates.set(text, template)
+  return template
+}

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { verify } from '@node-rs/argon2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bootstrapAdmin } from '../src/bootstrap-admin.ts'
+import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { makeClient } from './client.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 

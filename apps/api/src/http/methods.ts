@@ -1,5 +1,5 @@
 import { AppError } from '@wagate/shared/app-error'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST'
 

@@ -1,7 +1,7 @@
 import { findMessage } from '@wagate/db/queries/message-history'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
-import { exampleMessage, messageRecord, toMessageRecord } from '../message-record.ts'
+import { exampleMessage, messageRecord, toMessageRecord } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 

@@ -1,9 +1,9 @@
 import { revokeKey as revoke } from '@wagate/db/queries/api-keys'
 import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
-import { audit } from '../change.ts'
+import { audit } from '../changes/idempotent-change.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
-import { exampleKey, keyObject, toKeyObject } from '../key-object.ts'
+import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
 

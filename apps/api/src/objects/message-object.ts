@@ -2,7 +2,7 @@ import type { HistoryMessage } from '@wagate/db/queries/message-history'
 import { messageErrorGuide } from '@wagate/shared/error-catalogue'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { openText } from './openapi/open-text.ts'
+import { openText } from '../openapi/extensible-enum.ts'
 
 const moment = z.iso.datetime().nullable()
 

@@ -12,14 +12,14 @@ import { AppError } from '@wagate/shared/app-error'
 import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { LRUCache } from 'lru-cache'
+import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
+import type { Commander } from '../devices/command-dispatcher.ts'
 import type { Deadline } from '../http/deadline.ts'
-import { slicesInTurn } from '../http/in-steps.ts'
-import { idempotencyKeyReused } from '../idempotency-key.ts'
+import { slicesInTurn } from '../http/in-slices.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import type { Backlogs } from './backlogs.ts'
-import type { Commander } from './commander.ts'
 import { senderBlocked, senderNotConnected, senderNotFound } from './sender-errors.ts'
-import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
+import { type Arrival, type Outcome, settleArrivals } from './store-messages.ts'
 
 type Accepted = {
   messageId: string

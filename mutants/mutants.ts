@@ -175,7 +175,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'time of a repetition judged before its key',
-    file: 'apps/api/src/messages/inbox.ts',
+    file: 'apps/api/src/messages/message-intake.ts',
     text: 'if (repeated) return',
     replacement: 'if (repeated && !refusal) return',
     test: {
@@ -355,7 +355,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'payload of an idempotency key not compared',
-    file: 'apps/api/src/messages/inbox.ts',
+    file: 'apps/api/src/messages/message-intake.ts',
     text: 'if (payloadHash !== message.idempotency?.payloadHash)',
     replacement: 'if (false)',
     test: {
@@ -411,7 +411,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'expired key accepted',
-    file: 'apps/api/src/credentials/key-ring.ts',
+    file: 'apps/api/src/credentials/api-key-cache.ts',
     text: 'if (holder.keyExpiresAt &&',
     replacement: 'if (false && holder.keyExpiresAt &&',
     test: { file: ofKeys, title: 'takes an expiry, after which the key is refused as expired' },

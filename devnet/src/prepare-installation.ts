@@ -1,4 +1,4 @@
-import { bootstrapAdmin } from '@wagate/api/bootstrap-admin'
+import { bootstrapAdmin } from '@wagate/api/credentials/bootstrap-admin'
 import { migrate } from '@wagate/db/migrate'
 import { readAdminKey, writeAdminKey } from './data-folder.ts'
 import { settleNetwork } from './settle-network.ts'

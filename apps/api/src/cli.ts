@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { readEnv } from '@wagate/runtime/env'
 import { settings } from '@wagate/shared/settings'
 import { z } from 'zod'
-import { createAdmin } from './bootstrap-admin.ts'
+import { createAdmin } from './credentials/bootstrap-admin.ts'
 
 const usage = `Usage: wagate admin create --email <address>
 

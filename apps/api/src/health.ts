@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { ApiContext } from './context.ts'
-import { AppError } from './errors/app-error.ts'
-import type { Answer, Exchange } from './http/exchange.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'
+import type { Answer, Exchange } from './http/request-context.ts'
 
 /** What answers without a key, on its path alone, to GET and HEAD. */
 export type HealthCheck = {

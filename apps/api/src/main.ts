@@ -1,7 +1,7 @@
-import { makeLogger } from '@wagate/runtime/logger'
-import { bootstrapAdmin } from './bootstrap-admin.ts'
+import { makeLogger } from '@wagate/shared/logger'
 import { readConfig } from './config.ts'
-import { handKey } from './hand-key.ts'
+import { bootstrapAdmin } from './credentials/bootstrap-admin.ts'
+import { handKey } from './credentials/deliver-key.ts'
 import { startApi } from './start.ts'
 
 const config = readConfig(process.env)

@@ -4,7 +4,8 @@ import { promisify } from 'node:util'
 import { verify } from '@node-rs/argon2'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bootstrapAdmin } from '../src/bootstrap-admin.ts'
+import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
+import { makeClient } from './client.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway

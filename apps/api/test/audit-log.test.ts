@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bootstrapAdmin, createAdmin } from '../src/bootstrap-admin.ts'
+import { bootstrapAdmin, createAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { createSender, type Gateway, randomPhone, startGateway } from './gateway.ts'
 
 let gateway: Gateway

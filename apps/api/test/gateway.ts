@@ -10,8 +10,10 @@ import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { vi } from 'vitest'
-import { bootstrapAdmin } from '../src/bootstrap-admin.ts'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { createTestDatabase, testRedisUrl } from '../../../devnet/src/test-database.ts'
 import { readConfig } from '../src/config.ts'
+import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { startApi } from '../src/start.ts'
 
 /** The API on a database of its own, between proxies that tests may cut, and what plays the worker. */

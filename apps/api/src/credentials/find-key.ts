@@ -1,5 +1,5 @@
-import { AppError } from '../errors/app-error.ts'
-import type { RequestUrl } from '../http/exchange.ts'
+import { AppError } from '@wagate/shared/app-error'
+import type { RequestUrl } from '../http/request-context.ts'
 
 /** The keys of headers and query: they are checked before a body is read. */
 export function findKeyOutsideBody(

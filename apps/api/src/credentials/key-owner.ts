@@ -1,7 +1,7 @@
 import { findAccountInfo } from '@wagate/db/queries/accounts'
-import { AppError } from '../errors/app-error.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { userId } from '../objects/user-object.ts'
 import type { Call } from '../operation.ts'
-import { userId } from '../user-object.ts'
 import { refuseExpired } from './refuse-expired.ts'
 
 /** What the operations on keys take: an ADMIN helps an account that has lost its keys, or takes them away. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Answer, Exchange } from '../http/exchange.ts'
+import type { Answer, Exchange } from '../http/request-context.ts'
 
 /** Everything comes from here and nothing from elsewhere: the page works without the internet. */
 const contentSecurityPolicy = [

@@ -1,5 +1,5 @@
-import { AppError } from '../errors/app-error.ts'
-import { slicesInTurn } from './in-steps.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { slicesInTurn } from './in-slices.ts'
 
 /** Throws `malformed_json` for what is not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array, decoder = makeDecoder(), isLast = true): string {

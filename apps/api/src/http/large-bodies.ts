@@ -1,6 +1,6 @@
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
-import type { Exchange } from './exchange.ts'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
 import type { Admission } from './read-body.ts'
+import type { Exchange } from './request-context.ts'
 
 /** Who sends a body: an account, or the network of a caller whose key is not known yet. */
 export type BodySender = { kind: 'account' | 'stranger'; key: string }

@@ -1,5 +1,5 @@
-import { AppError } from '../errors/app-error.ts'
-import type { Exchange } from './exchange.ts'
+import { AppError } from '@wagate/shared/app-error'
+import type { Exchange } from './request-context.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST'
 

@@ -1,6 +1,6 @@
 import { AppError } from '../errors/app-error.ts'
 import { decodeInTurn } from './decode-utf8.ts'
-import { isLarge, slicesInTurn } from './in-steps.ts'
+import { isLarge, slicesInTurn } from './in-slices.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'
 
 /** A form of 24 MiB may have millions of parameters, and would take seconds. */

@@ -1,5 +1,5 @@
-import { AppError } from '../errors/app-error.ts'
-import { slicesInTurn } from '../http/in-steps.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { slicesInTurn } from '../http/in-slices.ts'
 
 export type DataUrl = { mime: string | undefined; base64: string; bytes: Buffer }
 

@@ -1,7 +1,7 @@
 import type { MessageProgress } from '@wagate/db/queries/message-progress'
 import type { MessageStatus } from '@wagate/shared/statuses'
+import { lookUntilFound, makeNudge } from '../events/poll-until.ts'
 import type { Call } from '../operation.ts'
-import { lookUntilFound, makeNudge } from '../waiting.ts'
 
 const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', 'canceled']
 

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module'
 import type { HealthCheck } from '../health.ts'
 import type { Operation } from '../operation.ts'
+import { requestHeaders, responseHeaders, securitySchemes } from './headers.ts'
+import { pathOfCheck, pathOfDocument } from './health-paths.ts'
 import { introduction } from './introduction.ts'
 import { collectComponents } from './json-schemas.ts'
 import type { OpenApiDocument } from './openapi-types.ts'
 import { pathOf } from './operation-path.ts'
-import { pathOfCheck, pathOfDocument } from './public-paths.ts'
-import { requestHeaders, responseHeaders, securitySchemes } from './wire-parts.ts'
 
 const { version } = createRequire(import.meta.url)('../../package.json')
 

@@ -1,5 +1,7 @@
 import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
+import { refer, refusals } from './error-responses.ts'
+import { type RequestHeader, type ResponseHeader, securitySchemes } from './headers.ts'
 import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'
 import type {
   OpenApiOperation,
@@ -8,8 +10,6 @@ import type {
   OpenApiResponse,
   Reference,
 } from './openapi-types.ts'
-import { refer, refusals } from './refusals.ts'
-import { type RequestHeader, type ResponseHeader, securitySchemes } from './wire-parts.ts'
 
 const headersOfAll: ResponseHeader[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
 

@@ -1,9 +1,8 @@
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
-import { AppError } from '../errors/app-error.ts'
-import { messageRecord } from '../message-record.ts'
 import { exampleSent } from '../messages/send.ts'
+import { messageRecord } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 

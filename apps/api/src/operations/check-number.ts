@@ -1,6 +1,6 @@
 import { findSender } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { awaitNumberCheck } from '../await-number-check.ts'
+import { awaitNumberCheck } from '../devices/await-number-check.ts'
 import { exampleAddress } from '../messages/send.ts'
 import { senderNotConnected, senderNotFound } from '../messages/sender-errors.ts'
 import { defineOperation } from '../operation.ts'

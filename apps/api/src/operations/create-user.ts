@@ -1,14 +1,17 @@
 import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { audit, changeOnce } from '../change.ts'
+import {
+  findIdempotencyKey,
+  idempotencyKeyParameter,
+  idempotencyKeyReused,
+} from '../changes/idempotency-key.ts'
+import { audit, changeOnce } from '../changes/idempotent-change.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
-import { AppError } from '../errors/app-error.ts'
-import { findIdempotencyKey, idempotencyKeyParameter, idempotencyKeyReused } from '../idempotency-key.ts'
+import { hashPassword, isPassword, password } from '../credentials/passwords.ts'
+import { role } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
-import { hashPassword, isPassword, password } from '../passwords.ts'
-import { role } from '../user-object.ts'
 
 const email = z
   .string({ error: 'must be an email address' })

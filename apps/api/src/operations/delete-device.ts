@@ -1,8 +1,8 @@
 import { requestRemoval } from '@wagate/db/queries/device-wishes'
 import { z } from 'zod'
-import { audit } from '../change.ts'
-import { deviceFields } from '../device-object.ts'
-import { deviceLocator, deviceNotFound, getDevice } from '../locate-device.ts'
+import { audit } from '../changes/idempotent-change.ts'
+import { deviceLocator, deviceNotFound, getDevice } from '../devices/device-locator.ts'
+import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const deleteDevice = defineOperation({

@@ -1,6 +1,6 @@
 import { listDevices } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
+import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const devices = defineOperation({

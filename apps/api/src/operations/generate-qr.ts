@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { deviceFields } from '../device-object.ts'
+import { ensureDevice } from '../devices/ensure-device.ts'
+import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
-import { drawQr } from '../pairing/draw-qr.ts'
-import { ensureDevice } from '../pairing/ensure-device.ts'
+import { drawQr } from '../pairing/render-qr.ts'
 import { requestQr } from '../pairing/request-qr.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
 

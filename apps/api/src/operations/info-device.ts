@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { deviceObject, exampleDevice, toDeviceObject } from '../device-object.ts'
-import { deviceLocator, getDevice } from '../locate-device.ts'
+import { deviceLocator, getDevice } from '../devices/device-locator.ts'
+import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const infoDevice = defineOperation({

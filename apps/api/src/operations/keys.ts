@@ -1,7 +1,7 @@
 import { listKeys } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
-import { exampleKey, keyObject, toKeyObject } from '../key-object.ts'
+import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const keys = defineOperation({

@@ -1,6 +1,6 @@
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { exampleMessage, messageRecord, toMessageRecord } from '../message-record.ts'
+import { exampleMessage, messageRecord, toMessageRecord } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, messageId, phone } from '../parameters/parameter-types.ts'
 

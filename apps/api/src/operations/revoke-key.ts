@@ -1,9 +1,8 @@
 import { revokeKey as revoke } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
-import { audit } from '../change.ts'
+import { audit } from '../changes/idempotent-change.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
-import { AppError } from '../errors/app-error.ts'
-import { exampleKey, keyObject, toKeyObject } from '../key-object.ts'
+import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
 

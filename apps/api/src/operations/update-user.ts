@@ -1,15 +1,14 @@
 import { updateAccount } from '@wagate/db/queries/accounts'
 import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { audit } from '../change.ts'
+import { audit } from '../changes/idempotent-change.ts'
 import type { ApiContext } from '../context.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
-import { AppError } from '../errors/app-error.ts'
+import { paceParameters } from '../objects/pacing-fields.ts'
+import { exampleUser, role, toUserObject, userId, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
-import { paceParameters } from '../pace.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
 import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
-import { exampleUser, role, toUserObject, userId, userObject } from '../user-object.ts'
 
 /** Commands of one request: more would hold up those of sends. */
 const toldMax = 1000

@@ -1,8 +1,8 @@
 import { listAccounts } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
+import { exampleUser, toUserObject, userId, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
-import { exampleUser, toUserObject, userId, userObject } from '../user-object.ts'
 
 const usersMax = 200
 

@@ -1,10 +1,9 @@
 import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
 import type { QrEvent } from '@wagate/shared/device-events'
-import { audit } from '../change.ts'
-import { AppError } from '../errors/app-error.ts'
-import { deviceNotFound } from '../locate-device.ts'
+import { audit } from '../changes/idempotent-change.ts'
+import { deviceNotFound } from '../devices/device-locator.ts'
+import { lookUntilFound, makeNudge } from '../events/poll-until.ts'
 import type { Call } from '../operation.ts'
-import { lookUntilFound, makeNudge } from '../waiting.ts'
 
 const qrWaitMs = 15_000
 

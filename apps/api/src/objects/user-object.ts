@@ -1,9 +1,9 @@
 import type { AccountInfo } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import type { Config } from './config.ts'
-import { paceFields, toPaceFields } from './pace.ts'
-import { integer } from './parameters/parameter-types.ts'
+import type { Config } from '../config.ts'
+import { integer } from '../parameters/parameter-types.ts'
+import { paceFields, toPaceFields } from './pacing-fields.ts'
 
 /** Ids are Postgres integers. */
 export const userId = integer(1, 2 ** 31 - 1)

@@ -11,15 +11,14 @@ import {
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { LRUCache } from 'lru-cache'
-import { AppError } from '../errors/app-error.ts'
+import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
+import type { Commander } from '../devices/command-dispatcher.ts'
 import type { Deadline } from '../http/deadline.ts'
-import { slicesInTurn } from '../http/in-steps.ts'
-import { idempotencyKeyReused } from '../idempotency-key.ts'
+import { slicesInTurn } from '../http/in-slices.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import type { Backlogs } from './backlogs.ts'
-import type { Commander } from './commander.ts'
 import { senderBlocked, senderNotConnected, senderNotFound } from './sender-errors.ts'
-import { type Arrival, type Outcome, settleArrivals } from './settle-arrivals.ts'
+import { type Arrival, type Outcome, settleArrivals } from './store-messages.ts'
 
 type Accepted = {
   messageId: string

@@ -1,9 +1,9 @@
 import { requestErrorGuide } from '../errors/error-catalogue.ts'
 import { type RequestErrorCode, requestErrorStatus } from '../errors/request-errors.ts'
 import { failureObject } from '../http/failure-body.ts'
+import type { ResponseHeader } from './headers.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiResponse, Reference } from './openapi-types.ts'
-import type { ResponseHeader } from './wire-parts.ts'
 
 const headersOf: Record<number, ResponseHeader[]> = {
   401: ['WWW-Authenticate'],

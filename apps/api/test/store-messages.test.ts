@@ -1,7 +1,7 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settleArrivals } from '../src/messages/settle-arrivals.ts'
+import { settleArrivals } from '../src/messages/store-messages.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway

@@ -1,7 +1,7 @@
 import { type Device, findDevice } from '@wagate/db/queries/devices'
-import { AppError } from './errors/app-error.ts'
-import type { Call } from './operation.ts'
-import { deviceId, phone } from './parameters/parameter-types.ts'
+import { AppError } from '@wagate/shared/app-error'
+import type { Call } from '../operation.ts'
+import { deviceId, phone } from '../parameters/parameter-types.ts'
 
 /** How an operation is told which device: any of the three; those that are given must agree. */
 export const deviceLocator = {

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { AppError } from './errors/app-error.ts'
-import { isLarge, slicesInTurn } from './http/in-steps.ts'
-import type { Call } from './operation.ts'
-import { text } from './parameters/parameter-types.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { isLarge, slicesInTurn } from '../http/in-slices.ts'
+import type { Call } from '../operation.ts'
+import { text } from '../parameters/parameter-types.ts'
 
 const keyCharsMax = 255
 

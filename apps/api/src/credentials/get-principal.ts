@@ -2,7 +2,7 @@ import type { KeyHolder } from '@wagate/db/queries/api-keys'
 import type { ApiContext } from '../context.ts'
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/request-context.ts'
 import { charge } from '../limits/charge.ts'
 
 /**

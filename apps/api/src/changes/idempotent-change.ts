@@ -1,8 +1,8 @@
 import type { Transaction } from '@wagate/db/client'
 import { insertAuditEntry } from '@wagate/db/queries/audit-log'
 import { once } from '@wagate/db/queries/idempotency'
+import type { Call } from '../operation.ts'
 import { hashPayload, idempotencyKeyReused } from './idempotency-key.ts'
-import type { Call } from './operation.ts'
 
 /** `target` is `account:7`, `key:7` or `device:7`, `result` what became of it, in a word. */
 type Audited = { target: string; result: string }

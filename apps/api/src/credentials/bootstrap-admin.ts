@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeDatabase, openDatabase, type Transaction } from '@wagate/db/client'
 import { insertAccount, insertFirstAdmin, type NewAccount } from '@wagate/db/queries/accounts'
 import { insertAuditEntry } from '@wagate/db/queries/audit-log'
-import { makeNewKey } from './credentials/new-key.ts'
+import { makeNewKey } from './new-key.ts'
 import { hashPassword } from './passwords.ts'
 
 const devicesAllowed = 1000

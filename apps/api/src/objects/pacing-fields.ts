@@ -1,7 +1,7 @@
 import { type GivenPacing, pacingOf } from '@wagate/shared/pacing'
 import { z } from 'zod'
-import type { Config } from './config.ts'
-import { orDefault } from './parameters/parameter-types.ts'
+import type { Config } from '../config.ts'
+import { orDefault } from '../parameters/parameter-types.ts'
 
 /** How fast a sender sends, as it is asked for. `fallback` names whose setting "default" goes back to. */
 export const paceParameters = (fallback: string, bound = '') => ({

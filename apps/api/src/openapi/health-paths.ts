@@ -1,8 +1,8 @@
 import type { HealthCheck } from '../health.ts'
 import { errorsOfEveryPath } from './documented-errors.ts'
+import { refer, refusals } from './error-responses.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiPath } from './openapi-types.ts'
-import { refer, refusals } from './refusals.ts'
 
 /** Not under the prefix. */
 const servers = [{ url: '/' }]

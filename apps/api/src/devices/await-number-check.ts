@@ -1,6 +1,6 @@
-import { AppError } from './errors/app-error.ts'
-import type { Call } from './operation.ts'
-import { lookUntilFound, makeNudge } from './waiting.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { lookUntilFound, makeNudge } from '../events/poll-until.ts'
+import type { Call } from '../operation.ts'
 
 const answerMsMax = 4000
 

@@ -1,8 +1,8 @@
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
-import { audit } from '../change.ts'
-import { AppError } from '../errors/app-error.ts'
-import { deviceNotFound } from '../locate-device.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { audit } from '../changes/idempotent-change.ts'
 import type { Call } from '../operation.ts'
+import { deviceNotFound } from './device-locator.ts'
 
 /** The account's device of this sender, made if it has none. Throws `device_limit_reached`. */
 export async function ensureDevice(

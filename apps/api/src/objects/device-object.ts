@@ -1,10 +1,9 @@
 import type { Device } from '@wagate/db/queries/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import type { Config } from './config.ts'
-import { statusReasonGuide } from './errors/error-catalogue.ts'
-import { openText } from './openapi/open-text.ts'
-import { paceFields, toPaceFields } from './pace.ts'
+import type { Config } from '../config.ts'
+import { openText } from '../openapi/extensible-enum.ts'
+import { paceFields, toPaceFields } from './pacing-fields.ts'
 
 export const deviceFields = {
   device_id: z.int(),

@@ -1,7 +1,7 @@
 import type { CommandProducer } from '@wagate/queue/command-producer'
 import type { Command } from '@wagate/shared/commands'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makeCommander } from '../src/messages/commander.ts'
+import { makeCommander } from '../src/devices/command-dispatcher.ts'
 
 const restMs = 50
 const send = (deviceId: number): Command => ({ kind: 'send', deviceId })

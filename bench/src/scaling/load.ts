@@ -1,6 +1,6 @@
 import { significant } from '@wagate/devnet/harness/statistics'
 import { settings } from '@wagate/shared/settings'
-import { restMsPerWorker } from '@wagate/worker/ownership/placement'
+import { restMsPerWorker } from '@wagate/worker/ownership/plan'
 import type { Row } from '../table.ts'
 import { measured, product } from './measured.ts'
 

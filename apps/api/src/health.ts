@@ -1,3 +1,4 @@
+import { AppError } from './errors/app-error.ts'
 import { z } from 'zod'
 import type { ApiContext } from './context.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'

@@ -1,4 +1,4 @@
-import { makeLogger } from '@wagate/shared/logger'
+import { makeLogger } from '@wagate/runtime/logger'
 import { readConfig } from './config.ts'
 import { bootstrapAdmin } from './credentials/bootstrap-admin.ts'
 import { handKey } from './credentials/deliver-key.ts'

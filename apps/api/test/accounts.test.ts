@@ -5,7 +5,6 @@ import { verify } from '@node-rs/argon2'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
-import { makeClient } from './client.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway

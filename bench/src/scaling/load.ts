@@ -1,6 +1,6 @@
-import { settings } from '@wagate/shared/settings'
 import { significant } from '@wagate/test-kit/statistics'
-import { restMsPerWorker } from '@wagate/worker/ownership/placement'
+import { settings } from '@wagate/shared/settings'
+import { restMsPerWorker } from '@wagate/worker/ownership/plan'
 import type { Row } from '../table.ts'
 import { measured, product } from './measured.ts'
 

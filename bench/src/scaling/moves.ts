@@ -1,8 +1,7 @@
 import { significant } from '@wagate/test-kit/statistics'
 import type { Row } from '../table.ts'
-import { makeCluster, type Setup, type Way } from './cluster.ts'
-
-type Cluster = ReturnType<typeof makeCluster>
+import { type Cluster, makeCluster } from './cluster.ts'
+import type { Departure, Setup } from './setup.ts'
 
 const limitMs = 1_800_000
 /** Long enough for a lease to run out, and for every worker to look. */
@@ -27,15 +26,15 @@ export function simulateMoves(setup: Setup, signal: AbortSignal): Row[] {
   ]
 }
 
-function leaves(numbers: number[], way: Way): (cluster: Cluster) => void {
-  return (cluster) => cluster.leave(numbers, way)
+function leaves(numbers: number[], departure: Departure): (cluster: Cluster) => void {
+  return (cluster) => cluster.leave(numbers, departure)
 }
 
 function scenario(setup: Setup, what: string, change: (cluster: Cluster) => void): Row {
   const cluster = makeCluster(setup)
   for (let n = 0; n < setup.workers; n++) cluster.join()
   settle(cluster)
-  cluster.startCounting()
+  cluster.resetCounters()
   const startedAtMs = cluster.figures().nowMs
   change(cluster)
   cluster.run(quietMs)
@@ -62,14 +61,14 @@ function settle(cluster: Cluster): void {
 
 function rowOf(cluster: Cluster, what: string, startedAtMs: number): Row {
   settle(cluster)
-  const { looks, logins, longestAwayMs, lastLoginAtMs, nowMs } = cluster.figures()
+  const { polls, logins, longestAwayMs, lastLoginAtMs, nowMs } = cluster.figures()
   const carried = cluster.sendersOfWorkers()
   return {
     what,
     logins,
     'all online after s': significant((lastLoginAtMs - startedAtMs) / 1000),
     'longest away s': significant(longestAwayMs / 1000),
-    'looks/s': Math.round(looks / ((nowMs - startedAtMs) / 1000)),
+    'polls/s': Math.round(polls / ((nowMs - startedAtMs) / 1000)),
     'senders a worker': `${Math.min(...carried)}–${Math.max(...carried)}`,
   }
 }

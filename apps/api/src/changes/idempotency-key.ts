@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { isLarge, slicesInTurn } from '../http/in-slices.ts'
 import type { Call } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import type { RequestUrl } from '../http/request-context.ts'
 
 /** The keys of headers and query: they are checked before a body is read. */

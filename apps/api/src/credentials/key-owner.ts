@@ -1,5 +1,5 @@
 import { findAccountInfo } from '@wagate/db/queries/accounts'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { userId } from '../objects/user-object.ts'
 import type { Call } from '../operation.ts'
 import { refuseExpired } from './refuse-expired.ts'

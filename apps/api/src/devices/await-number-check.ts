@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { lookUntilFound, makeNudge } from '../events/poll-until.ts'
 import type { Call } from '../operation.ts'
 

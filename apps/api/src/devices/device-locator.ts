@@ -1,5 +1,5 @@
 import { type Device, findDevice } from '@wagate/db/queries/devices'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import type { Call } from '../operation.ts'
 import { deviceId, phone } from '../parameters/parameter-types.ts'
 

@@ -1,5 +1,5 @@
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { audit } from '../changes/idempotent-change.ts'
 import type { Call } from '../operation.ts'
 import { deviceNotFound } from './device-locator.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { slicesInTurn } from './in-slices.ts'
 
 /** Throws `malformed_json` for what is not UTF-8. */

@@ -1,4 +1,4 @@
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Admission } from './read-body.ts'
 import type { Exchange } from './request-context.ts'
 

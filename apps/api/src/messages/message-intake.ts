@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
 import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'

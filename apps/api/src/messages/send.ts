@@ -1,3 +1,6 @@
+import { AppError } from '../errors/app-error.ts'
+import type { RequestErrorCode } from '../errors/request-errors.ts'
+import { messageErrorGuide } from '../errors/error-catalogue.ts'
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { outgoingStatuses } from '@wagate/shared/statuses'

@@ -1,3 +1,4 @@
+import { statusReasonGuide } from '../errors/error-catalogue.ts'
 import type { Device } from '@wagate/db/queries/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'

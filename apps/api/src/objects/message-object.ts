@@ -1,3 +1,4 @@
+import { messageErrorGuide } from '../errors/error-catalogue.ts'
 import type { HistoryMessage } from '@wagate/db/queries/message-history'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'

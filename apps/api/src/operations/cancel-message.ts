@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'

@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { insertKey, type KeyHolder } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'

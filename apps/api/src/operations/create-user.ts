@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'

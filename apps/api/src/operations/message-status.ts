@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
 import { exampleMessage, messageRecord, toMessageRecord } from '../objects/message-object.ts'

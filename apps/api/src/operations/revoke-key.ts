@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { revokeKey as revoke } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
 import { audit } from '../changes/idempotent-change.ts'

@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { updateAccount } from '@wagate/db/queries/accounts'
 import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
 import { z } from 'zod'

@@ -1,3 +1,4 @@
+import { AppError } from '../errors/app-error.ts'
 import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../changes/idempotent-change.ts'

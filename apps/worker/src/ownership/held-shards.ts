@@ -22,10 +22,8 @@ type ClaimedShard = OwnedShard & { linked: number }
 
 export type HeldShards = {
   linkedDevices(): number
-  /** Those in use, cheapest to move first. */
-  list(): ClaimedShard[]
-  /** Of these, those that may be given away at the moment. */
-  listMovable(): ClaimedShard[]
+  /** Those in use. */
+  list(): (ClaimedShard & { isMovable: boolean })[]
   /** They count as held at once; those that the holder cannot take are lost. Never rejects. */
   take(claimed: ClaimedShard[], registration: Registration): Promise<void>
   /** Ends the lease at once; `dropLost` closes what hangs on it. False when this lease is not held any more. */
@@ -81,17 +79,16 @@ export function makeHeldShards(holder: ShardHolder, logger: Logger): HeldShards 
     return isTaken ? holder.linkedDevices(lease.shard) : claimedLinked
   }
 
-  function list(): ClaimedShard[] {
-    return [...held.values()]
-      .filter((entry) => !entry.isEnded)
-      .map((entry) => ({ shard: entry.lease.shard, epoch: entry.lease.epoch, linked: linkedOf(entry) }))
-      .sort((a, b) => a.linked - b.linked || scatter(a.shard) - scatter(b.shard))
-  }
-
   return {
     linkedDevices: () => sum([...held.values()].map(linkedOf)),
-    list,
-    listMovable: () => list().filter(({ shard }) => !holder.isPairing(shard)),
+
+    list: () =>
+      [...held.values()]
+        .filter((entry) => !entry.isEnded)
+        .map((entry) => {
+          const { shard, epoch } = entry.lease
+          return { shard, epoch, linked: linkedOf(entry), isMovable: !holder.isPairing(shard) }
+        }),
 
     async take(claimed, registration) {
       const entries = claimed
@@ -152,12 +149,4 @@ function lose(entry: Held): void {
 
 function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
-}
-
-/**
- * Devices are numbered one after the other, and their shards with them: shards given away in their order would
- * leave all the devices of a small installation with one worker. Fibonacci hashing.
- */
-function scatter(shard: number): number {
-  return Math.imul(shard, 0x9e3779b1) >>> 0
 }

@@ -29,7 +29,10 @@ export type Membership = {
   renew(): Promise<boolean>
 }
 
-/** Part of the TTL that is given away, for clocks that run at different speeds. */
+/** A silent worker whose process has exited is declared dead after this many heartbeats. */
+export const silentHeartbeats = 1.5
+
+/** Part of the TTL that is not used, for clocks that run at different speeds. */
 const marginShare = 1 / 12
 
 export function makeMembership(options: MembershipOptions): Membership {

@@ -13,11 +13,12 @@ import type { Running } from '@wagate/runtime/running'
 import { within } from '@wagate/runtime/within'
 import { makeHeldShards } from './held-shards.ts'
 import type { ShardHolder } from './lease.ts'
-import { makeMembership, type Registration } from './membership.ts'
+import { makeMembership, type Registration, silentHeartbeats } from './membership.ts'
+import { cheapestFirst } from './move-order.ts'
 import { makePlacement } from './placement.ts'
 import { reap, reconcile } from './reconcile.ts'
-import { chooseWave, waveSize } from './shares.ts'
 import { type NextRun, startTicker } from './ticker.ts'
+import { chooseWave, waveSize } from './waves.ts'
 
 export type OwnershipOptions = {
   db: Database
@@ -57,8 +58,6 @@ export type Ownership = Running & {
   lose(lease: OwnedShard): void
 }
 
-/** One that was not heard of for longer is dead, if its process has ended. */
-const silentHeartbeats = 1.5
 /** A heartbeat that fails is not awaited for a whole period: the lease goes on running out. */
 const heartbeatRetryMsMax = 500
 const dropMsMax = 5000
@@ -96,12 +95,12 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     await held.dropLost()
     const registration = await join()
     // On one connection they are sent together and carried out in this order.
-    const [, , situation] = await Promise.all([
+    const [, , polled] = await Promise.all([
       reconcile(db, registration.workerId, held),
       reap(db, logger, { id: registration.workerId, ...patience }),
-      placement.look(),
+      placement.poll(),
     ])
-    const next = await placement.settle(registration, situation)
+    const next = await placement.apply(registration, polled)
     tickOutage.worked()
     return next
   }
@@ -137,7 +136,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     let left = held.list()
     while (left.length > 0) {
       const receivers = isTold ? await countOthers(workerId) : 0
-      const wave = receivers > 0 ? chooseWave(left, waveSize(devices, receivers)) : left
+      const wave = receivers > 0 ? chooseWave(cheapestFirst(left), waveSize(devices, receivers)) : left
       await within(dropMsMax, held.dropReleased(wave.map(({ shard }) => shard)))
       for (const lease of wave) held.lose(lease)
       isTold = await attempt('release', releaseShards(db, workerId, wave))

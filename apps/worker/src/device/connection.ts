@@ -1,5 +1,5 @@
 import type { DeviceState } from '@wagate/db/queries/device-state'
-import { provenMs } from '../outbox/outbox.ts'
+import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import type { Session } from '../session/session.ts'

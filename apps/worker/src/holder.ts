@@ -52,7 +52,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   }
 
   function handlersOf(shard: Shard): CommandHandlers {
-    const look = async ({ deviceId }: { deviceId: number }) => deviceOf(shard, deviceId).look()
+    const look = async ({ deviceId }: { deviceId: number }) => deviceOf(shard, deviceId).reconcile()
     return {
       send: async ({ deviceId }) => deviceOf(shard, deviceId).wake(),
       'start-session': look,
@@ -70,7 +70,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
       if (!owned) continue
       const device = deviceOf(owned, id)
       if (hasWaiting) device.wake()
-      device.look()
+      device.reconcile()
     }
     await countLinked(leases.map(({ shard }) => shard))
     void consume(taken)
@@ -148,7 +148,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
       const shard = shards.get(state.shard)
       if (!shard) continue
       const device = deviceOf(shard, state.id)
-      if (!device.isDoing(state)) device.look()
+      if (!device.isReconciled(state)) device.reconcile()
       else if (state.hasWaiting) device.wake()
     }
     await countLinked(numbers)

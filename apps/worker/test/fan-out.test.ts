@@ -5,7 +5,7 @@ import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeAddressees } from '../src/outbox/addressees.ts'
 import { makeDelivery } from '../src/outbox/delivery.ts'
-import type { OutboxDevice } from '../src/outbox/outbox.ts'
+import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
 import { reachOf, reportFanOut } from '../src/session/fan-out.ts'
 

@@ -25,7 +25,7 @@ class Model {
   readonly #facts: LaneFacts = {
     recipientOf: ({ number }) =>
       number.startsWith('new') && !this.resolved.has(number) ? undefined : `${number}@jid`,
-    isSettled: () => false,
+    isAcknowledged: () => false,
     workFor: (recipient) => this.#work.get(recipient),
     waitMs: ({ id }) => (this.#paused.has(id) ? 1000 : 0),
     isRetry: ({ status }) => status === 'sending',

@@ -18,7 +18,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
   const supplyOf = (messages: WaitingMessage[]): Supply =>
     planLanes(messages, {
       recipientOf: ({ number }) => (number.startsWith('new') ? undefined : number),
-      isSettled: () => false,
+      isAcknowledged: () => false,
       workFor: (recipient) => (slow.includes(recipient) ? 'send' : undefined),
       waitMs: () => 0,
       isRetry: ({ status }) => status === 'sending',

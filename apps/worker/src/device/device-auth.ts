@@ -4,7 +4,7 @@ import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../sess
 import { LeaseLapsed } from '../session/persistence.ts'
 import type { Vault } from '../session/vault.ts'
 
-type DeviceAuth = {
+export type DeviceAuth = {
   /** With the stored credentials; undefined when there are none. */
   load(): Promise<AuthStore | undefined>
   /** With fresh credentials, for a pairing. */

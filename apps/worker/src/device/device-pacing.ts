@@ -5,7 +5,7 @@ import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import type { DeviceContext } from '../context.ts'
 import { makePacer, type Pacer } from '../outbox/pacer.ts'
 
-type DevicePacing = {
+export type DevicePacing = {
   /** False when the settings have changed since they were applied. */
   isAt(state: DeviceState): boolean
   /** Answers with the device's one pacer: it outlives a connection, or each reconnect would allow a new burst. */

@@ -11,21 +11,21 @@ import type { Hold } from './holds.ts'
 import { userOf } from './look-up.ts'
 import { meetRecipient } from './meet-recipient.ts'
 import { type Answer, type ConnectionEnd, makeOnWire } from './on-wire.ts'
-import type { OutboxDevice } from './outbox.ts'
+import type { OutboxDevice } from './outbox-device.ts'
 import type { Setback } from './retries.ts'
 
 /**
  * `unclaimed`: canceled, or the shard has another owner. `restricted`: it failed, and so would others to new
  * contacts. `retry`: to be sent again, under the same id; at once without a setback.
  */
-export type Result =
+export type SendResult =
   | { kind: 'acknowledged' | 'failed' | 'restricted' | 'unclaimed' }
   | { kind: 'retry'; setback?: Setback; sentence?: string }
 
 /** Takes single messages through one socket and finds out what became of them. */
 export type Delivery = {
   /** Rejects when it could not be sent for now. */
-  send(message: WaitingMessage, recipient: string, maySend: () => boolean): Promise<Result>
+  send(message: WaitingMessage, recipient: string, maySend: () => boolean): Promise<SendResult>
   /** Records that it can never be sent. */
   fail(message: WaitingMessage, code: MessageErrorCode, sentence?: string): Promise<void>
   /** Records that WhatsApp took it. */
@@ -79,7 +79,11 @@ export function makeDelivery(context: DeviceContext, device: OutboxDevice, sock:
     throw new Error('The message could not be encrypted for every device of its recipient')
   }
 
-  async function handleRefusal(message: WaitingMessage, recipient: string, code: string): Promise<Result> {
+  async function handleRefusal(
+    message: WaitingMessage,
+    recipient: string,
+    code: string,
+  ): Promise<SendResult> {
     if (code === '479' && !refreshed.has(message.id)) {
       // The recipient's devices, or the sender's own, changed since we asked for them: once more with fresh ones.
       refreshed.add(message.id)

@@ -4,7 +4,7 @@ import type { DeviceContext } from '../context.ts'
 import { MediaError } from '../media/media-error.ts'
 import { uploadMedia } from './content.ts'
 import type { Delivery } from './delivery.ts'
-import type { OutboxDevice } from './outbox.ts'
+import type { OutboxDevice } from './outbox-device.ts'
 
 /** `unclaimed`: canceled, or the shard has another owner. */
 type Prepared = 'ready' | 'failed' | 'unclaimed'

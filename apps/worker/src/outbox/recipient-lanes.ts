@@ -1,12 +1,15 @@
 import type { Hindrance, WaitingMessage } from '@wagate/db/queries/outbox'
 import { isReadyToSend } from './content.ts'
 
+/** A message that is the first to its recipient. */
+export type Turn = { message: WaitingMessage; recipient: string }
+
 /** What the plan needs to know about messages and recipients. */
 export type LaneFacts = {
   /** `undefined`: not known yet. `null`: not on WhatsApp. */
   recipientOf(message: WaitingMessage): string | null | undefined
   /** WhatsApp has acknowledged it: the next one to its recipient may go. */
-  isSettled(message: WaitingMessage): boolean
+  isAcknowledged(message: WaitingMessage): boolean
   /** What is going on with a message to this recipient. */
   workFor(recipient: string): 'send' | 'prepare' | undefined
   /** Ms until it may be tried again. */
@@ -17,9 +20,9 @@ export type LaneFacts = {
 /** What can be done next for the messages of a device. The first of each recipient stands for its lane. */
 export type LanePlan = {
   /** To be sent, at most one for each recipient. */
-  ready: { message: WaitingMessage; recipient: string }[]
+  ready: Turn[]
   /** Media to be prepared, at most one message for each recipient. */
-  unprepared: { message: WaitingMessage; recipient: string }[]
+  unprepared: Turn[]
   /** Their numbers have to be looked up. */
   unknown: WaitingMessage[]
   /** Their numbers are not on WhatsApp. */
@@ -58,7 +61,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
   const lanes = new Map<string, { state: LaneState; length: number }>()
   const lengths = new Map<string, number>()
   for (const message of messages) {
-    if (facts.isSettled(message)) continue
+    if (facts.isAcknowledged(message)) continue
     const recipient = facts.recipientOf(message)
     if (recipient === null) {
       plan.absent.push(message)

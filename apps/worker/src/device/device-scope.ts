@@ -1,0 +1,48 @@
+import type { Logger } from '@wagate/shared/logger'
+import type { DeviceContext } from '../context.ts'
+import { type Addressees, makeAddressees } from '../outbox/addressees.ts'
+import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolver.ts'
+import { makeRetries, type Retries } from '../outbox/retries.ts'
+import type { Lease } from '../ownership/lease.ts'
+import type { Scope } from '../scoped-cache.ts'
+import { makeVault, type Vault } from '../session/vault.ts'
+import { type ConnectionStatus, makeConnectionStatus } from './connection-status.ts'
+import { type DeviceAuth, makeDeviceAuth } from './device-auth.ts'
+import { type DevicePacing, makeDevicePacing } from './device-pacing.ts'
+import { makeUnlinkedSweep, type UnlinkedSweep } from './unlinked-sweep.ts'
+
+/** What outlives the connections of a device: it is kept for as long as this worker owns the device. */
+export type DeviceScope = {
+  context: DeviceContext
+  id: number
+  lease: Lease
+  logger: Logger
+  vault: Vault
+  auth: DeviceAuth
+  pacing: DevicePacing
+  resolver: NumberResolver
+  retries: Retries
+  retryCounts: Scope
+  addressees: Addressees
+  status: ConnectionStatus
+  unlinked: UnlinkedSweep
+}
+
+export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number): DeviceScope {
+  const vault = makeVault(context.masterKeys, id)
+  return {
+    context,
+    id,
+    lease,
+    logger: context.logger.child({ deviceId: id }),
+    vault,
+    auth: makeDeviceAuth(context, { id, lease, vault }),
+    pacing: makeDevicePacing(context, id),
+    resolver: makeNumberResolver(context.recipientsOf(id)),
+    retries: makeRetries(),
+    retryCounts: context.caches.retryCounts(),
+    addressees: makeAddressees(),
+    status: makeConnectionStatus(context.db, lease, id),
+    unlinked: makeUnlinkedSweep(context, lease, id),
+  }
+}

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type DeviceState, endPairing, removeDevice, wipeCredentials } from '@wagate/db/queries/device-state'
+import { maskPhone } from '@wagate/shared/phone'
+import { startOutbox } from '../outbox/outbox.ts'
+import { makeRecorder } from '../outbox/recorder.ts'
+import { removeCompanion } from '../session/log-out.ts'
+import { connectionOf, openConnectionOf } from './connection-state.ts'
+import type { Connector } from './connector.ts'
+import type { DeviceScope } from './device-scope.ts'
+import { type Action, pairingPollMs } from './plan.ts'
+
+/** What an action acts on. */
+export type Acting = {
+  scope: DeviceScope
+  connector: Connector
+  isClosed(): boolean
+  /** Messages wait for the login. */
+  hasWaiting(): boolean
+  reconcile(): void
+  reconcileAfter(ms: number): void
+}
+
+const retryMs = 1000
+const wipePauseMs = 20
+/** A first login makes 812 pre-keys, in 150 ms of CPU: two of them at a time. */
+const firstLoginUnits = 4
+
+export async function executeAction(acting: Acting, action: Action<DeviceState>): Promise<void> {
+  switch (action.kind) {
+    case 'none':
+      return
+    case 'wait':
+      return acting.reconcileAfter(action.ms)
+    case 'log-in':
+      return logIn(acting, action.facts)
+    case 'go-online':
+      return goOnline(acting, action.facts)
+    case 'update-pace':
+      return updatePace(acting, action.facts)
+    case 'log-out':
+      return logOut(acting, action.facts)
+    case 'show-qr':
+      return showQr(acting, action.facts)
+    case 'disconnect':
+      return disconnect(acting, action.facts)
+    case 'remove':
+      return remove(acting, action.facts)
+    case 'forget-credentials':
+      await forgetCredentials(acting, action.reason)
+      // What Postgres said was read before the credentials were wiped.
+      return acting.reconcile()
+  }
+}
+
+async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
+  const { auth, context, lease } = acting.scope
+  const store = await auth.load()
+  if (!store) return
+  const isFirst = store.creds.nextPreKeyId === 1
+  const releaseSlot = await context.logins.acquire(isFirst ? firstLoginUnits : 1, acting.hasWaiting)
+  if (acting.isClosed() || !lease.isValid()) releaseSlot()
+  else acting.connector.open({ kind: 'logging-in', store, facts, releaseSlot })
+}
+
+async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceState): Promise<void> {
+  const { context, id, lease, logger, pacing, status } = scope
+  const opened = connectionOf(connector.state())
+  const [pacer] = await Promise.all([
+    pacing.apply(facts),
+    status.note({ connection: 'online', reason: null }),
+  ])
+  if (isClosed() || connectionOf(connector.state()) !== opened) return
+  const { vault, resolver, retries, addressees } = scope
+  const { accountId, restrictedMs } = facts
+  const recorder = makeRecorder(context, { ...facts, lease })
+  const device = {
+    id,
+    accountId,
+    lease,
+    vault,
+    pacer,
+    resolver,
+    retries,
+    addressees,
+    recorder,
+    restrictedMs,
+  }
+  connector.startSending(({ session }) => startOutbox(context, device, session.sock))
+  logger.info({ sender: maskPhone(facts.sender) }, 'The device is connected')
+  await context.events.publish(id, { kind: 'status', connected: true, reason: null })
+}
+
+async function updatePace({ scope, connector }: Acting, facts: DeviceState): Promise<void> {
+  await scope.pacing.apply(facts)
+  scope.logger.info('The device sends at its new pace')
+  const state = connector.state()
+  if (state.kind === 'online') state.outbox.wake()
+}
+
+async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {
+  const { connector, reconcile, reconcileAfter, scope } = acting
+  connector.stopSending()
+  const sock = openConnectionOf(connector.state())?.session.sock
+  const isRemoved = sock ? await removeCompanion(sock) : false
+  void connector.end()
+  if (!isRemoved) return reconcileAfter(retryMs)
+  await forgetCredentials(acting, null)
+  scope.logger.info({ sender: maskPhone(sender) }, 'The device is logged out')
+  reconcile()
+}
+
+async function showQr({ connector, reconcileAfter, scope }: Acting, facts: DeviceState): Promise<void> {
+  const { auth, context, id } = scope
+  reconcileAfter(pairingPollMs)
+  void connector.end()
+  const releaseSlot = context.pairings.tryAcquire(String(facts.accountId), 1)
+  if (releaseSlot) connector.open({ kind: 'pairing', store: auth.make(), facts, releaseSlot })
+  else await context.events.publish(id, { kind: 'pairing-refused' })
+}
+
+async function disconnect({ scope, connector }: Acting, facts: DeviceState | undefined): Promise<void> {
+  const { context, id, lease } = scope
+  const wasPairing = connector.state().kind === 'pairing'
+  void connector.end()
+  if (!facts || !wasPairing) return
+  const reason = facts.desired === 'linked' ? 'qr_expired' : null
+  await endPairing(context.db, lease, id, { desiredRev: facts.desiredRev, reason })
+  await context.events.clearQr(id)
+  await context.events.publish(id, { kind: 'status', connected: false, reason })
+}
+
+async function remove(acting: Acting, facts: DeviceState): Promise<void> {
+  const { context, id, lease } = acting.scope
+  await disconnect(acting, facts)
+  await wipe(acting.scope, null)
+  await removeDevice(context.db, lease, id)
+}
+
+async function forgetCredentials({ scope, connector }: Acting, reason: string | null): Promise<void> {
+  await scope.auth.retire()
+  await wipe(scope, reason)
+  connector.forget()
+  await scope.context.events.publish(scope.id, { kind: 'status', connected: false, reason })
+}
+
+/** In bounded steps. The next link waits for all of them: it must not find keys of this one. */
+async function wipe({ context, lease, id }: DeviceScope, reason: string | null): Promise<void> {
+  while (!(await wipeCredentials(context.db, lease, id, reason))) await delay(wipePauseMs)
+}

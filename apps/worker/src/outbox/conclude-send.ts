@@ -1,0 +1,51 @@
+import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { SendResult } from './delivery.ts'
+import type { OutboxScope } from './outbox-scope.ts'
+
+/** Does what follows the result of one attempt. `wasProven`: the connection worked before the message was sent. */
+export async function concludeSend(
+  outbox: OutboxScope,
+  message: WaitingMessage,
+  result: SendResult,
+  wasProven: boolean,
+): Promise<void> {
+  const { acknowledged, device, waiting } = outbox
+  if (result.kind === 'retry') return noteSetback(outbox, message, result, wasProven)
+  device.retries.forget(message.id)
+  if (result.kind === 'acknowledged') acknowledged.add(message)
+  else if (result.kind === 'unclaimed') {
+    waiting.skip(message)
+    device.pacer.giveBack(message.waId)
+  } else {
+    waiting.remove(message)
+    device.pacer.settle(message.waId)
+    if (result.kind === 'restricted') startRestriction(outbox)
+  }
+}
+
+async function noteSetback(
+  { delivery, device }: OutboxScope,
+  message: WaitingMessage,
+  { setback, sentence }: Extract<SendResult, { kind: 'retry' }>,
+  isBlamed: boolean,
+): Promise<void> {
+  const { retries } = device
+  if (!setback) return
+  retries.note(message.id, setback, { isBlamed, ...(sentence && { sentence }) })
+  if (!retries.isHopeless(message.id)) return
+  await delivery.fail(message, 'message_ends_connection')
+  retries.forget(message.id)
+}
+
+/**
+ * Messages that were read ahead may be for new contacts: those stay in the database until the restriction is over.
+ */
+function startRestriction({ acknowledged, context, facts, restriction, waiting, work }: OutboxScope): void {
+  restriction.start(context.config.RESTRICTION_PAUSE_MS)
+  for (const message of waiting.list()) {
+    const recipient = facts.recipientOf(message)
+    const isHandled = acknowledged.has(message) || (recipient && work.kindFor(recipient))
+    if (!isHandled) waiting.remove(message)
+  }
+  waiting.mayHaveMore()
+}

@@ -1,0 +1,22 @@
+import type { Lease } from '../ownership/lease.ts'
+import type { Vault } from '../session/vault.ts'
+import type { Addressees } from './addressees.ts'
+import type { NumberResolver } from './number-resolver.ts'
+import type { Pacer } from './pacer.ts'
+import type { Recorder } from './recorder.ts'
+import type { Retries } from './retries.ts'
+
+/** What an outbox needs of its device. */
+export type OutboxDevice = {
+  id: number
+  accountId: number
+  lease: Lease
+  vault: Vault
+  pacer: Pacer
+  resolver: NumberResolver
+  retries: Retries
+  addressees: Addressees
+  recorder: Recorder
+  /** For how long from now it may write to no new contacts. */
+  restrictedMs: number
+}

@@ -1,0 +1,74 @@
+import { listWaitingMessages } from '@wagate/db/queries/outbox'
+import type { WASocket } from 'baileys'
+import type { DeviceContext } from '../context.ts'
+import { MediaUnavailable } from '../media/media-error.ts'
+import { type AcknowledgedMessages, makeAcknowledgedMessages } from './acknowledged-messages.ts'
+import { type ConnectionProof, makeConnectionProof } from './connection-proof.ts'
+import { type Delivery, makeDelivery } from './delivery.ts'
+import type { OutboxDevice } from './outbox-device.ts'
+import type { LaneFacts, Turn } from './recipient-lanes.ts'
+import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
+import { makeRestriction, type Restriction } from './restriction.ts'
+import { makeWaitingList, type WaitingList } from './waiting-list.ts'
+
+/** What the parts of one outbox share. */
+export type OutboxScope = OutboxHooks & {
+  context: DeviceContext
+  device: OutboxDevice
+  delivery: Delivery
+  waiting: WaitingList
+  work: RecipientWork
+  acknowledged: AcknowledgedMessages
+  proof: ConnectionProof
+  restriction: Restriction
+  facts: LaneFacts
+}
+
+type OutboxHooks = {
+  isStopped(): boolean
+  /** Nothing new leaves once the outbox is drained or stopped, or without a valid lease. */
+  maySend(): boolean
+  pump(): void
+  pumpAfter(ms: number): void
+}
+
+export function makeOutboxScope(
+  context: DeviceContext,
+  device: OutboxDevice,
+  sock: WASocket,
+  hooks: OutboxHooks,
+): OutboxScope {
+  const { resolver, retries } = device
+  const delivery = makeDelivery(context, device, sock)
+  const restriction = makeRestriction(device.restrictedMs)
+  const waiting = makeWaitingList((query) => {
+    const without = restriction.isActive() ? [...query.without, 'newContacts' as const] : query.without
+    return listWaitingMessages(context.db, device.id, { ...query, without })
+  })
+  const acknowledged = makeAcknowledgedMessages(delivery, waiting)
+  const proof = makeConnectionProof()
+  const work = makeRecipientWork({ onFailed, onDone: hooks.pump })
+  const facts: LaneFacts = {
+    recipientOf: ({ recipientJid, number }) => recipientJid ?? resolver.find(number),
+    isAcknowledged: acknowledged.has,
+    workFor: work.kindFor,
+    waitMs: ({ id }) => Math.max(retries.waitMs(id), retries.streamEnds(id) > 1 ? proof.remainingMs() : 0),
+    isRetry: (message) => message.status === 'sending' || retries.isRetry(message.id),
+  }
+
+  function onFailed({ message }: Turn, kind: WorkKind, error: unknown): void {
+    if (hooks.isStopped()) return
+    retries.note(message.id, kind === 'send' ? 'failed' : 'unprepared', detailsOf(error))
+    context.logger.warn(
+      { err: error, deviceId: device.id, messageId: message.id },
+      'A message could not be sent, will retry',
+    )
+  }
+
+  return { ...hooks, context, device, delivery, waiting, work, acknowledged, proof, restriction, facts }
+}
+
+function detailsOf(error: unknown): { sentence?: string; leastMs?: number } {
+  if (!(error instanceof MediaUnavailable)) return {}
+  return { sentence: error.message, leastMs: error.retryAfterMs ?? 0 }
+}

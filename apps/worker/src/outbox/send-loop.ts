@@ -1,0 +1,60 @@
+import { concludeSend } from './conclude-send.ts'
+import type { SendResult } from './delivery.ts'
+import type { OutboxScope } from './outbox-scope.ts'
+import type { Turn } from './recipient-lanes.ts'
+import { makeSendTurns, type SendKind } from './send-turns.ts'
+
+export type SendLoop = {
+  /** Sends what may leave now. */
+  sendNext(ready: Turn[]): void
+  /** Resolves when every message in flight has its answer, and the answers are being recorded. */
+  untilAnswered(): Promise<unknown>
+}
+
+export function makeSendLoop(outbox: OutboxScope): SendLoop {
+  const { delivery, device, facts, maySend, proof, pumpAfter, work } = outbox
+  const { pacer, retries } = device
+  const turns = makeSendTurns(kindOf)
+  const sends = new Set<Promise<SendResult>>()
+
+  function kindOf({ message }: Turn): SendKind {
+    if (retries.streamEnds(message.id) > 0) return 'suspect'
+    return facts.isRetry(message) ? 'retry' : 'fresh'
+  }
+
+  async function send(turn: Turn): Promise<void> {
+    const { message, recipient } = turn
+    const wasProven = proof.remainingMs() === 0
+    turns.started(turn)
+    const sending = delivery.send(message, recipient, maySend)
+    sends.add(sending)
+    await work.run(turn, 'send', async () => {
+      const result = await sending.finally(() => {
+        sends.delete(sending)
+        turns.ended(turn)
+      })
+      await concludeSend(outbox, message, result, wasProven)
+    })
+  }
+
+  return {
+    sendNext(ready) {
+      let left = ready
+      for (;;) {
+        const turn = maySend() ? turns.choose(left) : undefined
+        if (!turn) return
+        const waitMs = pacer.take(turn.message.waId)
+        if (waitMs === 0) {
+          left = left.filter((other) => other !== turn)
+          void send(turn)
+        } else {
+          pumpAfter(waitMs)
+          // Over the daily cap, messages that were counted before may still be sent again.
+          const kind = kindOf(turn)
+          left = left.filter((other) => kindOf(other) !== kind)
+        }
+      }
+    },
+    untilAnswered: () => Promise.allSettled(sends),
+  }
+}

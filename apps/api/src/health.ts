@@ -1,6 +1,6 @@
-import { AppError } from './errors/app-error.ts'
 import { z } from 'zod'
 import type { ApiContext } from './context.ts'
+import { AppError } from './errors/app-error.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'
 import type { Answer, Exchange } from './http/request-context.ts'
 

@@ -1,5 +1,5 @@
-import { significant } from '@wagate/test-kit/statistics'
 import { settings } from '@wagate/shared/settings'
+import { significant } from '@wagate/test-kit/statistics'
 import { restMsPerWorker } from '@wagate/worker/ownership/plan'
 import type { Row } from '../table.ts'
 import { measured, product } from './measured.ts'

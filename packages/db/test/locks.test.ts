@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { advisoryLocks } from '../src/locks.ts'
 import { insertFirstAdmin } from '../src/queries/accounts.ts'

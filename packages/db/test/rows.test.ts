@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { type Columns, numberedRows, rows } from '../src/queries/rows.ts'
 

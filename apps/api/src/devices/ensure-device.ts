@@ -1,6 +1,6 @@
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
-import { AppError } from '../errors/app-error.ts'
 import { audit } from '../changes/idempotent-change.ts'
+import { AppError } from '../errors/app-error.ts'
 import type { Call } from '../operation.ts'
 import { deviceNotFound } from './device-locator.ts'
 

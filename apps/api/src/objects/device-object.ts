@@ -1,8 +1,8 @@
-import { statusReasonGuide } from '../errors/error-catalogue.ts'
 import type { Device } from '@wagate/db/queries/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
+import { statusReasonGuide } from '../errors/error-catalogue.ts'
 import { openText } from '../openapi/extensible-enum.ts'
 import { paceFields, toPaceFields } from './pacing-fields.ts'
 

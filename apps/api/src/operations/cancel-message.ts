@@ -1,7 +1,7 @@
-import { AppError } from '../errors/app-error.ts'
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send.ts'
 import { messageRecord } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'

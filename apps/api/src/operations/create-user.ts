@@ -1,4 +1,3 @@
-import { AppError } from '../errors/app-error.ts'
 import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
@@ -10,6 +9,7 @@ import {
 import { audit, changeOnce } from '../changes/idempotent-change.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
 import { hashPassword, isPassword, password } from '../credentials/passwords.ts'
+import { AppError } from '../errors/app-error.ts'
 import { role } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'

@@ -1,6 +1,6 @@
-import { AppError } from '../errors/app-error.ts'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
 import { exampleMessage, messageRecord, toMessageRecord } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'

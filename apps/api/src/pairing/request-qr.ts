@@ -1,8 +1,8 @@
-import { AppError } from '../errors/app-error.ts'
 import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../changes/idempotent-change.ts'
 import { deviceNotFound } from '../devices/device-locator.ts'
+import { AppError } from '../errors/app-error.ts'
 import { lookUntilFound, makeNudge } from '../events/poll-until.ts'
 import type { Call } from '../operation.ts'
 

@@ -1,4 +1,4 @@
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { DeviceContext } from '../context.ts'
 import { type Addressees, makeAddressees } from '../outbox/addressees.ts'
 import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolver.ts'

@@ -1,5 +1,5 @@
 import type { WaitingMessage } from '@wagate/db/queries/outbox'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { LookUp } from './look-up.ts'
 import type { NumberResolver } from './number-resolver.ts'
 

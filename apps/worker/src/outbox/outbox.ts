@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { makeSingleFlight } from '@wagate/shared/single-flight'
-import { within } from '@wagate/shared/within'
+import { makeSingleFlight } from '@wagate/runtime/single-flight'
+import { within } from '@wagate/runtime/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Outcome } from '../session/outcomes.ts'

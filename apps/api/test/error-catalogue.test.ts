@@ -16,7 +16,7 @@ function readTests(folders: string[]): string {
 
 test.each([
   ['code of a request', requestErrorGuide, ['apps/api/test']],
-  ['code of a message', messageErrorGuide, ['system-tests', 'apps/worker/test']],
+  ['code of a message', messageErrorGuide, ['system-tests', 'apps/worker/test', 'packages/db/test']],
   ['status reason', statusReasonGuide, ['system-tests', 'apps/worker/test']],
 ])('every %s is expected by a test, so that none is documented that cannot occur', (_, guide, folders) => {
   const tests = readTests(folders)

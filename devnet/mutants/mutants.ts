@@ -104,7 +104,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'new id on resend',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/waiting-messages.ts',
     text: 'wa_id AS "waId", number, recipient_jid',
     replacement:
       "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
@@ -206,7 +206,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'a lower status replaces a higher one',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-outcomes.ts',
     text: '[greatest(given.rank,',
     replacement: '[least(given.rank,',
     test: onlyForward,
@@ -214,20 +214,20 @@ export const mutants: Mutant[] = [
   {
     name: 'cancel ignores the status',
     file: 'packages/db/src/queries/cancel-message.ts',
-    text: "eq(messages.status, 'queued'),",
+    text: "AND status = 'queued'",
     replacement: '',
     test: onlyForward,
   },
   {
     name: 'canceled messages claimed',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-claims.ts',
     text: 'AND message.is_waiting\n    RETURNING',
     replacement: 'RETURNING',
     test: onlyForward,
   },
   {
     name: 'content of another device',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-content.ts',
     text: 'WHERE id = ${id} AND device_id = ${deviceId} AND direction',
     replacement: 'WHERE id = ${id} AND direction',
     test: {
@@ -291,14 +291,14 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'link generation ignored',
-    file: 'packages/db/src/queries/end-waiting.ts',
+    file: 'packages/db/src/queries/unsendable-messages.ts',
     text: 'message.link_generation <> device.link_generation',
     replacement: 'false',
     test: ofModel,
   },
   {
     name: 'message of a former link claimed',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-claims.ts',
     text: 'AND device.link_generation = message.link_generation',
     replacement: '',
     test: {
@@ -315,7 +315,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'what was sent today not counted',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/sent-today.ts',
     text: "sent_at >= date_trunc('day', now(), 'UTC')",
     replacement: "sent_at >= 'infinity'",
     test: {
@@ -367,8 +367,8 @@ export const mutants: Mutant[] = [
   {
     name: 'messages of any account canceled',
     file: 'packages/db/src/queries/cancel-message.ts',
-    text: 'eq(messages.accountId, accountId),',
-    replacement: '',
+    text: 'account_id = ${accountId} AND id',
+    replacement: 'id',
     test: {
       file: 'apps/api/test/message-control.test.ts',
       title: 'knows only the messages of the account',

@@ -1,5 +1,5 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { requestPairing, requestUnlink } from '@wagate/db/queries/device-wishes'
+import { requestPairing, requestUnlink } from '@wagate/db/queries/device-desired-state'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DeviceEvents, openDeviceEvents } from '../../packages/queue/src/device-events.ts'

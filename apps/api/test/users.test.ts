@@ -1,4 +1,4 @@
-import { findDeviceStates } from '@wagate/db/queries/device-state'
+import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeClient } from './client.ts'
 import {

@@ -1,5 +1,5 @@
-import { expireMessages, listDevicesWithExpired } from '@wagate/db/queries/end-waiting'
 import { OwnershipLost } from '@wagate/db/queries/fence'
+import { expireMessages, listDevicesWithExpired } from '@wagate/db/queries/unsendable-messages'
 import { messageErrors } from '@wagate/shared/error-codes'
 import type { Running } from '@wagate/shared/running'
 import { makeSingleFlight } from '@wagate/shared/single-flight'

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import * as schema from './schema.ts'
+import { schema } from './schema.ts'
 import { readTlsSettings } from './tls.ts'
 
 /** Drizzle for plain queries, `$client` (postgres.js) for statements that are SQL by nature. */

@@ -8,20 +8,22 @@ import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { acceptMessages } from '../src/queries/accept-messages.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
-import { requestUnlink } from '../src/queries/device-wishes.ts'
+import { requestUnlink } from '../src/queries/device-desired-state.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
-import { failUnlinkedMessages, firstWaiting, type WaitingPosition } from '../src/queries/end-waiting.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import {
-  claimMessages,
-  findMediaBlob,
-  listWaitingMessages,
-  recordOutcomes,
-  storeUploadedContent,
-} from '../src/queries/outbox.ts'
+import { findMediaBlob } from '../src/queries/media-blobs.ts'
+import { claimMessages } from '../src/queries/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/message-content.ts'
+import { recordOutcomes } from '../src/queries/message-outcomes.ts'
 import { insertReceivedMessages } from '../src/queries/received-messages.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
+import {
+  failUnlinkedMessages,
+  firstWaiting,
+  type WaitingPosition,
+} from '../src/queries/unsendable-messages.ts'
 import { storeMediaPart } from '../src/queries/waiting-media.ts'
+import { listWaitingMessages } from '../src/queries/waiting-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 
 const histories = 60

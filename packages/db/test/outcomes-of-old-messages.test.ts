@@ -3,7 +3,8 @@ import { makeMessageId, messageIdOf, whatsAppIdOf } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { findSentContent, type MessageOutcome, recordOutcomes } from '../src/queries/outbox.ts'
+import { findSentContent } from '../src/queries/message-content.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
 
 const sender = '4915100000000'
 const dayMs = 86_400_000

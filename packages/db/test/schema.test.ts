@@ -3,7 +3,7 @@ import { generateDrizzleJson } from 'drizzle-kit/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import * as schema from '../src/schema.ts'
+import { schema } from '../src/schema.ts'
 
 type Column = { name: string; type: string; notNull: boolean }
 type Index = { name: string; isUnique: boolean; columns: { expression: string }[] }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { storeAuthWrites } from '../src/queries/device-auth.ts'
-import { leaveDevices } from '../src/queries/device-state.ts'
+import { releaseDevices } from '../src/queries/device-owner-view.ts'
 import { type Fence, fenceOf, fencesOf, OwnershipLost } from '../src/queries/fence.ts'
 import {
   claimShards,
@@ -96,9 +96,9 @@ test('counts the linked devices of unowned shards', async () => {
 test('what an owner leaves is offline, and waits for its turn to log in', async () => {
   const { former, owner, before, now } = await changeOwner(5)
   await sql`UPDATE devices SET connection = 'online', offline_since = NULL WHERE shard = 5`
-  await leaveDevices(db, [{ shard: 5, workerId: former, epoch: before }])
+  await releaseDevices(db, [{ shard: 5, workerId: former, epoch: before }])
   expect(await countOpeningDevices(db, [5])).toBe(0)
-  await leaveDevices(db, [{ shard: 5, workerId: owner, epoch: now }])
+  await releaseDevices(db, [{ shard: 5, workerId: owner, epoch: now }])
   expect(await countOpeningDevices(db, [5])).toBe(2)
   expect(await countOpeningDevices(db, [6])).toBe(0)
   expect(await sql`SELECT DISTINCT connection FROM devices WHERE shard = 5`).toEqual([

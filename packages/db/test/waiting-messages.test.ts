@@ -2,17 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { listDevicesWithWork, removeDevice, wipeCredentials } from '../src/queries/device-state.ts'
+import { listDevicesWithWork } from '../src/queries/device-owner-view.ts'
+import { removeDevice, wipeCredentials } from '../src/queries/device-removal.ts'
+import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { claimMessages } from '../src/queries/message-claims.ts'
 import {
-  type EndedPage,
   expireMessages,
+  type FailedPage,
   failUnlinkedMessages,
   firstWaiting,
   listDevicesWithExpired,
   type WaitingPosition,
-} from '../src/queries/end-waiting.ts'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
-import { claimMessages, countWaiting, listWaitingMessages } from '../src/queries/outbox.ts'
+} from '../src/queries/unsendable-messages.ts'
+import { countWaitingMessages, listWaitingMessages } from '../src/queries/waiting-messages.ts'
 
 const sender = '4915100000000'
 const hourMs = 3_600_000
@@ -58,11 +60,11 @@ async function insertWaiting(
     FROM generate_series(1, ${count}::int) AS n`
 }
 
-async function endAll(step: (from: WaitingPosition) => Promise<EndedPage>): Promise<number[]> {
+async function endAll(step: (from: WaitingPosition) => Promise<FailedPage>): Promise<number[]> {
   const sizes: number[] = []
   for (let from: WaitingPosition | undefined = firstWaiting; from; ) {
-    const { ended, next } = await step(from)
-    sizes.push(ended)
+    const { failed, next } = await step(from)
+    sizes.push(failed)
     from = next
   }
   return sizes
@@ -86,7 +88,7 @@ describe('expiry', () => {
     expect(await listExpired()).toContain(deviceId)
     expect(await expire()).toEqual([200, 200, 100, 200, 40])
     expect(await listExpired()).not.toContain(deviceId)
-    expect(await countWaiting(db, deviceId, 100)).toBe(15)
+    expect(await countWaitingMessages(db, deviceId, 100)).toBe(15)
   })
 
   it('is refused to a former owner', async () => {
@@ -122,7 +124,7 @@ describe('messages of a former link', () => {
     await insertWaiting(2, { generation: 2 })
     await db.$client`UPDATE devices SET link_generation = 2 WHERE id = ${deviceId}`
     expect(await failUnlinked()).toEqual([3, 0])
-    expect(await countWaiting(db, deviceId, 9)).toBe(2)
+    expect(await countWaitingMessages(db, deviceId, 9)).toBe(2)
   })
 
   it('are never sent, also before they have failed: they are neither listed nor claimed', async () => {

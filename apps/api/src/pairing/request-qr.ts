@@ -1,4 +1,4 @@
-import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
+import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-desired-state'
 import { AppError } from '@wagate/shared/app-error'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../change.ts'

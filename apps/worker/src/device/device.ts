@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type DeviceState,
-  endPairing,
-  removeDevice,
-  setConnection,
-  wipeCredentials,
-} from '@wagate/db/queries/device-state'
+import { setConnection } from '@wagate/db/queries/device-connection'
+import { endPairing } from '@wagate/db/queries/device-link'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import { removeDevice, wipeCredentials } from '@wagate/db/queries/device-removal'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { maskPhone } from '@wagate/shared/phone'
 import { makeSingleFlight } from '@wagate/shared/single-flight'

@@ -1,6 +1,6 @@
-import type { DeviceState } from '@wagate/db/queries/device-state'
-import { failUnlinkedMessages } from '@wagate/db/queries/end-waiting'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
+import { failUnlinkedMessages } from '@wagate/db/queries/unsendable-messages'
 import { messageErrors } from '@wagate/shared/error-codes'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
 import type { DeviceContext } from '../context.ts'

@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { listWaitingMessages, type WaitingMessage, type WaitingQuery } from '@wagate/db/queries/outbox'
+import {
+  listWaitingMessages,
+  type WaitingMessage,
+  type WaitingQuery,
+} from '@wagate/db/queries/waiting-messages'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'

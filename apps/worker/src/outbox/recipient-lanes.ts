@@ -1,4 +1,4 @@
-import type { Hindrance, WaitingMessage } from '@wagate/db/queries/outbox'
+import type { Hindrance, WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { isReadyToSend } from './content.ts'
 
 /** What the plan needs to know about messages and recipients. */

@@ -6,7 +6,7 @@ import {
   releaseShards,
   type UnownedShard,
 } from '@wagate/db/queries/shard-leases'
-import { type LiveWorker, listLiveWorkers, type Patience } from '@wagate/db/queries/workers'
+import { type LiveWorker, listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
@@ -32,7 +32,7 @@ export type PlacementOptions = {
   held: HeldShards
   shards: number
   capacity: number
-  patience: Patience
+  patience: WorkerTimeouts
   tickMs: number
   publishShardsChanged: () => Promise<void>
 }

@@ -4,14 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import {
-  claimMessages,
-  type Hindrance,
-  listWaitingMessages,
-  storeUploadedContent,
-  unmarkMessages,
-} from '../src/queries/outbox.ts'
+import { claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/message-content.ts'
 import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
+import { type Hindrance, listWaitingMessages } from '../src/queries/waiting-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
@@ -96,14 +92,14 @@ describe('the deaths of owners while they held a message', () => {
     const first = await own(device.shard)
     for (const message of [sent, held]) await claim(first, message)
     await claim(first, media, null)
-    await unmarkMessages(db, [{ ...sent, fence: first }])
+    await releaseMessages(db, [{ ...sent, fence: first }])
     await storeUploadedContent(db, first, { ...media, content: Buffer.from('x') })
     await die(first)
     const second = await own(device.shard)
     expect(await claim(second, sent)).toBe(0)
     expect(await claim(second, media)).toBe(0)
     expect(await claim(second, held)).toBe(1)
-    await unmarkMessages(db, [{ ...held, fence: second }])
+    await releaseMessages(db, [{ ...held, fence: second }])
     await die(second)
     expect(await claim(await own(device.shard), held)).toBe(0)
   })

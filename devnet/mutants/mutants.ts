@@ -32,12 +32,12 @@ const ofFrozenDatabase = {
 const ofModel = {
   file: 'packages/db/test/message-model.test.ts',
   title:
-    'messages of a sender are what sends, schedules, cancellations, links, logouts and its owner have made of them',
+    'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
 }
 const onlyForward = {
   file: ofStatus,
   title:
-    'a message only moves forward, whatever comes late, twice, at once, from a former owner or by a wrong clock',
+    'a status only moves forward, with outcomes that are late, repeated, concurrent, from a former owner or by a wrong clock',
 }
 
 export const mutants: Mutant[] = [
@@ -79,7 +79,7 @@ export const mutants: Mutant[] = [
     replacement: "AND renewed_since <= now() + interval '1 day'",
     test: {
       file: 'packages/db/test/workers.test.ts',
-      title: 'reaps nobody before its own lease was renewed for one full TTL',
+      title: 'marks no worker dead before it has renewed its own lease for one full TTL',
     },
   },
   {
@@ -232,7 +232,7 @@ export const mutants: Mutant[] = [
     replacement: 'WHERE id = ${id} AND direction',
     test: {
       file: ofStatus,
-      title: 'only the recipient of a message, and the device that sent it, report on it and get its content',
+      title: 'only the recipient and the sending device report on a message and get its content',
     },
   },
   {
@@ -242,7 +242,7 @@ export const mutants: Mutant[] = [
     replacement: ' AND has_room',
     test: {
       file: ofWaitingMedia,
-      title: 'media of which a part is missing are not accepted, and their idempotency key stays free',
+      title: 'media with a missing part is not accepted, and its idempotency key stays unused',
     },
   },
   {
@@ -250,14 +250,14 @@ export const mutants: Mutant[] = [
     file: 'packages/db/src/queries/accept-messages.ts',
     text: ' AND part.account_id = given.account_id',
     replacement: '',
-    test: { file: ofWaitingMedia, title: 'parts of another account are nothing' },
+    test: { file: ofWaitingMedia, title: 'parts of another account are not used' },
   },
   {
     name: 'parts of media in any order',
     file: 'packages/db/src/queries/accept-messages.ts',
     text: ' ORDER BY part.position',
     replacement: ' ORDER BY part.bytes',
-    test: { file: ofWaitingMedia, title: 'media are put together in the order of their parts' },
+    test: { file: ofWaitingMedia, title: 'media is joined in the order of its parts' },
   },
   {
     name: 'escape sequence cut in two',
@@ -303,7 +303,7 @@ export const mutants: Mutant[] = [
     replacement: '',
     test: {
       file: 'packages/db/test/waiting-messages.test.ts',
-      title: 'are never sent, also before they have failed: they are neither listed nor claimed',
+      title: 'are neither listed nor claimed, also before they have failed',
     },
   },
   {

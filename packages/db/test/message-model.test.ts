@@ -57,17 +57,17 @@ afterAll(async () => {
 })
 
 type ModelMessage = { status: MessageStatus; isScheduled: boolean; generation: number; hasBytes: boolean }
-/** What is known of a sender and its messages, in the order in which they were accepted. */
+/** The model of a sender, with its messages in the order in which they were accepted. */
 type Model = { isLinked: boolean; generation: number; messages: ModelMessage[]; received: number }
 type Real = { deviceId: number; sender: string; fence: Fence; ids: string[] }
 type Step = fc.AsyncCommand<Model, Real>
 
 const isOpen = ({ status }: ModelMessage) => status === 'queued' || status === 'sending'
-/** What was accepted for another link is not sent, also before it has failed. */
+/** A message that was accepted for another link is not sent, also before it has failed. */
 const isDue = (message: ModelMessage, { isLinked, generation }: Model) =>
   isOpen(message) && !message.isScheduled && isLinked && message.generation === generation
 
-/** The name is what fast-check prints. */
+/** fast-check prints the name. */
 function step(name: string, run: (model: Model, real: Real) => Promise<void>): Step {
   return {
     check: () => true,
@@ -79,7 +79,7 @@ function step(name: string, run: (model: Model, real: Real) => Promise<void>): S
   }
 }
 
-/** Does it to one of the messages, if there is any. */
+/** Applies a step to one of the messages, if there is one. */
 function stepOnMessage(
   name: string,
   run: (message: ModelMessage, id: string, real: Real, model: Model) => Promise<void>,
@@ -195,7 +195,7 @@ const refuse = stepOnMessage('refuse', async (message, id, real) => {
   if (isOpen(message)) message.status = 'failed'
 })
 
-/** The same one comes again and again until it is acknowledged. */
+/** WhatsApp delivers the same message again until it is acknowledged. */
 const receive = step('receive', async (model, real) => {
   for (let times = 0; times < 2; times++) {
     await insertReceivedMessages(db, [
@@ -255,7 +255,7 @@ async function begin(): Promise<Real> {
 }
 let senders = 0
 
-test('messages of a sender are what sends, schedules, cancellations, links, logouts and its owner have made of them', async () => {
+test('the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners', async () => {
   const steps = [
     fc.constant(link),
     fc.constant(link),

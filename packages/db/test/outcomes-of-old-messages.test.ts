@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const isoDay = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
 
-/** Accepted so many days ago, by a process whose clock was wrong by so many. */
+/** A message that was accepted `daysAgo`, by a process whose clock was wrong by `clockErrorDays`. */
 async function insertSending(daysAgo: number, clockErrorDays = 0): Promise<string> {
   const id = makeMessageId(sender, Date.now() - (daysAgo - clockErrorDays) * dayMs)
   await db.$client`
@@ -42,7 +42,7 @@ async function insertSending(daysAgo: number, clockErrorDays = 0): Promise<strin
 const statusOf = async (id: string) =>
   (await db.$client`SELECT status FROM messages WHERE id = ${id}`)[0]?.status
 
-/** As a worker does for a receipt, of which it knows no more than the id of WhatsApp. */
+/** As for a receipt, of which a worker knows only the WhatsApp id. */
 function outcomeOf(id: string, status: 'sent' | 'delivered'): MessageOutcome {
   const messageId = messageIdOf(whatsAppIdOf(id), sender) ?? ''
   return { fence, deviceId, messageId, status, at: new Date().toISOString() }
@@ -80,7 +80,7 @@ test('the acknowledgement of a message whose id has a wrong time finds the row t
   expect(await statusOf(id)).toBe('sent')
 })
 
-test('what belongs to no message is said, and what changes nothing is not', async () => {
+test('reports outcomes of no known message, and no others', async () => {
   const id = await insertSending(0)
   const unknown: string[] = []
   const note = (outcomes: MessageOutcome[]) => unknown.push(...outcomes.map(({ status }) => status))

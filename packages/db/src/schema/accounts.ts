@@ -32,7 +32,7 @@ export const apiKeys = pgTable(
     revokedAt: moment('revoked_at'),
     lastUsedAt: moment('last_used_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** The key that made it; null for the first of an account. */
+    /** The key that created it. Null for the first key of an account. */
     createdBy: integer('created_by'),
   },
   (table) => [unique('api_keys_hash').on(table.hash), index('api_keys_account').on(table.accountId)],

@@ -17,7 +17,7 @@ export const devices = pgTable(
   'devices',
   {
     id: integer().primaryKey(),
-    /** id mod installation.shards, stored so that owners find their devices by index. */
+    /** `id` modulo `installation.shards`, stored so that owners can find their devices through an index. */
     shard: integer().notNull(),
     accountId: integer('account_id')
       .notNull()
@@ -27,27 +27,27 @@ export const devices = pgTable(
     cmsId: text('cms_id'),
     cmsVer: text('cms_ver'),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** Gone for its account, which may have the sender anew; its owner still unlinks it and then removes the row. */
+    /** Hidden from the account, which may create the sender again. The owner unlinks the device and removes the row. */
     deletedAt: moment('deleted_at'),
 
-    /** What the API wants. The owner's writes carry `desired_rev` and miss when it has moved on. */
+    /** Written by the API. Writes of the owner compare `desired_rev` and change nothing after it has increased. */
     desired: text().$type<'unlinked' | 'linked'>().notNull().default('unlinked'),
     desiredRev: integer('desired_rev').notNull().default(0),
-    /** While it lies ahead and there are no credentials, the owner keeps a pairing socket open. */
+    /** Until then the owner keeps a pairing socket open, if the device has no credentials. */
     pairingUntil: moment('pairing_until'),
-    /** Rises with every link; a message carries the generation under which it was accepted. */
+    /** Increases with every link. A message stores the generation under which it was accepted. */
     linkGeneration: integer('link_generation').notNull().default(0),
     /**
-     * Links up to this generation are revoked: their owner logs them out at WhatsApp and wipes their credentials
-     * before anything else. Written by the API (logout, generate-qr with force), so that a logout which is followed
-     * at once by a new pairing is still carried out, whoever crashes in between.
+     * Links up to this generation are revoked: before anything else, the owner logs them out at WhatsApp and wipes their
+     * credentials. The API writes it (logout, generate-qr with force), so that a logout takes effect even if a new
+     * pairing follows at once and processes crash in between.
      */
     revokedGeneration: integer('revoked_generation').notNull().default(0),
 
-    /** What is, written by the owner only. */
+    /** From here on, the actual state. Only the owner writes it. */
     hasCredentials: boolean('has_credentials').notNull().default(false),
     connection: text().$type<'offline' | 'connecting' | 'scanning' | 'online'>().notNull().default('offline'),
-    /** Since when `connection` is not `online` although credentials exist: the grace of the status runs from here. */
+    /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
     offlineSince: moment('offline_since'),
     statusReason: text('status_reason'),
     waJid: text('wa_jid'),
@@ -77,7 +77,7 @@ export const deviceAuth = pgTable(
     type: text().notNull(),
     id: text().notNull(),
     value: bytea().notNull(),
-    /** When it was last written, which a Signal session is with every message. */
+    /** The day of the last write. Every message writes the Signal session. */
     usedOn: date('used_on').notNull().default(sql`CURRENT_DATE`),
   },
   (table) => [primaryKey({ name: 'device_auth_pk', columns: [table.deviceId, table.type, table.id] })],

@@ -3,15 +3,15 @@ import { sql } from 'drizzle-orm'
 import { check, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
 
-/** One row: what is fixed when the gateway is installed and checked by every process at start. */
+/** One row: what is set when the gateway is installed. Every process checks it when it starts. */
 export const installation = pgTable(
   'installation',
   {
     id: integer().primaryKey().default(1),
     shards: integer().notNull(),
-    /** Entries of the audit log that are younger cannot be deleted. */
+    /** Younger entries of the audit log cannot be deleted. */
     retentionDays: integer('retention_days').notNull().default(365),
-    /** Which WhatsApp network the links belong to. Null until the first process that may decide it. */
+    /** The WhatsApp network of the links. Null until the first process that may set it. */
     network: text().$type<WhatsAppNetwork>(),
   },
   (table) => [
@@ -20,7 +20,7 @@ export const installation = pgTable(
   ],
 )
 
-/** The master keys by which stored values may be encrypted: their ids, never the keys. */
+/** Ids of the master keys by which stored values may be encrypted. The keys are never stored. */
 export const masterKeys = pgTable('master_keys', {
   id: text().primaryKey(),
   usedSince: moment('used_since').notNull().defaultNow(),

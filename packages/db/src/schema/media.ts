@@ -1,7 +1,7 @@
 import { bigint, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytea, moment } from './columns.ts'
 
-/** Media that came with the request (data: URLs) and waits for its upload. */
+/** Media that came with a request (data: URLs) and waits for its upload. */
 export const mediaBlobs = pgTable(
   'media_blobs',
   {
@@ -18,8 +18,8 @@ export const mediaBlobs = pgTable(
 )
 
 /**
- * Media on their way into media_blobs: a statement of megabytes would hold up its process and its connection.
- * Unlogged, which the migration says: a crash of Postgres empties it, and a caller was not answered yet.
+ * Parts of media before they are joined in media_blobs, because a statement of megabytes would block its process and its
+ * connection. Unlogged (declared by the migration): a crash of Postgres empties it before the caller gets a response.
  */
 export const mediaParts = pgTable(
   'media_parts',
@@ -36,7 +36,7 @@ export const mediaParts = pgTable(
   ],
 )
 
-/** Bytes in media_blobs for each account. A trigger in the migration keeps it. */
+/** Bytes in media_blobs for each account. A trigger maintains it. */
 export const mediaUsage = pgTable('media_usage', {
   accountId: integer('account_id').primaryKey(),
   bytes: bigint({ mode: 'number' }).notNull(),

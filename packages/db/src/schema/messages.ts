@@ -13,7 +13,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { bytea, moment } from './columns.ts'
 
-/** Partitioned by week of created_at: the migration declares it, drizzle only knows the columns. */
+/** Partitioned by week of `created_at`. Only the migration declares that: drizzle cannot. */
 export const messages = pgTable(
   'messages',
   {
@@ -31,26 +31,26 @@ export const messages = pgTable(
     url: text(),
     filename: text(),
     status: text().$type<MessageStatus>().notNull(),
-    /** What the index of waiting messages goes by: a change of `status` alone then touches no index. */
+    /** The indexes of waiting messages use it, so that most changes of `status` need not update an index. */
     isWaiting: boolean('is_waiting').notNull().generatedAlwaysAs(sql`status IN ('queued', 'sending')`),
     errorCode: text('error_code'),
     error: text(),
-    /** Of what we send it comes of the id and back (packages/shared/src/ids.ts): only what is received is searched by it. */
+    /** For outgoing messages it is derived from `id` and can be mapped back (ids.ts), so only received ones are indexed. */
     waId: text('wa_id').notNull(),
-    /** The recipient as WhatsApp resolved it: order and blocking go by it. */
+    /** The recipient as WhatsApp resolved it. Messages are ordered and held back by it. */
     recipientJid: text('recipient_jid'),
     linkGeneration: integer('link_generation').notNull(),
     sendAt: moment('send_at'),
     sentAt: moment('sent_at'),
     deliveredAt: moment('delivered_at'),
     readAt: moment('read_at'),
-    /** WhatsApp's media content after the upload (keys, path), encrypted: a resend does not upload again. */
+    /** The uploaded media's keys and path, encrypted, so that a resend needs no further upload. */
     uploadedContent: bytea('uploaded_content'),
-    /** Epoch of the owner that is preparing or sending it, or waits for the answer. */
+    /** Epoch of the owner that prepares or sends it or waits for its acknowledgement. */
     heldEpoch: bigint('held_epoch', { mode: 'number' }),
     /** How many owners in a row died or lost their lease while they held it. */
     interruptions: smallint().notNull().default(0),
-    /** What kept it from being sent the last time. */
+    /** Why it could not be sent the last time. */
     setback: text(),
   },
   (table) => [
@@ -72,19 +72,19 @@ export const messages = pgTable(
       table.createdAt.desc().nullsFirst(),
       table.id.desc().nullsFirst(),
     ),
-    // By the code and not by the status: an index that knew the status would have to be written at every change of it.
+    // By the error code, because an index on the status would be written at every change of it.
     index('messages_failed')
       .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`${table.errorCode} IS NOT NULL`),
     index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
-    // What waits is in one of these two: those that were scheduled are found by their time, however many there are.
+    // Each waiting message is in one of these two, so that scheduled ones that are not due are never read.
     index('messages_ready')
       .on(table.deviceId, table.seq)
       .where(sql`${table.isWaiting} AND ${table.sendAt} IS NULL`),
     index('messages_scheduled')
       .on(table.deviceId, table.sendAt, table.seq)
       .where(sql`${table.isWaiting} AND ${table.sendAt} IS NOT NULL`),
-    // For the versions before these two, which run beside this one during a rolling deployment. To be dropped next.
+    // For the previous version, which runs beside this one during a rolling upgrade. Drop it in the next one.
     index('messages_waiting').on(table.deviceId, table.seq).where(sql`${table.isWaiting}`),
     index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],

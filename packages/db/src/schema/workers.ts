@@ -9,16 +9,16 @@ export const workers = pgTable(
     name: text().notNull(),
     state: text().$type<'live' | 'draining' | 'dead'>().notNull(),
     capacity: integer().notNull(),
-    /** The id of the key by which it encrypts. */
+    /** The id of the master key by which it encrypts. */
     masterKeyId: text('master_key_id'),
     leaseUntil: moment('lease_until').notNull(),
     renewedAt: moment('renewed_at').notNull().defaultNow(),
-    /** The connection that renewed the lease last: it ends with its process, long before the lease does. */
+    /** The connection that last renewed the lease. It ends with its process, long before the lease ends. */
     sessionPid: integer('session_pid').notNull(),
     sessionSince: moment('session_since').notNull(),
-    /** What all connections of that process call themselves. */
+    /** The application name of all connections of that process. */
     sessionName: text('session_name').notNull(),
-    /** Since when the lease was renewed without a gap: only a worker that was alive for a full TTL reaps others. */
+    /** Since when the lease has been renewed without a gap. Only after a full TTL may a worker mark others dead. */
     renewedSince: moment('renewed_since').notNull().defaultNow(),
     startedAt: moment('started_at').notNull().defaultNow(),
   },
@@ -33,9 +33,9 @@ export const shardLeases = pgTable(
   {
     shard: integer().primaryKey(),
     owner: uuid(),
-    /** Rises with every claim; a write that carries an older one is refused. */
+    /** Increases with every claim. A write with an older epoch is refused. */
     epoch: bigint({ mode: 'number' }).notNull().default(0),
-    /** The epoch of the last owner that did not release it: it died, or its lease ended. */
+    /** The epoch of the last owner that died or lost its lease instead of releasing the shard. */
     diedEpoch: bigint('died_epoch', { mode: 'number' }),
   },
   (table) => [index('shard_leases_owner').on(table.owner)],

@@ -32,12 +32,12 @@ const ofFrozenDatabase = {
 const ofModel = {
   file: 'packages/db/test/message-model.test.ts',
   title:
-    'messages of a sender are what sends, schedules, cancellations, links, logouts and its owner have made of them',
+    'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
 }
 const onlyForward = {
   file: ofStatus,
   title:
-    'a message only moves forward, whatever comes late, twice, at once, from a former owner or by a wrong clock',
+    'a status only moves forward, with outcomes that are late, repeated, concurrent, from a former owner or by a wrong clock',
 }
 
 export const mutants: Mutant[] = [
@@ -79,7 +79,7 @@ export const mutants: Mutant[] = [
     replacement: "AND renewed_since <= now() + interval '1 day'",
     test: {
       file: 'packages/db/test/workers.test.ts',
-      title: 'reaps nobody before its own lease was renewed for one full TTL',
+      title: 'marks no worker dead before it has renewed its own lease for one full TTL',
     },
   },
   {
@@ -104,7 +104,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'new id on resend',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/waiting-messages.ts',
     text: 'wa_id AS "waId", number, recipient_jid',
     replacement:
       "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
@@ -206,7 +206,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'a lower status replaces a higher one',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-outcomes.ts',
     text: '[greatest(given.rank,',
     replacement: '[least(given.rank,',
     test: onlyForward,
@@ -214,25 +214,25 @@ export const mutants: Mutant[] = [
   {
     name: 'cancel ignores the status',
     file: 'packages/db/src/queries/cancel-message.ts',
-    text: "eq(messages.status, 'queued'),",
+    text: "AND status = 'queued'",
     replacement: '',
     test: onlyForward,
   },
   {
     name: 'canceled messages claimed',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-claims.ts',
     text: 'AND message.is_waiting\n    RETURNING',
     replacement: 'RETURNING',
     test: onlyForward,
   },
   {
     name: 'content of another device',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-content.ts',
     text: 'WHERE id = ${id} AND device_id = ${deviceId} AND direction',
     replacement: 'WHERE id = ${id} AND direction',
     test: {
       file: ofStatus,
-      title: 'only the recipient of a message, and the device that sent it, report on it and get its content',
+      title: 'only the recipient and the sending device report on a message and get its content',
     },
   },
   {
@@ -242,7 +242,7 @@ export const mutants: Mutant[] = [
     replacement: ' AND has_room',
     test: {
       file: ofWaitingMedia,
-      title: 'media of which a part is missing are not accepted, and their idempotency key stays free',
+      title: 'media with a missing part is not accepted, and its idempotency key stays unused',
     },
   },
   {
@@ -250,14 +250,14 @@ export const mutants: Mutant[] = [
     file: 'packages/db/src/queries/accept-messages.ts',
     text: ' AND part.account_id = given.account_id',
     replacement: '',
-    test: { file: ofWaitingMedia, title: 'parts of another account are nothing' },
+    test: { file: ofWaitingMedia, title: 'parts of another account are not used' },
   },
   {
     name: 'parts of media in any order',
     file: 'packages/db/src/queries/accept-messages.ts',
     text: ' ORDER BY part.position',
     replacement: ' ORDER BY part.bytes',
-    test: { file: ofWaitingMedia, title: 'media are put together in the order of their parts' },
+    test: { file: ofWaitingMedia, title: 'media is joined in the order of its parts' },
   },
   {
     name: 'escape sequence cut in two',
@@ -291,19 +291,19 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'link generation ignored',
-    file: 'packages/db/src/queries/end-waiting.ts',
+    file: 'packages/db/src/queries/unsendable-messages.ts',
     text: 'message.link_generation <> device.link_generation',
     replacement: 'false',
     test: ofModel,
   },
   {
     name: 'message of a former link claimed',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/message-claims.ts',
     text: 'AND device.link_generation = message.link_generation',
     replacement: '',
     test: {
       file: 'packages/db/test/waiting-messages.test.ts',
-      title: 'are never sent, also before they have failed: they are neither listed nor claimed',
+      title: 'are neither listed nor claimed, also before they have failed',
     },
   },
   {
@@ -315,7 +315,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'what was sent today not counted',
-    file: 'packages/db/src/queries/outbox.ts',
+    file: 'packages/db/src/queries/sent-today.ts',
     text: "sent_at >= date_trunc('day', now(), 'UTC')",
     replacement: "sent_at >= 'infinity'",
     test: {
@@ -367,8 +367,8 @@ export const mutants: Mutant[] = [
   {
     name: 'messages of any account canceled',
     file: 'packages/db/src/queries/cancel-message.ts',
-    text: 'eq(messages.accountId, accountId),',
-    replacement: '',
+    text: 'account_id = ${accountId} AND id',
+    replacement: 'id',
     test: {
       file: 'apps/api/test/message-control.test.ts',
       title: 'knows only the messages of the account',

@@ -1,9 +1,5 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { requestPairing, requestUnlink } from '@wagate/db/queries/device-wishes'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { until } from '@wagate/test-kit/until'
+import { requestPairing, requestUnlink } from '@wagate/db/queries/device-desired-state'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -1,18 +1,22 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import {
+  claimDevices,
   countLinkedDevices,
   findDeviceStates,
   listDevicesWithWork,
-  takeDevices,
-} from '@wagate/db/queries/device-state'
-import { failUnlinkedMessages, firstWaiting, listDevicesWithExpired } from '@wagate/db/queries/end-waiting'
-import { findSentToday } from '@wagate/db/queries/outbox'
+} from '@wagate/db/queries/device-owner-view'
+import { findSentToday } from '@wagate/db/queries/sent-today'
 import {
   countLinkedDevicesByOwner,
   freeShardsOfDeadWorkers,
   listShardsOwnedBy,
   listUnownedShards,
 } from '@wagate/db/queries/shard-leases'
+import {
+  failUnlinkedMessages,
+  firstWaiting,
+  listDevicesWithExpired,
+} from '@wagate/db/queries/unsendable-messages'
 import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers'
 import { significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
@@ -75,7 +79,7 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
     'expiry: listDevicesWithExpired': () => listDevicesWithExpired(db, shards, 259_200_000),
     'poll: listDevicesWithWork': () => listDevicesWithWork(db, shards),
     'poll: countLinkedDevices': () => countLinkedDevices(db, shards),
-    'take: takeDevices': () => takeDevices(db, fences),
+    'take: claimDevices': () => claimDevices(db, fences),
     'login: findDeviceStates': () => findDeviceStates(db, [deviceId]),
     'login: failUnlinkedMessages': () => failUnlinkedMessages(db, fence, deviceId, firstWaiting, 'x'),
     'login: findSentToday': () => findSentToday(db, deviceId),

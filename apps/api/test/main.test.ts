@@ -88,7 +88,7 @@ test('refuses to start on another number of shards, and says so', async () => {
   const { child, output } = start({ ...(await makeEnv()), SHARDS: '8' })
   const [code] = await once(child, 'exit')
   expect(code).not.toBe(0)
-  expect(output.join('')).toContain('installed with 256 shards, SHARDS says 8')
+  expect(output.join('')).toContain('has 256 shards, but SHARDS is 8')
 })
 
 test('refuses to start on an installation of the other network, and says what to set', async () => {

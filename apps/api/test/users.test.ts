@@ -1,5 +1,4 @@
-import { findDeviceStates } from '@wagate/db/queries/device-state'
-import { makeClient } from '@wagate/test-kit/http-client'
+import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   atOnce,

@@ -1,9 +1,9 @@
 import type { Database } from '@wagate/db/client'
 import {
-  forgetMasterKeys,
+  deleteMasterKeys,
   isEncryptedBy,
   listUsedMasterKeys,
-  noteMasterKey,
+  recordMasterKey,
 } from '@wagate/db/queries/master-keys'
 import type { MasterKeys } from './session/master-keys.ts'
 
@@ -17,7 +17,7 @@ export async function checkMasterKeys(db: Database, { current, all }: MasterKeys
           `MASTER_KEY is ${current.id}, and MASTER_KEYS_OTHER does not have it either.`,
       )
     }
-    await forgetMasterKeys(db, { except: [...all.keys()] })
+    await deleteMasterKeys(db, { except: [...all.keys()] })
   }
-  await noteMasterKey(db, current.id)
+  await recordMasterKey(db, current.id)
 }

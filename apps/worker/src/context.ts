@@ -6,9 +6,9 @@ import {
   listAuthValues,
   storeAuthWrites,
 } from '@wagate/db/queries/device-auth'
-import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-state'
+import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
-import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/outbox'
+import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'

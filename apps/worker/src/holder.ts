@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  claimDevices,
   countLinkedDevices,
-  leaveDevices,
   listDevicesWithWork,
-  takeDevices,
-} from '@wagate/db/queries/device-state'
+  releaseDevices,
+} from '@wagate/db/queries/device-owner-view'
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
@@ -65,7 +65,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
   async function take(leases: Lease[]): Promise<void> {
     const taken = leases.map((lease): Shard => ({ lease, devices: new Map(), consumer: nobody, linked: 0 }))
     for (const shard of taken) shards.set(shard.lease.shard, shard)
-    for (const { id, shard, hasWaiting } of await takeDevices(db, leases)) {
+    for (const { id, shard, hasWaiting } of await claimDevices(db, leases)) {
       const owned = shards.get(shard)
       if (!owned) continue
       const device = deviceOf(owned, id)
@@ -128,7 +128,7 @@ export function makeShardHolder(context: DeviceContext): ShardHolder & Running &
 
   async function leave(left: Shard[]): Promise<void> {
     try {
-      await leaveDevices(
+      await releaseDevices(
         db,
         left.map(({ lease }) => lease),
       )

@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { forgetMasterKeys, listWorkersWithOtherKeys, noteMasterKey } from '@wagate/db/queries/master-keys'
+import { deleteMasterKeys, listWorkersWithOtherKeys, recordMasterKey } from '@wagate/db/queries/master-keys'
 import {
   type AuthKey,
   type ContentKey,
@@ -83,13 +83,13 @@ export async function rotateMasterKeys(
       const done = replacements.length > 0 ? await table.replace(replacements) : 0
       replaced += done
       left += replacements.length - done
-      looked += page.looked
+      looked += page.scanned
       onProgress({ looked, replaced })
       after = page.last
     } while (after)
   }
 
-  await noteMasterKey(db, current.id)
+  await recordMasterKey(db, current.id)
   for (let pass = 0; pass === 0 || (left > 0 && pass < passesMax); pass++) {
     left = 0
     unreadable.clear()
@@ -107,6 +107,6 @@ export async function rotateMasterKeys(
 
   const others = await listWorkersWithOtherKeys(db, current.id)
   const isComplete = left === 0 && unreadable.size === 0 && others.length === 0
-  if (isComplete) await forgetMasterKeys(db, { except: [current.id] })
+  if (isComplete) await deleteMasterKeys(db, { except: [current.id] })
   return { replaced, unreadable, others, isComplete }
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { listUsedMasterKeys, noteMasterKey } from '@wagate/db/queries/master-keys'
+import { listUsedMasterKeys, recordMasterKey } from '@wagate/db/queries/master-keys'
 import { listAuthSealedByOthers, replaceAuth } from '@wagate/db/queries/sealed-values'
 import { registerWorker } from '@wagate/db/queries/workers'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
@@ -195,7 +195,7 @@ test('is not complete while a value cannot be opened, and says which key is miss
 })
 
 test('is not complete while a worker still encrypts with another key', async () => {
-  await noteMasterKey(db, before.current.id)
+  await recordMasterKey(db, before.current.id)
   const worker = { name: 'w1', capacity: 1, leaseTtlMs: 60_000 }
   await registerWorker(db, { ...worker, id: randomUUID(), masterKeyId: before.current.id })
   expect(await rotateMasterKeys(db, during, silent)).toMatchObject({

@@ -1,4 +1,4 @@
-import type { WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
+import type { WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
 
 export function makeMessage(
   index: number,

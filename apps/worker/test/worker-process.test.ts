@@ -116,7 +116,7 @@ test('a worker of the other network touches no credentials and ends with one mes
     const read = () => sql`SELECT devices.*, value FROM devices JOIN device_auth ON device_id = devices.id`
     const before = await read()
     for (const [network, message] of [
-      ['live', /linked on the network "live", WHATSAPP_NETWORK says "simulator"/],
+      ['live', /linked on the network "live", but WHATSAPP_NETWORK is "simulator"/],
       [null, /wagate network set simulator/],
     ] as const) {
       await sql`UPDATE installation SET network = ${network}`

@@ -1,25 +1,25 @@
 import { Socket } from 'node:net'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
-import * as schema from './schema.ts'
+import { schema } from './schema.ts'
 import { readTlsSettings } from './tls.ts'
 
-/** Drizzle for plain queries, `$client` (postgres.js) for statements that are SQL by nature. */
+/** Drizzle's query builder, and postgres.js as `$client` for SQL (docs/decisions/0026-query-builder-and-sql.md). */
 export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql }
 
-/** What runs in one transaction; a rejection undoes it. */
+/** A rejection rolls the transaction back. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
 export type DatabaseOptions = {
   poolSize: number
   applicationName: string
-  /** Server-side limit on one statement. */
+  /** Enforced by Postgres for each statement. */
   statementTimeoutMs: number
-  /** `lazy`: a crash of Postgres itself may undo the commits of its last half second. A crash of ours may not. */
+  /** With `lazy`, a crash of Postgres may undo the commits of its last half second. A crash of this process does not. */
   commit?: 'durable' | 'lazy'
 }
 
-/** Connects lazily: the first query opens the first connection. Timestamps of `$client` queries are text. */
+/** The first query opens the first connection. Timestamps in results of `$client` are text. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const tls = readTlsSettings(url)
   const client = postgres(tls.url, {
@@ -40,21 +40,21 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   return drizzle(client, { schema })
 }
 
-/** Waits ≤ 2 s for what runs, then closes. Safe to call twice. */
+/** Waits up to 2 s for running statements, then closes. Safe to call twice. */
 export async function closeDatabase(db: Database): Promise<void> {
   await db.$client.end({ timeout: 2 })
 }
 
-/** A silent network partition would otherwise hold every connection of the pool for ever. */
+/** Without this limit, a network partition could block every connection of the pool indefinitely. */
 const silenceMs = 6000
 
-/** Returned while still connecting: postgres.js reads a failure from the socket's own close, and tries again. */
+/** Returned while it is still connecting: postgres.js detects a failure by the socket's close event and retries. */
 function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }): Socket {
   const socket = new WatchedSocket()
   return path ? socket.connect(path) : socket.connect({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
 }
 
-/** Ends when Postgres is silent. postgres.js removes all listeners when it starts TLS on it: not this one. */
+/** Closes when Postgres is silent. Keeps its listener when postgres.js removes all listeners to start TLS. */
 class WatchedSocket extends Socket {
   constructor() {
     super()

@@ -1,23 +1,23 @@
 import postgres from 'postgres'
 
 /**
- * Whether a failed query is the database's fault and passes by itself: `unavailable` (away, stopping, overloaded,
- * too slow) or `storage_full`. Undefined for everything else, which is a bug.
+ * The kind of a database failure that a retry may overcome: `unavailable` (unreachable, stopping, overloaded or too slow) or
+ * `storage_full`. Undefined for every other error, which is a bug.
  */
 export function databaseFailure(error: unknown): 'unavailable' | 'storage_full' | undefined {
   const code = codeOf(error)
   if (code === undefined) return undefined
   if (code === '53100') return 'storage_full'
-  return passing.has(code) || /^(08|53|57P)/.test(code) ? 'unavailable' : undefined
+  return transientCodes.has(code) || /^(08|53|57P)/.test(code) ? 'unavailable' : undefined
 }
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html, and the codes of postgres.js and of sockets.
-const passing = new Set([
+// https://www.postgresql.org/docs/current/errcodes-appendix.html, and error codes of postgres.js and Node sockets.
+const transientCodes = new Set([
   '57014', // statement_timeout
   '25P03', // idle_in_transaction_session_timeout
-  '40001',
-  '40P01',
-  '55P03',
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+  '55P03', // lock_not_available
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -36,7 +36,7 @@ function codeOf(error: unknown): string | undefined {
   if (error instanceof postgres.PostgresError) return error.code
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') return error.code
-  // Drizzle wraps, and a host with several addresses fails as an AggregateError.
+  // Drizzle wraps errors, and connecting to a host with several addresses fails with an AggregateError.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
   return codeOf(error.cause)
 }

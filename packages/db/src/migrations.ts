@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
 
-/** The newest migration of this version: its time in the journal, which drizzle stores with what it has applied. */
+/** The time of this version's newest migration in the journal. Drizzle stores it when it applies the migration. */
 export function newestMigration(): number {
   const journal: { entries: { when: number }[] } = JSON.parse(
     readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8'),

@@ -1,16 +1,16 @@
 import type postgres from 'postgres'
 
-/** The roles of an installation; each is called after its database, such as `wagate_api`. */
+/** The roles of an installation. Each is named after its database, such as `wagate_api`. */
 export type DatabaseRole = 'migrate' | 'api' | 'worker'
 
 type Rights = { [table: string]: string }
 
-/** Media keys, which only workers need. */
+/** They contain media keys, which only workers need. */
 const secretColumns = ['uploaded_content']
 
 /**
- * What the roles of the running processes may do; the role `migrate` owns everything. A table that is not named here is
- * out of their reach, and a test fails until it is named. `columns` stands for all columns but the secret ones.
+ * The rights of the running processes' roles. The role `migrate` owns everything. The roles cannot access a table that is
+ * not listed here, and a test fails until it is listed. `columns` is replaced by all columns but the secret ones.
  */
 export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
   api: {
@@ -48,8 +48,8 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
 }
 
 /**
- * Gives the roles that exist exactly these rights, in one transaction: processes that run do not notice. To be run by
- * the owner after every migration.
+ * Gives the existing roles exactly these rights, in one transaction, which running processes do not notice. The owner must
+ * run it after every migration.
  */
 export async function grantRights(client: postgres.Sql): Promise<void> {
   await client.begin(async (sql) => {
@@ -70,7 +70,7 @@ export async function grantRights(client: postgres.Sql): Promise<void> {
   })
 }
 
-/** Quoted; undefined when the installation does without it. */
+/** Quoted. Undefined when the installation has no such role. */
 async function findRole(sql: postgres.ISql, role: string): Promise<string | undefined> {
   const [found] = await sql<{ name: string }[]>`
     SELECT quote_ident(rolname) AS name FROM pg_roles WHERE rolname = current_database() || '_' || ${role}`

@@ -3,9 +3,9 @@ import type { DatabaseRole } from './rights.ts'
 import { readTlsSettings } from './tls.ts'
 
 /**
- * Makes the roles of the installation, or brings them to their passwords and rights again, and gives all tables to
- * the role `migrate`. Needs a superuser; the processes of the gateway do not. May be repeated at any time; run the
- * migration afterwards, which grants the rights on tables. Answers with the names of the roles.
+ * Creates the roles of the installation, or resets their passwords and rights, and makes the role `migrate` the owner of all
+ * tables. Only this needs a superuser. It may be repeated at any time. Run the migration afterwards, which grants the
+ * rights on tables. Returns the names of the roles.
  */
 export async function createRoles(
   superuserUrl: string,
@@ -19,9 +19,9 @@ export async function createRoles(
       const database = row?.database ?? ''
       const names = { migrate: `${database}_migrate`, api: `${database}_api`, worker: `${database}_worker` }
       for (const role of ['migrate', 'api', 'worker'] as const)
-        await makeRole(sql, names[role], passwords[role])
+        await createRole(sql, names[role], passwords[role])
       await limitDatabase(sql, database, names)
-      await giveAway(sql, names.migrate)
+      await setOwner(sql, names.migrate)
       return names
     })
   } finally {
@@ -29,16 +29,16 @@ export async function createRoles(
   }
 }
 
-async function makeRole(sql: postgres.ISql, name: string, password: string): Promise<void> {
+async function createRole(sql: postgres.ISql, name: string, password: string): Promise<void> {
   const [row] = await sql<{ exists: boolean; create: string; alter: string }[]>`
     SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = ${name}) AS exists,
       format('CREATE ROLE %I', ${name}::text) AS create,
       format('ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD %L',
         ${name}::text, ${password}::text) AS alter`
-  if (!row) throw new Error('Postgres did not answer')
+  if (!row) throw new Error('Postgres returned no row')
   if (!row.exists) await sql.unsafe(row.create)
   await sql.unsafe(row.alter)
-  // Nothing that another schema holds, or a temporary table, can stand in for a table or a function of the gateway.
+  // No table or function of another schema, and no temporary one, can replace one of the gateway's.
   await sql.unsafe(`ALTER ROLE ${quote(name)} SET search_path = public, pg_temp`)
 }
 
@@ -57,8 +57,8 @@ async function limitDatabase(
     GRANT CREATE ON SCHEMA public TO ${quote(migrate)}`)
 }
 
-/** What the migration has made as another role so far. A sequence that belongs to a column goes with its table. */
-async function giveAway(sql: postgres.ISql, owner: string): Promise<void> {
+/** Earlier migrations may have run as another role. A sequence that belongs to a column changes with its table. */
+async function setOwner(sql: postgres.ISql, owner: string): Promise<void> {
   const statements = await sql<{ statement: string }[]>`
     SELECT format('ALTER SCHEMA %I OWNER TO %I', nspname, ${owner}::text) AS statement
     FROM pg_namespace WHERE nspname = 'drizzle' AND nspowner <> ${owner}::regrole

@@ -4,11 +4,11 @@ import { databaseFailure } from './failures.ts'
 
 const retryMs = 1000
 
-/** Asks until Postgres answers, for a process that starts. Throws what does not pass by itself. */
-export async function untilAvailable(ask: () => Promise<void>, outage: OutageLog): Promise<void> {
+/** Retries at start-up until Postgres is available. Throws permanent errors. */
+export async function untilAvailable(attempt: () => Promise<void>, outage: OutageLog): Promise<void> {
   for (;;) {
     try {
-      await ask()
+      await attempt()
       return outage.worked()
     } catch (error) {
       if (databaseFailure(error) !== 'unavailable') throw error

@@ -4,7 +4,7 @@ import { insertAccount } from '../src/queries/accounts.ts'
 
 type AccountDatabase = { db: Database; accountId: number; drop(): Promise<void> }
 
-/** A database of its own with one account that may have 1,000 devices. */
+/** Opens a new database with one account that may have 1,000 devices. */
 export async function openAccountDatabase(): Promise<AccountDatabase> {
   const database = await createTestDatabase()
   const db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const ask = (n: number) => db.$client`SELECT ${n}::int AS n`
 
-test('connections that are reset while a query is written come back at once', async () => {
+test('recovers at once from connections that are reset while a query is written', async () => {
   const startedAt = performance.now()
   for (let round = 0; round < 12; round++) {
     await Promise.all([ask(1), ask(2), ask(3)])
@@ -33,7 +33,7 @@ test('connections that are reset while a query is written come back at once', as
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') expect(databaseFailure(outcome.reason)).toBe('unavailable')
     }
-    // Whoever asks again is answered, on every connection of the pool.
+    // Every connection of the pool answers further queries.
     for (let attempt = 0; ; attempt++) {
       const again = await Promise.allSettled([ask(7), ask(8), ask(9)])
       if (again.every(({ status }) => status === 'fulfilled')) break
@@ -43,7 +43,7 @@ test('connections that are reset while a query is written come back at once', as
   expect(performance.now() - startedAt).toBeLessThan(20_000)
 })
 
-test('what is left of a transaction whose connection was lost does not run', async () => {
+test('does not run the rest of a transaction after its connection was lost', async () => {
   const single = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
   const sql = single.$client
   await sql`CREATE TABLE IF NOT EXISTS leftovers (n int)`
@@ -52,7 +52,7 @@ test('what is left of a transaction whose connection was lost does not run', asy
       await lost`INSERT INTO leftovers VALUES (1)`
       proxy.cut()
       proxy.heal()
-      // The one connection of the pool is somebody else's by now.
+      // Another query uses the pool's only connection by now.
       while (!(await sql`SELECT 1`.catch(() => undefined))) await turn()
       await lost`INSERT INTO leftovers VALUES (2)`
     })
@@ -63,10 +63,10 @@ test('what is left of a transaction whose connection was lost does not run', asy
   await closeDatabase(single)
 })
 
-test('what came of a result before it failed is no part of the next one', async () => {
+test('does not mix rows of a failed result into the next one', async () => {
   const single = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
   const sql = single.$client
-  // Rows come in pieces of 8 kB before the division by zero.
+  // Postgres sends rows in pieces of 8 kB before the division by zero.
   await sql`SELECT repeat('x', 5000), 1 / (5 - n) FROM generate_series(1, 6) AS n`.catch(() => undefined)
   expect([...(await sql`SELECT generate_series(1, 3) AS n`)]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
   await closeDatabase(single)
@@ -88,7 +88,7 @@ test('a silent partition ends a query within 7 seconds, and the pool heals', asy
   expect(await ask(6)).toMatchObject([{ n: 6 }])
 })
 
-test('a refused connection and a slow statement are failures that pass, a wrong statement is none', async () => {
+test('a refused connection and a slow statement are transient failures, and a wrong statement is a bug', async () => {
   proxy.cut()
   const closed = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
   const refused = await closed.$client`SELECT 1`.catch((error: unknown) => error)

@@ -44,8 +44,8 @@ async function insertKeys(account: number, count: number, age: string): Promise<
     FROM generate_series(1, ${count}::int) AS n`
 }
 
-describe('deletion of what has expired', () => {
-  it('forgets expired idempotency keys a bounded number at a time', async () => {
+describe('deletion of expired data', () => {
+  it('deletes a limited number of expired idempotency keys at a time', async () => {
     await insertKeys(1, 12_000, '25 hours')
     await insertKeys(2, 3, '23 hours')
     expect(await deleteAll((after) => deleteExpiredIdempotencyKeys(db, after))).toEqual([5000, 5000, 2000, 0])
@@ -53,7 +53,7 @@ describe('deletion of what has expired', () => {
     expect(left).toEqual([{ account: 2 }])
   })
 
-  it('deletes media that no message waits for, and keeps the others', async () => {
+  it('deletes media without a waiting message, and keeps the others', async () => {
     await db.$client`
       WITH made AS (
         INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, status, wa_id, link_generation, created_at)
@@ -72,7 +72,7 @@ describe('deletion of what has expired', () => {
     expect(kept).toEqual([{ kept: 26 }])
   })
 
-  it('deletes parts of media that nobody can be waiting for any more', async () => {
+  it('deletes parts of media that no running request can need', async () => {
     await db.$client`
       INSERT INTO media_parts (account_id, upload_id, position, bytes, created_at)
       SELECT 1, gen_random_uuid(), n, '', now() - (CASE WHEN n <= 500 THEN '2 hours' ELSE '50 minutes' END)::interval
@@ -82,7 +82,7 @@ describe('deletion of what has expired', () => {
     expect(await db.$client`SELECT 1 FROM media_parts`).toHaveLength(10)
   })
 
-  it('deletes entries of the audit log past the retention, and no other', async () => {
+  it('deletes only entries of the audit log past the retention', async () => {
     await db.$client`
       INSERT INTO audit_log (operation, target, result, created_at)
       VALUES ('create-key', 'key:1', 'created', now() - interval '31 days'),
@@ -92,7 +92,7 @@ describe('deletion of what has expired', () => {
     expect(await targets).toEqual([{ target: 'key:2' }, { target: 'key:3' }])
   })
 
-  it('lets nobody delete an entry of the audit log that is younger than the retention', async () => {
+  it('refuses to delete an entry of the audit log within the retention', async () => {
     await db.$client`
       INSERT INTO audit_log (operation, target, result, created_at)
       VALUES ('create-key', 'key:young', 'created', now() - interval '29 days')`
@@ -100,12 +100,12 @@ describe('deletion of what has expired', () => {
     await expect(tamper).rejects.toThrow('append-only')
     await expect(db.$client`TRUNCATE audit_log`).rejects.toThrow('append-only')
     await expect(db.$client`UPDATE audit_log SET target = 'x'`).rejects.toThrow('append-only')
-    // A worker with a shorter retention than the installation's deletes what both let go.
+    // A worker with a shorter retention than the installation deletes only what is past both.
     await deleteAll((after) => deleteOldAuditEntries(db, 1, after))
     expect(await db.$client`SELECT 1 FROM audit_log WHERE target = 'key:young'`).toHaveLength(1)
   })
 
-  it('forgets contacts that a sender was not in touch with for 90 days, and keeps the keys that it still needs', async () => {
+  it('deletes data of contacts without traffic for 90 days, and keeps the keys that are still needed', async () => {
     await db.$client`
       WITH account AS (
         INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b', '', 'USER', 1) RETURNING id)
@@ -130,7 +130,7 @@ describe('deletion of what has expired', () => {
       SELECT 9, 'session', n || '_1.0', '', CURRENT_DATE - 200 FROM generate_series(1000, 12000) AS n`
     const first = await deleteAll((after) => deleteUnusedContacts(db, after))
     expect(Math.max(...first)).toBeLessThanOrEqual(5000)
-    // What hung on a session goes once that is gone.
+    // Data that belongs to a session is deleted after the session.
     await deleteAll((after) => deleteUnusedContacts(db, after))
     const left = await db.$client<
       { type: string; id: string }[]

@@ -20,7 +20,7 @@ afterAll(async () => {
   await server.drop()
 })
 
-test('the number of shards changes for every device and lease, but not while a worker lives', async () => {
+test('changes the number of shards for every device and lease, but not while a worker runs', async () => {
   const sql = db.$client
   const [account] = await sql<{ id: number }[]>`
     INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 10)
@@ -47,12 +47,12 @@ test('the number of shards changes for every device and lease, but not while a w
       SELECT count(*)::int, min(shard), max(shard), count(owner)::int AS owned FROM shard_leases`
     expect(leases).toEqual({ count: shards, min: 0, max: shards - 1, owned: 0 })
   }
-  // A fence of the former owner must miss, and the next owner's epoch be a higher one.
+  // The epoch is kept, so that fences of former owners fail and the next owner's epoch is higher.
   const [kept] = await sql`SELECT epoch::int FROM shard_leases WHERE shard = 1`
   expect(kept).toEqual({ epoch: 1 })
 })
 
-test('the first process writes the network down, and one of the other network is refused', async () => {
+test('the first process records the network, and a process of the other network is refused', async () => {
   const sql = db.$client
   await sql`DELETE FROM devices`
   await sql`UPDATE installation SET network = NULL, shards = 256`
@@ -64,7 +64,7 @@ test('the first process writes the network down, and one of the other network is
   )
 })
 
-test('senders of an earlier version are taken for live ones until an operator says otherwise', async () => {
+test('senders of an earlier version count as live ones until an operator changes the network', async () => {
   const sql = db.$client
   await sql`
     INSERT INTO devices (id, shard, account_id, sender, name, has_credentials)

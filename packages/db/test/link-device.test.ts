@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { linkDevice, refuseLink } from '../src/queries/device-state.ts'
-import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-wishes.ts'
+import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-desired-state.ts'
+import { linkDevice, refuseLink } from '../src/queries/device-link.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
@@ -52,8 +52,8 @@ const link = (desiredRev: number) =>
 const statusOf = async () => (await findDevice(db, accountId, { deviceId }, 60_000))?.status
 const isLinked = async () => (await findPairing(db, accountId, deviceId))?.isLinked
 
-describe('a link counts for the wish whose QR code was scanned', () => {
-  it('also when its QR code was asked for again', async () => {
+describe('a scan links the device only for the request whose QR code was scanned', () => {
+  it('also after its QR code was requested again', async () => {
     const wish = await askForQr()
     await askForQr({ force: true })
     await link(wish)
@@ -61,7 +61,7 @@ describe('a link counts for the wish whose QR code was scanned', () => {
     expect(await statusOf()).toBe('connected')
   })
 
-  it('not when a logout came first', async () => {
+  it('not after a logout', async () => {
     const wish = await askForQr()
     await requestUnlink(db, accountId, deviceId)
     await link(wish)
@@ -83,7 +83,7 @@ describe('a link counts for the wish whose QR code was scanned', () => {
     expect(await isLinked()).toBe(true)
   })
 
-  it('nor does a phone with another number end the wish that followed a logout', async () => {
+  it('and a phone with another number does not end a request that followed a logout', async () => {
     const wish = await askForQr()
     await requestUnlink(db, accountId, deviceId)
     const next = await askForQr()

@@ -33,7 +33,7 @@ const page = (filter: HistoryFilter, before?: { id: string; createdAt: string })
   listMessages(db, accountId, { ...filter, before, limit: 200 })
 
 async function countReads(work: () => Promise<unknown>): Promise<number> {
-  // Also with the generic plan that follows after five executions.
+  // Postgres uses a generic plan after five executions.
   for (let n = 0; n < 7; n++) await work()
   const before = await countReadRows()
   await work()
@@ -68,7 +68,7 @@ describe('the history of an account', () => {
     expect(await countReads(() => page(filter))).toBeLessThan(1000)
   })
 
-  it('is read in bounded pages with a filter that no index knows, and all of it is found', async () => {
+  it('is found completely, in limited pages, with a filter without an index', async () => {
     const found: string[] = []
     let pages = 0
     let before: { id: string; createdAt: string } | undefined
@@ -84,7 +84,7 @@ describe('the history of an account', () => {
     expect(await countReads(() => page({ status: 'canceled' }))).toBeLessThan(2500)
   })
 
-  it('goes on behind a message that the retention has dropped, and nowhere else', async () => {
+  it('continues after a message that retention has dropped, and after no other unknown one', async () => {
     const dropped = makeMessageId(sender, Date.parse('2024-01-01'))
     const position = await findHistoryPosition(db, accountId, dropped)
     expect(position).toMatchObject({ id: dropped })
@@ -94,7 +94,7 @@ describe('the history of an account', () => {
   })
 })
 
-/** The ids here carry no time. */
+/** These ids contain no time. */
 async function findByRow(id: string): Promise<{ id: string; createdAt: string }> {
   const [row] = await db.$client<{ id: string; createdAt: string }[]>`
     SELECT id, created_at::text AS "createdAt" FROM messages WHERE id = ${id}`

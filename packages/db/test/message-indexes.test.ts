@@ -9,7 +9,7 @@ let db: Database
 beforeEach(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 2000 })
-  // As a migration leaves it in an installation that has partitions.
+  // A migration leaves an installation with partitions in this state.
   await db.$client`DROP INDEX messages_number`
   await db.$client`CREATE INDEX messages_number ON ONLY messages (account_id, number, created_at DESC, id DESC)`
 })
@@ -34,7 +34,7 @@ async function expectComplete(): Promise<void> {
   expect(index).toEqual({ isValid: true, isEverywhere: true })
 }
 
-test('an index that a migration declared is built on every partition, also on those that are made meanwhile', async () => {
+test('an index that a migration declared is built on every partition, also on those that are created meanwhile', async () => {
   await insertMessage()
   const before = await db.$client`SELECT indexrelid FROM pg_index WHERE indrelid = 'messages'::regclass`
   await buildMessageIndexes(db.$client)
@@ -58,7 +58,7 @@ test('messages are accepted while an index is built, and one that was interrupte
     accepted += 1
   }
   expect(accepted).toBeGreaterThan(10)
-  // The build waits for the transaction that writes, longer than a statement may take here.
+  // The build waits for the writing transaction, for longer than the statement timeout here.
   expect(await building).toMatchObject({ code: '57014' })
   await writer`COMMIT`
   writer.release()

@@ -8,20 +8,22 @@ import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { acceptMessages } from '../src/queries/accept-messages.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
-import { requestUnlink } from '../src/queries/device-wishes.ts'
+import { requestUnlink } from '../src/queries/device-desired-state.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
-import { failUnlinkedMessages, firstWaiting, type WaitingPosition } from '../src/queries/end-waiting.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import {
-  claimMessages,
-  findMediaBlob,
-  listWaitingMessages,
-  recordOutcomes,
-  storeUploadedContent,
-} from '../src/queries/outbox.ts'
+import { findMediaBlob } from '../src/queries/media-blobs.ts'
+import { claimMessages } from '../src/queries/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/message-content.ts'
+import { recordOutcomes } from '../src/queries/message-outcomes.ts'
 import { insertReceivedMessages } from '../src/queries/received-messages.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
+import {
+  failUnlinkedMessages,
+  firstWaiting,
+  type WaitingPosition,
+} from '../src/queries/unsendable-messages.ts'
 import { storeMediaPart } from '../src/queries/waiting-media.ts'
+import { listWaitingMessages } from '../src/queries/waiting-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 
 const histories = 60
@@ -55,17 +57,17 @@ afterAll(async () => {
 })
 
 type ModelMessage = { status: MessageStatus; isScheduled: boolean; generation: number; hasBytes: boolean }
-/** What is known of a sender and its messages, in the order in which they were accepted. */
+/** The model of a sender, with its messages in the order in which they were accepted. */
 type Model = { isLinked: boolean; generation: number; messages: ModelMessage[]; received: number }
 type Real = { deviceId: number; sender: string; fence: Fence; ids: string[] }
 type Step = fc.AsyncCommand<Model, Real>
 
 const isOpen = ({ status }: ModelMessage) => status === 'queued' || status === 'sending'
-/** What was accepted for another link is not sent, also before it has failed. */
+/** A message that was accepted for another link is not sent, also before it has failed. */
 const isDue = (message: ModelMessage, { isLinked, generation }: Model) =>
   isOpen(message) && !message.isScheduled && isLinked && message.generation === generation
 
-/** The name is what fast-check prints. */
+/** fast-check prints the name. */
 function step(name: string, run: (model: Model, real: Real) => Promise<void>): Step {
   return {
     check: () => true,
@@ -77,7 +79,7 @@ function step(name: string, run: (model: Model, real: Real) => Promise<void>): S
   }
 }
 
-/** Does it to one of the messages, if there is any. */
+/** Applies a step to one of the messages, if there is one. */
 function stepOnMessage(
   name: string,
   run: (message: ModelMessage, id: string, real: Real, model: Model) => Promise<void>,
@@ -193,7 +195,7 @@ const refuse = stepOnMessage('refuse', async (message, id, real) => {
   if (isOpen(message)) message.status = 'failed'
 })
 
-/** The same one comes again and again until it is acknowledged. */
+/** WhatsApp delivers the same message again until it is acknowledged. */
 const receive = step('receive', async (model, real) => {
   for (let times = 0; times < 2; times++) {
     await insertReceivedMessages(db, [
@@ -253,7 +255,7 @@ async function begin(): Promise<Real> {
 }
 let senders = 0
 
-test('messages of a sender are what sends, schedules, cancellations, links, logouts and its owner have made of them', async () => {
+test('the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners', async () => {
   const steps = [
     fc.constant(link),
     fc.constant(link),

@@ -6,10 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
-import { expireMessages, firstWaiting } from '../src/queries/end-waiting.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import { claimMessages, findSentContent, recordOutcomes } from '../src/queries/outbox.ts'
+import { claimMessages } from '../src/queries/message-claims.ts'
+import { findSentContent } from '../src/queries/message-content.ts'
+import { recordOutcomes } from '../src/queries/message-outcomes.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
+import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
@@ -38,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => drop())
 
 type Outcome = 'sent' | 'delivered' | 'read' | 'failed'
-/** What may happen to a message, in any order: receipts come late, twice and several at a time. */
+/** Events of a message, in any order: receipts may be late, repeated and batched. */
 type Step =
   | { kind: 'claim' }
   | { kind: 'outcomes'; outcomes: Outcome[]; isFormerOwner: boolean; clockErrorMs: number }
@@ -70,7 +72,7 @@ const receipts = ['sent', 'delivered', 'read'] as const
 const rankOf = (status: MessageStatus) => (receipts as readonly MessageStatus[]).indexOf(status)
 const isOpen = (status: MessageStatus) => status === 'queued' || status === 'sending'
 
-/** The status after a step, said in another way than SQL says it. */
+/** The status after a step, computed independently of the SQL. */
 function next(status: MessageStatus, step: Step): MessageStatus {
   switch (step.kind) {
     case 'claim':
@@ -83,14 +85,14 @@ function next(status: MessageStatus, step: Step): MessageStatus {
       if (step.isFormerOwner || status === 'canceled') return status
       const best = receipts.findLast((receipt) => step.outcomes.includes(receipt))
       if (best === undefined) return isOpen(status) ? 'failed' : status
-      // That the server took it says nothing against a failure; that the recipient has it does.
+      // An acknowledgement of the server does not disprove a failure, but a receipt of the recipient does.
       if (status === 'failed') return best === 'sent' ? 'failed' : best
       return rankOf(best) > rankOf(status) ? best : status
     }
   }
 }
 
-test('a message only moves forward, whatever comes late, twice, at once, from a former owner or by a wrong clock', async () => {
+test('a status only moves forward, with outcomes that are late, repeated, concurrent, from a former owner or by a wrong clock', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (given) => {
       const message = await insertMessage()
@@ -99,7 +101,7 @@ test('a message only moves forward, whatever comes late, twice, at once, from a 
         await take(step, message)
         const after = await read(message.id)
         expect(after.status).toBe(next(before.status, step))
-        // What was written down once stays: moments, and no error where it was received.
+        // Recorded times stay, and a received message has no error.
         expect(after.isPlausible).toBe(true)
         for (const moment of ['sentAt', 'deliveredAt', 'readAt'] as const) {
           if (before[moment] !== null) expect(after[moment]).toBe(before[moment])
@@ -114,7 +116,7 @@ test('a message only moves forward, whatever comes late, twice, at once, from a 
   )
 })
 
-test('a message that could not be sent in its time fails with message_expired', async () => {
+test('a message that could not be sent in time fails with message_expired', async () => {
   const message = await insertMessage()
   await expire(3_600_000)
   expect(await read(message.id)).toMatchObject({ status: 'queued', errorCode: null })
@@ -122,7 +124,7 @@ test('a message that could not be sent in its time fails with message_expired', 
   expect(await read(message.id)).toMatchObject({ status: 'failed', errorCode: 'message_expired' })
 })
 
-test('only the recipient of a message, and the device that sent it, report on it and get its content', async () => {
+test('only the recipient and the sending device report on a message and get its content', async () => {
   const { id: messageId, createdAt } = await insertMessage()
   await claimMessages(db, [{ fence, id: messageId, createdAt, recipientJid: 'them', setback: null }])
   const outcome = { fence, messageId, status: 'read' as const, at: new Date().toISOString() }
@@ -140,7 +142,7 @@ test('only the recipient of a message, and the device that sent it, report on it
   expect(await findSentContent(db, device.id, messageId, ['x', 'them'])).toMatchObject({ id: messageId })
 })
 
-test('a claim that a crash of Postgres has undone makes no stranger of the recipient', async () => {
+test('a recipient is still recognised after a crash of Postgres has undone the claim', async () => {
   const { id: messageId } = await insertMessage()
   const at = new Date().toISOString()
   const outcome = { fence, messageId, deviceId: device.id, at, recipientJid: 'them' }

@@ -3,7 +3,8 @@ import { makeMessageId, messageIdOf, whatsAppIdOf } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { findSentContent, type MessageOutcome, recordOutcomes } from '../src/queries/outbox.ts'
+import { findSentContent } from '../src/queries/message-content.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
 
 const sender = '4915100000000'
 const dayMs = 86_400_000
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 const isoDay = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
 
-/** Accepted so many days ago, by a process whose clock was wrong by so many. */
+/** A message that was accepted `daysAgo`, by a process whose clock was wrong by `clockErrorDays`. */
 async function insertSending(daysAgo: number, clockErrorDays = 0): Promise<string> {
   const id = makeMessageId(sender, Date.now() - (daysAgo - clockErrorDays) * dayMs)
   await db.$client`
@@ -41,7 +42,7 @@ async function insertSending(daysAgo: number, clockErrorDays = 0): Promise<strin
 const statusOf = async (id: string) =>
   (await db.$client`SELECT status FROM messages WHERE id = ${id}`)[0]?.status
 
-/** As a worker does for a receipt, of which it knows no more than the id of WhatsApp. */
+/** As for a receipt, of which a worker knows only the WhatsApp id. */
 function outcomeOf(id: string, status: 'sent' | 'delivered'): MessageOutcome {
   const messageId = messageIdOf(whatsAppIdOf(id), sender) ?? ''
   return { fence, deviceId, messageId, status, at: new Date().toISOString() }
@@ -79,7 +80,7 @@ test('the acknowledgement of a message whose id has a wrong time finds the row t
   expect(await statusOf(id)).toBe('sent')
 })
 
-test('what belongs to no message is said, and what changes nothing is not', async () => {
+test('reports outcomes of no known message, and no others', async () => {
   const id = await insertSending(0)
   const unknown: string[] = []
   const note = (outcomes: MessageOutcome[]) => unknown.push(...outcomes.map(({ status }) => status))

@@ -32,7 +32,7 @@ async function insertMessage(createdAt: string, status = 'read'): Promise<void> 
     VALUES (gen_random_uuid(), 1, 1, ${createdAt}, 'out', 'text', '1', '2', ${status}, 'X', 1)`
 }
 
-/** A partition of a week long ago with one message in it. */
+/** Creates a partition of a past week with one message. */
 async function addOldPartition(name: string, from: string, to: string, status = 'read'): Promise<void> {
   await db.$client.unsafe(
     `CREATE TABLE ${name} PARTITION OF messages FOR VALUES FROM ('${from}') TO ('${to}')`,
@@ -40,7 +40,7 @@ async function addOldPartition(name: string, from: string, to: string, status = 
   await insertMessage(from, status)
 }
 
-/** Something that reads all messages for long, such as a backup. */
+/** A long transaction that reads all messages, such as a backup. */
 async function readForLong(): Promise<() => Promise<void>> {
   const reader = await db.$client.reserve()
   await reader`BEGIN`
@@ -52,8 +52,8 @@ async function readForLong(): Promise<() => Promise<void>> {
   }
 }
 
-describe('partitions that are made ahead', () => {
-  it('are made where they are missing, and nothing is left to do afterwards', async () => {
+describe('creating partitions ahead', () => {
+  it('creates missing partitions, and then finds nothing to do', async () => {
     const before = await listPartitions()
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
     await db.$client.unsafe(`DROP TABLE ${before.at(-1)}, ${before.at(-3)}`)
@@ -64,7 +64,7 @@ describe('partitions that are made ahead', () => {
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
   })
 
-  it('count as -1 weeks when nothing can be stored now', async () => {
+  it('counts -1 weeks when no message can be stored now', async () => {
     const partitions = await listPartitions()
     await db.$client.unsafe(`DROP TABLE ${partitions[1]}`)
     expect(await countPartitionWeeksAhead(db.$client)).toBe(-1)
@@ -74,20 +74,20 @@ describe('partitions that are made ahead', () => {
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
   })
 
-  it('are made although one of them cannot be', async () => {
+  it('creates the others when one fails', async () => {
     const before = await listPartitions()
     await db.$client.unsafe(`DROP TABLE ${before.at(-1)}, ${before.at(-2)}, ${before.at(-3)}`)
-    // An operator made one that overlaps.
+    // A partition that an operator created overlaps.
     const name = before.at(-2)?.replace('messages_', '') ?? ''
     const day = `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6)}`
     await db.$client.unsafe(
       `CREATE TABLE mine PARTITION OF messages FOR VALUES FROM ('${day} 01:00Z') TO ('${day} 02:00Z')`,
     )
-    await expect(ensureMessagePartitions(db.$client)).rejects.toThrow('could not be made')
+    await expect(ensureMessagePartitions(db.$client)).rejects.toThrow('Could not create partitions')
     expect(await listPartitions()).toEqual(expect.arrayContaining([before.at(-3), before.at(-1)]))
   })
 
-  it('are made while messages are read and written', async () => {
+  it('waits for no statement that reads or writes messages', async () => {
     const before = await listPartitions()
     await db.$client.unsafe(`DROP TABLE ${before.at(-1)}`)
     const end = await readForLong()
@@ -98,7 +98,7 @@ describe('partitions that are made ahead', () => {
 })
 
 describe('partitions past the retention', () => {
-  it('are dropped, but none that holds a message which still waits to be sent', async () => {
+  it('are dropped unless they hold a waiting message', async () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     await addOldPartition('messages_waiting_2020', '2020-01-09', '2020-01-16', 'queued')
     const before = await listPartitions()
@@ -107,7 +107,7 @@ describe('partitions past the retention', () => {
     expect(await db.$client`SELECT 1 FROM pg_class WHERE relname = 'messages_done'`).toEqual([])
   })
 
-  it('do not hold up messages that are accepted, although a long transaction reads the history', async () => {
+  it('are dropped without blocking new messages while a long transaction reads the history', async () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     const end = await readForLong()
     const dropping = dropOldMessagePartitions(db.$client, 30).catch((error: unknown) => error)
@@ -121,12 +121,12 @@ describe('partitions past the retention', () => {
     const startedAt = performance.now()
     await insertMessage(new Date().toISOString())
     expect(performance.now() - startedAt).toBeLessThan(500)
-    // It gave up, and the history no longer has what is half detached.
+    // It timed out, and the half-detached partition is no longer part of the history.
     expect(await dropping).toMatchObject({ code: '57014' })
     await end()
   })
 
-  it('are dropped in the end when a detachment was interrupted', async () => {
+  it('are dropped after an interrupted detachment', async () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     await addOldPartition('messages_also_done', '2020-01-09', '2020-01-16')
     const end = await readForLong()
@@ -137,14 +137,14 @@ describe('partitions past the retention', () => {
     expect(await dropOldMessagePartitions(db.$client, 30)).toEqual([])
   })
 
-  it('are dropped in the end when the process ended after the detachment, but no table that was archived', async () => {
+  it('are dropped when the process ended after the detachment, but archived tables are kept', async () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     await addOldPartition('messages_archived', '2020-01-09', '2020-01-16')
     await db.$client.unsafe('ALTER TABLE messages DETACH PARTITION messages_archived')
     const holder = await db.$client.reserve()
     await holder`BEGIN`
     await holder`SELECT 1 FROM messages_archived`
-    // A lock on the table itself: its drop fails after the detachment.
+    // A lock on the table makes its drop fail after the detachment.
     const failing = new Proxy(db.$client, {
       get: (sql, name) => (name === 'begin' ? refuseDrop(sql) : Reflect.get(sql, name)),
     })
@@ -156,7 +156,7 @@ describe('partitions past the retention', () => {
   })
 })
 
-/** Lets the mark through and ends before the drop. */
+/** Allows the comment and fails before the drop. */
 function refuseDrop(sql: Database['$client']): unknown {
   return (work: (tx: { unsafe(text: string): Promise<unknown> }) => Promise<unknown>) =>
     sql.begin((tx) =>

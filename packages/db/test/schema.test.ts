@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/
 import { generateDrizzleJson } from 'drizzle-kit/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import * as schema from '../src/schema.ts'
+import { schema } from '../src/schema.ts'
 
 type Column = { name: string; type: string; notNull: boolean }
 type Index = { name: string; isUnique: boolean; columns: { expression: string }[] }
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('the snapshot that the next migration is compared with is of this schema', () => {
+test('the latest snapshot of the migrations matches the schema', () => {
   const last = String(read('_journal.json').entries.length - 1).padStart(4, '0')
   expect(read(`${last}_snapshot.json`).tables).toEqual(JSON.parse(JSON.stringify(tables)))
 })
@@ -30,7 +30,7 @@ test('the snapshot that the next migration is compared with is of this schema', 
 const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`../migrations/meta/${name}`, import.meta.url), 'utf8'))
 
-test.each(Object.values(tables))('the migrations make $name as the schema says', async (table) => {
+test.each(Object.values(tables))('the migrations create $name as in the schema', async (table) => {
   const columns = await db.$client<Column[]>`
     SELECT attname AS name, format_type(atttypid, atttypmod) AS type, attnotnull AS "notNull"
     FROM pg_attribute WHERE attrelid = ${table.name}::regclass AND attnum > 0 AND NOT attisdropped`

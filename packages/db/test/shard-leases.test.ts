@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { storeAuthWrites } from '../src/queries/device-auth.ts'
-import { leaveDevices } from '../src/queries/device-state.ts'
+import { releaseDevices } from '../src/queries/device-owner-view.ts'
 import { type Fence, fenceOf, fencesOf, OwnershipLost } from '../src/queries/fence.ts'
 import {
   claimShards,
@@ -65,7 +65,7 @@ test('49 workers that claim, release and die at once never own a shard together'
   expect(taken).toBe(0)
 })
 
-test('claims only for a live worker inside its lease', async () => {
+test('claims only for a live worker within its lease', async () => {
   const [draining, lapsed, dead] = [await register(), await register(), await register()]
   await sql`UPDATE workers SET state = 'draining' WHERE id = ${draining}`
   await sql`UPDATE workers SET lease_until = now() - interval '1 ms' WHERE id = ${lapsed}`
@@ -73,7 +73,7 @@ test('claims only for a live worker inside its lease', async () => {
   for (const id of [draining, lapsed, dead, randomUUID()]) expect(await claimShards(db, id, [1])).toEqual([])
 })
 
-test('releases only what is still owned with that epoch', async () => {
+test('releases only shards that are still owned with that epoch', async () => {
   const [former, owner] = [await register(), await register()]
   const before = await claimShards(db, former, [7])
   await releaseShards(db, former, before)
@@ -93,12 +93,12 @@ test('counts the linked devices of unowned shards', async () => {
   expect([unowned.get(4), unowned.get(5), unowned.get(6)]).toEqual([0, 2, 1])
 })
 
-test('what an owner leaves is offline, and waits for its turn to log in', async () => {
+test('released devices are offline, and wait for their turn to log in', async () => {
   const { former, owner, before, now } = await changeOwner(5)
   await sql`UPDATE devices SET connection = 'online', offline_since = NULL WHERE shard = 5`
-  await leaveDevices(db, [{ shard: 5, workerId: former, epoch: before }])
+  await releaseDevices(db, [{ shard: 5, workerId: former, epoch: before }])
   expect(await countOpeningDevices(db, [5])).toBe(0)
-  await leaveDevices(db, [{ shard: 5, workerId: owner, epoch: now }])
+  await releaseDevices(db, [{ shard: 5, workerId: owner, epoch: now }])
   expect(await countOpeningDevices(db, [5])).toBe(2)
   expect(await countOpeningDevices(db, [6])).toBe(0)
   expect(await sql`SELECT DISTINCT connection FROM devices WHERE shard = 5`).toEqual([
@@ -116,7 +116,7 @@ test("a former owner's fenced write changes nothing", async () => {
   expect(await write(3, owner, now)).toBe(1)
 })
 
-test('of many fences only those that hold are valid', async () => {
+test('only the fences that hold are valid in a batch', async () => {
   const { former, owner, before, now } = await changeOwner(3)
   const [kept] = await claimShards(db, former, [2])
   const fences = [
@@ -143,7 +143,7 @@ test('a fence of an earlier lease of the same worker does not hold', async () =>
   }
 })
 
-test('a late write of an earlier lease is refused beside one of the present lease, in one batch', async () => {
+test('refuses a late write of an earlier lease in one batch with a write of the present lease', async () => {
   const owner = await register()
   const [earlier] = await claimShards(db, owner, [5])
   await releaseShards(db, owner, earlier ? [earlier] : [])
@@ -158,7 +158,7 @@ test('a late write of an earlier lease is refused beside one of the present leas
   expect(await sql`SELECT id FROM device_auth WHERE device_id = 5`).toEqual([{ id: 'present' }])
 })
 
-test('a takeover leaves a shard alone while a fenced write of it runs', async () => {
+test('a takeover skips a shard while a fenced write of it runs', async () => {
   const [owner, other] = [await register(), await register()]
   const claimed = await claimShards(db, owner, [8, 9])
   const epoch = claimed.find(({ shard }) => shard === 8)?.epoch ?? 0

@@ -22,7 +22,7 @@ let otherAuthority: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'wagate-tls-'))
-  // Postgres may run under another account.
+  // Postgres may run as another user.
   execFileSync('chmod', ['711', folder])
   server = await startPostgres({
     folder: join(folder, 'postgres'),
@@ -66,7 +66,7 @@ function makeCertificate(name: string, directory: string): string {
   return file
 }
 
-/** How the connection is seen by Postgres, or why there is none. */
+/** Postgres's view of the connection, or the error code. */
 async function connect(
   parameters: Record<string, string>,
   { hostname = 'localhost' } = {},
@@ -86,20 +86,20 @@ async function connect(
   }
 }
 
-test('verify-full takes the server of the name and the authority that were given', async () => {
+test('verify-full accepts a server with the given name and authority', async () => {
   const verified = { sslmode: 'verify-full', sslrootcert: certificate }
   expect(await connect(verified)).toBe(true)
 })
 
 test('verify-full refuses a server of another name', async () => {
   const verified = { sslmode: 'verify-full', sslrootcert: certificate }
-  // An address of this very server that its certificate does not name.
+  // An address of this server that its certificate does not contain.
   const hostname = '127.0.0.1'
   expect(await connect(verified, { hostname })).toBe('ERR_TLS_CERT_ALTNAME_INVALID')
   expect(await connect({ ...verified, sslmode: 'verify-ca' }, { hostname })).toBe(true)
 })
 
-test('the server is told the name that is asked for', async () => {
+test('sends the server name in the handshake', async () => {
   const names: string[] = []
   const listener = createServer((socket) => {
     socket.once('data', () => {
@@ -127,12 +127,12 @@ test('the server is told the name that is asked for', async () => {
 test('verify-full and verify-ca refuse a server of another authority', async () => {
   for (const sslmode of ['verify-full', 'verify-ca']) {
     expect(await connect({ sslmode, sslrootcert: otherAuthority })).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
-    // Without a file the authorities count that Node knows.
+    // Without a file, Node's authorities apply.
     expect(await connect({ sslmode })).toBe('DEPTH_ZERO_SELF_SIGNED_CERT')
   }
 })
 
-test('require encrypts, believes every server and says so', async () => {
+test('require encrypts, accepts every server and reports it as unauthenticated', async () => {
   expect(await connect({ sslmode: 'require' })).toBe(true)
   expect(await connect({})).toBe(false)
   const isUnauthenticated = (parameters: string) =>
@@ -151,7 +151,7 @@ test('a mode that falls back to plain text is refused', () => {
   }
 })
 
-test('the migration connects by the same rules', async () => {
+test('the migration uses the same TLS settings', async () => {
   const url = new URL(server.url)
   url.hostname = 'localhost'
   url.searchParams.set('sslmode', 'verify-full')

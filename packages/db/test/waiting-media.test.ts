@@ -53,12 +53,12 @@ async function accept(
   return { id, outcome: acceptance?.outcome, stored: blob?.bytes.toString() }
 }
 
-test('media are put together in the order of their parts', async () => {
+test('media is joined in the order of its parts', async () => {
   const uploadId = await upload({ 2: 'c', 0: 'z', 10: 'd', 1: 'b' })
   expect(await accept({ uploadId, bytes: 4 })).toMatchObject({ outcome: 'accepted', stored: 'zbcd' })
 })
 
-test('media of which a part is missing are not accepted, and their idempotency key stays free', async () => {
+test('media with a missing part is not accepted, and its idempotency key stays unused', async () => {
   const idempotency = { operation: 'send-media', key: 'k', payloadHash: '' }
   const uploadId = await upload({ 1: 'b' })
   const nothing = { stored: undefined, outcome: 'media_lost' }
@@ -68,14 +68,14 @@ test('media of which a part is missing are not accepted, and their idempotency k
   expect(await accept(whole, { idempotency })).toMatchObject({ outcome: 'accepted', stored: 'ab' })
 })
 
-test('parts of another account are nothing', async () => {
+test('parts of another account are not used', async () => {
   const uploadId = await upload({ 0: 'secret' }, accountId + 1)
   expect(await accept({ uploadId, bytes: 6 })).toMatchObject({ outcome: 'media_lost', stored: undefined })
   await deleteMediaParts(db, { accountId, uploadId })
   expect(await db.$client`SELECT 1 FROM media_parts WHERE upload_id = ${uploadId}`).toHaveLength(1)
 })
 
-test('parts that are left over take part in nothing', async () => {
+test('leftover parts are not used', async () => {
   await upload({ 0: 'left' })
   const uploadId = await upload({ 0: 'mine' })
   expect(await accept({ uploadId, bytes: 4 })).toMatchObject({ outcome: 'accepted', stored: 'mine' })

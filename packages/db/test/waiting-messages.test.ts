@@ -2,17 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { listDevicesWithWork, removeDevice, wipeCredentials } from '../src/queries/device-state.ts'
+import { listDevicesWithWork } from '../src/queries/device-owner-view.ts'
+import { removeDevice, wipeCredentials } from '../src/queries/device-removal.ts'
+import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { claimMessages } from '../src/queries/message-claims.ts'
 import {
-  type EndedPage,
   expireMessages,
+  type FailedPage,
   failUnlinkedMessages,
   firstWaiting,
   listDevicesWithExpired,
   type WaitingPosition,
-} from '../src/queries/end-waiting.ts'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
-import { claimMessages, countWaiting, listWaitingMessages } from '../src/queries/outbox.ts'
+} from '../src/queries/unsendable-messages.ts'
+import { countWaitingMessages, listWaitingMessages } from '../src/queries/waiting-messages.ts'
 
 const sender = '4915100000000'
 const hourMs = 3_600_000
@@ -41,7 +43,7 @@ beforeEach(async () => {
     SELECT ${deviceId}, ${shard}, max(id), ${`${sender}${deviceId}`}, '', 'linked', 1, true FROM accounts`
 })
 
-/** Fills in what a test is not about. `at` and `sendAt` are relative to now. */
+/** Inserts messages with defaults. `at` and `sendAt` are relative to now. */
 async function insertWaiting(
   count: number,
   {
@@ -58,11 +60,11 @@ async function insertWaiting(
     FROM generate_series(1, ${count}::int) AS n`
 }
 
-async function endAll(step: (from: WaitingPosition) => Promise<EndedPage>): Promise<number[]> {
+async function endAll(step: (from: WaitingPosition) => Promise<FailedPage>): Promise<number[]> {
   const sizes: number[] = []
   for (let from: WaitingPosition | undefined = firstWaiting; from; ) {
-    const { ended, next } = await step(from)
-    sizes.push(ended)
+    const { failed, next } = await step(from)
+    sizes.push(failed)
     from = next
   }
   return sizes
@@ -86,16 +88,16 @@ describe('expiry', () => {
     expect(await listExpired()).toContain(deviceId)
     expect(await expire()).toEqual([200, 200, 100, 200, 40])
     expect(await listExpired()).not.toContain(deviceId)
-    expect(await countWaiting(db, deviceId, 100)).toBe(15)
+    expect(await countWaitingMessages(db, deviceId, 100)).toBe(15)
   })
 
-  it('is refused to a former owner', async () => {
+  it('a former owner cannot expire messages', async () => {
     await insertWaiting(1, { at: '-73 hours' })
     fence = { ...fence, epoch: 6 }
     await expect(expire()).rejects.toThrow(OwnershipLost)
   })
 
-  it('finds a message that has waited for longer than anything is sent', async () => {
+  it('finds a message that is older than any that is still sent', async () => {
     await db.$client`CREATE TABLE IF NOT EXISTS messages_of_old PARTITION OF messages FOR VALUES FROM ('2020-01-02') TO ('2020-01-09')`
     await insertWaiting(1, { at: '0' })
     await db.$client`UPDATE messages SET created_at = '2020-01-03' WHERE device_id = ${deviceId}`
@@ -106,7 +108,7 @@ describe('expiry', () => {
 })
 
 describe('messages of a former link', () => {
-  it('fail in bounded statements when the device is unlinked, scheduled ones as well', async () => {
+  it('fail in limited statements when the device is unlinked, scheduled ones as well', async () => {
     await insertWaiting(300)
     await insertWaiting(220, { sendAt: '10 days' })
     expect(await failUnlinked()).toEqual([0, 0, 0, 0])
@@ -117,20 +119,20 @@ describe('messages of a former link', () => {
     expect(rows).toEqual([{ code: 'sender_logged_out' }])
   })
 
-  it('fail after another link, and those of that link do not', async () => {
+  it('fail after another link, whose own messages do not', async () => {
     await insertWaiting(3)
     await insertWaiting(2, { generation: 2 })
     await db.$client`UPDATE devices SET link_generation = 2 WHERE id = ${deviceId}`
     expect(await failUnlinked()).toEqual([3, 0])
-    expect(await countWaiting(db, deviceId, 9)).toBe(2)
+    expect(await countWaitingMessages(db, deviceId, 9)).toBe(2)
   })
 
-  it('are never sent, also before they have failed: they are neither listed nor claimed', async () => {
+  it('are neither listed nor claimed, also before they have failed', async () => {
     await insertWaiting(2)
     const [read] = await listWaitingMessages(db, deviceId, list)
     if (!read) throw new Error('The message was not listed')
     const claim = { ...read, fence, recipientJid: 'x@s.whatsapp.net', setback: null }
-    // Unlinked and linked again between the reading and the sending.
+    // The device is unlinked and linked again between the read and the claim.
     await db.$client`UPDATE devices SET has_credentials = false WHERE id = ${deviceId}`
     expect(await claimMessages(db, [claim])).toEqual([undefined])
     await db.$client`UPDATE devices SET has_credentials = true, link_generation = 2 WHERE id = ${deviceId}`
@@ -142,7 +144,7 @@ describe('messages of a former link', () => {
 })
 
 describe('scheduled messages', () => {
-  it('are work when they are due and not before', async () => {
+  it('count as work only when they are due', async () => {
     await insertWaiting(3, { sendAt: '1 hour' })
     expect(await isWorking()).toBe(false)
     await insertWaiting(1, { at: '-1 hour', sendAt: '-1 minute' })
@@ -150,12 +152,12 @@ describe('scheduled messages', () => {
     expect(await listWaitingMessages(db, deviceId, list)).toHaveLength(1)
   })
 
-  it('that are not due cost neither the poll nor the reading of what is due anything', async () => {
+  it('that are not due cost neither the poll nor the list of due messages anything', async () => {
     await insertWaiting(10_000, { sendAt: '10 days' })
     await insertWaiting(2)
     await db.$client`ANALYZE messages`
     for (const read of [isWorking, () => listWaitingMessages(db, deviceId, list)]) {
-      // Also with the generic plan that follows after five executions.
+      // Postgres uses a generic plan after five executions.
       for (let n = 0; n < 7; n++) await read()
       const before = await readRows()
       await read()
@@ -175,7 +177,7 @@ describe('scheduled messages', () => {
     expect((await readRows()) - before).toBeLessThan(100)
   })
 
-  it('may have waited for as long as send_at and MESSAGE_TTL_MS allow', async () => {
+  it('are sent after as long as send_at and MESSAGE_TTL_MS allow', async () => {
     const startsAt = new Date(Date.now() - 61 * 24 * hourMs).toISOString().slice(0, 10)
     await db.$client.unsafe(
       `CREATE TABLE messages_long_ago PARTITION OF messages FOR VALUES FROM ('${startsAt} 00:00Z') TO ('${startsAt} 24:00Z')`,
@@ -187,7 +189,7 @@ describe('scheduled messages', () => {
   })
 })
 
-/** Rows and index entries of messages that were fetched, by this database. */
+/** Rows and index entries of messages that this database has fetched. */
 async function readRows(): Promise<number> {
   await db.$client`SELECT pg_stat_force_next_flush()`
   await db.$client`SELECT pg_stat_clear_snapshot()`
@@ -197,7 +199,7 @@ async function readRows(): Promise<number> {
 }
 
 describe('a clock of Postgres that was set back', () => {
-  it('hides nothing that was accepted before', async () => {
+  it('hides no message that was accepted before', async () => {
     await insertWaiting(1, { at: '60 seconds' })
     expect(await isWorking()).toBe(true)
     const [message] = await listWaitingMessages(db, deviceId, list)
@@ -206,7 +208,7 @@ describe('a clock of Postgres that was set back', () => {
 })
 
 describe('keys of a device', () => {
-  it('are wiped in bounded statements, the credentials last', async () => {
+  it('are wiped in limited statements, the credentials last', async () => {
     await db.$client`
       INSERT INTO device_auth (device_id, type, id, value)
       SELECT ${deviceId}::int, 'session', n::text, ''::bytea FROM generate_series(1, 12000) AS n
@@ -228,7 +230,7 @@ describe('keys of a device', () => {
     ])
   })
 
-  it('keep a deleted device from being removed until they are wiped, and so does a message that waits', async () => {
+  it('keep a deleted device from being removed until they are wiped, and so does a waiting message', async () => {
     await db.$client`UPDATE devices SET deleted_at = now() - interval '1 minute', has_credentials = false WHERE id = ${deviceId}`
     await db.$client`INSERT INTO device_auth (device_id, type, id, value) VALUES (${deviceId}, 'session', '1', '')`
     await insertWaiting(1, { sendAt: '1 day' })

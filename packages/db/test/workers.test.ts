@@ -34,7 +34,7 @@ afterAll(async () => {
   await server.drop()
 })
 
-test('a start under the name of a living worker marks that one dead at once', async () => {
+test('a worker that starts replaces a live one of its name at once', async () => {
   const [earlier, other] = [await register('a'), await register('b')]
   const later = await register('a')
   expect(await states()).toEqual(
@@ -47,7 +47,7 @@ test('a start under the name of a living worker marks that one dead at once', as
   expect(await renewWorker(db, earlier, leaseTtlMs)).toBe(false)
 })
 
-test('a worker that was replaced comes back beside the one that has its name', async () => {
+test('a replaced worker registers again beside the one that has its name', async () => {
   const name = 'a'
   await register(name)
   const holder = await register(name)
@@ -57,7 +57,7 @@ test('a worker that was replaced comes back beside the one that has its name', a
   expect((await states()).get(holder)).toBe('live')
 })
 
-test('a worker that was marked dead gets its name back when it is free', async () => {
+test('a worker that was marked dead gets its name back when it is unused', async () => {
   await unregisterWorker(db, await register('a'))
   const again = { id: randomUUID(), name: 'a', capacity: 1, leaseTtlMs }
   expect(await registerWorkerAgain(db, again)).toBe('a')
@@ -74,7 +74,7 @@ test('marks workers past their lease dead, draining ones as well', async () => {
   expect((await states()).get(living)).toBe('live')
 })
 
-test('reaps nobody before its own lease was renewed for one full TTL', async () => {
+test('marks no worker dead before it has renewed its own lease for one full TTL', async () => {
   const reaper = await register('reaper')
   const lapsed = await register('a')
   await lapse(lapsed)
@@ -83,7 +83,7 @@ test('reaps nobody before its own lease was renewed for one full TTL', async () 
   expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toHaveLength(1)
 })
 
-test('a gap in its own renewals takes the right to reap away', async () => {
+test('a worker with a gap in its renewals marks no others dead', async () => {
   const reaper = await registerLongAgo('reaper')
   const lapsed = await register('a')
   await lapse(lapsed)
@@ -93,7 +93,7 @@ test('a gap in its own renewals takes the right to reap away', async () => {
   expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
 })
 
-test('renewing in time keeps the right to reap', async () => {
+test('a worker that renews in time may mark others dead', async () => {
   const reaper = await registerLongAgo('reaper')
   const lapsed = await register('a')
   await lapse(lapsed)
@@ -111,13 +111,13 @@ test('a silent worker whose connection has ended is dead before the end of its l
   expect((await states()).get(stopped)).toBe('live')
 })
 
-test('a worker whose connections have ended has the time of a heartbeat for the next one', async () => {
+test('a worker whose connections have ended has the time of one heartbeat to connect again', async () => {
   const reaper = await registerLongAgo('reaper')
   await registerOverEndedConnection('a')
   expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
 })
 
-test('a silent worker of which another connection lives is not dead', async () => {
+test('a silent worker with another open connection is not dead', async () => {
   const reaper = await registerLongAgo('reaper')
   await registerOverEndedConnection('a')
   const living = openTestDatabase('a')
@@ -126,7 +126,7 @@ test('a silent worker of which another connection lives is not dead', async () =
   await closeDatabase(living)
 })
 
-test('what ended the connection of the reaper as well was no death', async () => {
+test('an outage that also ended the own connection is not a death', async () => {
   const reaper = await registerLongAgo('reaper')
   await registerOverEndedConnection('a')
   await sql`SELECT pg_sleep(0.02)`
@@ -153,7 +153,7 @@ test('after the clock of Postgres was set back, a worker that died before is dea
   expect((await states()).get(living)).toBe('live')
 })
 
-test('after the clock of Postgres was set back, a worker reaps again once it was alive for one lease', async () => {
+test('after the clock of Postgres was set back, a worker marks others dead again after one lease', async () => {
   const [reaper, lapsed] = [await register('reaper'), await register('a')]
   await sql`UPDATE workers SET renewed_since = now() + interval '60 s' WHERE id = ${reaper}`
   await lapse(lapsed)
@@ -162,7 +162,7 @@ test('after the clock of Postgres was set back, a worker reaps again once it was
   expect(await markGoneWorkersDead(db, { id: reaper, leaseTtlMs: 100, silentMs: 50 })).toHaveLength(1)
 })
 
-test('after the clock of Postgres was set forward, everybody renews first', async () => {
+test('after the clock of Postgres was set forward, workers can renew before any is marked dead', async () => {
   const [first, second] = [await registerLongAgo('a'), await registerLongAgo('b')]
   await sql`UPDATE workers SET renewed_at = now() - interval '60 s', lease_until = now() - interval '54 s'`
   expect(await markGoneWorkersDead(db, { id: first, ...patience })).toEqual([])
@@ -171,7 +171,7 @@ test('after the clock of Postgres was set forward, everybody renews first', asyn
   expect(await renewWorker(db, second, leaseTtlMs)).toBe(true)
 })
 
-test('lists live workers in the order of their start, with what they own', async () => {
+test('lists live workers in the order of their start, with the number of their shards', async () => {
   const [first, second, draining] = [await register('b'), await register('a'), await register('c')]
   await claimShards(db, second, [1, 2, 3])
   await markWorkerDraining(db, draining)
@@ -181,7 +181,7 @@ test('lists live workers in the order of their start, with what they own', async
   ])
 })
 
-test('knows when a worker that falls silent may be marked dead', async () => {
+test('tells when a silent worker can be marked dead', async () => {
   const id = await register('a')
   const deathInMs = async () => (await listLiveWorkers(db, patience))[0]?.deathInMs
   const silent = (ms: number) =>
@@ -193,7 +193,7 @@ test('knows when a worker that falls silent may be marked dead', async () => {
   expect(await deathInMs()).toBe(null)
 })
 
-test('deletes workers that are long dead, unless they still own a shard', async () => {
+test('deletes workers that died long ago, unless they still own a shard', async () => {
   const [owner, gone, fresh] = [await register('a'), await register('b'), await register('c')]
   await claimShards(db, owner, [1])
   await sql`UPDATE workers SET state = 'dead'`

@@ -2,17 +2,17 @@ import type { Running } from '@wagate/runtime/running'
 import { type Leave, openChannels } from './channels.ts'
 import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 
-/** Tells every API process that a key was revoked, or that role or expiry of an account changed. */
+/** Notifies every API process that a key was revoked, or that the role or expiry of an account changed. */
 export type AccountEvents = Running & {
-  /** Best effort: whoever does not hear it knows it when its cache has expired. */
+  /** Best effort: a process that misses it sees the change when its cache expires. */
   publishChanged(accountId: number): Promise<void>
-  /** Never fails: without Redis it hears what comes once Redis is back. */
+  /** Never fails. Without Redis, the listener receives events once Redis is back. */
   onChanged(listener: (accountId: number) => void): Leave
 }
 
 const channel = 'wa:accounts'
 
-/** Two connections: one that publishes, one that listens. */
+/** Opens two connections: one to publish and one to subscribe. */
 export function openAccountEvents(redisUrl: string, { onError }: { onError: OnRedisError }): AccountEvents {
   const redis = connectForRequests(redisUrl, onError)
   const connected = firstAttempt(redis)

@@ -4,9 +4,9 @@ import { connectForSubscriptions, firstAttempt, type OnRedisError } from './redi
 type Listener = (message: string) => void
 
 export type Channels = Running & {
-  /** Rejects when Redis is away. Resolves once Redis has confirmed, to the function that ends the subscription. */
+  /** Resolves to the function that ends the subscription, after Redis has confirmed it. Rejects without Redis. */
   subscribe(channel: string, listener: Listener): Promise<Leave>
-  /** Never rejects: without Redis the listener hears what comes once Redis is back. */
+  /** Never rejects. Without Redis, the listener receives messages once Redis is back. */
   join(channel: string, listener: Listener): Leave
 }
 
@@ -14,7 +14,7 @@ export type Leave = () => Promise<void>
 
 const pingMs = 4000
 
-/** Many listeners over one connection; a channel is left with its last listener, and joined again after an outage. */
+/** Many listeners over one connection. Leaves a channel with its last listener, and subscribes again after an outage. */
 export function openChannels(redisUrl: string, onError: OnRedisError): Channels {
   const redis = connectForSubscriptions(redisUrl, onError)
   const connected = firstAttempt(redis)
@@ -25,7 +25,7 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       try {
         listener(message)
       } catch (error) {
-        // Anybody with access to Redis may publish: what cannot be read must not end the process.
+        // Any client of Redis may publish, so an unreadable message must not end the process.
         onError(error as Error)
       }
     }
@@ -34,19 +34,19 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
     if (listeners.size > 0) redis.subscribe(...listeners.keys()).catch(onError)
   })
 
-  // Only a command that waits for its answer wakes the socket timeout: a listener never sends one.
+  // The socket timeout applies only while a command waits for its reply, and a subscriber sends none otherwise.
   const heartbeat = setInterval(() => redis.ping().catch(() => undefined), pingMs)
   heartbeat.unref()
 
   function add(channel: string, given: Listener): Leave {
-    // One function may be given twice, each subscription ends by itself.
+    // A wrapper, so that a function that is passed twice has two independent subscriptions.
     const listener: Listener = (message) => given(message)
     listeners.set(channel, (listeners.get(channel) ?? new Set()).add(listener))
     return async () => {
       const rest = listeners.get(channel)
       if (!rest?.delete(listener) || rest.size > 0) return
       listeners.delete(channel)
-      // Without Redis there is nothing to leave.
+      // Without Redis no subscription exists.
       await redis.unsubscribe(channel).catch(() => undefined)
     }
   }
@@ -56,7 +56,7 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       await connected
       const leave = add(channel, listener)
       try {
-        // Also for a channel already joined: the confirmation proves that it is.
+        // Also for a channel with listeners: the confirmation proves that the subscription exists.
         await redis.subscribe(channel)
         return leave
       } catch (error) {

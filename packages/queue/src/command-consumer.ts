@@ -8,25 +8,25 @@ import { type Redis, ReplyError } from 'ioredis'
 import { commandQueue, openCommandQueue } from './command-queue.ts'
 import { connectForConsumers, type OnRedisError } from './redis.ts'
 
-/** The connection that all consumers of a process share. Each opens a second, blocking one beside it. */
+/** The connection that all consumers of a process share. Each consumer opens another, blocking one. */
 export type ConsumerConnection = Running & { readonly redis: Redis }
 
 const retryMs = 500
 const startMsMax = 500
-const lookMs = 5000
+const checkMs = 5000
 const ignore = () => undefined
 
 type Options = {
   shard: number
   handlers: CommandHandlers
   onError: OnRedisError
-  /** It has dropped what came after it was returned: look at the database. */
+  /** Called when it drops commands after the start: poll the database for work. */
   onDropped?: () => void
 }
 
 export function openConsumerConnection(redisUrl: string, onError: OnRedisError): ConsumerConnection {
   const redis = connectForConsumers(redisUrl, onError)
-  // Every consumer listens for errors and closing.
+  // Every consumer adds listeners for errors and closing.
   redis.setMaxListeners(0)
   return {
     redis,
@@ -37,20 +37,20 @@ export function openConsumerConnection(redisUrl: string, onError: OnRedisError):
 }
 
 /**
- * Drops the commands that wait for this shard, then consumes what comes: look at the database after this.
- * Without Redis it returns after half a second and begins by itself once Redis is there. After an outage, or when
- * Redis refused to write, it drops what waits again.
+ * Drops the waiting commands of this shard, then consumes new ones. Poll the database for work after it returns. Without
+ * Redis it returns after half a second and starts consuming once Redis is available. It drops waiting commands again
+ * after an outage, and when Redis has refused a write.
  */
 export async function startCommandConsumer(
   connection: ConsumerConnection,
   { shard, handlers, onError, onDropped }: Options,
 ): Promise<Running> {
   const { redis } = connection
-  // The connection reports its errors already.
+  // The shared connection already reports its errors.
   const queue = openCommandQueue(redis, shard, ignore)
   let worker: Worker | undefined
   let isClosed = false
-  /** Tells whoever waits for the next drop. */
+  /** Called after each drop: first to end the start, then as `onDropped`. */
   let announce: () => void = ignore
   const firstDrop = new Promise<void>((resolve) => {
     announce = resolve
@@ -64,7 +64,7 @@ export async function startCommandConsumer(
         break
       } catch (error) {
         if (isClosed) return
-        // A former owner that does not know it yet may be dropping at the same moment: BullMQ refuses one of both.
+        // A former owner that has not noticed its loss may drop at the same time. BullMQ then refuses one of both.
         onError(error as Error)
         await delay(retryMs, undefined, { ref: false })
       }
@@ -75,16 +75,16 @@ export async function startCommandConsumer(
   }
 
   /**
-   * A former owner that is killed while it drops what waits leaves the queue paused, and FLUSHALL takes the length of
-   * the event stream with it. Neither says so to anybody.
+   * A former owner that is killed while it drops commands leaves the queue paused, and FLUSHALL deletes the length of the
+   * event stream. Neither causes an error or an event.
    */
-  async function look(): Promise<void> {
+  async function checkQueue(): Promise<void> {
     if (!worker || redis.status !== 'ready') return
     const [paused, eventsMax] = await redis.hmget(queue.toKey('meta'), 'paused', 'opts.maxLenEvents')
     if (paused !== null || eventsMax !== '0') drop()
   }
 
-  const timer = setInterval(() => void look().catch(ignore), lookMs)
+  const timer = setInterval(() => void checkQueue().catch(ignore), checkMs)
   drop()
   await within(startMsMax, firstDrop)
   announce = onDropped ?? ignore
@@ -95,22 +95,22 @@ export async function startCommandConsumer(
       isClosed = true
       clearInterval(timer)
       redis.off('ready', drop)
-      // By force: a handler that still runs is finished by its own means, its job is dropped by the next owner.
+      // Forced: a running handler finishes on its own, and the next owner drops its job.
       await worker?.close(true)
-      // It listens on the connection that outlives it.
+      // It has listeners on the connection, which outlives it.
       await queue.close()
     },
   }
 }
 
 /**
- * A command that was being handled when its owner was killed, that Redis handed out over a connection that was lost,
- * or whose end a full Redis refused to write, keeps its deduplication key, and every later one of its kind would be
- * swallowed. Nothing is lost: rows are committed before their command is added.
+ * A command keeps its deduplication key if its owner was killed while handling it, if Redis delivered it over a lost
+ * connection, or if a full Redis refused to record its end. Later commands of its kind would then be ignored. Dropping
+ * loses nothing, because rows are committed before their command is added.
  */
 async function dropWaiting(redis: Redis, queue: Queue): Promise<void> {
   await queue.obliterate({ force: true })
-  // Nobody reads the event stream; BullMQ's scripts take its length from here (the option of a Queue writes the same).
+  // The event stream is unused. BullMQ's scripts read its length from here, where the option of a Queue writes it too.
   await redis.hset(queue.toKey('meta'), 'opts.maxLenEvents', 0)
 }
 
@@ -130,14 +130,14 @@ function startWorker(
     skipVersionCheck: true,
     skipWaitingForReady: true,
     skipStalledCheck: true,
-    // Only this owner takes jobs of this queue, so a lock protects nothing, but a lapsed one makes a job stay
-    // active for ever, and its deduplication key with it.
+    // Only this owner processes jobs of this queue, so a lock protects nothing. But if it expires, the job stays active
+    // and keeps its deduplication key.
     lockDuration: 3_600_000,
-    // Below the socket timeout of the connection, which the blocking one inherits.
+    // In seconds. Below the socket timeout, which the blocking connection inherits.
     drainDelay: 5,
     runRetryDelay: 1000,
   })
-  // In an outage the shared connection reports once what every consumer would repeat.
+  // During an outage the shared connection reports the error once, for all consumers.
   worker.on('error', (error) => {
     if (redis.status === 'ready') onError(error)
     if (error instanceof ReplyError) onRefused()

@@ -6,13 +6,13 @@ import { openCommandQueue } from './command-queue.ts'
 import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 
 export type CommandProducer = Running & {
-  /** Rejects at once when Redis is away and within 2 s when it is frozen. */
+  /** Rejects at once without Redis, and within 2 s when Redis does not answer. */
   add(commands: Command[]): Promise<void>
 }
 
 type Options = { shards: number; onError: OnRedisError }
 
-/** One connection, and a queue object for each shard that was ever written to. */
+/** Opens one connection, and one queue object for each shard when it is first used. */
 export function openCommandProducer(redisUrl: string, { shards, onError }: Options): CommandProducer {
   const redis = connectForRequests(redisUrl, onError)
   const connected = firstAttempt(redis)
@@ -47,8 +47,8 @@ export function openCommandProducer(redisUrl: string, { shards, onError }: Optio
 }
 
 /**
- * A waiting command of the same kind for the same device already says it all. `keepLastIfActive` because one
- * that is being handled does not: what came after its look at the database needs another look.
+ * A waiting command makes later ones of its kind for the same device redundant. A command that is being handled does not,
+ * because its handler may have read the database before the later change: hence `keepLastIfActive`.
  */
 function jobOptions(command: Command): JobsOptions {
   return {
@@ -59,7 +59,7 @@ function jobOptions(command: Command): JobsOptions {
   }
 }
 
-/** The same for commands of which the last alone says it all. */
+/** The same for commands of which only the last one matters. */
 export function deduplicationId(command: Command): string {
   const subject = command.kind === 'check-number' ? `-${command.number}` : ''
   return `${command.deviceId}-${command.kind}${subject}`

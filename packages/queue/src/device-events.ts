@@ -4,20 +4,20 @@ import { type Leave, openChannels } from './channels.ts'
 import { checkRedis, connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 
 export type DeviceEvents = Running & {
-  /** Best effort: what cannot be told is lost, and reported to `onError`. */
+  /** Best effort: an event that cannot be published is lost, and the error is reported to `onError`. */
   publish(deviceId: number, event: DeviceEvent): Promise<void>
-  /** Rejects when Redis is away. Resolves to the function that ends the subscription. */
+  /** Resolves to the function that ends the subscription. Rejects without Redis. */
   subscribe(deviceId: number, listener: (event: DeviceEvent) => void): Promise<Leave>
-  /** Keeps a QR for those who come later, until it expires. Best effort. */
+  /** Stores a QR code for later requests until it expires. Best effort. */
   retainQr(deviceId: number, event: QrEvent): Promise<void>
-  /** Rejects when Redis is away. The caller compares the epoch with the shard's lease. */
+  /** Rejects without Redis. The caller compares the epoch with the shard's lease. */
   findQr(deviceId: number): Promise<QrEvent | undefined>
   clearQr(deviceId: number): Promise<void>
-  /** Tells all workers to look at the leases now. Best effort. */
+  /** Makes all workers poll the leases now. Best effort. */
   publishShardsChanged(): Promise<void>
-  /** Never fails: without Redis it hears what comes once Redis is back. */
+  /** Never fails. Without Redis, the listener receives events once Redis is back. */
   onShardsChanged(listener: () => void): Leave
-  /** For readiness: resolves to `ok`, or to what is wrong; Redis has 2 s to answer. */
+  /** For readiness. Resolves to `ok` or to the problem, within 2 s. */
   checkRedis(): Promise<string>
 }
 
@@ -25,7 +25,7 @@ const shardsChannel = 'wa:shards'
 const deviceChannel = (deviceId: number) => `wa:device:${deviceId}`
 const qrKey = (deviceId: number) => `wa:device:${deviceId}:qr`
 
-/** Two connections: one that publishes, one that listens. */
+/** Opens two connections: one to publish and one to subscribe. */
 export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRedisError }): DeviceEvents {
   const redis = connectForRequests(redisUrl, onError)
   const connected = firstAttempt(redis)
@@ -47,7 +47,7 @@ export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRed
     subscribe: (deviceId, listener) =>
       channels.subscribe(deviceChannel(deviceId), (message) => {
         const event = deviceEventSchema.safeParse(JSON.parse(message))
-        // A newer version may tell more than this one knows.
+        // A newer version may publish kinds that this one does not know.
         if (event.success) listener(event.data)
       }),
 

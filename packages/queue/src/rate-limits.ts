@@ -8,9 +8,9 @@ type RateLimitPolicy = { name: string; quota: number; windowSeconds: number }
 
 export type Allowance = {
   isAllowed: boolean
-  /** Tokens left. */
+  /** Remaining tokens. */
   remaining: number
-  /** Until the bucket is full, or until there is a token again when it is empty. */
+  /** Until the bucket is full, or if it is empty, until the next token. */
   resetMs: number
 }
 
@@ -18,12 +18,12 @@ export type RateLimiter = {
   readonly policy: RateLimitPolicy
   /** Takes a token. */
   take(key: string): Promise<Allowance>
-  /** Takes none. */
-  look(key: string): Promise<Allowance>
+  /** Takes no token. */
+  peek(key: string): Promise<Allowance>
 }
 
 export type RateLimits = Running & {
-  /** Counts for all processes; without Redis each counts for itself. Never fails, and answers within 250 ms. */
+  /** Counts for all processes together. Without Redis, each counts alone. Never fails, and answers within 250 ms. */
   makeLimiter(policy: RateLimitPolicy): RateLimiter
 }
 
@@ -31,13 +31,13 @@ type Bucket = { tokens: number; resetMs: number }
 type Wanted = { key: string; count: 0 | 1 }
 
 /**
- * How long an empty bucket is taken for empty without asking, at most: what refuses floods should cost little, and
- * what was counted without Redis should not count for long.
+ * The longest time for which an empty bucket counts as empty without asking Redis. Refusing floods should cost little, and
+ * what was counted without Redis should expire soon.
  */
 const emptyMsMax = 1000
 const emptyBucketsMax = 10_000
 
-/** One connection, which all limiters share. */
+/** Opens one connection for all limiters. */
 export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedisError }): RateLimits {
   const redis = connectForLimits(redisUrl, onError)
   const connected = firstAttempt(redis)
@@ -60,7 +60,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   return {
     makeLimiter(policy) {
       const memory = new RateLimiterMemory({ points: policy.quota, duration: policy.windowSeconds })
-      /** Until when on this process' clock a bucket has no token. */
+      /** Until when a bucket has no token, by this process's clock. */
       const emptyUntilMs = new Map<string, number>()
 
       async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
@@ -75,7 +75,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
         return Promise.all([...wanted].map(([key, count]) => drawFromMemory(memory, key, count)))
       }
 
-      // Requests that come together ask together, whatever their keys.
+      // Concurrent requests share one round trip, whatever their keys.
       const batch = makeNaturalBatch<Wanted, Allowance>(
         async (requests) => {
           const wanted = new Map<string, number>()
@@ -101,7 +101,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
           if (!allowance.isAllowed) noteEmpty(key, allowance.resetMs)
           return allowance
         },
-        look: (key) => batch.add({ key, count: 0 }),
+        peek: (key) => batch.add({ key, count: 0 }),
       }
     },
     async close() {
@@ -129,8 +129,8 @@ async function drawFromMemory(memory: RateLimiterMemory, key: string, count: num
 }
 
 /**
- * Token buckets. What is kept of one is the moment at which it will be full again (GCRA), and nothing of a full one.
- * Gives each key as many of the wanted tokens as there are, and answers how many there were and `resetMs`.
+ * Token buckets (GCRA). A bucket is stored as the time at which it will be full again, and a full one is not stored. Gives
+ * each key as many of the wanted tokens as it has, and returns how many it had, and `resetMs`.
  */
 const drawTokens = `
 local quota, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])

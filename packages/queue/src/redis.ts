@@ -5,7 +5,7 @@ export type OnRedisError = (error: Error) => void
 const reconnect = {
   connectTimeout: 2000,
   retryStrategy: (attempt: number) => Math.min(50 * attempt, 1000),
-  // A silent network partition would otherwise hold the connection for ever.
+  // Without this limit, a network partition could block the connection indefinitely.
   socketTimeout: 8000,
 } satisfies RedisOptions
 
@@ -16,19 +16,19 @@ const answerInTime = {
   commandTimeout: 2000,
 } satisfies RedisOptions
 
-/** For whoever must answer in time: a command fails at once without Redis, and after 2 s with a frozen one. */
+/** For requests with a deadline: a command fails at once without Redis, and after 2 s when Redis does not answer. */
 export function connectForRequests(redisUrl: string, onError: OnRedisError): Redis {
   return new Redis(redisUrl, answerInTime).on('error', onError)
 }
 
-/** As for requests. Who subscribes does it again on `ready`: ioredis would ignore that Redis refused or went away. */
+/** As for requests. Callers subscribe again on `ready`, because ioredis would ignore errors when it resubscribes. */
 export function connectForSubscriptions(redisUrl: string, onError: OnRedisError): Redis {
   return new Redis(redisUrl, { ...answerInTime, autoResubscribe: false }).on('error', onError)
 }
 
 /**
- * For what is asked before every answer and has a substitute: a frozen Redis costs 250 ms once, then the connection
- * counts as lost until it answers again.
+ * For commands that precede every response and have a fallback: an unresponsive Redis costs 250 ms once, then the
+ * connection counts as lost until Redis answers again.
  */
 export function connectForLimits(redisUrl: string, onError: OnRedisError): Redis {
   return new Redis(redisUrl, { ...answerInTime, commandTimeout: 250, socketTimeout: 250 }).on(
@@ -37,13 +37,13 @@ export function connectForLimits(redisUrl: string, onError: OnRedisError): Redis
   )
 }
 
-/** For whoever can wait: commands stay queued until Redis is back. BullMQ asks for this of its workers. */
+/** For commands that can wait: they stay queued until Redis is back. BullMQ requires this for its workers. */
 export function connectForConsumers(redisUrl: string, onError: OnRedisError): Redis {
   const redis = new Redis(redisUrl, { ...reconnect, maxRetriesPerRequest: null })
   return redis.on('error', onError)
 }
 
-/** Resolves at the end of the first attempt to connect, whatever its outcome, and after 2 s at the latest. */
+/** Resolves when the first connection attempt has succeeded or failed, after 2 s at the latest. */
 export function firstAttempt(redis: Redis): Promise<void> {
   if (redis.status !== 'connecting' && redis.status !== 'connect') return Promise.resolve()
   return new Promise((resolve) => {
@@ -54,8 +54,8 @@ export function firstAttempt(redis: Redis): Promise<void> {
 }
 
 /**
- * Throws when this Redis may drop keys on its own: BullMQ's queues would lose parts of themselves. One that does
- * not answer cannot be asked, and may come later.
+ * Throws when this Redis may evict keys, because BullMQ's queues would become inconsistent. Accepts a Redis that does not
+ * answer, since it may become available later.
  */
 export async function refuseEvictingRedis(redisUrl: string): Promise<void> {
   const redis = new Redis(redisUrl, {
@@ -72,16 +72,16 @@ export async function refuseEvictingRedis(redisUrl: string): Promise<void> {
   redis.disconnect()
   if (policy) {
     throw new Error(
-      `Redis is set to drop keys when its memory is full (maxmemory-policy ${policy}). Set it to noeviction.`,
+      `Redis may evict keys when its memory is full (maxmemory-policy ${policy}). Set maxmemory-policy to noeviction.`,
     )
   }
 }
 
-/** For readiness: `ok`, or what is wrong with it. Within the time that the connection gives a command. */
+/** For readiness: `ok` or the problem, within the command timeout of the connection. */
 export async function checkRedis(redis: Redis): Promise<string> {
   try {
     const policy = await findEvictingPolicy(redis)
-    return policy ? `drops keys when its memory is full (maxmemory-policy ${policy})` : 'ok'
+    return policy ? `may evict keys when its memory is full (maxmemory-policy ${policy})` : 'ok'
   } catch {
     return 'does not answer'
   }

@@ -19,14 +19,14 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(closers.map((close) => close())))
 
-test('hands a command to its handler, and only ids travel', async () => {
+test('passes a command to its handler, with ids only', async () => {
   const seen: Command[] = []
   await consume(7, { send: async (command) => void seen.push(command) })
   await produce().add([{ kind: 'send', deviceId: 7 }])
   await vi.waitFor(() => expect(seen).toEqual([{ kind: 'send', deviceId: 7 }]))
 })
 
-test('adds for devices of many shards over one connection', async () => {
+test('adds commands of many shards over one connection', async () => {
   const seen = new Set<number>()
   const connection = open()
   for (let shard = 100; shard < 150; shard++) {
@@ -38,7 +38,7 @@ test('adds for devices of many shards over one connection', async () => {
   await vi.waitFor(() => expect([...seen].sort()).toEqual(deviceIds.map(Number).sort()))
 })
 
-test('runs once more for what came while a command was being handled, and only once', async () => {
+test('runs exactly once more for commands that came while one was being handled', async () => {
   const shard = 8
   let runs = 0
   let finish: () => void = ignoreErrors
@@ -61,7 +61,7 @@ test('runs once more for what came while a command was being handled, and only o
   expect(runs).toBe(2)
 })
 
-test('a command of another kind or device is not held back by a slow one', async () => {
+test('a slow command does not delay one of another kind or device', async () => {
   const shard = 9
   const seen: string[] = []
   const never = new Promise<void>(() => undefined)
@@ -78,7 +78,7 @@ test('a command of another kind or device is not held back by a slow one', async
   await vi.waitFor(() => expect(seen.sort()).toEqual(['end-session 265', 'start-session 9']))
 })
 
-test('a thousand commands without an owner wait as one', async () => {
+test('a thousand equal commands wait as one', async () => {
   const producer = produce()
   for (let n = 0; n < 10; n++) {
     await Promise.all(Array.from({ length: 100 }, () => producer.add([{ kind: 'send', deviceId: 10 }])))
@@ -86,7 +86,7 @@ test('a thousand commands without an owner wait as one', async () => {
   expect(await countJobs(10)).toBe(1)
 })
 
-test('a killed owner leaves nothing behind that would swallow later commands', async () => {
+test('later commands are not lost after an owner was killed', async () => {
   const shard = 11
   const producer = produce()
   let isTaken = false
@@ -108,7 +108,7 @@ test('a killed owner leaves nothing behind that would swallow later commands', a
   await vi.waitFor(() => expect(runs).toBe(1))
 })
 
-test('a command that was handed out over a lost connection swallows none that come later', async () => {
+test('later commands are not lost after one was delivered over a lost connection', async () => {
   const shard = 23
   const proxy = await startProxy()
   let runs = 0
@@ -131,7 +131,7 @@ test('a command that was handed out over a lost connection swallows none that co
   await vi.waitFor(() => expect(runs).toBe(1), { timeout: 10_000 })
 })
 
-test('a command whose end Redis refused to write swallows none that come later', async () => {
+test('later commands are not lost after Redis refused to record the end of one', async () => {
   const shard = 25
   const redis = await startOwnRedis()
   closers.push(redis.close)
@@ -143,7 +143,7 @@ test('a command whose end Redis refused to write swallows none that come later',
     handlers: handlers({
       send: async () => {
         runs++
-        // As with a full disk, every write is refused.
+        // Refuses every write, as with a full disk.
         if (runs === 1) await redis.set('min-replicas-to-write', '1')
       },
     }),
@@ -183,7 +183,7 @@ test('a failing handler is reported and does not stop the next command', async (
   await vi.waitFor(() => expect(runs).toBe(2))
 })
 
-test('adding without Redis rejects at once, and works again by itself', async () => {
+test('adding rejects at once without Redis, and recovers when it is back', async () => {
   const proxy = await startProxy()
   const producer = produce(proxy.url)
   await producer.add([{ kind: 'send', deviceId: 13 }])
@@ -197,7 +197,7 @@ test('adding without Redis rejects at once, and works again by itself', async ()
   await vi.waitFor(() => producer.add([{ kind: 'send', deviceId: 15 }]), { timeout: 5000 })
 })
 
-test('adding with a frozen Redis rejects within 2.5 seconds', async () => {
+test('adding rejects within 2.5 seconds when Redis does not answer', async () => {
   const proxy = await startProxy()
   const producer = produce(proxy.url)
   await producer.add([{ kind: 'send', deviceId: 16 }])
@@ -207,7 +207,7 @@ test('adding with a frozen Redis rejects within 2.5 seconds', async () => {
   expect(performance.now() - startedAt).toBeLessThan(2500)
 })
 
-test('a consumer that starts without Redis does not hold its caller up, and begins when Redis is there', async () => {
+test('a consumer that starts without Redis does not block its caller, and begins when Redis is available', async () => {
   const proxy = await startProxy()
   proxy.cut()
   let runs = 0
@@ -244,7 +244,7 @@ test.each(['cut', 'freeze'] as const)(
     await vi.waitFor(() => expect(runs).toBe(1))
     proxy[mode]()
     await producer.add([{ kind: 'send', deviceId: shard }])
-    // What was open stays silent for good: the blocking read ends after 5 s, and silence is noticed 8 s later.
+    // Existing connections stay silent: the blocking read ends after 5 s, and the silence is detected 8 s later.
     proxy.forget()
     await vi.waitFor(() => expect(drops).toBe(1), { timeout: 25_000 })
     await producer.add([{ kind: 'send', deviceId: shard }])
@@ -270,7 +270,7 @@ test.each(['open', 'cut', 'freeze'] as const)('closes within 200 ms: %s', async 
   expect(performance.now() - startedAt).toBeLessThan(200)
 })
 
-test('a consumer that was closed leaves nothing behind on the connection that all share', async () => {
+test('a closed consumer leaves no listeners on the shared connection', async () => {
   const { redis } = open()
   const countListeners = () =>
     redis.eventNames().reduce((total, name) => total + redis.listenerCount(name), 0)
@@ -328,7 +328,7 @@ async function startProxy(): Promise<TcpProxy> {
   return proxy
 }
 
-/** As Redis does when the answer to its owner is lost on the way. */
+/** As Redis does when the reply to the owner is lost. */
 async function takeCommand(shard: number): Promise<void> {
   const redis = connectForConsumers(redisUrl, ignoreErrors)
   const { name, prefix } = commandQueue(shard)
@@ -352,13 +352,13 @@ async function countJobs(shard: number): Promise<number> {
   }
 }
 
-test('a queue that a killed owner left paused is resumed by the owner that consumes it', async () => {
+test('the next owner resumes a queue that a killed owner left paused', async () => {
   const shard = 26
   let runs = 0
   await consume(shard, { send: async () => void runs++ })
   const { name, prefix } = commandQueue(shard)
   const former = new Queue(name, { connection: { url: redisUrl }, prefix })
-  // What it does first when it drops what waits.
+  // The first step of dropping waiting commands.
   await former.pause()
   await former.close()
   const producer = produce()
@@ -376,7 +376,7 @@ test('the event stream stays empty after all keys were deleted', async () => {
   const redis = connectForConsumers(redisUrl, ignoreErrors)
   closers.push(async () => redis.disconnect())
   const key = (part: string) => `${prefix}:${name}:${part}`
-  // As FLUSHALL does, for this shard alone.
+  // As FLUSHALL does, but only for this shard.
   await redis.del(key('meta'))
   const producer = produce()
   const addUntilEmpty = async () => {
@@ -387,7 +387,7 @@ test('the event stream stays empty after all keys were deleted', async () => {
   await vi.waitFor(addUntilEmpty, { timeout: 10_000, interval: 100 })
 })
 
-test('of several that begin to consume a shard at once, any that stays is served', async () => {
+test('when several consumers of a shard start at once, any one that remains gets commands', async () => {
   for (const [kept, shard] of [30, 31, 32, 33, 34, 35].entries()) {
     const seen = new Set<number>()
     const owners = await Promise.all(
@@ -395,7 +395,7 @@ test('of several that begin to consume a shard at once, any that stays is served
     )
     for (const [index, owner] of owners.entries()) if (index !== kept) await owner.close()
     const producer = produce()
-    // One that starts late drops what came before it began.
+    // A consumer that starts late drops commands from before its start.
     const addUntilSeen = async () => {
       await producer.add([{ kind: 'send', deviceId: shard }])
       expect([...seen]).toContain(kept)

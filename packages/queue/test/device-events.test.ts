@@ -8,7 +8,7 @@ import { type DeviceEvents, openDeviceEvents } from '../src/device-events.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 const online: DeviceEvent = { kind: 'status', connected: true, reason: null }
-// Channels know no databases of Redis, and other test files may use the same server.
+// Channels span all databases of Redis, and other test files may use the same server.
 let nextDeviceId = 1_500_000_000 + Math.floor(Math.random() * 500_000_000)
 let redisUrl: string
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all(closers.map((close) => close())))
 
-test('tells every listener of the device, in any process, and nobody else', async () => {
+test('notifies all listeners of the device in all processes, and no others', async () => {
   const deviceId = nextDeviceId++
   const [here, there] = [open(), open()]
   const heard: string[] = []
@@ -29,7 +29,7 @@ test('tells every listener of the device, in any process, and nobody else', asyn
   await vi.waitFor(() => expect(heard.sort()).toEqual(['first', 'second', 'status']))
 })
 
-test('a message that is not JSON is skipped and reported, and the next one is heard', async () => {
+test('a message that is not JSON is reported, and the next one is delivered', async () => {
   const deviceId = nextDeviceId++
   const errors: Error[] = []
   const events = openDeviceEvents(redisUrl, { onError: (error) => errors.push(error) })
@@ -44,7 +44,7 @@ test('a message that is not JSON is skipped and reported, and the next one is he
   expect(errors.length).toBe(2)
 })
 
-test('a listener that left hears nothing, the others of its channel still do', async () => {
+test('a listener that unsubscribed gets no more events, and others of its channel do', async () => {
   const deviceId = nextDeviceId++
   const events = open()
   const heard: string[] = []
@@ -56,7 +56,7 @@ test('a listener that left hears nothing, the others of its channel still do', a
   await vi.waitFor(() => expect(heard).toEqual(['stays']))
 })
 
-test('keeps a QR until it expires or is cleared', async () => {
+test('stores a QR code until it expires or is cleared', async () => {
   const deviceId = nextDeviceId++
   const events = open()
   expect(await events.findQr(deviceId)).toBeUndefined()
@@ -70,7 +70,7 @@ test('keeps a QR until it expires or is cleared', async () => {
   expect(await events.findQr(deviceId)).toBeUndefined()
 })
 
-test('tells the workers that shards changed', async () => {
+test('notifies workers that shards changed', async () => {
   const [one, other] = [open(), open()]
   let heard = 0
   one.onShardsChanged(() => heard++)
@@ -80,7 +80,7 @@ test('tells the workers that shards changed', async () => {
   })
 })
 
-test('without Redis publishing does no harm, subscribing and asking reject at once', async () => {
+test('without Redis, publishing has no effect, and subscribing and reading reject at once', async () => {
   const proxy = await startProxy()
   const errors: Error[] = []
   const events = open(proxy.url, errors)
@@ -96,7 +96,7 @@ test('without Redis publishing does no harm, subscribing and asking reject at on
   expect(performance.now() - startedAt).toBeLessThan(100)
 })
 
-test('a frozen Redis is noticed within 2.5 seconds', async () => {
+test('detects within 2.5 seconds that Redis does not answer', async () => {
   const proxy = await startProxy()
   const events = open(proxy.url)
   expect(await events.checkRedis()).toBe('ok')
@@ -119,7 +119,7 @@ test.each(['cut', 'freeze'] as const)(
     await vi.waitFor(async () => expect(await listening.checkRedis()).toBe('does not answer'), {
       timeout: 10_000,
     })
-    // What was sent into a frozen network may be lost for good: only new connections pass.
+    // Data sent into a frozen network may be lost: only new connections work.
     proxy.cut()
     proxy.heal()
     await vi.waitFor(
@@ -135,7 +135,7 @@ test.each(['cut', 'freeze'] as const)(
   40_000,
 )
 
-test('a Redis that refuses the channels of a listener which comes back is an error that is reported', async () => {
+test('reports a Redis that refuses to subscribe a listener again', async () => {
   const redis = await startOwnRedis()
   closers.push(() => redis.close())
   const errors: Error[] = []

@@ -23,7 +23,7 @@ function open(url = redisUrl): RateLimits {
 }
 
 let policies = 0
-/** Of a name that no other test has. */
+/** With a unique name. */
 const perHour = (quota: number) => ({ name: `test-${++policies}`, quota, windowSeconds: 3600 })
 
 async function countAllowed(limiters: RateLimiter[], key: string, times: number): Promise<number> {
@@ -34,33 +34,33 @@ async function countAllowed(limiters: RateLimiter[], key: string, times: number)
 }
 
 describe('a rate limit', () => {
-  it('gives as many tokens as there are, and says what is left and until when', async () => {
+  it('grants the available tokens, and tells how many remain and until when', async () => {
     const limiter = open().makeLimiter(perHour(3))
     expect(await limiter.take('a')).toEqual({ isAllowed: true, remaining: 2, resetMs: expect.any(Number) })
     expect(await limiter.take('a')).toMatchObject({ isAllowed: true, remaining: 1 })
-    expect(await limiter.look('a')).toMatchObject({ isAllowed: true, remaining: 1 })
+    expect(await limiter.peek('a')).toMatchObject({ isAllowed: true, remaining: 1 })
     expect(await limiter.take('a')).toMatchObject({ isAllowed: true, remaining: 0 })
     const refused = await limiter.take('a')
     expect(refused).toMatchObject({ isAllowed: false, remaining: 0 })
-    // One of three comes back every 20 minutes.
+    // One of three tokens returns every 20 minutes.
     expect(refused.resetMs).toBeGreaterThan(1190_000)
     expect(refused.resetMs).toBeLessThanOrEqual(1200_000)
-    expect(await limiter.look('a')).toMatchObject({ isAllowed: false, remaining: 0 })
+    expect(await limiter.peek('a')).toMatchObject({ isAllowed: false, remaining: 0 })
     expect(await limiter.take('b')).toMatchObject({ isAllowed: true, remaining: 2 })
   })
 
-  it('is exact for all processes together, whatever comes at once', async () => {
+  it('is exact for concurrent requests of all processes together', async () => {
     const policy = perHour(100)
     const limiters = [open(), open(), open()].map(({ makeLimiter }) => makeLimiter(policy))
     expect(await countAllowed(limiters, 'a', 250)).toBe(100)
     expect(await countAllowed(limiters, 'a', 50)).toBe(0)
   })
 
-  it('asks nobody about a bucket that was found empty, until it has a token again', async () => {
+  it('does not ask Redis about an empty bucket until it has a token again', async () => {
     const limiter = open(proxy.url).makeLimiter({ ...perHour(1), windowSeconds: 0.8 })
     expect((await limiter.take('a')).isAllowed).toBe(true)
     expect((await limiter.take('a')).isAllowed).toBe(false)
-    // Without Redis it would be counted in memory, where the bucket is full.
+    // Without Redis, the limit would count in memory, where the bucket is full.
     proxy.freeze()
     for (let n = 0; n < 50; n++)
       expect(await limiter.take('a')).toMatchObject({ isAllowed: false, remaining: 0 })
@@ -72,13 +72,13 @@ describe('a rate limit', () => {
   it('refills evenly, up to the quota', async () => {
     const limiter = open().makeLimiter({ ...perHour(100), windowSeconds: 2 })
     expect(await countAllowed([limiter], 'a', 150)).toBeGreaterThanOrEqual(100)
-    await vi.waitFor(async () => expect((await limiter.look('a')).remaining).toBe(100), {
+    await vi.waitFor(async () => expect((await limiter.peek('a')).remaining).toBe(100), {
       timeout: 5000,
       interval: 50,
     })
   })
 
-  it('counts in memory without Redis, and for all again afterwards', async () => {
+  it('counts in memory without Redis, and for all processes again afterwards', async () => {
     const limiter = open(proxy.url).makeLimiter(perHour(5))
     await limiter.take('a')
     for (const fail of [proxy.cut, proxy.freeze]) {
@@ -90,14 +90,14 @@ describe('a rate limit', () => {
       expect(performance.now() - startedAt).toBeLessThan(1500)
       proxy.cut()
       proxy.heal()
-      await vi.waitFor(async () => expect(await limiter.look('a')).toMatchObject({ remaining: 4 }), {
+      await vi.waitFor(async () => expect(await limiter.peek('a')).toMatchObject({ remaining: 4 }), {
         timeout: 5000,
         interval: 50,
       })
     }
   })
 
-  it('may be asked before Redis has answered for the first time', async () => {
+  it('can be used before Redis has answered for the first time', async () => {
     proxy.freeze()
     const limiter = open(proxy.url).makeLimiter(perHour(1))
     try {

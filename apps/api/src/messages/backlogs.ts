@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { countWaiting } from '@wagate/db/queries/outbox'
+import { countWaitingMessages } from '@wagate/db/queries/waiting-messages'
 import { LRUCache } from 'lru-cache'
 
 /** How much waits for each sender, about: nobody who sends waits for a count. */
@@ -27,7 +27,7 @@ export function makeBacklogs(db: Database, limit: number, onError: (error: unkno
       stale.delete(backlog)
       const before = backlog.acceptedSince
       try {
-        backlog.counted = await countWaiting(db, backlog.deviceId, limit)
+        backlog.counted = await countWaitingMessages(db, backlog.deviceId, limit)
         backlog.acceptedSince -= before
       } catch (error) {
         onError(error)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
 import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
-import { findKeyUses } from '@wagate/db/queries/idempotency'
+import { findKeyUses } from '@wagate/db/queries/message-key-uses'
 import {
   deleteEndedMedia,
   deleteMediaParts,

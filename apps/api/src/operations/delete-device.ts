@@ -1,4 +1,4 @@
-import { requestRemoval } from '@wagate/db/queries/device-wishes'
+import { requestRemoval } from '@wagate/db/queries/device-desired-state'
 import { z } from 'zod'
 import { audit } from '../changes/idempotent-change.ts'
 import { deviceLocator, deviceNotFound, getDevice } from '../devices/device-locator.ts'

@@ -1,4 +1,4 @@
-import { requestUnlink } from '@wagate/db/queries/device-wishes'
+import { requestUnlink } from '@wagate/db/queries/device-desired-state'
 import { z } from 'zod'
 import { audit } from '../changes/idempotent-change.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'

@@ -1,4 +1,5 @@
-import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
+import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-desired-state'
+import { AppError } from '@wagate/shared/app-error'
 import type { QrEvent } from '@wagate/shared/device-events'
 import { audit } from '../changes/idempotent-change.ts'
 import { deviceNotFound } from '../devices/device-locator.ts'

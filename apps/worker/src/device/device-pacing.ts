@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DeviceState } from '@wagate/db/queries/device-state'
-import { findSentToday } from '@wagate/db/queries/outbox'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import { findSentToday } from '@wagate/db/queries/sent-today'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import type { DeviceContext } from '../context.ts'
 import { makePacer, type Pacer } from '../outbox/pacer.ts'

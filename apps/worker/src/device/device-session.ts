@@ -1,4 +1,4 @@
-import type { DeviceState } from '@wagate/db/queries/device-state'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { isReceived } from '@wagate/db/queries/received-messages'
 import type { Logger } from '@wagate/runtime/logger'

@@ -1,4 +1,4 @@
-import type { DeviceState } from '@wagate/db/queries/device-state'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 
 /** What the owner should be doing for a device. */
 export type Intent = 'connect' | 'log-out' | 'pair' | 'remove' | 'rest'

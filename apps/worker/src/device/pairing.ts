@@ -1,4 +1,5 @@
-import { linkDevice, refuseLink, setConnection } from '@wagate/db/queries/device-state'
+import { setConnection } from '@wagate/db/queries/device-connection'
+import { linkDevice, refuseLink } from '@wagate/db/queries/device-link'
 import { isSameSubscriber } from '@wagate/shared/phone'
 import { jidDecode } from 'baileys'
 import type { DeviceContext } from '../context.ts'

@@ -4,8 +4,8 @@ import {
   findSentContent,
   findUploadedContent,
   storeUploadedContent,
-  type WaitingMessage,
-} from '@wagate/db/queries/outbox'
+} from '@wagate/db/queries/message-content'
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { messageIdOf } from '@wagate/shared/ids'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { generateWAMessageContent, proto, type WASocket } from 'baileys'

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { type Claim, claimMessages, unmarkMessages } from '@wagate/db/queries/outbox'
-import type { Logger } from '@wagate/runtime/logger'
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
-import { makeSemaphore } from '@wagate/runtime/semaphore'
+import { type Claim, claimMessages, releaseMessages } from '@wagate/db/queries/message-claims'
+import type { Logger } from '@wagate/shared/logger'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeSemaphore } from '@wagate/shared/semaphore'
 
 type Held = Claim & {
   /** As it was read; the stored number may be higher by one. */
@@ -48,7 +48,7 @@ export function makeHolds(databases: { db: Database; claimsDb: Database }, logge
   })
   const unmarks = makeNaturalBatch(
     async (items: Pick<Claim, 'fence' | 'id' | 'createdAt'>[]) => {
-      await unmarkMessages(db, items)
+      await releaseMessages(db, items)
       return items.map(() => undefined)
     },
     { itemsMax: batchItemsMax },

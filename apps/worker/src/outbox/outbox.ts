@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import { within } from '@wagate/runtime/within'
+import {
+  listWaitingMessages,
+  type WaitingMessage,
+  type WaitingQuery,
+} from '@wagate/db/queries/waiting-messages'
+import { makeSingleFlight } from '@wagate/shared/single-flight'
+import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Outcome } from '../session/outcomes.ts'

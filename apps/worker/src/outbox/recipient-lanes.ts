@@ -1,4 +1,4 @@
-import type { Hindrance, WaitingMessage } from '@wagate/db/queries/outbox'
+import type { Hindrance, WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */

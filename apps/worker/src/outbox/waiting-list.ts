@@ -1,4 +1,4 @@
-import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
+import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
 import type { Supply } from './recipient-lanes.ts'
 
 const readAhead = 64

@@ -5,8 +5,8 @@ import {
   listUnownedShards,
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
-import { listLiveWorkers, type Patience } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/runtime/logger'
+import { type LiveWorker, listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers'
+import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
 import { makePlacementWarnings } from './placement-warnings.ts'
@@ -20,7 +20,7 @@ export type PlacementOptions = {
   held: HeldShards
   shards: number
   capacity: number
-  patience: Patience
+  patience: WorkerTimeouts
   tickMs: number
   publishShardsChanged: () => Promise<void>
 }

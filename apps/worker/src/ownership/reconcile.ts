@@ -5,8 +5,8 @@ import {
   type OwnedShard,
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
-import { markGoneWorkersDead, type Patience } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/runtime/logger'
+import { markGoneWorkersDead, type WorkerTimeouts } from '@wagate/db/queries/workers'
+import type { Logger } from '@wagate/shared/logger'
 import type { HeldShards } from './held-shards.ts'
 
 /**
@@ -26,7 +26,11 @@ export async function reconcile(db: Database, workerId: string, held: HeldShards
 }
 
 /** Takes the shards of workers away that are gone. Their claims come afterwards, as a statement of their own. */
-export async function reap(db: Database, logger: Logger, reaper: { id: string } & Patience): Promise<void> {
+export async function reap(
+  db: Database,
+  logger: Logger,
+  reaper: { id: string } & WorkerTimeouts,
+): Promise<void> {
   const [dead, freed] = await Promise.all([markGoneWorkersDead(db, reaper), freeShardsOfDeadWorkers(db)])
   for (const { id, name, isPastLease } of dead) {
     logger.warn({ workerId: id, name }, isPastLease ? 'A worker is past its lease' : 'A worker has died')

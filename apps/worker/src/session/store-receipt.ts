@@ -1,4 +1,4 @@
-import type { MessageOutcome } from '@wagate/db/queries/outbox'
+import type { MessageOutcome } from '@wagate/db/queries/message-outcomes'
 import { messageIdOf } from '@wagate/shared/ids'
 import type { DeviceContext } from '../context.ts'
 import type { Addressees } from '../outbox/addressees.ts'

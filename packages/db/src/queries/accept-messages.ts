@@ -1,6 +1,7 @@
 import { blockingReasons, type MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
-import { isLinkedIn } from './device-status.ts'
+import { idempotencyWindowStart } from './idempotency-window.ts'
+import { isLinkedIn } from './linked-device.ts'
 import { type Columns, numberedRows } from './rows.ts'
 
 export type NewMessage = {
@@ -13,17 +14,17 @@ export type NewMessage = {
   body: string | null
   url: string | null
   filename: string | null
-  /** ISO 8601; null is now. */
+  /** ISO 8601. Null is now. */
   sendAt: string | null
-  /** Of `bytes` that came with the request and were stored by `storeMediaPart`. */
+  /** Media that came with the request and was stored by `storeMediaPart`. */
   media: { mime: string; bytes: number; uploadId: string } | null
   idempotency: Idempotency | null
 }
 
-/** `key` counts within account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
+/** `key` is unique for an account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
 type Idempotency = { operation: string; key: string; payloadHash: string }
 
-/** The reason of the device's status, and since when it has no connection. */
+/** The reason of the device's status, and for how long it has had no connection. */
 export type Away = { reason: string; forMs: number }
 
 export type Acceptance =
@@ -32,22 +33,22 @@ export type Acceptance =
   | { outcome: 'sender_not_found' }
   | { outcome: 'sender_not_connected' }
   | { outcome: 'sender_blocked'; reason: string }
-  /** Its media would go beyond what may wait for the account. */
+  /** With its media, the account would exceed its limit of waiting media. */
   | { outcome: 'media_full' }
-  /** Its media is not stored, or only in part: Postgres has crashed since. */
+  /** Parts of its media are missing: Postgres has crashed since they were stored. */
   | { outcome: 'media_lost' }
-  /** An earlier request came with the same idempotency key: `findKeyUses` tells what became of it. */
+  /** An earlier request had the same idempotency key. `findKeyUses` returns its message. */
   | { outcome: 'key_used' }
 
 type AcceptLimits = {
-  /** Media that came with requests and waits for its upload, for each account. */
+  /** For each account: media that came with requests and waits for its upload. */
   mediaBytesMax: number
 }
 
 /**
- * Stores the messages of one statement in their order, each with its idempotency key and media, or says why not.
- * No two of them may have the same idempotency key. Statements that run at the same time do not see each other's
- * media: together they may go beyond `mediaBytesMax` by what they bring.
+ * Stores messages in their order in one statement, each with its idempotency key and media, and says for each whether it
+ * was accepted. No two of them may have the same idempotency key. Concurrent statements do not see each other's media, so
+ * together they may exceed `mediaBytesMax` by what they store.
  */
 export async function acceptMessages(
   db: Database,
@@ -55,7 +56,7 @@ export async function acceptMessages(
   { mediaBytesMax }: AcceptLimits,
 ): Promise<Acceptance[]> {
   const sql = db.$client
-  // Steps that no message needs would be a tenth of the work for a plain text.
+  // For a plain text, the steps for keys and media would be a tenth of the work.
   const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
   const hasMedia = messages.some(({ media }) => media !== null)
   const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
@@ -76,12 +77,12 @@ export async function acceptMessages(
       INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)
       SELECT account_id, operation, key, decode(payload_hash, 'base64'), id
       FROM given WHERE ${isAcceptable} AND key IS NOT NULL
-      -- In one order everywhere: two statements that wait for each other's keys would be a deadlock.
+      -- In one order everywhere: statements that lock keys in different orders could deadlock.
       ORDER BY account_id, operation, key
       ON CONFLICT ON CONSTRAINT idempotency_keys_pk DO UPDATE
         SET payload_hash = excluded.payload_hash, message_id = excluded.message_id, response = NULL,
           created_at = now()
-        WHERE stored.created_at <= now() - interval '24 hours'
+        WHERE stored.created_at <= ${sql.unsafe(idempotencyWindowStart)}
       RETURNING message_id
     ),`
     : sql``
@@ -93,7 +94,7 @@ export async function acceptMessages(
       FROM given WHERE upload_id IS NOT NULL AND ${isAccepted}
     ),`
     : sql``
-  const rows = await sql<AcceptanceRow[]>`
+  const answers = await sql<AcceptanceRow[]>`
     WITH given AS (
       SELECT given.*, device.id AS device_id, device.link_generation,
         coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
@@ -121,7 +122,7 @@ export async function acceptMessages(
       away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
     FROM given
     ORDER BY position`
-  return rows.map(toAcceptance)
+  return answers.map(toAcceptance)
 }
 
 const givenColumns: Columns<NewMessage> = {
@@ -165,7 +166,7 @@ function toAcceptance(row: AcceptanceRow): Acceptance {
   return { outcome: 'accepted', deviceId, away }
 }
 
-/** In the text of the statement: as parameters they would cost more than the whole comparison. */
+/** Part of the statement's text, because parameters would cost more than the comparison. */
 function blocking(sql: Database['$client']) {
   return sql.unsafe(blockingReasons.map((reason) => `'${reason}'`).join(', '))
 }

@@ -2,7 +2,7 @@ import type { Role } from '@wagate/shared/statuses'
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
-import { accounts, apiKeys } from '../schema.ts'
+import { accounts, apiKeys } from '../schema/accounts.ts'
 import type { NewKey } from './api-keys.ts'
 
 export type NewAccount = {
@@ -14,7 +14,7 @@ export type NewAccount = {
   key: NewKey
 }
 
-/** The account and its first key. Undefined when the email is taken. */
+/** Inserts the account and its first key. Undefined when the email is in use. */
 export async function insertAccount(
   db: Pick<Database, 'transaction'>,
   { key, ...account }: NewAccount,
@@ -30,7 +30,7 @@ export async function insertAccount(
   })
 }
 
-/** Undefined when an ADMIN exists or the email is taken. Several processes may call it at once. */
+/** Undefined when an ADMIN exists or the email is in use. Safe to call from several processes at once. */
 export async function insertFirstAdmin(
   db: Pick<Database, 'transaction'>,
   account: Omit<NewAccount, 'role'>,
@@ -52,7 +52,7 @@ export type AccountInfo = Omit<typeof accounts.$inferSelect, 'passwordHash'> & {
 const { passwordHash: _secret, ...columns } = getTableColumns(accounts)
 const info = {
   ...columns,
-  // Written out: in a query of one table drizzle leaves the table's name away.
+  // Without schema objects: drizzle omits table names in a query of one table.
   devicesUsed: sql<number>`(SELECT count(*)::int FROM devices WHERE devices.account_id = accounts.id AND devices.deleted_at IS NULL)`,
 }
 
@@ -64,7 +64,7 @@ export async function findAccountInfo(
   return account
 }
 
-/** Newest first. For ADMINs: it shows every account. */
+/** Newest first. For ADMINs only: it includes every account. */
 export async function listAccounts(
   db: Database,
   { before, limit }: { before: number | undefined; limit: number },
@@ -77,7 +77,7 @@ export async function listAccounts(
     .limit(limit)
 }
 
-/** To recognise a repetition of the request that created the account. */
+/** Recognises a repetition of the request that created the account. */
 export async function findPasswordHash(db: Database, accountId: number): Promise<string | undefined> {
   const [account] = await db
     .select({ passwordHash: accounts.passwordHash })
@@ -86,7 +86,7 @@ export async function findPasswordHash(db: Database, accountId: number): Promise
   return account?.passwordHash
 }
 
-/** What is left out stays. Of the pace of its senders, null goes back to the default of the environment. */
+/** Omitted fields stay. A null pace returns to the default of the environment. */
 export type AccountChanges = {
   role?: Role | undefined
   devicesAllowed?: number | undefined
@@ -96,13 +96,13 @@ export type AccountChanges = {
   dailyCap?: number | null | undefined
 }
 
-/** At least one change must be given. `last_admin` when nobody would be left who can act as an ADMIN. Undefined when there is no such account. */
+/** Needs at least one change. `last_admin` when no active ADMIN would be left. Undefined when there is no such account. */
 export async function updateAccount(
   tx: Transaction,
   accountId: number,
   changes: AccountChanges,
 ): Promise<AccountInfo | 'last_admin' | undefined> {
-  // Locked in one order: two ADMINs who demote each other come one after the other.
+  // Locked in one order, so that two ADMINs who demote each other wait for each other.
   const acting = await tx
     .select({ id: accounts.id, role: accounts.role, expiresAt: accounts.expiresAt })
     .from(accounts)

@@ -1,9 +1,9 @@
 import type { Role } from '@wagate/shared/statuses'
-import { and, asc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
-import { accounts, apiKeys } from '../schema.ts'
+import { accounts, apiKeys } from '../schema/accounts.ts'
 
-/** What a key stands for. */
+/** A key with its account. */
 export type KeyHolder = {
   keyId: number
   keyExpiresAt: Date | null
@@ -12,7 +12,7 @@ export type KeyHolder = {
   accountExpiresAt: Date | null
 }
 
-/** By the SHA-256 of each key, in base64. A revoked key is not found. */
+/** The map and `hashes` identify keys by SHA-256 in base64. A revoked key is not found. */
 export async function findKeyHolders(db: Database, hashes: string[]): Promise<Map<string, KeyHolder>> {
   const given = sql`(SELECT decode(given.hash, 'base64') FROM unnest(${sql.param(hashes)}::text[]) AS given (hash))`
   const rows = await db
@@ -30,11 +30,13 @@ export async function findKeyHolders(db: Database, hashes: string[]): Promise<Ma
   return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))
 }
 
-/** At most once a minute, however many processes note it. */
+/** Writes at most once a minute for all processes together. */
 export async function setKeyUsed(db: Database, keyId: number): Promise<void> {
-  await db.$client`
-    UPDATE api_keys SET last_used_at = now()
-    WHERE id = ${keyId} AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`
+  const isOutdated = or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, sql`now() - interval '1 minute'`))
+  await db
+    .update(apiKeys)
+    .set({ lastUsedAt: sql`now()` })
+    .where(and(eq(apiKeys.id, keyId), isOutdated))
 }
 
 export type NewKey = {
@@ -42,7 +44,7 @@ export type NewKey = {
   hash: Buffer
   lastFour: string
   expiresAt?: Date | null
-  /** The id of the key that makes it. */
+  /** The id of the key that creates it. */
   createdBy?: number
 }
 
@@ -69,7 +71,7 @@ export async function listKeys(db: Database, accountId: number): Promise<KeyReco
   return db.select(shown).from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(asc(apiKeys.id))
 }
 
-/** Undefined when the account has `usableMax` keys already. */
+/** Undefined when the account already has `usableMax` usable keys. */
 export async function insertKey(
   tx: Transaction,
   accountId: number,
@@ -86,7 +88,7 @@ export async function insertKey(
   return created
 }
 
-/** With `keepLast` the last usable key of the account is not revoked. Undefined when the account has no such key. */
+/** `keepLast` refuses to revoke the last usable key of the account. Undefined when the account has no such key. */
 export async function revokeKey(
   tx: Transaction,
   accountId: number,
@@ -111,7 +113,7 @@ export async function revokeKey(
   return { outcome: 'revoked', key: revoked }
 }
 
-/** Two requests count the keys of an account one after the other. */
+/** Makes requests that count the keys of one account wait for each other. */
 async function lockKeys(tx: Transaction, accountId: number): Promise<void> {
   await tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).for('no key update')
 }

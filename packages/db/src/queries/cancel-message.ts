@@ -1,25 +1,21 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { timeOfMessageId } from '@wagate/shared/ids'
 import type { Database } from '../client.ts'
-import { messages } from '../schema.ts'
-import { createdAround } from './created-around.ts'
+import { isCreatedAround } from './message-time.ts'
 
 /**
- * Cancels a message that waits, and forgets the media that came with it. False when it does not wait: an owner
- * marks what it is about to send as `sending`, so that of the two exactly one finds the row as it expects.
+ * Cancels a queued message and deletes the media that came with it. False when it is not queued. An owner marks a message
+ * as `sending` before it sends it, so only one of the two succeeds.
  */
 export async function cancelMessage(db: Database, accountId: number, messageId: string): Promise<boolean> {
-  const canceled = await db.execute(sql`
+  const sql = db.$client
+  const canceled = await sql`
     WITH canceled AS (
-      UPDATE ${messages} SET status = 'canceled'
-      WHERE ${and(
-        eq(messages.accountId, accountId),
-        eq(messages.id, messageId),
-        createdAround(messageId),
-        eq(messages.status, 'queued'),
-      )}
+      UPDATE messages SET status = 'canceled'
+      WHERE account_id = ${accountId} AND id = ${messageId} AND ${isCreatedAround(sql, [timeOfMessageId(messageId)])}
+        AND status = 'queued'
       RETURNING id
     ),
     dropped AS (DELETE FROM media_blobs USING canceled WHERE message_id = canceled.id)
-    SELECT id FROM canceled`)
+    SELECT id FROM canceled`
   return canceled.length > 0
 }

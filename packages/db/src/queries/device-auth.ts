@@ -5,7 +5,7 @@ import { rows } from './rows.ts'
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }
 
-/** The values that each read asks for, in one statement; what does not exist is not in the answer. */
+/** The values for each read, in one statement. Values that do not exist are left out. */
 export async function listAuthValues(db: Database, reads: AuthRead[]): Promise<AuthValue[][]> {
   const sql = db.$client
   const asked = reads.flatMap(({ ids, ...of }, read) => ids.map((id) => ({ ...of, id, read })))
@@ -31,15 +31,15 @@ export type AuthWrite = {
 }
 
 /**
- * Stores the writes of several devices in one fenced statement. Answers for each write whether its
- * owner still owned the shard; nothing of the others was stored.
+ * Stores the writes of several devices in one fenced statement. Returns an error for each write whose owner had lost its
+ * shard; it was not stored.
  */
 export async function storeAuthWrites(
   db: Database,
   writes: AuthWrite[],
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
-  // A row may be written twice in one batch; a statement may touch it only once, and the later write counts.
+  // A batch may write a row twice, but a statement may write it only once. The later write wins.
   const distinct = new Map<
     string,
     { fence: Fence; deviceId: number; type: string; id: string; value: string | null }

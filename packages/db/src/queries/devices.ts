@@ -1,17 +1,20 @@
 import type { DeviceStatus } from '@wagate/shared/statuses'
 import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
-import { accounts, devices, installation } from '../schema.ts'
-import { deviceStatus, isLinked } from './device-status.ts'
+import { accounts } from '../schema/accounts.ts'
+import { devices } from '../schema/devices.ts'
+import { installation } from '../schema/installation.ts'
+import { deviceStatus } from './device-public-status.ts'
+import { isLinked } from './linked-device.ts'
 import { tightestPace } from './tightest-pace.ts'
 
-/** With the pace that counts: its own, and no faster than that of its account. */
+/** `ratePerMinute`, `burst` and `dailyCap` are limited by those of the account. */
 export type Device = typeof devices.$inferSelect & { status: DeviceStatus }
 
-/** One of the two, or both, which then must agree. */
+/** At least one of the two. Both must agree. */
 export type DeviceLocator = { deviceId?: number | undefined; sender?: string | undefined }
 
-/** Deleted devices wait for their owners only: to their account they are unknown. */
+/** Leaves out deleted devices, which exist only until their owner has removed them. */
 export function inAccount(accountId: number): SQL | undefined {
   return and(eq(devices.accountId, accountId), isNull(devices.deletedAt))
 }
@@ -50,7 +53,6 @@ export async function listDevices(db: Database, accountId: number, statusGraceMs
     .orderBy(asc(devices.id))
 }
 
-/** No more than `limit`. */
 export async function listLinkedDeviceIds(db: Database, accountId: number, limit: number): Promise<number[]> {
   const rows = await db
     .select({ id: devices.id })
@@ -60,13 +62,12 @@ export async function listLinkedDeviceIds(db: Database, accountId: number, limit
   return rows.map(({ id }) => id)
 }
 
-/** Of all accounts: the WhatsApp addresses of the devices that hold credentials. */
+/** The WhatsApp addresses of all devices that have credentials. */
 export async function listLinkedJids(db: Database): Promise<string[]> {
   const rows = await db.select({ jid: devices.waJid }).from(devices).where(eq(devices.hasCredentials, true))
   return rows.map(({ jid }) => jid ?? '')
 }
 
-/** What a request that acts through a sender needs to know of it. */
 export async function findSender(
   db: Database,
   accountId: number,
@@ -79,7 +80,7 @@ export async function findSender(
   return found
 }
 
-/** null goes back to the default; what is left out stays. At least one must be given. */
+/** Null returns to the default. Omitted fields stay. Needs at least one field. */
 export type DeviceSettings = {
   name?: string | undefined
   ratePerMinute?: number | null | undefined
@@ -102,8 +103,8 @@ export async function setDevice(
 export type NewDevice = { sender: string; name: string; cmsId: string | null; cmsVer: string | null }
 
 /**
- * `exists` when this account already has the sender: its record is not changed and not charged.
- * Two requests cannot both take the last place: the account row is locked.
+ * `exists` when this account already has the sender, which is not changed. The account row is locked, so that concurrent
+ * requests cannot exceed the limit.
  */
 export async function createDevice(
   db: Pick<Database, 'transaction'>,
@@ -123,12 +124,12 @@ export async function createDevice(
       .where(and(own, eq(devices.sender, device.sender)))
     if (existing) return 'exists'
     if ((await tx.$count(devices, own)) >= (account?.devicesAllowed ?? 0)) return 'limit_reached'
-    // The shard follows from the id, so the id is drawn before the row is written.
+    // The shard is computed from the id, so the id comes from the sequence before the row is inserted.
     await tx.execute(sql`
       INSERT INTO ${devices} (id, shard, account_id, sender, name, cms_id, cms_ver)
-      SELECT drawn.id, drawn.id % ${installation.shards}, ${accountId}::int, ${device.sender}::text,
+      SELECT next.id, next.id % ${installation.shards}, ${accountId}::int, ${device.sender}::text,
         ${device.name}::text, ${device.cmsId}::text, ${device.cmsVer}::text
-      FROM ${installation}, nextval('devices_id_seq') AS drawn (id)`)
+      FROM ${installation}, nextval('devices_id_seq') AS next (id)`)
     return 'created'
   })
 }

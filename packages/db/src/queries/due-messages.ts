@@ -1,19 +1,19 @@
 import type postgres from 'postgres'
-import { isLinkedIn } from './device-status.ts'
+import { isLinkedIn } from './linked-device.ts'
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /**
- * What waits longer than send_at (30 days) and MESSAGE_TTL_MS (30 days) allow is not sent any more: it expires. The
- * bound spares the older partitions. The upper one leaves room for a clock of Postgres that was set back.
+ * A message that is older than send_at (30 days) and MESSAGE_TTL_MS (30 days) together allow has expired, so older
+ * partitions need not be read. The upper bound allows for a clock of Postgres that was set back.
  */
-const isRecent = (sql: postgres.Sql) =>
+export const isRecent = (sql: postgres.Sql) =>
   sql`created_at BETWEEN now() - interval '62 days' AND now() + interval '1 day'`
 
 /**
- * The messages of a device that may be sent now, as a relation for FROM, in no order. Two index scans: scheduled
- * messages that are not due are never read, however many there are. What was accepted for another link is left out.
- * With a limit it is the first of the ready and the first of the scheduled ones.
+ * The messages of a device that may be sent now, as a relation for FROM, in no order. It takes two index scans, and reads
+ * no scheduled message that is not due. Messages that were accepted for another link are left out. With a limit, these
+ * are the first ones without `send_at` and the first scheduled ones.
  */
 export function dueMessages(
   sql: postgres.Sql,
@@ -32,8 +32,8 @@ export function dueMessages(
 }
 
 /**
- * Whether a device, of this name in the query, has a message that is due. Only with an order does Postgres read a
- * single entry of the index; without one it has read all that wait, 90 ms for a million.
+ * Whether the device of this name in the statement has a due message. ORDER BY makes Postgres read a single entry of the
+ * index. Without it, it has read all waiting messages: 90 ms for a million.
  */
 export const hasDueMessage = (sql: postgres.Sql, device: 'device' | 'devices') => sql`coalesce(
   (SELECT true FROM messages
@@ -44,7 +44,7 @@ export const hasDueMessage = (sql: postgres.Sql, device: 'device' | 'devices') =
     ORDER BY send_at, seq LIMIT 1),
   false)`
 
-/** Whether anything waits for a device, scheduled or not, however old. */
+/** Whether any message waits for the device, also one that is scheduled or has expired. */
 export const hasWaitingMessage = (sql: postgres.Sql, device: 'device' | 'devices') => sql`coalesce(
   (SELECT true FROM messages
     WHERE device_id = ${sql(device)}.id AND is_waiting AND send_at IS NULL ORDER BY seq LIMIT 1),

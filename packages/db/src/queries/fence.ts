@@ -1,13 +1,13 @@
 import type postgres from 'postgres'
 import { type Columns, rows } from './rows.ts'
 
-/** What an owner's write carries: it happens only while this worker owns the shard with this epoch. */
+/** Part of every write of an owner: the write takes effect only while this worker owns the shard with this epoch. */
 export type Fence = { shard: number; workerId: string; epoch: number }
 
-/** A fenced write found another owner. Close what the shard holds, write nothing more, do not log out. */
+/** A fenced write was refused. Close the sockets of the shard, write nothing more, and do not log out. */
 export class OwnershipLost extends Error {
   readonly shard: number
-  /** Of the lease that the write carried: the worker may own the shard again by now, with a newer one. */
+  /** Of the lease under which the write was made. The worker may own the shard again by now, with a newer epoch. */
   readonly epoch: number
 
   constructor({ shard, epoch }: Pick<Fence, 'shard' | 'epoch'>) {
@@ -21,7 +21,7 @@ export class OwnershipLost extends Error {
 /**
  * One row (`shard`) while the fence holds, none afterwards:
  * `WITH fence AS (${fenceOf(sql, f)}) UPDATE ... FROM fence WHERE ... RETURNING ...`, as one autocommit statement.
- * FOR SHARE: writes of one shard run side by side, a takeover of it waits for those that run.
+ * FOR SHARE lets writes of one shard run concurrently, and makes a takeover wait for them.
  */
 export function fenceOf(sql: postgres.Sql, { shard, workerId, epoch }: Fence) {
   return sql`
@@ -30,20 +30,26 @@ export function fenceOf(sql: postgres.Sql, { shard, workerId, epoch }: Fence) {
     FOR SHARE`
 }
 
-/** Tells the leases of one shard apart. In SQL: `shard || ' ' || epoch`. */
+/** Throws `OwnershipLost` when a fenced statement returns no row. */
+export async function expectOwner(fence: Fence, statement: PromiseLike<readonly unknown[]>): Promise<void> {
+  const returned = await statement
+  if (returned.length === 0) throw new OwnershipLost(fence)
+}
+
+/** Identifies a lease. In SQL: `shard || ' ' || epoch`. */
 export function leaseKey({ shard, epoch }: Pick<Fence, 'shard' | 'epoch'>): string {
   return `${shard} ${epoch}`
 }
 
 /**
- * The leases (`shard`, `epoch`, `died_epoch`) of those fences that hold: a batched write joins its rows with them
- * USING (shard, epoch) and drops the others. By shard alone, a late write of an earlier lease would pass beside one of
- * the present lease.
+ * The leases (`shard`, `epoch`, `died_epoch`) of those fences that hold. A batched write joins its rows with them
+ * USING (shard, epoch) and drops the others. If it joined by shard alone, a late write of an earlier lease would pass
+ * together with a write of the present lease.
  */
 export function fencesOf(sql: postgres.Sql, given: readonly Fence[]) {
-  // Many writes of a batch carry the same fence, and each shard is to be in the answer once.
+  // Many writes of a batch have the same fence, and each shard must be in the result once.
   const fences = [...new Map(given.map((fence) => [leaseKey(fence), fence])).values()]
-  // Locked in the order of shards: two that wait for each other's locks would be a deadlock.
+  // Locked in the order of the shards: statements that lock in different orders could deadlock.
   return sql`
     SELECT lease.shard, lease.epoch, lease.died_epoch
     FROM shard_leases AS lease

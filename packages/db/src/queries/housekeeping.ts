@@ -1,26 +1,28 @@
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
+import { idempotencyWindowStart } from './idempotency-window.ts'
 
 /**
- * One bounded step of a deletion. `next` is where the next step begins; undefined when nothing is left, or when
- * another process is deleting at the moment. Starting there spares walking over what was deleted before.
+ * One limited step of a deletion. `next` is where the next step begins, so that it does not read deleted rows again. It is
+ * undefined when nothing is left, or while another process is deleting.
  */
 export type DeletedBatch = { deleted: number; next: string | undefined }
 
 export const beginning = '-infinity'
 
 const rowsMax = 5000
-/** With up to 17 MB each. */
+/** Each has up to 17 MB. */
 const blobsMax = 20
-/** With less than a megabyte each. */
+/** Each has less than a megabyte. */
 const partsMax = 400
 
 export async function deleteExpiredIdempotencyKeys(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
-  return deleteOldRows(db, 'idempotency_keys', sql`now() - interval '24 hours'`, after)
+  return deleteOldRows(db, 'idempotency_keys', sql.unsafe(idempotencyWindowStart), after)
 }
 
-/** The trigger of the table lets nothing go that is younger than the retention written down at the installation. */
+/** Deletes nothing within the retention of the installation, which a trigger of the table would refuse. */
 export async function deleteOldAuditEntries(
   db: Database,
   retentionDays: number,
@@ -31,7 +33,7 @@ export async function deleteOldAuditEntries(
   return deleteOldRows(db, 'audit_log', sql`now() - ${days} * interval '1 day'`, after)
 }
 
-/** What processes that were killed had stored of media of requests. */
+/** Parts of media whose process was killed before it accepted the message. */
 export async function deleteLostMediaParts(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
   return deleteOldRows(db, 'media_parts', sql`now() - interval '1 hour'`, after, partsMax)
@@ -40,13 +42,13 @@ export async function deleteLostMediaParts(db: Database, after: string): Promise
 async function deleteOldRows(
   db: Database,
   table: 'idempotency_keys' | 'audit_log' | 'media_parts',
-  olderThan: ReturnType<Database['$client']>,
+  olderThan: postgres.PendingQuery<postgres.Row[]>,
   after: string,
   limit = rowsMax,
 ): Promise<DeletedBatch> {
   const sql = db.$client
   const [row] = await sql<{ deleted: number; last: string | null }[]>`
-    WITH turn AS MATERIALIZED (${takeTurn(db)}),
+    WITH turn AS MATERIALIZED (${tryLock(db)}),
     old AS MATERIALIZED (
       SELECT ctid, created_at FROM ${sql(table)}
       WHERE (SELECT is_ours FROM turn) AND created_at >= ${after}::timestamptz AND created_at < ${olderThan}
@@ -59,14 +61,14 @@ async function deleteOldRows(
 }
 
 /**
- * Media that came with a request and is no longer needed: that of messages that were sent goes with their upload, so
- * this is what failed or was canceled. Media of messages that wait are stepped over.
+ * Media that came with a request whose message failed or was canceled. After an upload it is deleted at once. Media of
+ * waiting messages stays.
  */
 export async function deleteUnusedMedia(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
   const [row] = await sql<{ deleted: number; last: string | null }[]>`
-    WITH turn AS MATERIALIZED (${takeTurn(db)}),
-    looked AS MATERIALIZED (
+    WITH turn AS MATERIALIZED (${tryLock(db)}),
+    scanned AS MATERIALIZED (
       SELECT message_id, created_at FROM media_blobs
       WHERE (SELECT is_ours FROM turn) AND created_at > ${after}::timestamptz
         AND created_at < now() - interval '1 hour'
@@ -74,47 +76,47 @@ export async function deleteUnusedMedia(db: Database, after: string): Promise<De
     ),
     deleted AS (
       DELETE FROM media_blobs AS blob WHERE message_id = ANY (ARRAY(
-        SELECT message_id FROM looked
+        SELECT message_id FROM scanned
         -- Stored by one statement with its message, so with one now().
         WHERE NOT EXISTS (
           SELECT FROM messages
-          WHERE id = looked.message_id AND created_at = looked.created_at AND is_waiting)))
+          WHERE id = scanned.message_id AND created_at = scanned.created_at AND is_waiting)))
       RETURNING 1
     )
-    SELECT (SELECT count(*)::int FROM deleted) AS deleted, max(created_at)::text AS last FROM looked`
+    SELECT (SELECT count(*)::int FROM deleted) AS deleted, max(created_at)::text AS last FROM scanned`
   return { deleted: row?.deleted ?? 0, next: row?.last ?? undefined }
 }
 
-/** Longer than any token, list of devices or number is of use. A Signal session is written with every message. */
+/** Longer than a token, a device list or a number remains useful. Every message writes the Signal session. */
 const contactDaysMax = 90
 
 /**
- * What is stored of contacts that a sender has not been in touch with for long. WhatsApp tells it again when it is needed.
- * An identity key and a number stay as long as there is a session with the contact.
+ * Stored data of contacts that a sender has not been in touch with for 90 days. WhatsApp provides it again when it is
+ * needed. An identity key and a number stay while a session with the contact exists.
  */
 export async function deleteUnusedContacts(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
   const [deviceId, type, id] =
     after === beginning ? [0, '', ''] : (JSON.parse(after) as [number, string, string])
   const [row] = await sql<{ deleted: number; last: string | null }[]>`
-    WITH turn AS MATERIALIZED (${takeTurn(db)}),
-    looked AS MATERIALIZED (
+    WITH turn AS MATERIALIZED (${tryLock(db)}),
+    scanned AS MATERIALIZED (
       SELECT device_id, type, id, used_on FROM device_auth
       WHERE (SELECT is_ours FROM turn) AND (device_id, type, id) > (${deviceId}::int, ${type}::text, ${id}::text)
       ORDER BY device_id, type, id LIMIT ${rowsMax}
     ),
     unused AS (
-      SELECT device_id, type, id FROM looked
+      SELECT device_id, type, id FROM scanned
       WHERE used_on < CURRENT_DATE - ${contactDaysMax}::int AND (
           type IN ('session', 'tctoken', 'user-devices', 'device-list')
           OR (type = 'identity-key' AND NOT EXISTS (
             SELECT FROM device_auth AS session
-            WHERE session.device_id = looked.device_id AND session.type = 'session' AND session.id = looked.id))
+            WHERE session.device_id = scanned.device_id AND session.type = 'session' AND session.id = scanned.id))
           OR (type = 'lid-mapping' AND NOT EXISTS (
             SELECT FROM device_auth AS session
-            WHERE session.device_id = looked.device_id AND session.type = 'session'
-              AND starts_with(session.id, replace(looked.id, '_reverse', '') || '_'))))
-        -- Former versions wrote this list of all contacts.
+            WHERE session.device_id = scanned.device_id AND session.type = 'session'
+              AND starts_with(session.id, replace(scanned.id, '_reverse', '') || '_'))))
+        -- Earlier versions stored this list of all contacts.
         OR (type = 'tctoken' AND id = '__index')
     ),
     deleted AS (
@@ -124,11 +126,11 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
       RETURNING 1
     )
     SELECT (SELECT count(*)::int FROM deleted) AS deleted,
-      (SELECT jsonb_build_array(device_id, type, id)::text FROM looked
+      (SELECT jsonb_build_array(device_id, type, id)::text FROM scanned
         ORDER BY device_id DESC, type DESC, id DESC LIMIT 1) AS last`
   return { deleted: row?.deleted ?? 0, next: row?.last ?? undefined }
 }
 
-/** All workers clean, but one at a time, and for one short statement. */
-const takeTurn = (db: Database) => db.$client`
+/** All workers run housekeeping, one short statement of one worker at a time. */
+const tryLock = (db: Database) => db.$client`
   SELECT pg_try_advisory_xact_lock(${advisoryLocks.housekeeping}) AS is_ours`

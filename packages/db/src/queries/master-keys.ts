@@ -1,4 +1,5 @@
 import type { Database } from '../client.ts'
+import { isNotDead, isRunning } from './worker-state.ts'
 
 /** Ids of the master keys by which stored values may be encrypted. */
 export async function listUsedMasterKeys(db: Database): Promise<string[]> {
@@ -6,29 +7,31 @@ export async function listUsedMasterKeys(db: Database): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** To be called before anything is encrypted by it. */
-export async function noteMasterKey(db: Database, id: string): Promise<void> {
+/** Call it before the first value is encrypted by this key. */
+export async function recordMasterKey(db: Database, id: string): Promise<void> {
   await db.$client`INSERT INTO master_keys (id) VALUES (${id}) ON CONFLICT DO NOTHING`
 }
 
-/** Those that are neither kept nor used by a worker that runs. */
-export async function forgetMasterKeys(db: Database, { except }: { except: string[] }): Promise<void> {
-  await db.$client`
+/** Deletes the ids of all keys but the given ones and those of workers that are not dead. */
+export async function deleteMasterKeys(db: Database, { except }: { except: string[] }): Promise<void> {
+  const sql = db.$client
+  await sql`
     DELETE FROM master_keys WHERE id <> ALL(${except}::text[])
-      AND NOT EXISTS (SELECT FROM workers WHERE master_key_id = master_keys.id AND state <> 'dead')`
+      AND NOT EXISTS (SELECT FROM workers WHERE master_key_id = master_keys.id AND ${sql.unsafe(isNotDead('workers'))})`
 }
 
-/** Workers that run and encrypt by another key. */
+/** Running workers that encrypt by another key. */
 export async function listWorkersWithOtherKeys(
   db: Database,
   current: string,
 ): Promise<{ name: string; masterKeyId: string }[]> {
-  return db.$client<{ name: string; masterKeyId: string }[]>`
+  const sql = db.$client
+  return sql<{ name: string; masterKeyId: string }[]>`
     SELECT name, master_key_id AS "masterKeyId" FROM workers
-    WHERE state <> 'dead' AND lease_until > now() AND master_key_id <> ${current} ORDER BY name`
+    WHERE ${sql.unsafe(isRunning('workers'))} AND master_key_id <> ${current} ORDER BY name`
 }
 
-/** Whether a value is encrypted by one of these keys. Reads all of them: for when something is wrong. */
+/** Whether any stored value is encrypted by one of these keys. Reads all values, so use it only to diagnose an error. */
 export async function isEncryptedBy(db: Database, keyIds: string[]): Promise<boolean> {
   const sql = db.$client
   const isOneOf = (column: string) =>

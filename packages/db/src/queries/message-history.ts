@@ -2,13 +2,10 @@ import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { and, desc, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
-import { messages } from '../schema.ts'
-import { createdAround } from './created-around.ts'
+import { messages } from '../schema/messages.ts'
+import { createdAround } from './message-time.ts'
 import { wasDropped } from './partitions.ts'
-
-/** `scheduled` is `queued` with a moment to come. */
-const reportedStatus = sql<MessageStatus>`CASE
-  WHEN ${messages.status} = 'queued' AND ${messages.sendAt} > now() THEN 'scheduled' ELSE ${messages.status} END`
+import { isScheduled, reportedStatus } from './reported-status.ts'
 
 const columns = {
   id: messages.id,
@@ -19,7 +16,7 @@ const columns = {
   type: messages.type,
   body: messages.body,
   url: messages.url,
-  status: reportedStatus,
+  status: sql<MessageStatus>`${sql.raw(reportedStatus('messages'))}`,
   error: messages.error,
   errorCode: messages.errorCode,
   waId: messages.waId,
@@ -35,22 +32,22 @@ export type HistoryFilter = {
   status?: MessageStatus | undefined
 }
 
-/** A place in the history; `createdAt` is text because a Date would lose the microseconds. */
+/** A position in the history. `createdAt` is text because a Date would lose the microseconds. */
 export type HistoryPosition = { id: string; createdAt: string }
 
 export type HistoryMessage = Awaited<ReturnType<typeof readPage>>[number]
 
-/** `next` is the id of the message behind which older ones follow; undefined when there are none. */
+/** `next` is the id of the message after which the next page begins. Undefined when no older messages exist. */
 export type HistoryPage = { messages: HistoryMessage[]; next: string | undefined }
 
 /**
- * How many rows one page looks at for a filter that no index knows, such as a status that most messages do not have.
- * The page may then have fewer messages than asked for, or none, and still a `next`. Those of one sender are all over
- * the table: each may have to be fetched from the disk by itself.
+ * How many rows one page reads for a filter without an index, such as a rare status. The page may then have fewer
+ * messages than requested, or none, and still a `next`. The messages of one sender are spread over the table, so each may
+ * need a read from the disk.
  */
 const rowsMax = 500
 
-/** Newest first, those older than `before`. */
+/** The messages that are older than `before`, newest first. */
 export async function listMessages(
   db: Database,
   accountId: number,
@@ -74,7 +71,7 @@ function readPage(db: Database, where: SQL | undefined, limit: number) {
     .limit(limit)
 }
 
-/** The last of the rows that one page looks at; undefined when there are not so many. */
+/** The last row that one page reads. Undefined when there are fewer rows. */
 async function findFloor(db: Database, indexed: SQL | undefined): Promise<HistoryPosition | undefined> {
   const [floor] = await db
     .select({ id: messages.id, createdAt: sql<string>`${messages.createdAt}::text` })
@@ -86,7 +83,7 @@ async function findFloor(db: Database, indexed: SQL | undefined): Promise<Histor
   return floor
 }
 
-/** The conditions of one index: messages_number, messages_failed or messages_sender, whose order is that of the pages. */
+/** The conditions that messages_number, messages_failed or messages_sender answers, in the order of the pages. */
 function indexedConditions({ sender, number, status }: HistoryFilter): SQL[] {
   if (number !== undefined) return [eq(messages.number, number)]
   if (status === 'failed') return [isNotNull(messages.errorCode)]
@@ -101,7 +98,7 @@ function otherConditions({ sender, number, status }: HistoryFilter): (SQL | unde
   ]
 }
 
-/** The first comparison tells Postgres which partitions to leave out: it does not look into pairs. */
+/** Postgres excludes partitions by the first comparison: it does not use pairs for that. */
 function isOlder(position: HistoryPosition | undefined): SQL | undefined {
   if (!position) return undefined
   const at = sql`${position.createdAt}::timestamptz`
@@ -126,13 +123,13 @@ export async function findMessage(
 }
 
 function hasStatus(status: MessageStatus): SQL | undefined {
-  const isScheduled = sql`coalesce(${messages.sendAt} > now(), false)`
-  if (status === 'scheduled') return and(eq(messages.status, 'queued'), isScheduled)
-  if (status === 'queued') return and(eq(messages.status, 'queued'), sql`NOT ${isScheduled}`)
+  const isForLater = sql.raw(isScheduled('messages'))
+  if (status === 'scheduled') return and(eq(messages.status, 'queued'), isForLater)
+  if (status === 'queued') return and(eq(messages.status, 'queued'), sql`NOT ${isForLater}`)
   return eq(messages.status, status)
 }
 
-/** Of a message of the account, or of one that the retention has removed: its id carries its time. */
+/** Also of a message that retention has removed: its id tells its time. */
 export async function findHistoryPosition(
   db: Database,
   accountId: number,
@@ -143,7 +140,7 @@ export async function findHistoryPosition(
     .from(messages)
     .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
   if (position) return position
-  const madeAtMs = timeOfMessageId(messageId)
-  if (!(await wasDropped(db.$client, madeAtMs))) return undefined
-  return { id: messageId, createdAt: new Date(madeAtMs).toISOString() }
+  const createdAtMs = timeOfMessageId(messageId)
+  if (!(await wasDropped(db.$client, createdAtMs))) return undefined
+  return { id: messageId, createdAt: new Date(createdAtMs).toISOString() }
 }

@@ -9,13 +9,13 @@ type MissingIndex = {
 }
 
 /**
- * Builds the indexes that a migration declared on `messages` alone, on one partition after the other. Accepts and
- * sends go on meanwhile, so it takes long on a large history. What was interrupted goes on with the next call.
+ * Builds the indexes that a migration declared only on the parent table `messages`, partition by partition. Accepts and
+ * sends continue meanwhile, so it takes long on a large history. The next call continues after an interruption.
  */
 export async function buildMessageIndexes(sql: postgres.Sql): Promise<void> {
   for (const index of await listMissing(sql)) {
     if (index.isLeftover) await sql.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${index.name}`)
-    // In no transaction, as CONCURRENTLY demands.
+    // Outside of a transaction, which CONCURRENTLY requires.
     await sql.unsafe(concurrently(index))
     await sql.unsafe(`ALTER INDEX ${index.parent} ATTACH PARTITION ${index.name}`)
   }
@@ -26,7 +26,7 @@ function concurrently({ name, partition, definition }: MissingIndex): string {
   return `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${partition}${what}`
 }
 
-/** Newest partitions first: they are read most. `isLeftover`: a build of it was interrupted. */
+/** Newest partitions first, because they are read most. `isLeftover`: building it was interrupted. */
 async function listMissing(sql: postgres.Sql): Promise<MissingIndex[]> {
   return sql<MissingIndex[]>`
     SELECT parent.relname AS parent, partition.relname AS partition, wanted.name,

@@ -4,14 +4,14 @@ import { advisoryLocks } from '../locks.ts'
 const dayMs = 86_400_000
 const weekMs = 7 * dayMs
 const weeksAhead = 8
-/** What waits for a lock on `messages` makes accepts and sends queue behind it: better to try again later. */
+/** A statement that waits for a lock on `messages` blocks accepts and sends, so give up soon and retry later. */
 const lockTimeout = '1s'
-/** Marks what `dropOldMessagePartitions` has detached, so that a table which somebody archived is not taken for it. */
+/** Marks tables that `dropOldMessagePartitions` has detached, so that tables which operators archived are kept. */
 const dropMark = 'wagate: detached, to be dropped'
 
 /**
- * Makes the weekly partitions of `messages` that are missing, from last week (clocks differ) to 8 weeks ahead, the
- * nearest first and each in a transaction of its own. Throws what went wrong after it has tried all of them.
+ * Creates missing weekly partitions of `messages`, from last week (clocks differ) to 8 weeks ahead, the nearest first and
+ * each in its own transaction. Tries all of them before it throws.
  */
 export async function ensureMessagePartitions(sql: postgres.Sql): Promise<void> {
   const thisWeek = Math.floor((await findNowMs(sql)) / weekMs)
@@ -21,24 +21,25 @@ export async function ensureMessagePartitions(sql: postgres.Sql): Promise<void> 
     const from = new Date(week * weekMs).toISOString()
     const to = new Date((week + 1) * weekMs).toISOString()
     const name = `messages_${from.slice(0, 10).replaceAll('-', '')}`
-    if (!existing.has(name)) await makePartition(sql, { name, from, to }).catch((error) => errors.push(error))
+    if (!existing.has(name))
+      await createPartition(sql, { name, from, to }).catch((error) => errors.push(error))
   }
   if (errors.length > 0) {
-    throw new AggregateError(errors, 'Partitions of messages could not be made', { cause: errors[0] })
+    throw new AggregateError(errors, 'Could not create partitions of messages', { cause: errors[0] })
   }
 }
 
-async function makePartition(
+async function createPartition(
   sql: postgres.Sql,
   { name, from, to }: { name: string; from: string; to: string },
 ): Promise<void> {
   await sql.begin(async (tx) => {
     await tx.unsafe(`SET LOCAL lock_timeout = '${lockTimeout}'`)
     await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.partitions})`
-    // Another process may have made it while this one waited.
+    // Another process may have created it while this one waited.
     if ((await listPartitions(tx)).some((partition) => partition.name === name)) return
-    // Attached rather than made in place: that waits for no statement that reads or writes messages.
-    // With room on every page, so that the updates of a message's status need not touch the indexes.
+    // Attached, because creating it in place would wait for statements that read or write messages. The fill factor
+    // leaves room on every page, so that updates of a message's status need not change the indexes.
     await tx.unsafe(`
       CREATE TABLE IF NOT EXISTS ${name} (LIKE messages INCLUDING DEFAULTS INCLUDING GENERATED)
       WITH (fillfactor = 80)`)
@@ -47,8 +48,8 @@ async function makePartition(
 }
 
 /**
- * For how many whole weeks from now messages can be stored: 0 when only the present partition is there, -1 when
- * nothing can be stored now.
+ * For how many whole weeks from now messages can be stored. 0 when only the present partition exists, -1 when no message
+ * can be stored now.
  */
 export async function countPartitionWeeksAhead(sql: postgres.Sql): Promise<number> {
   const nowMs = await findNowMs(sql)
@@ -60,7 +61,7 @@ export async function countPartitionWeeksAhead(sql: postgres.Sql): Promise<numbe
   return untilMs === nowMs ? -1 : Math.floor((untilMs - nowMs) / weekMs)
 }
 
-/** Whether messages of that moment were dropped: it is past, and no partition holds it. */
+/** Whether messages of this past time were dropped with their partition. */
 export async function wasDropped(sql: postgres.Sql, atMs: number): Promise<boolean> {
   if (atMs >= (await findNowMs(sql))) return false
   const partitions = await listPartitions(sql)
@@ -70,16 +71,16 @@ export async function wasDropped(sql: postgres.Sql, atMs: number): Promise<boole
 }
 
 /**
- * Drops the partitions that ended more than `retentionDays` ago, but none that holds an unfinished message. Each is
- * detached concurrently: accepts and sends go on meanwhile, whatever else reads messages. That waits for transactions
- * that are older; when it takes too long the next call finishes it.
+ * Drops the partitions that ended more than `retentionDays` ago and hold no waiting message. Each is detached concurrently,
+ * so accepts and sends continue even while other transactions read messages. That waits for older transactions. If it
+ * takes too long, the next call finishes it.
  */
 export async function dropOldMessagePartitions(sql: postgres.Sql, retentionDays: number): Promise<string[]> {
   const endedBeforeMs = (await findNowMs(sql)) - retentionDays * dayMs
   const dropped: string[] = []
   for (const { name, endsAtMs, isPending } of await listPartitions(sql)) {
     if (endsAtMs >= endedBeforeMs) continue
-    if (!isPending && (await holdsUnfinished(sql, name))) continue
+    if (!isPending && (await holdsWaiting(sql, name))) continue
     await detach(sql, name, isPending)
     await dropDetached(sql, name)
     dropped.push(name)
@@ -91,14 +92,14 @@ export async function dropOldMessagePartitions(sql: postgres.Sql, retentionDays:
   return dropped
 }
 
-async function holdsUnfinished(sql: postgres.Sql, name: string): Promise<boolean> {
+async function holdsWaiting(sql: postgres.Sql, name: string): Promise<boolean> {
   const rows = await sql.unsafe(`
     (SELECT 1 FROM ${name} WHERE is_waiting AND send_at IS NULL LIMIT 1)
     UNION ALL (SELECT 1 FROM ${name} WHERE is_waiting AND send_at IS NOT NULL LIMIT 1)`)
   return rows.length > 0
 }
 
-/** In no transaction: CONCURRENTLY has two of its own, and what is left after the first needs FINALIZE. */
+/** Outside of a transaction: CONCURRENTLY uses two, and an interruption after the first one needs FINALIZE. */
 async function detach(sql: postgres.Sql, name: string, isPending: boolean): Promise<void> {
   if (!isPending) await withLockTimeout(sql, `COMMENT ON TABLE ${name} IS '${dropMark}'`)
   await sql.unsafe(`ALTER TABLE messages DETACH PARTITION ${name} ${isPending ? 'FINALIZE' : 'CONCURRENTLY'}`)
@@ -120,14 +121,14 @@ async function findNowMs(sql: postgres.ISql): Promise<number> {
   return row?.nowMs ?? 0
 }
 
-/** `isPending`: a detachment of it was interrupted. */
+/** `isPending`: detaching it was interrupted. */
 type Partition = { name: string; startsAtMs: number; endsAtMs: number; isPending: boolean }
 
 async function listPartitions(sql: postgres.ISql): Promise<Partition[]> {
   const bound = (keyword: string) => sql`
     extract(epoch FROM substring(
       pg_get_expr(relpartbound, oid) FROM ${keyword} || ' [(]''([^'']+)''[)]')::timestamptz)::float8 * 1000`
-  // Those whose detachment was interrupted first: no other can be detached before them.
+  // Pending ones come first: no other partition can be detached before them.
   return sql<Partition[]>`
     SELECT quote_ident(relname) AS name, inhdetachpending AS "isPending",
       ${bound('FROM')} AS "startsAtMs", ${bound('TO')} AS "endsAtMs"
@@ -136,7 +137,7 @@ async function listPartitions(sql: postgres.ISql): Promise<Partition[]> {
     ORDER BY inhdetachpending DESC, relname`
 }
 
-/** What was detached by a process that ended before it dropped it. */
+/** Tables that were detached by a process that ended before it dropped them. */
 async function listDetached(sql: postgres.ISql): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     SELECT quote_ident(relname) AS name FROM pg_class

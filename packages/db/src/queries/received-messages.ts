@@ -9,7 +9,7 @@ export type ReceivedMessage = {
   accountId: number
   deviceId: number
   sender: string
-  /** Who wrote it. */
+  /** The number that sent it. */
   number: string
   type: MessageType
   body: string | null
@@ -17,13 +17,13 @@ export type ReceivedMessage = {
   linkGeneration: number
 }
 
-/** WhatsApp keeps what it could not deliver for 30 days. Bounds the partitions that are searched for duplicates. */
+/** WhatsApp keeps undelivered messages for 30 days. Limits the partitions that are searched for duplicates. */
 const redeliveryDays = 31
 
 /**
- * Stores received messages in one fenced statement, each once: WhatsApp delivers a message again until it was
- * acknowledged. The contact belongs to what identifies a message, because senders choose the ids. Answers for each
- * whether its owner still owned the shard; nothing of the others was stored.
+ * Stores received messages in one fenced statement, each once: WhatsApp delivers a message again until it is acknowledged.
+ * The contact is part of a message's identity, because clients choose their ids. Returns an error for each message whose
+ * owner had lost its shard; it was not stored.
  */
 export async function insertReceivedMessages(
   db: Database,

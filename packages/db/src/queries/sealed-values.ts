@@ -2,22 +2,22 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { type Columns, rows } from './rows.ts'
 
-/** What a value belongs to: a row of `device_auth`, or the uploaded content of a message. */
+/** Identifies an encrypted value: a row of `device_auth`, or the uploaded content of a message. */
 export type AuthKey = { deviceId: number; type: string; id: string }
 export type ContentKey = { deviceId: number; id: string; createdAt: string }
 
 type SealedValue<Key> = { key: Key; value: Buffer }
 
 export type SealedPage<Key> = {
-  /** Those that another key than the given one has encrypted. */
+  /** The values that are encrypted by another master key than the given one. */
   values: SealedValue<Key>[]
-  /** How many rows are on the page. */
-  looked: number
-  /** Where the next page begins; undefined when there is none. */
+  /** The number of rows on the page. */
+  scanned: number
+  /** Where the next page begins. Undefined after the last page. */
   last: Key | undefined
 }
 
-/** So many rows are looked at: a page takes little time also when there is nothing on it. */
+/** Limits scanned rows instead of found values, so that a page without any is quick as well. */
 const pageRows = 1000
 
 export async function listAuthSealedByOthers(
@@ -53,9 +53,8 @@ export async function listContentsSealedByOthers(
 export type Replacement<Key> = SealedValue<Key> & { replacement: Buffer }
 
 /**
- * Writes each replacement where the very value still stands that it was made of. Its owner may write a newer one at
- * any moment, and that one stays. Rows in somebody's hands are left out: nobody waits for us while we wait
- * for them. Returns how many were replaced.
+ * Stores each replacement if the original value has not changed meanwhile: an owner may write a newer one at any time.
+ * Skips locked rows, so that this never waits while it holds locks itself. Returns the number of replaced values.
  */
 export async function replaceAuth(db: Database, given: Replacement<AuthKey>[]): Promise<number> {
   const sql = db.$client
@@ -108,7 +107,7 @@ const replacementColumns: Columns<{ value: Buffer; replacement: Buffer }> = {
   new: ['text', ({ replacement }) => replacement.toString('base64')],
 }
 
-/** A value begins with 1 byte version and 4 bytes id of its master key. */
+/** A value begins with one byte for its version and four bytes for the id of its master key. */
 function unlessSealedBy(sql: postgres.Sql, column: string, masterKeyId: string) {
   return sql`CASE WHEN encode(substring(${sql(column)} FROM 2 FOR 4), 'hex') <> ${masterKeyId} THEN ${sql(column)} END`
 }
@@ -116,7 +115,7 @@ function unlessSealedBy(sql: postgres.Sql, column: string, masterKeyId: string) 
 function toPage<Key>(scanned: { key: Key; value: Buffer | null }[]): SealedPage<Key> {
   return {
     values: scanned.flatMap(({ key, value }) => (value ? [{ key, value }] : [])),
-    looked: scanned.length,
+    scanned: scanned.length,
     last: scanned.length < pageRows ? undefined : scanned.at(-1)?.key,
   }
 }

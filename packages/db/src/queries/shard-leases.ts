@@ -1,17 +1,18 @@
 import type { Database } from '../client.ts'
 import { rows } from './rows.ts'
+import { isSharing, isWithinLease } from './worker-state.ts'
 
 export type OwnedShard = { shard: number; epoch: number }
 /** `linked`: devices with credentials. */
 export type UnownedShard = { shard: number; linked: number }
 
 /**
- * Takes the shards of dead workers away from them, and returns how many. One whose owner still has a write
- * running stays for the next look.
+ * Frees the shards of dead workers and returns their number. A shard for which a write still runs is left for the next
+ * call.
  */
 export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
-  // Owners that are dead, not owners that are missing among the living: a row that changed since the statement
-  // began is checked again with the workers of that moment, and a worker that came later would be missing.
+  // Compares with dead workers, not with live ones. Postgres checks a row that has changed since the statement began
+  // against the workers of that time, so a worker that started later would not be among the live ones.
   const freed = await db.$client`
     WITH freed AS MATERIALIZED (
       SELECT shard FROM shard_leases
@@ -40,12 +41,13 @@ export async function listUnownedShards(db: Database): Promise<UnownedShard[]> {
 }
 
 /**
- * Takes those of `shards` that nobody owns and nobody else is taking, and returns them with their new epochs.
- * Nothing for a worker that is not live or past its lease.
+ * Claims those of `shards` that have no owner and that no other worker is claiming, and returns them with their new
+ * epochs. A worker that is draining, dead or past its lease gets none.
  */
 export async function claimShards(db: Database, owner: string, shards: number[]): Promise<OwnedShard[]> {
-  // Only shard_leases stands in the locking query: joined with workers it claimed shards twice under contention.
-  return await db.$client<OwnedShard[]>`
+  // The locking query reads only shard_leases: joined with workers, it claimed shards twice under contention.
+  const sql = db.$client
+  return await sql<OwnedShard[]>`
     WITH free AS MATERIALIZED (
       SELECT shard FROM shard_leases
       WHERE shard = ANY(${shards}::int[]) AND owner IS NULL
@@ -55,11 +57,12 @@ export async function claimShards(db: Database, owner: string, shards: number[])
     UPDATE shard_leases AS lease SET owner = ${owner}, epoch = lease.epoch + 1
     FROM free
     WHERE lease.shard = free.shard
-      AND EXISTS (SELECT FROM workers WHERE id = ${owner} AND state = 'live' AND lease_until > now())
+      AND EXISTS (SELECT FROM workers
+        WHERE id = ${owner} AND ${sql.unsafe(isSharing('workers'))} AND ${sql.unsafe(isWithinLease('workers'))})
     RETURNING lease.shard, lease.epoch::float8 AS epoch`
 }
 
-/** Gives shards back, if they are still this owner's with these epochs. Waits for fenced writes that run. */
+/** Releases the shards that this worker still owns with these epochs. Waits for running fenced writes. */
 export async function releaseShards(db: Database, owner: string, owned: OwnedShard[]): Promise<void> {
   const sql = db.$client
   await sql`
@@ -77,12 +80,12 @@ export async function releaseShards(db: Database, owner: string, owned: OwnedSha
     UPDATE shard_leases AS lease SET owner = NULL FROM released WHERE lease.shard = released.shard`
 }
 
-/** Whoever went offline no longer ago than this waits for its turn to log in. */
+/** A device that went offline less than this time ago is waiting for its turn to log in. */
 export const openingMs = 10_000
 
 /**
- * Devices with credentials by the owner of their shard. `opening`: those that went offline a moment ago. Who has been
- * away for longer waits for something else than its turn to log in.
+ * Devices with credentials by the owner of their shard. `opening`: those within `openingMs`. A device that has been offline
+ * for longer is not waiting for its turn to log in.
  */
 export async function countLinkedDevicesByOwner(db: Database): Promise<LinkedDevices[]> {
   return await db.$client<LinkedDevices[]>`
@@ -93,7 +96,7 @@ export async function countLinkedDevicesByOwner(db: Database): Promise<LinkedDev
     GROUP BY lease.owner`
 }
 
-/** Of the devices with credentials of these shards. */
+/** Counts devices with credentials only. */
 export async function countOpeningDevices(db: Database, shards: number[]): Promise<number> {
   const [row] = await db.$client<[{ opening: number }]>`
     SELECT count(*)::int AS opening FROM devices AS device

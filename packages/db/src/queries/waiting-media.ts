@@ -2,7 +2,7 @@ import type { Database } from '../client.ts'
 
 type MediaPart = { accountId: number; uploadId: string; position: number; base64: string }
 
-/** A part of the media of a message that is about to be accepted. Parts are put together in the order of `position`. */
+/** Stores a part of the media of a message that is about to be accepted. Parts are joined in the order of `position`. */
 export async function storeMediaPart(
   db: Database,
   { accountId, uploadId, position, base64 }: MediaPart,
@@ -12,7 +12,7 @@ export async function storeMediaPart(
     VALUES (${accountId}, ${uploadId}, ${position}, decode(${base64}, 'base64'))`
 }
 
-/** Once the message was accepted or refused. Housekeeping finds the parts of processes that were killed. */
+/** After the message was accepted or refused. Housekeeping deletes the parts of processes that were killed. */
 export async function deleteMediaParts(
   db: Database,
   { accountId, uploadId }: Pick<MediaPart, 'accountId' | 'uploadId'>,
@@ -20,7 +20,7 @@ export async function deleteMediaParts(
   await db.$client`DELETE FROM media_parts WHERE upload_id = ${uploadId} AND account_id = ${accountId}`
 }
 
-/** Whether `bytes` more of media may wait for the account. */
+/** Whether the account's waiting media may grow by `bytes`. */
 export async function hasRoomForMedia(
   db: Database,
   { accountId, bytes, bytesMax }: { accountId: number; bytes: number; bytesMax: number },
@@ -30,25 +30,25 @@ export async function hasRoomForMedia(
   return Number(used?.bytes ?? 0) + bytes <= bytesMax
 }
 
-/** Looked at in one statement. Housekeeping finds the rest. */
+/** Read by one statement. Housekeeping deletes the rest. */
 const blobsMax = 1000
 
 /**
- * Deletes media of the account whose messages have ended without an upload, so that an account which is out of room
- * need not wait for the next housekeeping. False when there is none.
+ * Deletes media of the account whose messages failed or were canceled, so that an account at its limit need not wait for
+ * the next housekeeping. False when there is none.
  */
 export async function deleteEndedMedia(db: Database, accountId: number): Promise<boolean> {
   const deleted = await db.$client`
-    WITH looked AS MATERIALIZED (
+    WITH scanned AS MATERIALIZED (
       SELECT message_id, created_at FROM media_blobs
       WHERE account_id = ${accountId} ORDER BY created_at LIMIT ${blobsMax}
     )
     DELETE FROM media_blobs WHERE message_id = ANY (ARRAY(
-      SELECT message_id FROM looked
+      SELECT message_id FROM scanned
       -- Stored by one statement with its message, so with one now().
       WHERE NOT EXISTS (
         SELECT FROM messages
-        WHERE id = looked.message_id AND created_at = looked.created_at AND is_waiting)))
+        WHERE id = scanned.message_id AND created_at = scanned.created_at AND is_waiting)))
     RETURNING message_id`
   return deleted.length > 0
 }

@@ -1,95 +1,100 @@
 import type { Database } from '../client.ts'
+import { isNotDead, isSharing } from './worker-state.ts'
 
 export type NewWorker = {
   id: string
   name: string
   capacity: number
-  /** By which it encrypts; absent when it encrypts nothing. */
+  /** The key by which it encrypts. Absent when it encrypts nothing. */
   masterKeyId?: string | null
   leaseTtlMs: number
 }
 
-/** The connection that asks: what `markGoneWorkersDead` knows a living process by. */
+/** The connection of this statement, by which `markGoneWorkersDead` recognises a running process. */
 const session = (sql: Database['$client']) => sql`
   pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())),
   current_setting('application_name')`
 
 /**
- * A process that starts under the name of an earlier, not dead worker marks that one dead at once: its
- * shards need not wait for the end of its lease. Throws when two start under one name at the same moment.
+ * Replaces a worker of the same name, which is marked dead at once: its shards need not wait for the end of its lease.
+ * Throws when two workers of one name start at the same time.
  */
 export async function registerWorker(db: Database, worker: NewWorker): Promise<void> {
-  // The INSERT reads the count, so that the unique name is free before it is taken again.
-  await db.$client`
+  const sql = db.$client
+  // The INSERT reads the count, so that the unique name is free before it is used again.
+  await sql`
     WITH replaced AS (
-      UPDATE workers SET state = 'dead' WHERE name = ${worker.name} AND state <> 'dead' RETURNING id
+      UPDATE workers SET state = 'dead' WHERE name = ${worker.name} AND ${sql.unsafe(isNotDead('workers'))} RETURNING id
     )
     INSERT INTO workers (id, name, state, capacity, master_key_id, lease_until, session_pid, session_since, session_name)
     SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity}, ${worker.masterKeyId ?? null},
-      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
+      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(sql)}
     FROM (SELECT count(*) FROM replaced) AS done`
 }
 
 /**
- * For a process that was marked dead and goes on under a fresh id. Where another process has its name by now,
- * it adds its id: two that replaced each other would do so for ever. Returns the name it got.
+ * For a process that was marked dead and continues under a new id. If another process has its name by now, the new id is
+ * added to the name, because the two would otherwise replace each other endlessly. Returns the name.
  */
 export async function registerWorkerAgain(db: Database, worker: NewWorker): Promise<string> {
-  const [row] = await db.$client<{ name: string }[]>`
+  const sql = db.$client
+  const [row] = await sql<{ name: string }[]>`
     INSERT INTO workers (id, name, state, capacity, master_key_id, lease_until, session_pid, session_since, session_name)
     SELECT
       ${worker.id}::uuid,
-      CASE WHEN EXISTS (SELECT FROM workers WHERE name = ${worker.name} AND state <> 'dead')
+      CASE WHEN EXISTS (SELECT FROM workers WHERE name = ${worker.name} AND ${sql.unsafe(isNotDead('workers'))})
         THEN ${`${worker.name} ${worker.id.slice(0, 8)}`} ELSE ${worker.name} END,
       'live', ${worker.capacity}, ${worker.masterKeyId ?? null},
-      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(db.$client)}
+      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(sql)}
     RETURNING name`
   return row?.name ?? worker.name
 }
 
-/** False once the worker is marked dead: that is final, its shards may have other owners. */
+/** False once the worker is marked dead. That is final: its shards may have other owners. */
 export async function renewWorker(db: Database, id: string, leaseTtlMs: number): Promise<boolean> {
-  const rows = await db.$client`
+  const sql = db.$client
+  const renewed = await sql`
     UPDATE workers
     SET lease_until = now() + ${leaseTtlMs} * interval '1 ms', renewed_at = now(),
-        (session_pid, session_since, session_name) = (SELECT ${session(db.$client)}),
+        (session_pid, session_since, session_name) = (SELECT ${session(sql)}),
         renewed_since = CASE WHEN lease_until < now() THEN now() ELSE least(renewed_since, now()) END
-    WHERE id = ${id} AND state <> 'dead'
+    WHERE id = ${id} AND ${sql.unsafe(isNotDead('workers'))}
     RETURNING id`
-  return rows.length > 0
+  return renewed.length > 0
 }
 
-/** A statement that started a moment later than another may be stored before it. */
+/** Statements may be stored in another order than they started. */
 const clockSlackMs = 1000
 
-/** `silentMs`: more than the time between two heartbeats. */
-export type Patience = { leaseTtlMs: number; silentMs: number }
+/** `silentMs` is longer than the time between two heartbeats. */
+export type WorkerTimeouts = { leaseTtlMs: number; silentMs: number }
 
 /**
- * Marks workers dead that are past their lease, or silent and whose process has ended: with a killed process go all
- * its connections, also the one that renewed its lease. Only a worker that renewed its own lease without a gap for
- * one full TTL may do so, or everybody would kill each other after an outage of Postgres; and only one whose own
- * connection is older than the other's last renewal takes the end of that one for a death, because what ended both
- * was not the process.
+ * Marks workers dead that are past their lease, or that are silent and whose process has ended. The connections of a
+ * process end with it, including the one that renewed its lease.
  *
- * A renewal from the future shows that the clock of Postgres was set back. It counts as one from now, or a worker that
- * died before would be taken for a living one until that future comes.
+ * Only a worker that has renewed its own lease without a gap for one full TTL may do this. Otherwise workers would mark
+ * each other dead after an outage of Postgres. It takes an ended connection for a death only if its own connection is
+ * older than the other's last renewal: an outage ends both connections.
+ *
+ * A renewal in the future means that the clock of Postgres was set back. It is changed to now. Otherwise a dead worker
+ * would count as live until that time.
  */
 export async function markGoneWorkersDead(
   db: Database,
-  reaper: { id: string } & Patience,
+  reaper: { id: string } & WorkerTimeouts,
 ): Promise<{ id: string; name: string; isPastLease: boolean }[]> {
   const sql = db.$client
   return await sql<{ id: string; name: string; isPastLease: boolean }[]>`
     WITH reaper AS (
       SELECT * FROM workers
-      WHERE id = ${reaper.id} AND state = 'live' AND lease_until >= now()
+      WHERE id = ${reaper.id} AND ${sql.unsafe(isSharing('workers'))} AND lease_until >= now()
         AND renewed_since <= now() - ${reaper.leaseTtlMs} * interval '1 ms'
     ),
     gone AS MATERIALIZED (
       SELECT worker.id, worker.lease_until < now() AS is_past_lease
       FROM workers AS worker, reaper
-      WHERE worker.state <> 'dead' AND (
+      WHERE ${sql.unsafe(isNotDead('worker'))} AND (
         worker.lease_until < now()
         OR (
           worker.renewed_at < now() - ${reaper.silentMs} * interval '1 ms'
@@ -101,7 +106,7 @@ export async function markGoneWorkersDead(
       FOR UPDATE OF worker SKIP LOCKED
     ),
     from_future AS MATERIALIZED (
-      SELECT id FROM workers WHERE state <> 'dead' AND renewed_at > now() + ${clockSlackMs} * interval '1 ms'
+      SELECT id FROM workers WHERE ${sql.unsafe(isNotDead('workers'))} AND renewed_at > now() + ${clockSlackMs} * interval '1 ms'
       ORDER BY id FOR UPDATE SKIP LOCKED
     ),
     pulled_back AS (
@@ -112,7 +117,7 @@ export async function markGoneWorkersDead(
     RETURNING workers.id, workers.name, gone.is_past_lease AS "isPastLease"`
 }
 
-/** A start time that may not be seen is taken for the right one: at worst the lease decides. */
+/** Without the right to see the start time, it counts as the same: at worst the lease decides. */
 const hasSession = (sql: Database['$client'], worker: string) => sql`EXISTS (
   SELECT FROM pg_stat_get_activity(${sql(worker)}.session_pid) AS session
   WHERE coalesce(session.backend_start = ${sql(worker)}.session_since, true))`
@@ -121,17 +126,20 @@ export type LiveWorker = {
   id: string
   capacity: number
   owned: number
-  /** When it may next be marked dead, unless it renews its lease before. Null: at once. */
+  /** When it can next be marked dead unless it renews its lease before. Null means now. */
   deathInMs: number | null
 }
 
-/** With the number of shards each owns; those that started earlier come first. */
-export async function listLiveWorkers(db: Database, patience: Patience): Promise<LiveWorker[]> {
-  const { leaseTtlMs, silentMs } = patience
-  return await db.$client<LiveWorker[]>`
+/** The workers that share in the shards, with the number that each owns. Earliest start first. */
+export async function listLiveWorkers(
+  db: Database,
+  { leaseTtlMs, silentMs }: WorkerTimeouts,
+): Promise<LiveWorker[]> {
+  const sql = db.$client
+  return await sql<LiveWorker[]>`
     WITH live AS (
       SELECT *, (extract(epoch FROM now() - renewed_at) * 1000)::float8 AS silent_ms
-      FROM workers WHERE state = 'live'
+      FROM workers WHERE ${sql.unsafe(isSharing('workers'))}
     )
     SELECT live.id, live.capacity, coalesce(lease.owned, 0)::int AS owned,
       CASE
@@ -143,17 +151,18 @@ export async function listLiveWorkers(db: Database, patience: Patience): Promise
     ORDER BY live.started_at, live.id`
 }
 
-/** A draining worker claims nothing and counts in nobody's share; it owns its shards until it releases them. */
+/** A draining worker claims no shards and is not counted in the shares. It owns its shards until it releases them. */
 export async function markWorkerDraining(db: Database, id: string): Promise<void> {
-  await db.$client`UPDATE workers SET state = 'draining' WHERE id = ${id} AND state = 'live'`
+  const sql = db.$client
+  await sql`UPDATE workers SET state = 'draining' WHERE id = ${id} AND ${sql.unsafe(isSharing('workers'))}`
 }
 
-/** The row stays for a day: it may still be an owner, and `deleteDeadWorkers` knows when it is not. */
+/** The row stays, because it may still own shards. `deleteDeadWorkers` removes it. */
 export async function unregisterWorker(db: Database, id: string): Promise<void> {
   await db.$client`UPDATE workers SET state = 'dead' WHERE id = ${id}`
 }
 
-/** Those that died more than a day ago and own nothing. */
+/** Workers that died more than a day ago and own no shards. */
 export async function deleteDeadWorkers(db: Database): Promise<void> {
   await db.$client`
     DELETE FROM workers

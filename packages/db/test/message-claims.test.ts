@@ -4,14 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import {
-  claimMessages,
-  type Hindrance,
-  listWaitingMessages,
-  storeUploadedContent,
-  unmarkMessages,
-} from '../src/queries/outbox.ts'
+import { claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/message-content.ts'
 import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
+import { type Hindrance, listWaitingMessages } from '../src/queries/waiting-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
@@ -25,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => drop())
 
-/** A device of the test's own, with its shard. */
+/** A new device with its shard. */
 async function makeDevice(): Promise<{ id: number; shard: number }> {
   devices += 1
   const sender = `49151${1_000_000 + devices}`
@@ -67,8 +63,8 @@ async function insert(deviceId: number, row: Row): Promise<Stored> {
 const claim = async (fence: Fence, message: Stored, recipientJid: string | null = 'jid') =>
   (await claimMessages(db, [{ ...message, fence, recipientJid, setback: null }]))[0]
 
-describe('the deaths of owners while they held a message', () => {
-  it('are counted once each, and no clean release is', async () => {
+describe('deaths of owners that held a message', () => {
+  it('are counted once each, and clean releases are not', async () => {
     const device = await makeDevice()
     const message = await insert(device.id, { number: '1' })
     const first = await own(device.shard)
@@ -86,7 +82,7 @@ describe('the deaths of owners while they held a message', () => {
     expect(await claim(await own(device.shard), message)).toBe(1)
   })
 
-  it('are not counted for a message whose mark was taken back', async () => {
+  it('are not counted for a released message', async () => {
     const device = await makeDevice()
     const [sent, media, held] = [
       await insert(device.id, { number: '1' }),
@@ -96,19 +92,19 @@ describe('the deaths of owners while they held a message', () => {
     const first = await own(device.shard)
     for (const message of [sent, held]) await claim(first, message)
     await claim(first, media, null)
-    await unmarkMessages(db, [{ ...sent, fence: first }])
+    await releaseMessages(db, [{ ...sent, fence: first }])
     await storeUploadedContent(db, first, { ...media, content: Buffer.from('x') })
     await die(first)
     const second = await own(device.shard)
     expect(await claim(second, sent)).toBe(0)
     expect(await claim(second, media)).toBe(0)
     expect(await claim(second, held)).toBe(1)
-    await unmarkMessages(db, [{ ...held, fence: second }])
+    await releaseMessages(db, [{ ...held, fence: second }])
     await die(second)
     expect(await claim(await own(device.shard), held)).toBe(0)
   })
 
-  it('leaves media that are only prepared cancelable, and says when another owner has the shard', async () => {
+  it('a claim to prepare media leaves the message cancelable, and fails when another owner has the shard', async () => {
     const device = await makeDevice()
     const message = await insert(device.id, { number: '1', type: 'image' })
     const first = await own(device.shard)
@@ -121,8 +117,8 @@ describe('the deaths of owners while they held a message', () => {
   })
 })
 
-describe('the messages that wait for a device', () => {
-  it('come in their order, without those that stand still and those behind them', async () => {
+describe('the waiting messages of a device', () => {
+  it('are listed in their order, without hindered ones and those behind them', async () => {
     const { id } = await makeDevice()
     await insert(id, { number: 'known', status: 'sent', sentAt: new Date().toISOString() })
     const rows: Row[] = [

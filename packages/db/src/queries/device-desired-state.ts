@@ -1,12 +1,14 @@
 import { and, eq, or, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
-import { devices, shardLeases } from '../schema.ts'
-import { hasLiveOwner, isLinked } from './device-status.ts'
+import { devices } from '../schema/devices.ts'
+import { shardLeases } from '../schema/workers.ts'
+import { hasLiveOwner } from './device-public-status.ts'
 import { inAccount } from './devices.ts'
+import { isLinked } from './linked-device.ts'
 
 /**
- * Wants a session: its owner shows a QR for `pairingMs` from now. False when the device is linked, unless `force`,
- * which has the link logged out first.
+ * Requests pairing: the owner shows a QR code for `pairingMs` from now. False when the device is linked, except with
+ * `force`, which logs the link out first.
  */
 export async function requestPairing(
   db: Pick<Database, 'update'>,
@@ -18,7 +20,7 @@ export async function requestPairing(
     .update(devices)
     .set({
       desired: 'linked',
-      // A call while scanning wants nothing new: the owner's pairing goes on.
+      // A repeated request leaves the owner's pairing session running.
       desiredRev: sql`${devices.desiredRev} + (${devices.desired} <> 'linked' OR ${isLinked})::int`,
       revokedGeneration: sql`CASE WHEN ${isLinked} THEN ${devices.linkGeneration} ELSE ${devices.revokedGeneration} END`,
       pairingUntil: sql`now() + ${pairingMs}::float8 * interval '1 ms'`,
@@ -30,7 +32,7 @@ export async function requestPairing(
   return rows.length > 0
 }
 
-/** Wants no QR code any more; a link, if there is one, stays. */
+/** Ends a request for pairing. An existing link stays. */
 export async function withdrawPairing(
   db: Pick<Database, 'update'>,
   accountId: number,
@@ -42,7 +44,7 @@ export async function withdrawPairing(
     .where(and(inAccount(accountId), eq(devices.id, deviceId)))
 }
 
-/** Wants no session: whatever link there is, or is being made, is logged out and wiped by its owner. */
+/** Requests unlinking: the owner logs out and wipes the link, and also one that is being made. */
 export async function requestUnlink(
   db: Pick<Database, 'update'>,
   accountId: number,
@@ -60,8 +62,8 @@ export async function requestUnlink(
 }
 
 /**
- * Wants it gone: from here on it is unknown to its account. Its owner logs it out at WhatsApp and then removes the
- * row, whoever crashes in between. False when the account has no such device.
+ * Requests removal: the device is unknown to its account from now on. Its owner logs it out at WhatsApp and then removes
+ * the row, also after crashes. False when the account has no such device.
  */
 export async function requestRemoval(
   db: Pick<Database, 'update'>,
@@ -82,13 +84,13 @@ export async function requestRemoval(
   return rows.length > 0
 }
 
-/** What somebody who waits for a QR needs to know. */
+/** What a request that waits for a QR code needs to know. */
 export type Pairing = {
   isLinked: boolean
-  /** False when it was called off or the QR attempts are used up. */
+  /** False after it was withdrawn or the QR codes have run out. */
   isWanted: boolean
   hasLiveOwner: boolean
-  /** A QR of another epoch is a former owner's. */
+  /** A QR code of another epoch is from a former owner. */
   epoch: number
 }
 

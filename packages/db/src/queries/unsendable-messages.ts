@@ -1,23 +1,23 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
-import { isLinkedIn } from './device-status.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
+import { isLinkedIn } from './linked-device.ts'
 
-/** Where the next page of a device's waiting messages begins: first those without `send_at`, then the scheduled ones. */
+/** The start of the next page of a device's waiting messages. Those without `send_at` come before scheduled ones. */
 export type WaitingPosition = { sendAt: string | null; seq: string }
 
-/** `next` is undefined when nothing is left to look at. */
-export type EndedPage = { ended: number; next: WaitingPosition | undefined }
+/** `next` is undefined after the last page. */
+export type FailedPage = { failed: number; next: WaitingPosition | undefined }
 
 export const firstWaiting: WaitingPosition = { sendAt: null, seq: '0' }
 const firstScheduled: WaitingPosition = { sendAt: '-infinity', seq: '0' }
 
-/** A statement holds the lease of the shard, and with it a hand-over, until it has ended. */
+/** Each statement locks the lease of the shard and delays a hand-over until it has ended, so it must be short. */
 const pageRows = 200
 
 /**
- * Fails those of one page of waiting messages that were accepted for a link which no longer exists. Nothing waits
- * for the last page: what belongs to another link is neither listed nor claimed.
+ * Fails the messages of one page that were accepted for a link which no longer exists. Sending need not wait for this:
+ * messages of another link are neither listed nor claimed.
  */
 export async function failUnlinkedMessages(
   db: Database,
@@ -25,45 +25,45 @@ export async function failUnlinkedMessages(
   deviceId: number,
   from: WaitingPosition,
   sentence: string,
-): Promise<EndedPage> {
+): Promise<FailedPage> {
   const sql = db.$client
-  const page = await endWaiting(db, fence, deviceId, from, {
+  const page = await failPage(db, fence, deviceId, from, {
     code: 'sender_logged_out',
     sentence: sql`${sentence}::text`,
     isOver: sql`NOT ${isLinkedIn(sql, 'device')} OR message.link_generation <> device.link_generation`,
   })
-  return { ended: page.ended, next: nextOf(page, from) }
+  return { failed: page.failed, next: nextOf(page, from) }
 }
 
-/** Fails those of one page of waiting messages that could not be sent within their time, and says what kept them. */
+/** Fails the messages of one page that could not be sent in time. Their error says why. */
 export async function expireMessages(
   db: Database,
   fence: Fence,
   deviceId: number,
   from: WaitingPosition,
   expiry: { ttlMs: number; sentence: string },
-): Promise<EndedPage> {
+): Promise<FailedPage> {
   const sql = db.$client
-  const page = await endWaiting(db, fence, deviceId, from, {
+  const page = await failPage(db, fence, deviceId, from, {
     code: 'message_expired',
     sentence: sql`concat_ws(' ', ${expiry.sentence}::text, message.setback)`,
     isOver: sql`greatest(message.created_at, message.send_at) < now() - ${expiry.ttlMs} * interval '1 ms'`,
   })
-  // The oldest come first: behind one that is in time there is none that is not.
-  const isAtEnd = page.ended < page.rows
-  if (isAtEnd) return { ended: page.ended, next: from.sendAt === null ? firstScheduled : undefined }
-  return { ended: page.ended, next: nextOf(page, from) }
+  // The oldest messages come first: after one that is in time, all are.
+  const isAtEnd = page.failed < page.rows
+  if (isAtEnd) return { failed: page.failed, next: from.sendAt === null ? firstScheduled : undefined }
+  return { failed: page.failed, next: nextOf(page, from) }
 }
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
-type Page = { ended: number; rows: number; last: WaitingPosition | undefined }
+type Page = { failed: number; rows: number; last: WaitingPosition | undefined }
 
 function nextOf({ rows, last }: Page, from: WaitingPosition): WaitingPosition | undefined {
   if (rows === pageRows) return last
   return from.sendAt === null ? firstScheduled : undefined
 }
 
-async function endWaiting(
+async function failPage(
   db: Database,
   fence: Fence,
   deviceId: number,
@@ -76,30 +76,30 @@ async function endWaiting(
       ? sql`send_at IS NULL AND seq > ${from.seq}::bigint ORDER BY seq`
       : sql`send_at IS NOT NULL AND (send_at, seq) > (${from.sendAt}::timestamptz, ${from.seq}::bigint)
           ORDER BY send_at, seq`
-  const [row] = await sql<{ isOwner: boolean; ended: number; rows: number; sendAt: string; seq: string }[]>`
+  const [row] = await sql<{ isOwner: boolean; failed: number; rows: number; sendAt: string; seq: string }[]>`
     WITH fence AS (${fenceOf(sql, fence)}),
     page AS MATERIALIZED (
       SELECT id, created_at, send_at, seq FROM messages
       WHERE device_id = ${deviceId} AND is_waiting AND ${behind} LIMIT ${pageRows}
     ),
-    ended AS (
+    failed AS (
       UPDATE messages AS message SET status = 'failed', error_code = ${end.code}, error = ${end.sentence}
       FROM fence, page, devices AS device
       WHERE message.id = page.id AND message.created_at = page.created_at AND device.id = ${deviceId}
         AND message.is_waiting AND (${end.isOver})
       RETURNING 1
     )
-    SELECT EXISTS (SELECT FROM fence) AS "isOwner", (SELECT count(*)::int FROM ended) AS ended,
+    SELECT EXISTS (SELECT FROM fence) AS "isOwner", (SELECT count(*)::int FROM failed) AS failed,
       (SELECT count(*)::int FROM page) AS rows, last.send_at::text AS "sendAt", last.seq::text AS seq
     FROM (SELECT) AS one LEFT JOIN (
       SELECT send_at, seq FROM page ORDER BY send_at DESC, seq DESC LIMIT 1) AS last ON true`
   if (!row?.isOwner) throw new OwnershipLost(fence)
-  return { ended: row.ended, rows: row.rows, last: row.seq === null ? undefined : row }
+  return { failed: row.failed, rows: row.rows, last: row.seq === null ? undefined : row }
 }
 
 /**
- * The devices of these shards with a message that could not be sent within its time: by the oldest that waits, so
- * that it costs the same however many wait.
+ * The devices of these shards with a message that could not be sent in time. It reads only the oldest waiting message of
+ * each device, so its cost does not depend on how many wait.
  */
 export async function listDevicesWithExpired(
   db: Database,

@@ -1,0 +1,72 @@
+import type { Database } from '../client.ts'
+import { expectOwner, type Fence, fenceOf } from './fence.ts'
+
+/** The credentials are stored by the statement that sets `has_credentials`. */
+type SealedCreds = { type: string; id: string; value: Buffer | null }
+
+/** `desiredRev`: the desired state whose QR code was scanned. */
+type ScannedLink = { desiredRev: number; creds: SealedCreds }
+
+/**
+ * Links a device whose QR code was scanned. Its messages belong to a new generation from now on. A link that the API has
+ * withdrawn meanwhile is stored only to be logged out, and a newer request for pairing still waits for its own scan.
+ */
+export async function linkDevice(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  link: ScannedLink & { waJid: string; waLid: string | null },
+): Promise<void> {
+  const sql = db.$client
+  const isWanted = sql`desired_rev = ${link.desiredRev}`
+  await expectOwner(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)})
+    UPDATE devices SET has_credentials = true, link_generation = link_generation + 1,
+      revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
+      pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
+      wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
+      status_reason = NULL
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+/** The phone that scanned has another number. Its credentials are stored only to log it out. */
+export async function refuseLink(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  link: ScannedLink & { reason: string },
+): Promise<void> {
+  const sql = db.$client
+  const isWanted = sql`desired_rev = ${link.desiredRev}`
+  await expectOwner(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)})
+    UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
+      connection = 'offline',
+      status_reason = CASE WHEN ${isWanted} THEN ${link.reason} ELSE status_reason END
+    FROM fence WHERE id = ${deviceId} RETURNING id`,
+  )
+}
+
+const storeCredentials = (db: Database, deviceId: number, { type, id, value }: SealedCreds) => db.$client`
+  INSERT INTO device_auth (device_id, type, id, value)
+  SELECT ${deviceId}::int, ${type}, ${id}, ${value} FROM fence
+  ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value, used_on = excluded.used_on`
+
+/** Nobody scanned in time. Changes nothing if the API has requested pairing again meanwhile. */
+export async function endPairing(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  seen: { desiredRev: number; reason: string | null },
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason}
+    FROM fence WHERE id = ${deviceId} AND desired_rev = ${seen.desiredRev} AND NOT has_credentials`
+}

@@ -1,0 +1,112 @@
+import type { Database } from '../client.ts'
+import { hasDueMessage } from './due-messages.ts'
+import { type Fence, fencesOf } from './fence.ts'
+import { isLinkedIn } from './linked-device.ts'
+import { tightestPace } from './tightest-pace.ts'
+
+/** What an owner needs to know of a device to decide what its socket should do. */
+export type DeviceState = {
+  id: number
+  accountId: number
+  shard: number
+  sender: string
+  desired: 'linked' | 'unlinked'
+  desiredRev: number
+  /** It has credentials, and they are wanted. */
+  isLinked: boolean
+  /** True as well for credentials of a link that is to be undone: after a logout, or when the wrong phone scanned. */
+  hasStoredCreds: boolean
+  isPairing: boolean
+  linkGeneration: number
+  /** Its account deleted it so long ago that no request which had found it before can still be running. */
+  isRemovable: boolean
+  /** The device's own pace, and no faster than that of its account. */
+  ratePerMinute: number | null
+  burst: number | null
+  dailyCap: number | null
+  /** For how long from now WhatsApp lets it write to no new contacts. 0 without a restriction. */
+  restrictedMs: number
+}
+
+/** Longer than any statement of the API: one that found the device may still be storing a message for it. */
+export const removalDelay = '10 s'
+
+const columns = (db: Database) => db.$client`
+  device.id, device.account_id AS "accountId", device.shard, device.sender, device.desired,
+  device.desired_rev AS "desiredRev",
+  ${isLinkedIn(db.$client, 'device')} AS "isLinked",
+  EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
+  device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
+  device.link_generation AS "linkGeneration",
+  coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
+  ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
+  ${tightestOf(db, 'burst')} AS burst, ${tightestOf(db, 'daily_cap')} AS "dailyCap",
+  greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs"`
+
+const tightestOf = (db: Database, column: string) =>
+  db.$client.unsafe(tightestPace(`device.${column}`, `account.${column}`))
+
+const devicesOfAccounts = (db: Database) => db.$client`
+  devices AS device JOIN accounts AS account ON account.id = device.account_id`
+
+/** In the order of the ids. Undefined for a device that does not exist. */
+export async function findDeviceStates(
+  db: Database,
+  deviceIds: number[],
+): Promise<(DeviceState | undefined)[]> {
+  const rows = await db.$client<DeviceState[]>`
+    SELECT ${columns(db)} FROM ${devicesOfAccounts(db)} WHERE device.id = ANY(${deviceIds}::int[])`
+  const states = new Map(rows.map((state) => [state.id, state]))
+  return deviceIds.map((id) => states.get(id))
+}
+
+export type ClaimedDevice = { id: number; shard: number; hasWaiting: boolean }
+
+/**
+ * The first statement of a new owner: no device of its shards is online any more. Returns the devices that need their
+ * owner to do something, those with due messages first.
+ */
+export async function claimDevices(db: Database, fences: Fence[]): Promise<ClaimedDevice[]> {
+  const sql = db.$client
+  return sql<ClaimedDevice[]>`
+    WITH valid AS (${fencesOf(sql, fences)}), ended AS (${endConnections(db)})
+    SELECT device.id, device.shard, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting" FROM devices AS device JOIN valid USING (shard)
+    WHERE ${needsOwner(db)}
+    ORDER BY 3 DESC, device.id`
+}
+
+/** The last statement of an owner that gives these shards away: none of their devices is online any more. */
+export async function releaseDevices(db: Database, fences: Fence[]): Promise<void> {
+  await db.$client`WITH valid AS (${fencesOf(db.$client, fences)}) ${endConnections(db)}`
+}
+
+const endConnections = (db: Database) => db.$client`
+  UPDATE devices SET connection = 'offline', offline_since = coalesce(offline_since, now())
+  FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'`
+
+/**
+ * The devices of these shards that need their owner to do something or have due messages. Finds what a lost command
+ * would have announced.
+ */
+export async function listDevicesWithWork(
+  db: Database,
+  shards: number[],
+): Promise<(DeviceState & { hasWaiting: boolean })[]> {
+  return db.$client<(DeviceState & { hasWaiting: boolean })[]>`
+    SELECT ${columns(db)}, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting" FROM ${devicesOfAccounts(db)}
+    WHERE device.shard = ANY(${shards}) AND (${needsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`
+}
+
+const needsOwner = (db: Database) => db.$client`(
+  device.has_credentials
+  OR device.deleted_at IS NOT NULL
+  OR (device.desired = 'linked' AND device.pairing_until > now())
+  OR EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds'))`
+
+/** The number of devices with credentials by shard. Shards without one are left out. */
+export async function countLinkedDevices(db: Database, shards: number[]): Promise<Map<number, number>> {
+  const rows = await db.$client<{ shard: number; linked: number }[]>`
+    SELECT shard, count(*)::int AS linked FROM devices
+    WHERE shard = ANY(${shards}) AND has_credentials GROUP BY shard`
+  return new Map(rows.map(({ shard, linked }) => [shard, linked]))
+}

@@ -1,0 +1,25 @@
+import type { DeviceStatus } from '@wagate/shared/statuses'
+import { type SQL, sql } from 'drizzle-orm'
+import { devices } from '../schema/devices.ts'
+import { shardLeases, workers } from '../schema/workers.ts'
+import { isLinked } from './linked-device.ts'
+import { isRunning } from './worker-state.ts'
+
+export const hasLiveOwner = sql<boolean>`EXISTS (
+  SELECT FROM ${shardLeases} JOIN ${workers} ON ${workers.id} = ${shardLeases.owner}
+  WHERE ${shardLeases.shard} = ${devices.shard} AND ${sql.raw(isRunning('workers'))})`
+
+/**
+ * The only place that derives the reported status. A device that loses its connection stays `connected` for the grace
+ * period while its owner reconnects. Without a live owner no device is connected.
+ */
+export function deviceStatus(statusGraceMs: number): SQL<DeviceStatus> {
+  return sql<DeviceStatus>`CASE
+    WHEN ${devices.desired} = 'unlinked' THEN 'disconnected'
+    WHEN ${isLinked} THEN CASE
+      WHEN (${devices.connection} = 'online'
+        OR ${devices.offlineSince} > now() - ${statusGraceMs}::float8 * interval '1 ms') AND ${hasLiveOwner}
+      THEN 'connected' ELSE 'disconnected' END
+    WHEN ${devices.pairingUntil} > now() THEN 'scanning'
+    ELSE 'disconnected' END`
+}

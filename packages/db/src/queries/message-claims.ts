@@ -1,0 +1,72 @@
+import type { Database } from '../client.ts'
+import { type Fence, fencesOf, leaseColumns } from './fence.ts'
+import { isLinkedIn } from './linked-device.ts'
+import { rows } from './rows.ts'
+
+export type Claim = {
+  fence: Fence
+  id: string
+  createdAt: string
+  /** Null for media that are prepared first: they can still be canceled. */
+  recipientJid: string | null
+  /** Why it could not be sent the last time. Null leaves what is stored. */
+  setback: string | null
+}
+
+/**
+ * Marks messages as held by their owner, and as `sending` right before they are sent. Returns how many earlier owners
+ * died while they held each. Undefined for a message that was canceled, that was accepted for another link of its
+ * device, or whose shard has another owner.
+ */
+export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
+  const sql = db.$client
+  const marked = await sql<{ id: string; interruptions: number }[]>`
+    WITH valid AS (${fencesOf(
+      sql,
+      claims.map(({ fence }) => fence),
+    )})
+    UPDATE messages AS message SET
+      status = CASE WHEN given.recipient_jid IS NULL THEN message.status ELSE 'sending' END,
+      recipient_jid = coalesce(given.recipient_jid, message.recipient_jid),
+      held_epoch = valid.epoch,
+      interruptions = message.interruptions + ((message.held_epoch = valid.died_epoch) IS TRUE)::int,
+      setback = coalesce(given.setback, message.setback)
+    FROM valid JOIN ${rows(sql, 'given', claims, {
+      ...leaseColumns,
+      id: ['uuid', ({ id }) => id],
+      created_at: ['text', ({ createdAt }) => createdAt],
+      recipient_jid: ['text', ({ recipientJid }) => recipientJid],
+      setback: ['text', ({ setback }) => setback],
+    })} USING (shard, epoch), devices AS device
+    WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+      AND device.id = message.device_id AND device.link_generation = message.link_generation
+      AND ${isLinkedIn(sql, 'device')}
+      AND message.is_waiting
+    RETURNING message.id, message.interruptions`
+  const claimed = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
+  return claims.map(({ id }) => claimed.get(id))
+}
+
+/**
+ * Undoes claims after the messages were handled without a death: if their owner dies from now on, they were not the
+ * cause, and neither were they of earlier deaths.
+ */
+export async function releaseMessages(
+  db: Database,
+  held: { fence: Fence; id: string; createdAt: string }[],
+): Promise<void> {
+  const sql = db.$client
+  await sql`
+    WITH valid AS (${fencesOf(
+      sql,
+      held.map(({ fence }) => fence),
+    )})
+    UPDATE messages AS message SET held_epoch = NULL, interruptions = 0
+    FROM valid JOIN ${rows(sql, 'given', held, {
+      ...leaseColumns,
+      id: ['uuid', ({ id }) => id],
+      created_at: ['text', ({ createdAt }) => createdAt],
+    })} USING (shard, epoch)
+    WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+      AND message.held_epoch = valid.epoch`
+}

@@ -1,0 +1,21 @@
+import { timeOfMessageId } from '@wagate/shared/ids'
+import { type SQL, sql } from 'drizzle-orm'
+import type postgres from 'postgres'
+import { messages } from '../schema/messages.ts'
+
+/*
+ * Message ids carry the time of the process that generated them. A day on either side allows for its clock, and
+ * limits a search to the partitions in which the messages can be.
+ */
+
+/** For the query builder. */
+export function createdAround(messageId: string): SQL {
+  const generatedAt = sql`to_timestamp(${timeOfMessageId(messageId)}::float8 / 1000)`
+  return sql`${messages.createdAt} BETWEEN ${generatedAt} - interval '1 day' AND ${generatedAt} + interval '1 day'`
+}
+
+/** For SQL in which only `messages` has a column `created_at`. */
+export function isCreatedAround(client: postgres.Sql, timesMs: number[]) {
+  const at = (ms: number) => client`to_timestamp(${ms / 1000}::float8)`
+  return client`created_at BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
+}

@@ -1,0 +1,84 @@
+import { sql } from 'drizzle-orm'
+import {
+  boolean,
+  check,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytea, moment, pacing } from './columns.ts'
+
+export const devices = pgTable(
+  'devices',
+  {
+    id: integer().primaryKey(),
+    /** `id` modulo `installation.shards`, stored so that owners can find their devices through an index. */
+    shard: integer().notNull(),
+    accountId: integer('account_id')
+      .notNull()
+      .references(() => accounts.id, { onDelete: 'cascade' }),
+    sender: text().notNull(),
+    name: text().notNull(),
+    cmsId: text('cms_id'),
+    cmsVer: text('cms_ver'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    /** Hidden from the account, which may create the sender again. The owner unlinks the device and removes the row. */
+    deletedAt: moment('deleted_at'),
+
+    /** Written by the API. Writes of the owner compare `desired_rev` and change nothing after it has increased. */
+    desired: text().$type<'unlinked' | 'linked'>().notNull().default('unlinked'),
+    desiredRev: integer('desired_rev').notNull().default(0),
+    /** Until then the owner keeps a pairing socket open, if the device has no credentials. */
+    pairingUntil: moment('pairing_until'),
+    /** Increases with every link. A message stores the generation under which it was accepted. */
+    linkGeneration: integer('link_generation').notNull().default(0),
+    /**
+     * Links up to this generation are revoked: before anything else, the owner logs them out at WhatsApp and wipes their
+     * credentials. The API writes it (logout, generate-qr with force), so that a logout takes effect even if a new
+     * pairing follows at once and processes crash in between.
+     */
+    revokedGeneration: integer('revoked_generation').notNull().default(0),
+
+    /** From here on, the actual state. Only the owner writes it. */
+    hasCredentials: boolean('has_credentials').notNull().default(false),
+    connection: text().$type<'offline' | 'connecting' | 'scanning' | 'online'>().notNull().default('offline'),
+    /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
+    offlineSince: moment('offline_since'),
+    statusReason: text('status_reason'),
+    waJid: text('wa_jid'),
+    waLid: text('wa_lid'),
+    restrictedUntil: moment('restricted_until'),
+    lastSeenAt: moment('last_seen_at'),
+
+    ...pacing,
+  },
+  (table) => [
+    uniqueIndex('devices_account_sender')
+      .on(table.accountId, table.sender)
+      .where(sql`${table.deletedAt} IS NULL`),
+    index('devices_shard').on(table.shard),
+    check('devices_desired', sql`${table.desired} IN ('unlinked', 'linked')`),
+    check('devices_connection', sql`${table.connection} IN ('offline', 'connecting', 'scanning', 'online')`),
+  ],
+)
+
+/** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/vault.ts). */
+export const deviceAuth = pgTable(
+  'device_auth',
+  {
+    deviceId: integer('device_id')
+      .notNull()
+      .references(() => devices.id, { onDelete: 'cascade' }),
+    type: text().notNull(),
+    id: text().notNull(),
+    value: bytea().notNull(),
+    /** The day of the last write. Every message writes the Signal session. */
+    usedOn: date('used_on').notNull().default(sql`CURRENT_DATE`),
+  },
+  (table) => [primaryKey({ name: 'device_auth_pk', columns: [table.deviceId, table.type, table.id] })],
+)

@@ -1,0 +1,27 @@
+import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
+import { sql } from 'drizzle-orm'
+import { check, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { moment } from './columns.ts'
+
+/** One row: what is set when the gateway is installed. Every process checks it when it starts. */
+export const installation = pgTable(
+  'installation',
+  {
+    id: integer().primaryKey().default(1),
+    shards: integer().notNull(),
+    /** Younger entries of the audit log cannot be deleted. */
+    retentionDays: integer('retention_days').notNull().default(365),
+    /** The WhatsApp network of the links. Null until the first process that may set it. */
+    network: text().$type<WhatsAppNetwork>(),
+  },
+  (table) => [
+    check('installation_one_row', sql`${table.id} = 1`),
+    check('installation_network', sql`${table.network} IN ('live', 'simulator')`),
+  ],
+)
+
+/** Ids of the master keys by which stored values may be encrypted. The keys are never stored. */
+export const masterKeys = pgTable('master_keys', {
+  id: text().primaryKey(),
+  usedSince: moment('used_since').notNull().defaultNow(),
+})

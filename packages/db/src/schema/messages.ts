@@ -1,0 +1,91 @@
+import type { MessageStatus, MessageType } from '@wagate/shared/statuses'
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import { bytea, moment } from './columns.ts'
+
+/** Partitioned by week of `created_at`. Only the migration declares that: drizzle cannot. */
+export const messages = pgTable(
+  'messages',
+  {
+    id: uuid().notNull(),
+    seq: bigint({ mode: 'number' }).notNull().default(sql`nextval('messages_seq')`),
+    accountId: integer('account_id').notNull(),
+    deviceId: integer('device_id').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    direction: text().$type<'out' | 'in'>().notNull(),
+    type: text().$type<MessageType>().notNull(),
+    sender: text().notNull(),
+    /** The other party. */
+    number: text().notNull(),
+    body: text(),
+    url: text(),
+    filename: text(),
+    status: text().$type<MessageStatus>().notNull(),
+    /** The indexes of waiting messages use it, so that most changes of `status` need not update an index. */
+    isWaiting: boolean('is_waiting').notNull().generatedAlwaysAs(sql`status IN ('queued', 'sending')`),
+    errorCode: text('error_code'),
+    error: text(),
+    /** For outgoing messages it is derived from `id` and can be mapped back (ids.ts), so only received ones are indexed. */
+    waId: text('wa_id').notNull(),
+    /** The recipient as WhatsApp resolved it. Messages are ordered and held back by it. */
+    recipientJid: text('recipient_jid'),
+    linkGeneration: integer('link_generation').notNull(),
+    sendAt: moment('send_at'),
+    sentAt: moment('sent_at'),
+    deliveredAt: moment('delivered_at'),
+    readAt: moment('read_at'),
+    /** The uploaded media's keys and path, encrypted, so that a resend needs no further upload. */
+    uploadedContent: bytea('uploaded_content'),
+    /** Epoch of the owner that prepares or sends it or waits for its acknowledgement. */
+    heldEpoch: bigint('held_epoch', { mode: 'number' }),
+    /** How many owners in a row died or lost their lease while they held it. */
+    interruptions: smallint().notNull().default(0),
+    /** Why it could not be sent the last time. */
+    setback: text(),
+  },
+  (table) => [
+    primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),
+    index('messages_history').on(
+      table.accountId,
+      table.createdAt.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('messages_number').on(
+      table.accountId,
+      table.number,
+      table.createdAt.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('messages_sender').on(
+      table.accountId,
+      table.sender,
+      table.createdAt.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    // By the error code, because an index on the status would be written at every change of it.
+    index('messages_failed')
+      .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`${table.errorCode} IS NOT NULL`),
+    index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
+    // Each waiting message is in one of these two, so that scheduled ones that are not due are never read.
+    index('messages_ready')
+      .on(table.deviceId, table.seq)
+      .where(sql`${table.isWaiting} AND ${table.sendAt} IS NULL`),
+    index('messages_scheduled')
+      .on(table.deviceId, table.sendAt, table.seq)
+      .where(sql`${table.isWaiting} AND ${table.sendAt} IS NOT NULL`),
+    // For the previous version, which runs beside this one during a rolling upgrade. Drop it in the next one.
+    index('messages_waiting').on(table.deviceId, table.seq).where(sql`${table.isWaiting}`),
+    index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
+  ],
+)

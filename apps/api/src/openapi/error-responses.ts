@@ -12,7 +12,7 @@ const headersOf: Record<number, ResponseHeader[]> = {
 }
 
 /** A response for each status that the codes have. */
-export function refusals(
+export function errorResponses(
   codes: RequestErrorCode[],
   headersOfAll: ResponseHeader[],
 ): Record<string, OpenApiResponse> {

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../health.ts'
 import { errorsOfEveryPath } from './documented-errors.ts'
-import { refer, refusals } from './error-responses.ts'
+import { errorResponses, refer } from './error-responses.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiPath } from './openapi-types.ts'
 
@@ -41,7 +41,7 @@ function publicPath(
       summary,
       security: [],
       parameters: [],
-      responses: { ...responses, ...refusals(errorsOfEveryPath, ['X-Request-Id']) },
+      responses: { ...responses, ...errorResponses(errorsOfEveryPath, ['X-Request-Id']) },
     },
   }
 }

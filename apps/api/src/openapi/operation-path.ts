@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
-import { refer, refusals } from './error-responses.ts'
+import { errorResponses, refer } from './error-responses.ts'
 import { type RequestHeader, type ResponseHeader, securitySchemes } from './headers.ts'
 import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'
 import type {
@@ -44,7 +44,10 @@ function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOpe
       // As api_key in the body, for which OpenAPI has no scheme.
       ...(method === 'POST' ? [{}] : []),
     ],
-    responses: { 200: success(operation), ...refusals(documentedErrors(operation, method), headersOfAll) },
+    responses: {
+      200: success(operation),
+      ...errorResponses(documentedErrors(operation, method), headersOfAll),
+    },
   }
 }
 

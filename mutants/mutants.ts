@@ -176,8 +176,8 @@ export const mutants: Mutant[] = [
   {
     name: 'time of a repetition judged before its key',
     file: 'apps/api/src/messages/message-intake.ts',
-    text: 'if (repeated) return',
-    replacement: 'if (repeated && !refusal) return',
+    text: 'if (replay) return',
+    replacement: 'if (replay && !refusal) return',
     test: {
       file: 'apps/api/test/idempotency.test.ts',
       title: 'a repetition is recognised after the time that it was scheduled for',
@@ -346,7 +346,7 @@ export const mutants: Mutant[] = [
   {
     name: 'idempotency key ignored',
     file: 'apps/api/src/messages/send.ts',
-    text: 'findIdempotencyKey(call, given.idempotency_key)',
+    text: 'findIdempotencyKey(call, input.idempotency_key)',
     replacement: 'undefined',
     test: {
       file: 'apps/api/test/idempotency.test.ts',
@@ -355,7 +355,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'payload of an idempotency key not compared',
-    file: 'apps/api/src/messages/message-intake.ts',
+    file: 'apps/api/src/messages/accepted-message.ts',
     text: 'if (payloadHash !== message.idempotency?.payloadHash)',
     replacement: 'if (false)',
     test: {
@@ -412,8 +412,8 @@ export const mutants: Mutant[] = [
   {
     name: 'expired key accepted',
     file: 'apps/api/src/credentials/api-key-cache.ts',
-    text: 'if (holder.keyExpiresAt &&',
-    replacement: 'if (false && holder.keyExpiresAt &&',
+    text: 'if (principal.keyExpiresAt &&',
+    replacement: 'if (false && principal.keyExpiresAt &&',
     test: { file: ofKeys, title: 'takes an expiry, after which the key is refused as expired' },
   },
   {
@@ -487,8 +487,8 @@ export const mutants: Mutant[] = [
   {
     name: 'metrics on every address',
     file: 'apps/api/src/start.ts',
-    text: '{ host: config.METRICS_HOST,',
-    replacement: '{ host: config.HOST,',
+    text: 'startInternalServer(metrics, {',
+    replacement: 'startInternalServer({ ...metrics, host: http.host }, {',
     test: {
       file: 'apps/api/test/main.test.ts',
       title: 'metrics listen on loopback when the API listens on every address',

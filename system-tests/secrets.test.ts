@@ -360,7 +360,7 @@ describe('after a day of use', () => {
     expect(signalSecrets.some(({ name }) => name.startsWith('pre-key '))).toBe(true)
     expect(failures.length).toBeGreaterThan(25)
     expect(logs().map(({ name }) => name)).toEqual(expect.arrayContaining(['api.log', 'worker-1.log']))
-    expect(logs().some(({ text }) => text.includes('Request answered'))).toBe(true)
+    expect(logs().some(({ text }) => text.includes('Request completed'))).toBe(true)
     expect(wire().text).toContain('wa:device:')
     expect((await redisValues()).length).toBeGreaterThan(0)
     // The history has the texts, so the dump is one.

@@ -8,6 +8,10 @@ import { shape as workerShape } from '@wagate/worker/config'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { shape as apiShape } from '../../apps/api/src/environment.ts'
+import { shape as workerShape } from '../../apps/worker/src/config.ts'
+import { settings } from '../../packages/shared/src/settings.ts'
+import { repository } from '../src/app-process.ts'
 
 type Service = {
   environment?: Record<string, string | null>

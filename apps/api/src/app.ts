@@ -1,36 +1,39 @@
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
+import { answerOperation } from './answer-operation.ts'
 import type { ApiContext } from './context.ts'
 import { answerFile, docsFiles } from './docs/docs-page.ts'
 import { AppError } from './errors/app-error.ts'
 import { live, ready } from './health.ts'
+import { type HttpAnswer, jsonType } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
-import { type Answer, type Exchange, jsonType, makeExchange } from './http/request-context.ts'
+import type { RequestContext } from './http/request-context.ts'
+import { makeResponder } from './http/responder.ts'
 import { makeDocument } from './openapi/document.ts'
-import { answerOperation } from './operation.ts'
 import { operations } from './operations.ts'
 
 export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
-  const exchange = makeExchange(context)
+  const { config, log, metrics } = context
+  const respond = makeResponder({ trustedProxies: config.http.trustedProxies, log, metrics })
   const app = new Hono<{ Bindings: HttpBindings }>()
 
   for (const operation of operations) {
     for (const path of [`/${operation.name}`, `/api/${operation.name}`]) {
       for (const spelling of [path, `${path}/`]) {
-        app.all(spelling, (c) => exchange(c, (request) => answerOperation(context, operation, request)))
+        app.all(spelling, (c) => respond(c, (request) => answerOperation(context, operation, request)))
       }
     }
   }
 
-  /** For everybody, and only to be read. */
-  const publish = (path: string, answer: (request: Exchange) => Promise<Answer>) =>
+  /** Without an API key, and read-only. */
+  const publish = (path: string, answer: (request: RequestContext) => Promise<HttpAnswer>) =>
     app.all(path, (c) =>
-      exchange(c, async (request) =>
+      respond(c, async (request) =>
         allowMethods(request, ['GET', 'HEAD']) === 'options' ? { status: 204 } : answer(request),
       ),
     )
   for (const check of [live, ready]) publish(check.path, (request) => check.answer(context, request))
-  // Made when it is first asked for: a start need not wait for it.
+  // Built on the first request, so that it does not delay the start.
   let document: string | undefined
   publish('/openapi.json', async () => {
     document ??= JSON.stringify(makeDocument(operations, [live, ready]))
@@ -39,8 +42,8 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
   for (const [path, file] of Object.entries(docsFiles)) publish(path, (request) => answerFile(file, request))
 
   app.notFound((c) =>
-    exchange(c, async () => {
-      throw new AppError('not_found', 'There is no such path.')
+    respond(c, async () => {
+      throw new AppError('not_found', 'No such path.')
     }),
   )
   return app

@@ -6,7 +6,7 @@ import { createAdmin } from './credentials/bootstrap-admin.ts'
 
 const usage = `Usage: wagate admin create --email <address>
 
-Creates an ADMIN account in the database of DATABASE_URL and prints its API key, which is not shown again.`
+Creates an ADMIN account in the database at DATABASE_URL and prints its API key, which is not shown again.`
 
 process.exitCode = await run(process.argv.slice(2))
 
@@ -24,7 +24,7 @@ async function run(args: string[]): Promise<number> {
   const { DATABASE_URL } = readEnv({ DATABASE_URL: settings.DATABASE_URL }, process.env)
   const admin = await createAdmin(DATABASE_URL, email.data)
   if (!admin) {
-    console.error('There is an account with this email already.')
+    console.error('An account with this email already exists.')
     return 1
   }
   console.log(admin.apiKey)

@@ -2,12 +2,12 @@ import type { Database } from '@wagate/db/client'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Config } from './config.ts'
-import type { KeyRing } from './credentials/api-key-cache.ts'
-import type { Commander } from './devices/command-dispatcher.ts'
+import type { ApiKeyCache } from './credentials/api-key-cache.ts'
+import type { CommandDispatcher } from './devices/command-dispatcher.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
 import type { History } from './messages/history.ts'
-import type { Inbox } from './messages/message-intake.ts'
+import type { MessageIntake } from './messages/message-intake.ts'
 import type { OutcomeWaits } from './messages/outcome-waits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
@@ -18,20 +18,20 @@ export type ApiContext = {
   log: Logger
   metrics: Metrics
   db: Database
-  /** The same database over connections of their own: whatever is read, those of `db` are free for sends. */
+  /** The same database with its own pool, so that reads never take a connection from sends. */
   readDb: Database
   history: History
   events: DeviceEvents
-  keys: KeyRing
+  keys: ApiKeyCache
   limits: Limits
-  /** To be called after every change of an account or of its keys: all processes forget what they know of it. */
+  /** To be called after every change of an account or of its keys, so that all processes forget what they cached. */
   accountChanged(accountId: number): Promise<void>
-  inbox: Inbox
+  messageIntake: MessageIntake
   outcomeWaits: OutcomeWaits
   largeBodies: LargeBodies
   readReadiness(): Promise<Readiness>
-  /** Tells the device's owner. Never fails: the database says the same, only later. */
-  command: Commander['place']
-  /** Aborted when the process stops: whoever waits for an event gives up. */
+  /** Notifies the device's owner. Never fails: the owner finds the same change in Postgres, only later. */
+  enqueueCommand: CommandDispatcher['enqueue']
+  /** Aborted when the process stops, which ends all waits for events. */
   closing: AbortSignal
 }

@@ -2,19 +2,20 @@ import { z } from 'zod'
 import type { ApiContext } from './context.ts'
 import { AppError } from './errors/app-error.ts'
 import { failureBody, failureObject } from './http/failure-body.ts'
-import type { Answer, Exchange } from './http/request-context.ts'
+import type { HttpAnswer } from './http/http-answer.ts'
+import type { RequestContext } from './http/request-context.ts'
 
-/** What answers without a key, on its path alone, to GET and HEAD. */
+/** Answers GET and HEAD without an API key, only on its own path. */
 export type HealthCheck = {
   path: string
   summary: string
   answers: Record<number, z.ZodObject>
-  answer(context: ApiContext, exchange: Exchange): Promise<Answer>
+  answer(context: Pick<ApiContext, 'readReadiness'>, request: RequestContext): Promise<HttpAnswer>
 }
 
 export const live: HealthCheck = {
   path: '/health/live',
-  summary: 'Whether the process answers',
+  summary: 'Check that the process responds',
   answers: { 200: z.object({ ok: z.literal(true) }) },
   answer: async () => ({ status: 200, body: { ok: true } }),
 }
@@ -28,12 +29,14 @@ const checks = z.object({
 
 export const ready: HealthCheck = {
   path: '/health/ready',
-  summary: 'Whether sends are accepted, and what keeps accepted messages waiting',
+  summary: 'Check whether sends are accepted and what delays accepted messages',
   answers: {
     200: z.object({
       ok: z.literal(true),
-      status: z.enum(['ready', 'degraded']).describe('degraded: accepted, but some messages wait'),
-      degraded: z.array(z.string()).describe('Why messages wait'),
+      status: z
+        .enum(['ready', 'degraded'])
+        .describe('`degraded`: messages are accepted, but some are delayed'),
+      degraded: z.array(z.string()).describe('Reasons why messages are delayed'),
       checks,
     }),
     503: z.object({ ...failureObject.shape, code: z.literal('unavailable'), checks }),
@@ -41,14 +44,17 @@ export const ready: HealthCheck = {
   answer: answerReady,
 }
 
-/** A load balancer follows it: what can be accepted must not be refused because it cannot be sent yet. */
-async function answerReady({ readReadiness }: ApiContext, exchange: Exchange): Promise<Answer> {
+/** Ready while messages can be accepted, even if they cannot be sent yet: load balancers stop traffic otherwise. */
+async function answerReady(
+  { readReadiness }: Pick<ApiContext, 'readReadiness'>,
+  request: RequestContext,
+): Promise<HttpAnswer> {
   const { isReady, checks, degraded } = await readReadiness()
   if (isReady) {
     const status = degraded.length === 0 ? 'ready' : 'degraded'
     return { status: 200, body: { ok: true, status, degraded, checks } }
   }
-  exchange.headers['Retry-After'] = '1'
-  const failure = new AppError('unavailable', 'The gateway does not accept requests at the moment.')
-  return { status: failure.status, body: { ...failureBody(failure, exchange.requestId), checks } }
+  request.responseHeaders['Retry-After'] = '1'
+  const failure = new AppError('unavailable', 'The gateway is temporarily not accepting requests.')
+  return { status: failure.status, body: { ...failureBody(failure, request.requestId), checks } }
 }

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Readiness } from './readiness.ts'
 
-/** What this process counts. Never a phone number, a message or a key: label values are few and known. */
+/** Labels have few, known values: never phone numbers, messages or keys. */
 export type Metrics = ReturnType<typeof makeMetrics>
 
 export function makeMetrics() {
@@ -12,13 +12,13 @@ export function makeMetrics() {
     registry,
     requests: new Counter({
       name: 'wagate_requests_total',
-      help: 'Requests that were answered, by operation and status',
+      help: 'Completed requests, by operation and status',
       labelNames: ['operation', 'status'],
       registers,
     }),
     requestSeconds: new Histogram({
       name: 'wagate_request_seconds',
-      help: 'From a request to its answer, by operation',
+      help: 'Duration of requests, by operation',
       labelNames: ['operation'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
@@ -26,7 +26,7 @@ export function makeMetrics() {
   }
 }
 
-/** The same as `/health/ready`, for alerts. One look serves all gauges of a scrape. */
+/** The same facts as `/health/ready`, for alerts. One check serves all gauges of a scrape. */
 export function addReadinessGauges({ registry }: Metrics, read: () => Promise<Readiness>): void {
   let reading: Promise<Readiness> | undefined
   const readOnce = () => {
@@ -50,7 +50,7 @@ export function addReadinessGauges({ registry }: Metrics, read: () => Promise<Re
   )
   gauge(
     'orphaned_shards',
-    'Shards without a live worker: messages of their senders wait',
+    'Shards without a live worker; messages of their senders wait',
     ({ orphanedShards }) => orphanedShards ?? Number.NaN,
   )
 }

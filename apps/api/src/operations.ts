@@ -20,7 +20,7 @@ import { updateUser } from './operations/update-user.ts'
 import { userInfo } from './operations/user-info.ts'
 import { users } from './operations/users.ts'
 
-/** All that the API does. Routes, methods, parameters and their description follow from this table. */
+/** The whole API. Routes, methods, parameters and documentation are derived from this table. */
 export const operations: Operation[] = [
   sendMessage,
   sendMedia,

@@ -5,10 +5,10 @@ import type { DeviceEvents } from '@wagate/queue/device-events'
 import { Deadline } from './http/deadline.ts'
 
 export type Readiness = {
-  /** Whether sends are accepted: Postgres answers and holds an installation that fits this process. */
+  /** Whether sends are accepted: Postgres answers and contains the installation that this process expects. */
   isReady: boolean
   checks: { postgres: string; installation: string; redis: string; shards: string }
-  /** Why accepted messages may wait. Empty when nothing is wrong. */
+  /** Reasons why accepted messages may be delayed. */
   degraded: string[]
   /** Undefined while Postgres does not answer. */
   orphanedShards: number | undefined
@@ -17,16 +17,16 @@ export type Readiness = {
 const answerMsMax = 3000
 
 /**
- * Looks at everything that a send needs. Never rejects, and answers within 3 s. Anybody may ask: those who ask while it
- * looks share the answer.
+ * Checks everything that a send needs. Never rejects, and answers within 3 s. Concurrent callers share one check, because
+ * anybody may call it without a key.
  */
 export function makeReadinessCheck(
   { db, events }: { db: Database; events: Pick<DeviceEvents, 'checkRedis'> },
   expected: ExpectedInstallation,
 ): () => Promise<Readiness> {
-  let looking: Promise<Readiness> | undefined
+  let checking: Promise<Readiness> | undefined
 
-  async function look(): Promise<Readiness> {
+  async function check(): Promise<Readiness> {
     const deadline = new Deadline(answerMsMax)
     const [database, redis] = await Promise.all([
       deadline.run(() => readDatabase(db, expected)).catch(() => undefined),
@@ -48,10 +48,10 @@ export function makeReadinessCheck(
   }
 
   return () => {
-    looking ??= look().finally(() => {
-      looking = undefined
+    checking ??= check().finally(() => {
+      checking = undefined
     })
-    return looking
+    return checking
   }
 }
 
@@ -73,11 +73,11 @@ function describeDegraded(redis: string, orphaned = 0): string[] {
   return [
     ...(redis === 'ok'
       ? []
-      : [`Redis ${redis}. Messages wait for the workers' next poll, and QR codes are not shown.`]),
+      : [`Redis ${redis}. Messages wait for the next poll of the workers, and no QR codes can be shown.`]),
     ...(orphaned === 0
       ? []
       : [
-          `${orphaned} shards have no live worker. Messages of their senders wait until a worker takes them.`,
+          `${orphaned} shards have no live worker. Messages of their senders wait until a worker claims these shards.`,
         ]),
   ]
 }

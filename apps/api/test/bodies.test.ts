@@ -153,7 +153,7 @@ describe('parameters', () => {
       status: 400,
       body: {
         code: 'missing_parameter',
-        error: 'sender is missing; number is missing; message is missing',
+        error: 'sender is required; number is required; message is required',
         details: [{ parameter: 'sender' }, { parameter: 'number' }, { parameter: 'message' }],
       },
     })

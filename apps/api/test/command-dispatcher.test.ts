@@ -1,13 +1,13 @@
 import type { CommandProducer } from '@wagate/queue/command-producer'
 import type { Command } from '@wagate/shared/commands'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makeCommander } from '../src/devices/command-dispatcher.ts'
+import { makeCommandDispatcher } from '../src/devices/command-dispatcher.ts'
 
 const restMs = 50
 const send = (deviceId: number): Command => ({ kind: 'send', deviceId })
 
 /** Keeps each batch and the moment of it, and is as slow as told. */
-function makeCommanderOf({ tookMs = 0 }) {
+function makeDispatcher({ tookMs = 0 }) {
   const placed: { atMs: number; devices: number[] }[] = []
   const startedMs = Date.now()
   const producer: CommandProducer = {
@@ -17,16 +17,16 @@ function makeCommanderOf({ tookMs = 0 }) {
     },
     close: async () => undefined,
   }
-  return { placed, ...makeCommander(producer, () => undefined) }
+  return { placed, ...makeCommandDispatcher(producer, () => undefined) }
 }
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 test('the first command of a device is placed at once, those that follow it together after a rest', async () => {
-  const { place, placed } = makeCommanderOf({})
+  const { enqueue, placed } = makeDispatcher({})
   for (let count = 0; count < 3; count++) {
-    place(send(1))
+    enqueue(send(1))
     await vi.advanceTimersByTimeAsync(10)
   }
   await vi.advanceTimersByTimeAsync(10 * restMs)
@@ -37,12 +37,12 @@ test('the first command of a device is placed at once, those that follow it toge
 })
 
 test('no device waits for the rest of another, and none after its own', async () => {
-  const { place, placed } = makeCommanderOf({})
-  place(send(1))
+  const { enqueue, placed } = makeDispatcher({})
+  enqueue(send(1))
   await vi.advanceTimersByTimeAsync(10)
-  place(send(2))
+  enqueue(send(2))
   await vi.advanceTimersByTimeAsync(restMs)
-  place(send(1))
+  enqueue(send(1))
   await vi.advanceTimersByTimeAsync(10 * restMs)
   expect(placed).toEqual([
     { atMs: 0, devices: [1] },
@@ -52,16 +52,16 @@ test('no device waits for the rest of another, and none after its own', async ()
 })
 
 test('what comes while Redis is slow goes together', async () => {
-  const { place, placed } = makeCommanderOf({ tookMs: 2000 })
-  for (const deviceId of [1, 2, 3]) place(send(deviceId))
+  const { enqueue, placed } = makeDispatcher({ tookMs: 2000 })
+  for (const deviceId of [1, 2, 3]) enqueue(send(deviceId))
   await vi.advanceTimersByTimeAsync(2000)
   expect(placed.map(({ devices }) => devices)).toEqual([[1], [2, 3]])
 })
 
 test('finish places what is held back, and waits for it', async () => {
-  const { place, placed, finish } = makeCommanderOf({ tookMs: 5 })
-  place(send(1))
-  place(send(1))
+  const { enqueue, placed, finish } = makeDispatcher({ tookMs: 5 })
+  enqueue(send(1))
+  enqueue(send(1))
   let isFinished = false
   void finish().then(() => {
     isFinished = true

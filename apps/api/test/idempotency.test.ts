@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
@@ -144,6 +144,36 @@ describe('idempotency', () => {
     const answer = await account.post('/send-message', given)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('idempotent-replayed')).toBeNull()
+  })
+
+  const sendAt = new Date(Date.now() + 86_400_000).toISOString()
+  const url = 'https://example.com/a b.png'
+  test.each([
+    {
+      name: 'a scheduled text',
+      path: '/send-message',
+      given: { message: 'x', wait: 0, send_at: sendAt },
+      hashed: [sendAt, { message: 'x' }],
+    },
+    {
+      name: 'a document with a caption',
+      path: '/send-media',
+      given: { filename: 'a.png', caption: 'c', url, type: 'image' },
+      hashed: [null, { type: 'image', url, caption: 'c', filename: 'a.png' }],
+    },
+    {
+      name: 'a file without options',
+      path: '/send-media',
+      given: { type: 'image', url },
+      hashed: [null, { type: 'image', url }],
+    },
+  ])('stores the same hash of $name as earlier versions', async ({ path, given, hashed }) => {
+    const { account, sender } = await createSender(gateway)
+    const { body } = await account.post(path, { ...given, sender, number, idempotency_key: 'k' })
+    const [stored] = await gateway.db.$client<{ hash: string }[]>`
+      SELECT encode(payload_hash, 'base64') AS hash FROM idempotency_keys WHERE message_id = ${String(body.message_id)}`
+    const json = JSON.stringify([sender, number, ...hashed])
+    expect(stored?.hash).toBe(createHash('sha256').update(json).digest('base64'))
   })
 
   test('header and parameter may be the same, not different', async () => {

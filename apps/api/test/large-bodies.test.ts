@@ -163,14 +163,14 @@ describe('large bodies', () => {
   ) {
     const exchange = { deadline: new Deadline(deadlineMs), answered: () => new Promise(() => undefined) }
     const admission = bodies.admit(exchange, { kind, key })
-    await admission.toHold(bytes)
+    await admission.reserve(bytes)
     return admission
   }
 
   test('are handled one at a time for an account, which leaves the other place to others', async () => {
     const handle = async (key: string, deadlineMs: number) => {
       const admission = await admit({ kind: 'account', key }, { bytes: mebibyte, deadlineMs })
-      await admission.toParse()
+      await admission.startParsing()
     }
     await handle('1', 1000)
     await expect(handle('1', 20)).rejects.toMatchObject({ code: 'unavailable' })
@@ -181,8 +181,8 @@ describe('large bodies', () => {
   test('of strangers in many networks take no memory from those of accounts', async () => {
     const whole = { bytes: 12 * mebibyte + 64 * 1024, deadlineMs: 1000 }
     // Two use up what they share, the third has the turn to finish.
-    for (const key of ['1', '2', '3']) await admit({ kind: 'stranger', key }, whole)
-    const fourth = admit({ kind: 'stranger', key: '4' }, { ...whole, deadlineMs: 20 })
+    for (const key of ['1', '2', '3']) await admit({ kind: 'network', key }, whole)
+    const fourth = admit({ kind: 'network', key: '4' }, { ...whole, deadlineMs: 20 })
     await expect(fourth).rejects.toMatchObject({ code: 'unavailable' })
     await admit({ kind: 'account', key: '1' }, whole)
   })
@@ -191,7 +191,7 @@ describe('large bodies', () => {
     const hold = (deadline: Deadline, answered: Promise<unknown> = Promise.resolve()) =>
       bodies
         .admit({ deadline, answered: () => answered }, { kind: 'account', key: '1' })
-        .toHold(12 * mebibyte + 64 * 1024)
+        .reserve(12 * mebibyte + 64 * 1024)
     const first = new Deadline(1000)
     let letGo: () => void = () => undefined
     const handler = new Promise<void>((resolve) => {

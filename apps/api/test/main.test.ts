@@ -48,7 +48,7 @@ test('writes the first key to a file, logs neither keys nor texts nor numbers, a
   await end(child, 'SIGTERM')
   const lines = output.join('').trim().split('\n')
   for (const secret of Object.values(secrets)) expect(output.join('')).not.toContain(secret)
-  const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'Request answered')
+  const requests = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'Request completed')
   expect(requests).toHaveLength(15)
   expect(requests[0]).toMatchObject({
     method: 'GET',
@@ -65,7 +65,7 @@ test('writes the first key to a file, logs neither keys nor texts nor numbers, a
 test('without a file and a terminal for the first key there is no first ADMIN', async () => {
   const env = await makeEnv()
   const { output } = start({ ...env, BOOTSTRAP_KEY_FILE: '' })
-  await vi.waitFor(() => expect(output.join('')).toContain('The first ADMIN was not created'), 20_000)
+  await vi.waitFor(() => expect(output.join('')).toContain('Could not create the first ADMIN'), 20_000)
   expect(output.join('')).not.toContain('wag_')
   const again = start(env)
   await vi.waitFor(() => readFileSync(env.BOOTSTRAP_KEY_FILE ?? '', 'utf8'), 20_000)
@@ -132,7 +132,7 @@ test('metrics listen on loopback when the API listens on every address', async (
   const line = output
     .join('')
     .split('\n')
-    .find((text) => text.includes('The API listens'))
+    .find((text) => text.includes('API listening'))
   const { metricsPort } = JSON.parse(line ?? '')
   // Another address of this machine on Linux, none at all elsewhere.
   await expect(fetch(`http://127.0.0.2:${metricsPort}/metrics`)).rejects.toThrow()
@@ -175,7 +175,7 @@ test('logs what nobody handled without what it carries, and ends with 1 after an
   }
   const { child, output } = start(env)
   const text = () => output.join('')
-  await vi.waitFor(() => expect(text()).toContain('The API listens'), 20_000)
+  await vi.waitFor(() => expect(text()).toContain('API listening'), 20_000)
   child.kill('SIGUSR1')
   await vi.waitFor(() => expect(text()).toContain('planted rejection'), 5000)
   const exited = once(child, 'exit')
@@ -185,8 +185,8 @@ test('logs what nobody handled without what it carries, and ends with 1 after an
     .trim()
     .split('\n')
     .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
-  expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: 'A rejection was not handled' }))
-  expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'An exception was not caught' }))
+  expect(lines).toContainEqual(expect.objectContaining({ level: 50, msg: 'Unhandled rejection' }))
+  expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'Uncaught exception' }))
   expect(text()).not.toContain('planted secret')
 }, 60_000)
 

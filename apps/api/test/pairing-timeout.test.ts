@@ -13,7 +13,7 @@ test('without a QR in 15 seconds the answer is 504, and says when no worker runs
   const answer = await account.post('/generate-qr', { sender: randomPhone() })
   expect(answer).toMatchObject({
     status: 504,
-    body: { code: 'qr_timeout', error: expect.stringContaining('No worker is running') },
+    body: { code: 'qr_timeout', error: expect.stringContaining('No worker is available') },
   })
   const seconds = (performance.now() - startedAt) / 1000
   expect(seconds).toBeGreaterThan(14.5)

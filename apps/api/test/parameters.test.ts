@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import { parseDataUrl } from '../src/media/parse-data-url.ts'
-import { deviceId, flag, integer, moment, phone, text } from '../src/parameters/parameter-types.ts'
+import { flag, integer, moment, phone, recordId, text } from '../src/parameters/parameter-types.ts'
 
 const invalid = Symbol('invalid')
 const parse = (type: z.ZodType, value: unknown) => {
@@ -56,9 +56,9 @@ test.each([
 })
 
 test('a device id is a Postgres integer', () => {
-  expect(parse(deviceId, 2147483647)).toBe(2147483647)
-  expect(parse(deviceId, 2147483648)).toBe(invalid)
-  expect(parse(deviceId, '9'.repeat(15))).toBe(invalid)
+  expect(parse(recordId, 2147483647)).toBe(2147483647)
+  expect(parse(recordId, 2147483648)).toBe(invalid)
+  expect(parse(recordId, '9'.repeat(15))).toBe(invalid)
 })
 
 test.each([

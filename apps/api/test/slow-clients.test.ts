@@ -8,7 +8,7 @@ import { startGateway } from './gateway.ts'
 let server: Server
 beforeAll(async () => {
   const read = async (request: Request) => Response.json({ ok: true, bytes: (await request.text()).length })
-  server = makeServer(read, { headersMs: 300, requestMs: 600, lookEveryMs: 50 })
+  server = makeServer(read, { headersMs: 300, requestMs: 600, checkEveryMs: 50 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 })

@@ -1,7 +1,7 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settleArrivals } from '../src/messages/store-messages.ts'
+import { storeMessages } from '../src/messages/store-messages.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway
@@ -16,7 +16,7 @@ const limits = { mediaBytesMax: 2 ** 30 }
 
 test('one bad row of a batch fails alone, the others keep their order', async () => {
   const bodies = ['one', 'two', 'bad \0 row', 'three', 'four']
-  const outcomes = await settleArrivals(
+  const outcomes = await storeMessages(
     gateway.db,
     bodies.map((body) => arrival({ body })),
     limits,
@@ -41,13 +41,13 @@ test('who was answered meanwhile is not stored, its twin is', async () => {
   }
   const gone = { ...arrival({ idempotency }), deadline: { isOver: true } }
   const arrivals = [gone, arrival({ idempotency }), arrival({ idempotency })]
-  const outcomes = await settleArrivals(gateway.db, arrivals, limits)
+  const outcomes = await storeMessages(gateway.db, arrivals, limits)
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted', 'replayed'])
 })
 
 test('nothing to store needs no statement', async () => {
   const gone = { ...arrival({}), deadline: { isOver: true } }
-  expect(await settleArrivals(gateway.db, [gone], limits)).toMatchObject([{ outcome: 'failed' }])
+  expect(await storeMessages(gateway.db, [gone], limits)).toMatchObject([{ outcome: 'failed' }])
 })
 
 function arrival(given: Partial<NewMessage>) {

@@ -148,8 +148,8 @@ describe('update-user', () => {
       })
       expect(body).toMatchObject({ rate_per_minute: 12, daily_cap: 100 })
       expect(body.warnings).toEqual([
-        'rate_per_minute is 12: the account has a lower limit, which an ADMIN has set.',
-        'daily_cap is 100: the account has a lower limit, which an ADMIN has set.',
+        'rate_per_minute is 12: an ADMIN has set a lower limit for the account.',
+        'daily_cap is 100: an ADMIN has set a lower limit for the account.',
       ])
       const [owner] = await findDeviceStates(gateway.db, [Number(body.device_id)])
       expect(owner).toMatchObject({ ratePerMinute: 12, burst: 3, dailyCap: 100 })

@@ -1,32 +1,33 @@
 import type { Database } from '@wagate/db/client'
-import { findKeyHolders, type KeyHolder, setKeyUsed } from '@wagate/db/queries/api-keys'
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { findKeyHolders, setKeyUsed } from '@wagate/db/queries/api-keys'
+import { hashApiKey, isWellFormedApiKey } from '@wagate/shared/api-key'
+import { AppError } from '@wagate/shared/app-error'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import { LRUCache } from 'lru-cache'
-import { AppError } from '../errors/app-error.ts'
-import { hashApiKey, isWellFormedApiKey } from './api-key.ts'
+import type { Principal } from './principal.ts'
 
-export type KeyRing = {
-  /** Who holds a key that was looked up a moment ago, without asking anybody. Throws `expired_api_key`. */
-  recall(key: string): KeyHolder | undefined
-  /** Undefined for a key that is not valid. Throws `expired_api_key`. */
-  findHolder(key: string): Promise<KeyHolder | undefined>
-  /** Something about the account or its keys has changed: what is cached of it does not count any more. */
+export type ApiKeyCache = {
+  /** Without a database query. Throws `expired_api_key`. */
+  findCached(key: string): Principal | undefined
+  /** Undefined for an invalid key. Throws `expired_api_key`. */
+  find(key: string): Promise<Principal | undefined>
+  /** To be called after a change of the account or of its keys. */
   forget(accountId: number): void
 }
 
-/** Without Redis, which tells of changes, a revoked key, a changed role or a new expiry counts after this. */
+/** Redis announces changes. Without it, revoked keys and changed roles or expiries take effect after this time. */
 const cacheMs = 5000
 const lastUsedMs = 60_000
 const keysMax = 10_000
 const lookUpsAtOnceMax = 500
 
-/** Requests that come with one key at the same time share one look-up. */
-export function makeKeyRing(db: Database): KeyRing {
-  const holders = new LRUCache<string, KeyHolder>({ max: keysMax, ttl: cacheMs })
+/** Concurrent requests with the same key share one look-up. */
+export function makeApiKeyCache(db: Database): ApiKeyCache {
+  const principals = new LRUCache<string, Principal>({ max: keysMax, ttl: cacheMs })
   const noted = new LRUCache<number, true>({ max: keysMax, ttl: lastUsedMs })
-  const lookUps = new Map<string, Promise<KeyHolder | undefined>>()
-  // One statement at a time: a flood of made-up keys takes one connection of the pool, not all.
-  const batch = makeNaturalBatch<string, KeyHolder | undefined>(
+  const lookUps = new Map<string, Promise<Principal | undefined>>()
+  // One statement at a time, so that a flood of invalid keys occupies one connection of the pool and not all.
+  const batch = makeNaturalBatch<string, Principal | undefined>(
     async (hashes) => {
       const found = await findKeyHolders(db, hashes)
       return hashes.map((hash) => found.get(hash))
@@ -34,15 +35,15 @@ export function makeKeyRing(db: Database): KeyRing {
     { itemsMax: lookUpsAtOnceMax },
   )
 
-  function lookUp(hash: string): Promise<KeyHolder | undefined> {
+  function lookUp(hash: string): Promise<Principal | undefined> {
     const running = lookUps.get(hash)
     if (running !== undefined) return running
     const started = batch
       .add(hash)
-      .then((holder) => {
-        // Unless it was forgotten meanwhile: it may have been read before the change.
-        if (holder && lookUps.get(hash) === started) holders.set(hash, holder)
-        return holder
+      .then((principal) => {
+        // A look-up that was forgotten in the meantime may have read the state before the change.
+        if (principal && lookUps.get(hash) === started) principals.set(hash, principal)
+        return principal
       })
       .finally(() => {
         if (lookUps.get(hash) === started) lookUps.delete(hash)
@@ -54,31 +55,31 @@ export function makeKeyRing(db: Database): KeyRing {
   function noteUse(keyId: number): void {
     if (noted.has(keyId)) return
     noted.set(keyId, true)
-    // In the background, and worth no retry: it is written again in a minute.
+    // In the background and without a retry: the next use in a minute writes it again.
     setKeyUsed(db, keyId).catch(() => noted.delete(keyId))
   }
 
-  function use(holder: KeyHolder): KeyHolder {
-    if (holder.keyExpiresAt && holder.keyExpiresAt.getTime() <= Date.now()) {
+  function use(principal: Principal): Principal {
+    if (principal.keyExpiresAt && principal.keyExpiresAt.getTime() <= Date.now()) {
       throw new AppError('expired_api_key', 'The API key has expired.')
     }
-    noteUse(holder.keyId)
-    return holder
+    noteUse(principal.keyId)
+    return principal
   }
 
   return {
-    recall(key) {
-      const holder = holders.get(hashApiKey(key).toString('base64'))
-      return holder && use(holder)
+    findCached(key) {
+      const principal = principals.get(hashApiKey(key).toString('base64'))
+      return principal && use(principal)
     },
-    async findHolder(key) {
+    async find(key) {
       if (!isWellFormedApiKey(key)) return undefined
-      const holder = await lookUp(hashApiKey(key).toString('base64'))
-      return holder && use(holder)
+      const principal = await lookUp(hashApiKey(key).toString('base64'))
+      return principal && use(principal)
     },
     forget(accountId) {
-      for (const [hash, holder] of holders.entries()) {
-        if (holder.accountId === accountId) holders.delete(hash)
+      for (const [hash, principal] of principals.entries()) {
+        if (principal.accountId === accountId) principals.delete(hash)
       }
       lookUps.clear()
     },

@@ -8,22 +8,22 @@ import { hashPassword } from './passwords.ts'
 const devicesAllowed = 1000
 
 /**
- * The first ADMIN; undefined when there is one already. Several processes may call it at once. `hand` gives the key
- * to the operator: when it rejects, there is no new ADMIN.
+ * Creates the first ADMIN; undefined if one exists. Several processes may call it at once. `deliver` gives the key to the
+ * operator: if it rejects, no ADMIN is created.
  */
 export function bootstrapAdmin(
   databaseUrl: string,
   email: string,
-  hand?: (apiKey: string) => Promise<void>,
+  deliver?: (apiKey: string) => Promise<void>,
 ): Promise<{ apiKey: string } | undefined> {
   return withNewAdmin(databaseUrl, email, async (tx, account, apiKey) => {
     const admin = await insertFirstAdmin(tx, account)
-    if (admin) await hand?.(apiKey)
+    if (admin) await deliver?.(apiKey)
     return admin
   })
 }
 
-/** One more ADMIN; undefined when the email is taken. */
+/** Creates a further ADMIN; undefined if the email is taken. */
 export function createAdmin(databaseUrl: string, email: string): Promise<{ apiKey: string } | undefined> {
   return withNewAdmin(databaseUrl, email, insertAccount)
 }
@@ -40,7 +40,7 @@ async function withNewAdmin(
   })
   try {
     const { apiKey, key } = makeNewKey()
-    // Nobody needs a password: the key is enough.
+    // Random and never shown, because the API key is the only credential in use.
     const passwordHash = await hashPassword(randomBytes(24).toString('base64'))
     const account = { email: email.trim().toLowerCase(), role: 'ADMIN' as const, expiresAt: null }
     const created = await db.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/app-error.ts'
 import type { RequestUrl } from '../http/request-context.ts'
 
-/** The keys of headers and query: they are checked before a body is read. */
+/** The key from the headers or the query, which is checked before the body is read. */
 export function findKeyOutsideBody(
   request: Request,
   url: RequestUrl,
@@ -11,14 +11,14 @@ export function findKeyOutsideBody(
   if (!allowQuery && inQuery.some((key) => key !== '')) {
     throw new AppError(
       'invalid_api_key',
-      'This gateway takes no API key in the URL. Use the header x-api-key.',
+      'API keys in the URL are disabled on this gateway. Use the header x-api-key.',
     )
   }
   const bearer = /^bearer +(.*)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   return oneOf([request.headers.get('x-api-key'), bearer, ...inQuery])
 }
 
-/** A URL is written to the logs of proxies. Throws `invalid_parameter`. */
+/** Proxies write URLs to their logs. Throws `invalid_parameter`. */
 export function refusePasswordInQuery(url: RequestUrl, { allowQuery }: { allowQuery: boolean }): void {
   if (allowQuery || !url.searchParams.has('password')) return
   const message = 'must not be in the URL: send it in the body of a POST'
@@ -27,27 +27,30 @@ export function refusePasswordInQuery(url: RequestUrl, { allowQuery }: { allowQu
   })
 }
 
-/** The key of a request whose body is read. Throws `missing_api_key`. */
+/** The key of a request whose body has been read. Throws `missing_api_key`. */
 export function getKey(outsideBody: string | undefined, body: [name: string, value: unknown][]): string {
   const inBody = body.filter(([name]) => name === 'api_key').map(([, value]) => value)
   const key = oneOf([outsideBody, ...inBody])
   if (key === undefined) {
-    throw new AppError('missing_api_key', 'Give an API key in the header x-api-key or as api_key.')
+    throw new AppError(
+      'missing_api_key',
+      'An API key is required, in the header x-api-key or as the parameter api_key.',
+    )
   }
   return key
 }
 
-/** Preferring one of two keys would act on the wrong account. */
+/** Refuses two different keys, because preferring one might act on the wrong account. */
 function oneOf(given: unknown[]): string | undefined {
   const keys = new Set(given.filter((key) => key !== undefined && key !== null && key !== '').map(textOf))
   if (keys.size > 1) {
-    throw new AppError('conflicting_api_keys', 'The request carries two different API keys.')
+    throw new AppError('conflicting_api_keys', 'The request contains two different API keys.')
   }
   const [key] = keys
   return key
 }
 
-/** What is no text is no key: turning a nested value into text would only take long. */
+/** Only text can be a valid key, and converting a nested value to text could take long. */
 function textOf(key: unknown): string {
   return typeof key === 'string' ? key : 'not a text'
 }

@@ -1,29 +1,30 @@
-import type { KeyHolder } from '@wagate/db/queries/api-keys'
+import { AppError } from '@wagate/shared/app-error'
 import type { ApiContext } from '../context.ts'
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { charge } from '../limits/charge.ts'
+import type { Principal } from './principal.ts'
 
 /**
- * Throws `invalid_api_key` or `expired_api_key`, or `rate_limited` after too many invalid keys from one address.
- * A valid key is always answered: keys have 256 random bits, so there is nothing to learn from it, and refusing it
- * would let one client shut out all others behind the same address.
+ * Throws `invalid_api_key` or `expired_api_key`, or `rate_limited` after too many invalid keys from one client network.
+ * Valid keys are never limited here: with 256 random bits they cannot be guessed, and a limit would let one client lock
+ * out all others behind the same address.
  */
-export async function getHolder(
+export async function getPrincipal(
   { keys, limits }: Pick<ApiContext, 'keys' | 'limits'>,
-  { deadline, headers, findClientAddress }: Exchange,
+  { deadline, responseHeaders, findClientAddress }: RequestContext,
   key: string,
-): Promise<KeyHolder> {
-  const recalled = keys.recall(key)
-  if (recalled) return recalled
+): Promise<Principal> {
+  const cached = keys.findCached(key)
+  if (cached) return cached
   return deadline.run(async () => {
-    const holder = await keys.findHolder(key)
-    if (holder) return holder
+    const principal = await keys.find(key)
+    if (principal) return principal
     const network = clientNetwork(findClientAddress())
-    await charge([{ limiter: limits.failedKeys, key: network }], headers, tooManyInvalid)
+    await charge([{ limiter: limits.failedKeys, key: network }], responseHeaders, tooManyInvalid)
     throw new AppError('invalid_api_key', 'The API key is not valid.')
   })
 }
 
-const tooManyInvalid = 'There were too many requests with keys that are not valid. Try again later.'
+const tooManyInvalid = 'Too many requests with invalid API keys. Try again later.'

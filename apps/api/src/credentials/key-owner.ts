@@ -1,28 +1,30 @@
 import { findAccountInfo } from '@wagate/db/queries/accounts'
-import { AppError } from '../errors/app-error.ts'
-import { userId } from '../objects/user-object.ts'
-import type { Call } from '../operation.ts'
+import { AppError } from '@wagate/shared/app-error'
+import type { Call } from '../call.ts'
+import { recordId } from '../parameters/parameter-types.ts'
 import { refuseExpired } from './refuse-expired.ts'
 
-/** What the operations on keys take: an ADMIN helps an account that has lost its keys, or takes them away. */
+/** The parameter with which an ADMIN manages the keys of another account. */
 export const keyOwner = {
-  user_id: userId.optional().describe('Whose keys, for an ADMIN; those of the own account by default'),
+  user_id: recordId
+    .optional()
+    .describe('The account that owns the keys, by default your own; another one requires an ADMIN'),
 }
 
 /** Throws `admin_required`, `account_expired` or `user_not_found`. */
 export async function getKeyOwner(
-  { context, account }: Call,
-  { user_id = account.accountId }: { user_id?: number | undefined },
+  { context, principal }: Call,
+  { user_id = principal.accountId }: { user_id?: number | undefined },
 ): Promise<number> {
-  if (user_id === account.accountId) return user_id
-  if (account.role !== 'ADMIN') {
-    throw new AppError('admin_required', 'The keys of another account need the API key of an ADMIN.')
+  if (user_id === principal.accountId) return user_id
+  if (principal.role !== 'ADMIN') {
+    throw new AppError('admin_required', 'The keys of another account require the API key of an ADMIN.')
   }
-  refuseExpired(account)
+  refuseExpired(principal)
   if (!(await findAccountInfo(context.db, user_id))) throw userNotFound()
   return user_id
 }
 
 export function userNotFound(): AppError {
-  return new AppError('user_not_found', 'There is no such account.')
+  return new AppError('user_not_found', 'No such account.')
 }

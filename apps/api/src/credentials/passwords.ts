@@ -1,37 +1,32 @@
 import { hash, verify } from '@node-rs/argon2'
+import { makeSemaphore } from '@wagate/shared/semaphore'
 import { z } from 'zod'
 
 const message = 'must have 8 to 128 characters'
 
-/** Normalised, so that the same password typed on another keyboard is the same. */
+/** Normalized, so that the same password typed on another keyboard is equal. */
 export const password = z
   .string({ error: message })
   .transform((value) => value.normalize('NFC'))
   .refine((value) => [...value].length >= 8 && [...value].length <= 128, message)
 
-const atATimeMax = 4
-const waiting: (() => void)[] = []
-let running = 0
+/** Each hash takes 19 MiB and a thread of libuv's pool, which everything else needs, too. */
+const slots = makeSemaphore(4)
 
 /** Argon2id with OWASP's minimum: 19 MiB and about 5 ms. */
 export function hashPassword(text: string): Promise<string> {
-  return inTurn(() => hash(text, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
+  return inSlot(() => hash(text, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
 }
 
 export function isPassword(text: string, passwordHash: string): Promise<boolean> {
-  return inTurn(() => verify(passwordHash, text))
+  return inSlot(() => verify(passwordHash, text))
 }
 
-/** Not more than four at a time: their memory, and the threads that everything else needs, too. */
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  // Who is woken takes over the place of who has finished: nobody can come in between.
-  if (running >= atATimeMax) await new Promise<void>((resolve) => waiting.push(resolve))
-  else running++
+async function inSlot<Result>(work: () => Promise<Result>): Promise<Result> {
+  const release = await slots.acquire(1)
   try {
     return await work()
   } finally {
-    const next = waiting.shift()
-    if (next) next()
-    else running--
+    release()
   }
 }

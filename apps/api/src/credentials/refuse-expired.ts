@@ -1,8 +1,8 @@
-import type { KeyHolder } from '@wagate/db/queries/api-keys'
-import { AppError } from '../errors/app-error.ts'
+import { AppError } from '@wagate/shared/app-error'
+import type { Principal } from './principal.ts'
 
 /** Throws `account_expired`. */
-export function refuseExpired({ accountExpiresAt }: KeyHolder): void {
+export function refuseExpired({ accountExpiresAt }: Principal): void {
   if (accountExpiresAt && accountExpiresAt.getTime() <= Date.now()) {
     throw new AppError('account_expired', 'The account has expired.')
   }

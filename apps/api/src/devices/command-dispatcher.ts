@@ -1,55 +1,58 @@
 import { type CommandProducer, deduplicationId } from '@wagate/queue/command-producer'
 import type { Command } from '@wagate/shared/commands'
 
-export type Commander = {
-  /** Nobody waits for it: what is not placed, owners see in the database within seconds. */
-  place(command: Command): void
-  /** Places what is held back. Resolves when everything is placed, or has failed. */
+export type CommandDispatcher = {
+  /** In the background and best effort: owners find what they missed in Postgres within seconds. */
+  enqueue(command: Command): void
+  /** Enqueues what is held back. Resolves once every command is enqueued or has failed. */
   finish(): Promise<void>
 }
 
-/** A command that comes again sooner waits for the rest of it: one tells an owner of many messages. */
-const restMs = 50
+/** Repeats within this window are coalesced into one command: one is enough to announce many messages. */
+const coalesceMs = 50
 
-/** One placing at a time. A frozen Redis holds nobody up, and fails it within seconds. */
-export function makeCommander(producer: CommandProducer, onError: (error: unknown) => void): Commander {
+/** One batch in flight at a time. While Redis does not respond, batches fail within seconds and callers never wait. */
+export function makeCommandDispatcher(
+  producer: CommandProducer,
+  onError: (error: unknown) => void,
+): CommandDispatcher {
   let waiting: Command[] = []
-  let placing: Promise<void> | undefined
-  /** By what was said a moment ago: the same command, if it is to be said again. */
-  const resting = new Map<string, Command | undefined>()
+  let sending: Promise<void> | undefined
+  /** Commands sent within the window, with the repeat to send when it ends. */
+  const recent = new Map<string, Command | undefined>()
 
-  async function placeAll(): Promise<void> {
+  async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const commands = waiting
       waiting = []
       await producer.add(commands).catch(onError)
     }
-    placing = undefined
+    sending = undefined
   }
 
-  function place(command: Command): void {
+  function enqueue(command: Command): void {
     const id = deduplicationId(command)
-    if (resting.has(id)) {
-      resting.set(id, command)
+    if (recent.has(id)) {
+      recent.set(id, command)
       return
     }
-    resting.set(id, undefined)
-    setTimeout(() => endRest(id), restMs).unref()
+    recent.set(id, undefined)
+    setTimeout(() => endWindow(id), coalesceMs).unref()
     waiting.push(command)
-    placing ??= placeAll()
+    sending ??= sendAll()
   }
 
-  function endRest(id: string): void {
-    const again = resting.get(id)
-    resting.delete(id)
-    if (again) place(again)
+  function endWindow(id: string): void {
+    const repeat = recent.get(id)
+    recent.delete(id)
+    if (repeat) enqueue(repeat)
   }
 
   return {
-    place,
+    enqueue,
     async finish() {
-      for (const id of [...resting.keys()]) endRest(id)
-      await placing
+      for (const id of [...recent.keys()]) endWindow(id)
+      await sending
     },
   }
 }

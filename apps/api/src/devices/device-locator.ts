@@ -1,22 +1,26 @@
 import { type Device, findDevice } from '@wagate/db/queries/devices'
-import { AppError } from '../errors/app-error.ts'
-import type { Call } from '../operation.ts'
-import { deviceId, phone } from '../parameters/parameter-types.ts'
+import { AppError } from '@wagate/shared/app-error'
+import type { Call } from '../call.ts'
+import { phone, recordId } from '../parameters/parameter-types.ts'
 
-/** How an operation is told which device: any of the three; those that are given must agree. */
+/** The parameters that select a device. Any one of them is enough; if several are given, they must agree. */
 export const deviceLocator = {
-  device_id: deviceId.optional().describe('The id of the device'),
-  id: deviceId.optional().describe('The same as device_id'),
-  sender: phone.optional().describe('The phone number of the device'),
+  device_id: recordId.optional().describe('ID of the device'),
+  id: recordId.optional().describe('Alias of device_id'),
+  sender: phone.optional().describe('Phone number of the device'),
 }
 
-type Located = { device_id?: number | undefined; id?: number | undefined; sender?: string | undefined }
+type DeviceLocation = {
+  device_id?: number | undefined
+  id?: number | undefined
+  sender?: string | undefined
+}
 
 /** Throws `missing_parameter` or `device_not_found`. */
-export async function getDevice({ context, account }: Call, located: Located): Promise<Device> {
-  const { device_id = located.id, id = device_id, sender } = located
+export async function getDevice({ context, principal }: Call, location: DeviceLocation): Promise<Device> {
+  const { device_id = location.id, id = device_id, sender } = location
   if (device_id === undefined && sender === undefined) {
-    const message = 'or sender is missing'
+    const message = 'or sender is required'
     throw new AppError('missing_parameter', `device_id ${message}`, {
       details: [{ parameter: 'device_id', message }],
     })
@@ -25,9 +29,9 @@ export async function getDevice({ context, account }: Call, located: Located): P
     device_id === id
       ? await findDevice(
           context.db,
-          account.accountId,
+          principal.accountId,
           { deviceId: device_id, sender },
-          context.config.STATUS_GRACE_MS,
+          context.config.devices.statusGraceMs,
         )
       : undefined
   if (!device) throw deviceNotFound()

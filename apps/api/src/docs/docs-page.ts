@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Answer, Exchange } from '../http/request-context.ts'
+import type { HttpAnswer } from '../http/http-answer.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
-/** Everything comes from here and nothing from elsewhere: the page works without the internet. */
+/** The page loads nothing from other hosts and works without the internet. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +32,7 @@ const page = `<!doctype html>
 </html>
 `
 
-// validatorUrl: by default the page would send the document to swagger.io.
+// validatorUrl: by default the page sends the document to swagger.io.
 const start = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
@@ -44,14 +45,14 @@ const start = `SwaggerUIBundle({
 
 type File = { type: string; read(): string | Promise<Uint8Array<ArrayBuffer>> }
 
-/** Read once: the largest has 1.4 MB. */
+/** Read once: the largest file has 1.4 MB. */
 function fileOf(type: string, path: string): File {
   let bytes: Promise<Uint8Array<ArrayBuffer>> | undefined
   return { type, read: () => (bytes ??= readFile(path)) }
 }
 const html = { type: 'text/html; charset=utf-8', read: () => page }
 
-/** Swagger UI out of its package, reading /openapi.json. */
+/** Swagger UI from its package, showing /openapi.json. */
 export const docsFiles: Record<string, File> = {
   '/docs': html,
   '/docs/': html,
@@ -67,7 +68,10 @@ export const docsFiles: Record<string, File> = {
   '/docs/favicon-32x32.png': fileOf('image/png', require.resolve('swagger-ui-dist/favicon-32x32.png')),
 }
 
-export async function answerFile({ type, read }: File, { headers }: Exchange): Promise<Answer> {
-  headers['Content-Security-Policy'] = contentSecurityPolicy
+export async function answerFile(
+  { type, read }: File,
+  { responseHeaders }: RequestContext,
+): Promise<HttpAnswer> {
+  responseHeaders['Content-Security-Policy'] = contentSecurityPolicy
   return { status: 200, content: { type, bytes: await read() } }
 }

@@ -1,60 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Signal } from './signal.ts'
 
-export type Nudge = {
-  nudge(): void
-  /** Resolves at the next nudge from now on. */
-  next(): Promise<void>
-}
-
-export function makeNudge(): Nudge {
-  let wake: () => void
-  let coming: Promise<void>
-  const renew = () => {
-    coming = new Promise((resolve) => {
-      wake = resolve
-    })
-  }
-  renew()
-  return {
-    nudge() {
-      wake()
-      renew()
-    },
-    next: () => coming,
-  }
-}
-
-const lookEveryMs = 1000
+const pollEveryMs = 1000
 
 /**
- * Looks at once, at every nudge and every second, until something is found. Undefined when the time is up or
- * `signal` is aborted: an event that is lost only costs the second.
+ * Polls at once, at every notification and every second, until `find` returns something. Undefined when the time is up
+ * or `abort` is aborted. A lost event therefore costs at most a second.
  */
-export async function lookUntilFound<Found>(
-  look: () => Promise<Found | undefined>,
-  { nudge, forMs, signal }: { nudge: Nudge; forMs: number; signal: AbortSignal },
+export async function pollUntil<Found>(
+  find: () => Promise<Found | undefined>,
+  { signal, forMs, abort }: { signal: Signal; forMs: number; abort: AbortSignal },
 ): Promise<Found | undefined> {
   const endsAt = performance.now() + forMs
-  while (!signal.aborted) {
-    // Taken before the look: what happens while it runs is not missed.
-    const nudged = nudge.next()
-    const found = await look()
+  while (!abort.aborted) {
+    // Before the poll, so that a notification during the poll is not missed.
+    const notified = signal.next()
+    const found = await find()
     if (found !== undefined) return found
     const leftMs = endsAt - performance.now()
     if (leftMs <= 0) return undefined
-    await waitFor(nudged, Math.min(leftMs, untilNextLookMs()), signal)
+    await waitFor(notified, Math.min(leftMs, untilNextPollMs()), abort)
   }
   return undefined
 }
 
-/** All who wait in this process look at the same moments, so that they can share a statement. */
-function untilNextLookMs(): number {
-  return lookEveryMs - (performance.now() % lookEveryMs)
+/** All waits of this process poll at the same moments, so that they can share a statement. */
+function untilNextPollMs(): number {
+  return pollEveryMs - (performance.now() % pollEveryMs)
 }
 
-async function waitFor(nudged: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+async function waitFor(notified: Promise<void>, ms: number, abort: AbortSignal): Promise<void> {
   const woken = new AbortController()
-  const pause = delay(ms, undefined, { signal: AbortSignal.any([signal, woken.signal]) })
-  await Promise.race([nudged, pause.catch(() => undefined)])
+  const pause = delay(ms, undefined, { signal: AbortSignal.any([abort, woken.signal]) })
+  await Promise.race([notified, pause.catch(() => undefined)])
   woken.abort()
 }

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 
 /**
- * Where a request comes from. Each proxy adds the address that it saw to the right end of X-Forwarded-For, so with
- * `proxies` of them in front the entry that the outermost has written is so many from the right. What stands further
- * left was sent by the client, which could write anything. Without enough entries it is the connection's.
+ * Each proxy appends the address it sees to X-Forwarded-For: with `proxies` trusted proxies, the client is the n-th
+ * entry from the right. Entries further left come from the client and cannot be trusted. With fewer entries than
+ * proxies, it is the address of the connection.
  */
 export function findClientAddress(
   connectedFrom: string | undefined,
@@ -15,7 +15,7 @@ export function findClientAddress(
   return forwarded ?? parseAddress(connectedFrom ?? '') ?? 'unknown'
 }
 
-/** What counts as one client. Who has one address of IPv6 has all of its /64. */
+/** The network that counts as one client. An IPv6 client controls its whole /64. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.toLowerCase().split('::')
@@ -26,7 +26,7 @@ export function clientNetwork(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
-/** With or without a port, as some proxies write it; an IPv4 address in IPv6 form is the IPv4 address. */
+/** Accepts a port, which some proxies add, and maps IPv4 addresses in IPv6 form to IPv4. */
 function parseAddress(text: string): string | undefined {
   const bare = text.trim().replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
   const address = bare.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^::ffff:(?=\d+\.)/i, '')

@@ -1,8 +1,8 @@
 import { AppError } from '../errors/app-error.ts'
 
 /**
- * A client is answered in time whatever is down; its own slowness (an upload) is not counted. Every request has
- * one, and hardly any needs it: one timer serves all its runs, and the signal is made when it is asked for.
+ * Bounds the time until a request is answered, whatever is down. Only time inside `run` counts, so a slow upload does
+ * not. Every request has a deadline and few reach it, so all runs share one timer and the signal is created on demand.
  */
 export class Deadline {
   #leftMs: number
@@ -18,19 +18,19 @@ export class Deadline {
     this.#leftMs = budgetMs
   }
 
-  /** The caller has been answered that it took too long: what has not begun must not begin. */
+  /** The caller has got a timeout response: work that has not begun must not begin. */
   get isOver(): boolean {
     return this.#reason !== undefined
   }
 
-  /** Aborted when it is over. */
+  /** Aborted when the deadline is over. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#reason) this.#controller.abort(this.#reason)
     return this.#controller.signal
   }
 
-  /** Rejects with `unavailable` when the time is up. Only time spent in here counts. */
+  /** Rejects with `unavailable` when the time is up. One run at a time: only the latest one would be rejected. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#reason) return Promise.reject(this.#reason)
     return new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ export class Deadline {
       this.#runningSince = startedAt
       this.#unfinished += 1
       this.#giveUp = reject
-      this.#timer ??= setTimeout(() => this.#look(), this.#leftMs)
+      this.#timer ??= setTimeout(() => this.#check(), this.#leftMs)
       working.then(
         (result) => {
           this.#finish(startedAt)
@@ -57,24 +57,24 @@ export class Deadline {
     this.#leftMs += moreMs
   }
 
-  /** Resolves when nothing of what was run still goes on, also of what had no time left. */
+  /** Resolves when all work given to `run` has finished, including work that ran out of time. */
   idle(): Promise<void> {
     if (this.#unfinished === 0) return Promise.resolve()
     return new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
-  /** The caller has been answered. */
+  /** To be called once the caller has been answered. */
   end(): void {
     clearTimeout(this.#timer)
   }
 
-  /** The timer counts what runs and what does not: it may come too early, never too late. */
-  #look(): void {
+  /** The timer also counts time between runs, so it may fire too early, but never too late. */
+  #check(): void {
     this.#timer = undefined
     if (this.#runningSince === undefined) return
     const restMs = this.#leftMs - (performance.now() - this.#runningSince)
     if (restMs > 0) {
-      this.#timer = setTimeout(() => this.#look(), restMs)
+      this.#timer = setTimeout(() => this.#check(), restMs)
       return
     }
     this.#reason = tooLate()
@@ -92,7 +92,7 @@ export class Deadline {
 }
 
 export function tooLate(): AppError {
-  return new AppError('unavailable', 'The gateway could not answer in time. Try again.', {
+  return new AppError('unavailable', 'The request timed out. Try again.', {
     retryAfterSeconds: 1,
   })
 }

@@ -1,7 +1,7 @@
-import { AppError } from '../errors/app-error.ts'
-import { slicesInTurn } from './in-slices.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { inSlices } from './in-slices.ts'
 
-/** Throws `malformed_json` for what is not UTF-8. */
+/** Throws `malformed_json` for invalid UTF-8. */
 export function decodeUtf8(bytes: Uint8Array, decoder = makeDecoder(), isLast = true): string {
   try {
     return decoder.decode(bytes, { stream: !isLast })
@@ -10,13 +10,13 @@ export function decodeUtf8(bytes: Uint8Array, decoder = makeDecoder(), isLast = 
   }
 }
 
-/** The text in slices, with turns of others between them. A character that is cut in two is in the second. */
-export async function* decodeInTurn(
+/** Decodes slice by slice, as `inSlices` does. A character split between two slices is part of the second. */
+export async function* decodeInSlices(
   bytes: Buffer,
   shorten?: (slice: Buffer) => Buffer,
 ): AsyncGenerator<string> {
   const decoder = makeDecoder()
-  for await (const slice of slicesInTurn(bytes, shorten)) yield decodeUtf8(slice, decoder, false)
+  for await (const slice of inSlices(bytes, shorten)) yield decodeUtf8(slice, decoder, false)
   yield decodeUtf8(new Uint8Array(), decoder)
 }
 

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { AppError } from '../errors/app-error.ts'
 
-/** Every failure has this form; `code` is one of those that are documented for the operation. */
+/** The form of every failure; `code` is one of those documented for the operation. */
 export const failureObject = z
   .object({
     ok: z.literal(false),
-    error: z.string().describe('A sentence for people'),
-    code: z.string().describe('For programs'),
-    request_id: z.string().describe('The same as in the header X-Request-Id'),
+    error: z.string().describe('Human-readable explanation'),
+    code: z.string().describe('Machine-readable error code'),
+    request_id: z.string().describe('Same as the X-Request-Id header'),
     details: z
       .array(z.object({ parameter: z.string(), message: z.string() }))
       .optional()
-      .describe('The parameters that are wrong'),
+      .describe('The invalid parameters'),
   })
   .meta({ id: 'Failure' })
 

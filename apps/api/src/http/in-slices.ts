@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A step over as much as that takes a few milliseconds. A multiple of four, so base64 can be decoded by slices. */
-const stepSizeMax = 2 ** 20
+/** Processing this much takes a few milliseconds. A multiple of four, so that base64 can be decoded slice by slice. */
+const sliceSizeMax = 2 ** 20
 const largeSizeMin = 256 * 1024
 const pauseMs = 10
 
 export const isLarge = (size: number) => size >= largeSizeMin
 
 /**
- * A text or bytes in slices, what is short as a whole. Before each slice of what is large others have their turn:
- * a step over megabytes takes this process tens of milliseconds, and a request of somebody else needs several turns of
- * the event loop to be answered. `shorten` is given every slice but the last, and may leave some of its end to the next.
+ * Slices of a text or of bytes; short data is one slice. Pauses before each slice of large data: processing megabytes
+ * at once blocks this process for tens of milliseconds, and answering another request takes several turns of the event
+ * loop. `shorten` gets every slice but the last and may leave its end to the next one.
  */
-export async function* slicesInTurn<Data extends string | Buffer>(
+export async function* inSlices<Data extends string | Buffer>(
   data: Data,
   shorten = (slice: Data): Data => slice,
 ): AsyncGenerator<Data> {
@@ -20,7 +20,7 @@ export async function* slicesInTurn<Data extends string | Buffer>(
     (typeof data === 'string' ? data.slice(start, end) : data.subarray(start, end)) as Data
   for (let start = 0; start < data.length; ) {
     if (isLarge(data.length)) await delay(pauseMs)
-    const end = start + stepSizeMax
+    const end = start + sliceSizeMax
     const slice = end < data.length ? shorten(cut(start, end)) : cut(start, data.length)
     yield slice
     start += slice.length

@@ -1,40 +1,40 @@
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
-import type { Admission } from './read-body.ts'
-import type { Exchange } from './request-context.ts'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import type { BodyAdmission } from './read-body.ts'
+import type { RequestContext } from './request-context.ts'
 
-/** Who sends a body: an account, or the network of a caller whose key is not known yet. */
-export type BodySender = { kind: 'account' | 'stranger'; key: string }
+/** An account, or the network of a caller whose API key is inside the body and not yet known. */
+export type BodySender = { kind: 'account' | 'network'; key: string }
 
 export type LargeBodies = {
-  /** A body that waits for longer than the deadline is refused with `unavailable`. */
-  admit(exchange: Pick<Exchange, 'deadline' | 'answered'>, sender: BodySender): Admission
+  /** Bodies that wait past the deadline are refused with `unavailable`. */
+  admit(request: Pick<RequestContext, 'deadline' | 'answered'>, sender: BodySender): BodyAdmission
 }
 
-/** The largest body that an operation takes. */
+/** The largest body that any operation accepts. */
 export const largeBodyBytesMax = 24 * 2 ** 20
-/** The same for every caller, and read without a reservation. */
+/** Read without a reservation: every operation accepts this much from every caller. */
 const smallBytesMax = 64 * 1024
 const stepBytesMax = 4 * 2 ** 20
-/** Of bodies whose key is inside. */
-const strangersBytes = 2 * largeBodyBytesMax
-/** Its bytes, its text and the file in it together take about four times the body. */
-const handledAtOnceMax = 2
+/** For bodies that contain their API key. */
+const unauthenticatedBytes = 2 * largeBodyBytesMax
+/** Parsing and storing a body takes about four times its size: its bytes, its text and the decoded file. */
+const parsedAtOnceMax = 2
 
 type Release = () => void
 type Memory = {
   bytes: FairSemaphore
-  /** One body at a time needs no further reservation: memory for all of it is set aside. */
+  /** Room for the rest of one body, so that bodies that wait for each other's memory cannot deadlock. */
   finishing: FairSemaphore
 }
 
 /**
- * Bounds the memory of large bodies for the process, and for each sender of them. Memory is reserved as the bytes
- * arrive, so a body that is announced and does not come holds nothing. Bodies that wait for each other's memory all
- * end: one of them in turn may finish from memory that no other can reserve.
+ * Bounds the memory of large bodies, for the process and for each sender. Memory is reserved as bytes arrive, so a body
+ * that is announced and never sent reserves nothing. All waiting bodies finish eventually: one at a time may use memory
+ * that is set aside for finishing.
  */
 export function makeLargeBodies(memoryBytes: number): LargeBodies {
-  const memoryOf = { account: makeMemory(memoryBytes), stranger: makeMemory(strangersBytes) }
-  const handling = makeFairSemaphore(handledAtOnceMax, { shareMax: 1 })
+  const memoryOf = { account: makeMemory(memoryBytes), network: makeMemory(unauthenticatedBytes) }
+  const parsing = makeFairSemaphore(parsedAtOnceMax, { shareMax: 1 })
 
   return {
     admit({ deadline, answered }, { kind, key }) {
@@ -42,7 +42,7 @@ export function makeLargeBodies(memoryBytes: number): LargeBodies {
       let reserved = smallBytesMax
       let isFinishing = false
 
-      /** Until the caller is answered and nothing works on the body: Postgres may hold a statement for longer. */
+      /** Keeps it until the caller is answered and all work on the body has ended: a statement may outlive the answer. */
       async function keep(acquire: () => Promise<Release>): Promise<void> {
         const acquired = acquire()
         acquired
@@ -55,7 +55,7 @@ export function makeLargeBodies(memoryBytes: number): LargeBodies {
         await deadline.run(() => acquired)
       }
 
-      async function reserve(units: number): Promise<void> {
+      async function acquireBytes(units: number): Promise<void> {
         const acquired = memory.bytes.tryAcquire(key, units)
         if (acquired) return keep(async () => acquired)
         await keep(async () => {
@@ -72,16 +72,16 @@ export function makeLargeBodies(memoryBytes: number): LargeBodies {
       }
 
       return {
-        async toHold(bytes) {
+        async reserve(bytes) {
           if (bytes <= reserved || isFinishing) return
           const units = Math.max(bytes - reserved, Math.min(reserved, stepBytesMax))
-          await reserve(units)
+          await acquireBytes(units)
           reserved += units
         },
-        async toParse() {
+        async startParsing() {
           if (reserved <= smallBytesMax) return
-          // Callers whose key is inside share one place, whatever their network.
-          await keep(() => handling.acquire(kind === 'account' ? key : kind, 1, deadline.signal))
+          // All unauthenticated callers share one slot, whatever their network.
+          await keep(() => parsing.acquire(kind === 'account' ? key : kind, 1, deadline.signal))
         },
       }
     },
@@ -96,7 +96,7 @@ function makeMemory(bytes: number): Memory {
   }
 }
 
-/** The first of several demands that is granted; the others are withdrawn. */
+/** Resolves with the first of several acquisitions that succeeds, and cancels the others. */
 async function acquireEither(
   demands: ((signal: AbortSignal) => Promise<Release>)[],
   signal: AbortSignal,

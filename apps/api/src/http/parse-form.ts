@@ -1,15 +1,15 @@
-import { AppError } from '../errors/app-error.ts'
-import { decodeInTurn } from './decode-utf8.ts'
-import { isLarge, slicesInTurn } from './in-slices.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { decodeInSlices } from './decode-utf8.ts'
+import { inSlices, isLarge } from './in-slices.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'
 
-/** A form of 24 MiB may have millions of parameters, and would take seconds. */
+/** A form of 24 MiB could contain millions of parameters, which would take seconds to parse. */
 const parametersMax = 10_000
 
 /** The names and values of a form. Throws `malformed_json` and `payload_too_large`. */
 export async function parseForm(bytes: Buffer): Promise<[name: string, value: string][]> {
   let text = ''
-  for await (const slice of decodeInTurn(bytes)) text += slice
+  for await (const slice of decodeInSlices(bytes)) text += slice
   refuseManyParameters(text)
   if (!isLarge(text.length)) return [...new URLSearchParams(text)]
   const parameters: [string, string][] = []
@@ -38,16 +38,16 @@ function refuseManyParameters(text: string): void {
 
 async function decodeLong(value: string): Promise<string> {
   let text = ''
-  for await (const slice of slicesInTurn(value, withoutHalfCharacter)) text += decode(slice)
+  for await (const slice of inSlices(value, withoutHalfCharacter)) text += decode(slice)
   return text
 }
 
 const decode = (text: string) => new URLSearchParams(`x=${text}`).get('x') ?? ''
 
-/** Four bytes, each a percent sign and two digits, and the beginning of another one. */
+/** Four percent-encoded bytes and the beginning of a fifth. */
 const characterCharsMax = 14
 
-/** The slice without the character that its end may have cut in two, as percent signs and digits or as it is. */
+/** Drops an incomplete character at the end of the slice, whether percent-encoded or literal. */
 function withoutHalfCharacter(slice: string): string {
   const tail = slice.slice(-characterCharsMax)
   const first = tail.search(/(?:%(?![89ab])[^%]{0,2}(?:%[89ab][0-9a-f]){0,3}%?[89ab]?|[\ud800-\udbff])$/i)

@@ -1,11 +1,11 @@
-import { AppError } from '../errors/app-error.ts'
-import { decodeInTurn, decodeUtf8 } from './decode-utf8.ts'
+import { AppError } from '@wagate/shared/app-error'
+import { decodeInSlices, decodeUtf8 } from './decode-utf8.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'
 
 /**
- * The members of a JSON object. Throws `malformed_json`, `duplicate_parameter` when two have one name, and
- * `payload_too_large` when more than a few long strings makes the body large: 24 MiB of brackets would take
- * JSON.parse seconds, in which nothing else is answered. While it reads a long string others have their turn.
+ * The members of a JSON object. Throws `malformed_json`, `duplicate_parameter` when two members have the same name, and
+ * `payload_too_large` when anything but a few long strings makes the body large: JSON.parse would block this process for
+ * seconds on 24 MiB of brackets. Long strings are decoded in slices, which does not block it.
  */
 export async function parseJsonObject(bytes: Buffer): Promise<[name: string, value: unknown][]> {
   const { outline, longStrings } = readOutline(bytes)
@@ -29,27 +29,27 @@ function parse(text: string): unknown {
   }
 }
 
-/** Without the quotation marks around it. */
+/** `content` excludes the surrounding quotation marks. */
 async function parseLongString(content: Buffer): Promise<string> {
   let text = ''
-  for await (const slice of decodeInTurn(content, withoutHalfEscape)) text += parse(`"${slice}"`)
+  for await (const slice of decodeInSlices(content, withoutHalfEscape)) text += parse(`"${slice}"`)
   return text
 }
 
-/** The slice without the escape sequence that its end may have cut in two. */
+/** Drops an incomplete escape sequence at the end of the slice. */
 function withoutHalfEscape(slice: Buffer): Buffer {
   const last = slice.lastIndexOf(backslash)
   if (last < slice.length - escapeBytesMax) return slice
   let first = last
   while (slice[first - 1] === backslash) first -= 1
-  // Backslashes escape each other in pairs; one that is left begins a sequence.
+  // Backslashes escape each other in pairs; an unpaired one begins an escape sequence.
   return (last - first) % 2 === 0 ? slice.subarray(0, last) : slice
 }
 
-/** The bytes with an empty string in place of each long member, and what is in those by name. */
+/** The body with each long string replaced by an empty one, and the contents of the long strings by member name. */
 type Outline = { outline: Buffer; longStrings: Map<string, Buffer> }
 
-/** Steps over strings natively, and takes one step for each byte between them. */
+/** Skips strings with native code, so the loop only visits the bytes between them. */
 function readOutline(bytes: Buffer): Outline {
   const names = new Set<string>()
   const longStrings = new Map<string, Buffer>()
@@ -96,15 +96,15 @@ function readOutline(bytes: Buffer): Outline {
 
 const [quote, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
 const backslash = 0x5c
-/** A backslash, u and four digits. */
+/** `\uXXXX`, the longest escape sequence. */
 const escapeBytesMax = 6
 
-/** JSON.parse keeps the last of two members with one name: the caller may have meant the first. */
+/** JSON.parse keeps the last of two members with the same name, but the caller may have meant the first. */
 function readName(literal: Buffer, names: Set<string>): string {
   refuseLargeOutline(literal.length)
   const name = String(parse(decodeUtf8(literal)))
   if (names.has(name)) {
-    const message = 'The parameter is given twice in the body.'
+    const message = 'The parameter appears twice in the body.'
     const details = [{ parameter: name.slice(0, 100), message }]
     throw new AppError('duplicate_parameter', message, { details })
   }
@@ -112,7 +112,7 @@ function readName(literal: Buffer, names: Set<string>): string {
   return name
 }
 
-/** Where the quotation mark is that ends the string which begins at `start`. Media have no quotation marks inside. */
+/** The index of the closing quotation mark of the string that begins at `start`. Base64 media contain no other ones. */
 function endOfString(bytes: Buffer, start: number): number {
   let end = start
   for (let steps = 0; ; steps++) {

@@ -2,27 +2,30 @@ import { AppError } from '../errors/app-error.ts'
 import { parseForm } from './parse-form.ts'
 import { parseJsonObject } from './parse-json-object.ts'
 
-/** What a large body waits for: each may refuse it by rejecting. */
-export type Admission = {
-  /** `bytes` have arrived so far. */
-  toHold(bytes: number): Promise<void>
-  toParse(): Promise<void>
+/** What a large body waits for before it is read further or parsed. A rejection refuses the body. */
+export type BodyAdmission = {
+  /** Reserves memory; `bytes` is the total that has arrived so far. */
+  reserve(bytes: number): Promise<void>
+  startParsing(): Promise<void>
 }
 
-type Limits = { bytesMax: number; admission?: Admission | undefined }
+type BodyLimits = { bytesMax: number; admission?: BodyAdmission | undefined }
 
-/** The names and values of a JSON object or a form. An empty body is an empty object, whatever its type. */
-export async function readBody(request: Request, limits: Limits): Promise<[name: string, value: unknown][]> {
+/** The names and values of a JSON object or a form. An empty body of any content type counts as an empty object. */
+export async function readBody(
+  request: Request,
+  limits: BodyLimits,
+): Promise<[name: string, value: unknown][]> {
   const { type, charset } = readContentType(request.headers.get('content-type'))
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding !== 'identity') {
-    throw new AppError('unsupported_media_type', 'A compressed body is not supported.')
+    throw new AppError('unsupported_media_type', 'Compressed request bodies are not supported.')
   }
   const bytes = withoutByteOrderMark(await readBytes(request, limits))
   const start = firstCharacterOf(bytes)
   if (start === undefined) return []
   if (charset !== 'utf-8') throw new AppError('unsupported_media_type', 'The body must be UTF-8.')
-  // `curl -d '{...}'` names the type of a form, other clients none at all.
+  // `curl -d '{...}'` sends JSON with the content type of a form, other clients send none at all.
   const looksLikeJson = start === '{' || start === '['
   if (type === 'application/json' || (looksLikeJson && (type === formType || type === '')))
     return parseJsonObject(bytes)
@@ -37,7 +40,7 @@ function withoutByteOrderMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, start).equals(byteOrderMark) ? bytes.subarray(start) : bytes
 }
 
-/** Looked through for something that is not white space. */
+/** How much of the body is searched for its first character that is not white space. */
 const startBytes = 64 * 1024
 
 function firstCharacterOf(bytes: Buffer): string | undefined {
@@ -54,12 +57,12 @@ function readContentType(header: string | null): { type: string; charset: string
   return { type: type.trim(), charset: charset === 'utf8' ? 'utf-8' : (charset ?? 'utf-8') }
 }
 
-/** Up to this size it is not worth reading a body piece by piece. */
+/** Reading a body of up to this size chunk by chunk is not worth it. */
 const wholeBytesMax = 64 * 1024
 
-async function readBytes(request: Request, { bytesMax, admission }: Limits): Promise<Buffer> {
+async function readBytes(request: Request, { bytesMax, admission }: BodyLimits): Promise<Buffer> {
   const announced = request.headers.get('content-length')
-  // The HTTP parser passes on no more than was announced.
+  // The HTTP parser passes on no more bytes than were announced.
   if (announced !== null && Number(announced) > bytesMax) throw tooLarge(bytesMax)
   if (announced !== null && Number(announced) <= wholeBytesMax) {
     return Buffer.from(await inTime(request.arrayBuffer(), graceMs))
@@ -68,7 +71,7 @@ async function readBytes(request: Request, { bytesMax, admission }: Limits): Pro
   if (!reader) return Buffer.alloc(0)
   try {
     const bytes = await readAll(reader, bytesMax, admission)
-    await admission?.toParse()
+    await admission?.startParsing()
     return bytes
   } catch (error) {
     void discardRest(reader)
@@ -78,10 +81,14 @@ async function readBytes(request: Request, { bytesMax, admission }: Limits): Pro
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-async function readAll(reader: Reader, bytesMax: number, admission: Admission | undefined): Promise<Buffer> {
+async function readAll(
+  reader: Reader,
+  bytesMax: number,
+  admission: BodyAdmission | undefined,
+): Promise<Buffer> {
   let bytes = Buffer.allocUnsafe(wholeBytesMax)
   let size = 0
-  /** Spent on the client; the wait for memory is not its fault. */
+  /** Time spent waiting for the client, without the waits for memory. */
   let readMs = 0
   for (;;) {
     const startedAt = performance.now()
@@ -90,28 +97,28 @@ async function readAll(reader: Reader, bytesMax: number, admission: Admission | 
     if (done) break
     size += value.byteLength
     if (size <= bytesMax) {
-      await admission?.toHold(size)
+      await admission?.reserve(size)
       if (size > bytes.length)
         bytes = Buffer.concat([bytes], Math.max(size, Math.min(2 * bytes.length, bytesMax)))
       bytes.set(value, size - value.byteLength)
     }
-    // Read on: a connection with half a body in it is closed half a second later, under the client's next request.
+    // Keep reading: the server closes a connection with an unread body half a second later, during the next request.
     else if (size > 2 * bytesMax) break
   }
   if (size > bytesMax) throw tooLarge(bytesMax)
   return bytes.subarray(0, size)
 }
 
-/** A client that is still sending does not read its answer. The server closes the connection half a second later. */
+/** A client reads the answer only after it has sent its body. The server closes the connection half a second later. */
 async function discardRest(reader: Reader): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The connection has ended.
+    // The client has disconnected.
   }
 }
 
-/** What a body may take beside the time that its bytes take at the lowest rate. */
+/** Added to the time that the body takes at the lowest accepted rate. */
 const graceMs = 5000
 const bytesPerMs = 256
 
@@ -120,7 +127,10 @@ async function inTime<Result>(reading: Promise<Result>, limitMs: number): Promis
   const tooSlow = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(
-        new AppError('request_timeout', 'The body did not arrive in time. Send it faster, or give a URL.'),
+        new AppError(
+          'request_timeout',
+          'The body did not arrive in time. Use a faster connection, or send a URL instead of the file.',
+        ),
       )
     }, limitMs)
   })

@@ -7,15 +7,15 @@ import { failureBody } from './failure-body.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
-/** In how much time a client must have sent what it has to say, and how often that is looked at. */
-const patience = { headersMs: 20_000, requestMs: 60_000, lookEveryMs: 5000 }
+/** Header and request timeouts, and how often Node checks them. */
+const defaultTimeouts = { headersMs: 20_000, requestMs: 60_000, checkEveryMs: 5000 }
 
 const notHttp = () => new AppError('invalid_parameter', 'The request is not valid HTTP.')
 
-/** Answers in JSON even where a request never reaches the app: too large headers, too slow, not HTTP, no usable host. */
-export function makeServer(fetch: Fetch, { headersMs, requestMs, lookEveryMs } = patience): Server {
+/** Answers in JSON even when a request never reaches the app: oversized headers, timeouts, invalid HTTP or host. */
+export function makeServer(fetch: Fetch, { headersMs, requestMs, checkEveryMs } = defaultTimeouts): Server {
   const listener = getRequestListener(fetch, {
-    // Taken where a client names no host; nothing depends on it.
+    // Used when a client sends no host; nothing depends on it.
     hostname: 'localhost',
     errorHandler: () => {
       const requestId = randomUUID()
@@ -30,8 +30,8 @@ export function makeServer(fetch: Fetch, { headersMs, requestMs, lookEveryMs } =
       maxHeaderSize: 64 * 1024,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
-      connectionsCheckingInterval: lookEveryMs,
-      // Above the idle timeout of common load balancers, so that theirs comes first.
+      connectionsCheckingInterval: checkEveryMs,
+      // Above the idle timeout of common load balancers, so that they close idle connections first.
       keepAliveTimeout: 65_000,
       requireHostHeader: false,
     },

@@ -1,54 +1,45 @@
 import type { MessageProgress } from '@wagate/db/queries/message-progress'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { lookUntilFound, makeNudge } from '../events/poll-until.ts'
-import type { Call } from '../operation.ts'
+import type { Call } from '../call.ts'
+import { waitForDevice } from '../events/wait-for-device.ts'
 
 const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', 'canceled']
 
-type Accepted = { messageId: string; deviceId: number }
+type MessageOfDevice = { messageId: string; deviceId: number }
 
-/** The newest state of an accepted message once it is sent or failed, or when the time is up. */
+/** Resolves when the message is sent or has failed, or when the time is up, with its latest progress. */
 export async function awaitOutcome(
   call: Call,
-  accepted: Accepted,
+  message: MessageOfDevice,
   waitMs: number,
 ): Promise<MessageProgress | undefined> {
-  const end = call.context.outcomeWaits.begin(call.account.accountId)
+  const end = call.context.outcomeWaits.begin(call.principal.accountId)
   if (!end) {
-    call.warn('wait was ignored: too many requests wait already. Ask message-status for the outcome.')
+    call.warn('wait was ignored: too many requests are already waiting. Poll message-status instead.')
     return undefined
   }
   try {
-    return await untilFinal(call, accepted, waitMs)
+    return await untilFinal(call, message, waitMs)
   } finally {
     end()
   }
 }
 
 async function untilFinal(
-  { context: { outcomeWaits, events, closing }, account, deadline }: Call,
-  { messageId, deviceId }: Accepted,
+  call: Call,
+  { messageId, deviceId }: MessageOfDevice,
   waitMs: number,
 ): Promise<MessageProgress | undefined> {
+  const { context, principal, deadline } = call
   deadline.extend(waitMs)
-  const nudge = makeNudge()
-  let newest: MessageProgress | undefined
-  const leave = await events
-    .subscribe(deviceId, (event) => {
-      if (event.kind === 'message' && event.messageId === messageId) nudge.nudge()
-    })
-    // Without Redis the look at every second remains.
-    .catch(() => undefined)
-  try {
-    await lookUntilFound(
-      async () => {
-        newest = await outcomeWaits.findProgress(account.accountId, messageId)
-        return newest && finalStatuses.includes(newest.status) ? newest : undefined
-      },
-      { nudge, forMs: waitMs, signal: AbortSignal.any([closing, deadline.signal]) },
-    )
-    return newest
-  } finally {
-    await leave?.()
-  }
+  let latest: MessageProgress | undefined
+  await waitForDevice(call, deviceId, {
+    isRelevant: (event) => event.kind === 'message' && event.messageId === messageId,
+    async find() {
+      latest = await context.outcomeWaits.findProgress(principal.accountId, messageId)
+      return latest && finalStatuses.includes(latest.status) ? latest : undefined
+    },
+    forMs: waitMs,
+  })
+  return latest
 }

@@ -2,17 +2,17 @@ import type { Database } from '@wagate/db/client'
 import { countWaitingMessages } from '@wagate/db/queries/waiting-messages'
 import { LRUCache } from 'lru-cache'
 
-/** How much waits for each sender, about: nobody who sends waits for a count. */
+/** Approximate queue length per sender, counted in the background. */
 export type Backlogs = {
   isFull(accountId: number, sender: string): boolean
-  /** One more was accepted. */
+  /** To be called for every accepted message. */
   note(accountId: number, sender: string, deviceId: number): void
 }
 
 type Backlog = { deviceId: number; counted: number; acceptedSince: number; countedAtMs: number }
 
-/** Other replicas accept as well: each counts anew after this part of the limit, so that they do not stray far. */
-const partOfLimit = 20
+/** Recount after accepting this fraction of the limit, because other replicas accept messages as well. */
+const recountFraction = 20
 const countEveryMsMin = 1000
 
 export function makeBacklogs(db: Database, limit: number, onError: (error: unknown) => void): Backlogs {
@@ -20,7 +20,7 @@ export function makeBacklogs(db: Database, limit: number, onError: (error: unkno
   const stale = new Set<Backlog>()
   let isCounting = false
 
-  /** One at a time: a thousand senders at once are no reason for a thousand counts at once. */
+  /** One at a time, so that a thousand busy senders do not cause a thousand concurrent counts. */
   async function countStale(): Promise<void> {
     isCounting = true
     for (const backlog of stale) {
@@ -53,15 +53,15 @@ export function makeBacklogs(db: Database, limit: number, onError: (error: unkno
     note(accountId, sender, deviceId) {
       const key = `${accountId} ${sender}`
       const known = backlogs.get(key)
-      // A sender that was deleted and made anew has another device.
+      // A sender that was deleted and created again has another device.
       if (known?.deviceId === deviceId) {
         known.acceptedSince += 1
-        if (known.acceptedSince * partOfLimit >= limit) count(known)
+        if (known.acceptedSince * recountFraction >= limit) count(known)
         return
       }
-      const made = { deviceId, counted: 0, acceptedSince: 1, countedAtMs: Number.NEGATIVE_INFINITY }
-      backlogs.set(key, made)
-      count(made)
+      const created = { deviceId, counted: 0, acceptedSince: 1, countedAtMs: Number.NEGATIVE_INFINITY }
+      backlogs.set(key, created)
+      count(created)
     },
   }
 }

@@ -9,30 +9,30 @@ import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { AppError } from '../errors/app-error.ts'
 
 export type History = {
-  /** Throws `message_not_found` for a `before` that the account does not have. */
-  list(accountId: number, query: Query, signal: AbortSignal): Promise<HistoryPage>
+  /** Throws `message_not_found` if the account has no message `before`. */
+  list(accountId: number, query: HistoryQuery, signal: AbortSignal): Promise<HistoryPage>
 }
 
-type Query = HistoryFilter & { before?: string | undefined; limit: number }
+type HistoryQuery = HistoryFilter & { before?: string | undefined; limit: number }
 
-/** Of the connections for reading; the others are for what costs less. */
+/** Fewer than the read connections, to leave some for cheaper reads. */
 const readsMax = 6
-/** Beside the one that is read. */
+/** Besides the page that is being read. */
 const waitingOfAccountMax = 20
-/** After a page its account has no other one for this many times the time that the page took. */
+/** After a page, its account pauses for the time that the page took times this factor. */
 const restFactor = 3
-/** A read that takes longer has waited for Postgres, which costs this process nothing. */
+/** A slower read has mostly waited for Postgres, which costs this process nothing. */
 const restMsMax = 100
 
 /**
- * Reads the history, for each account one page at a time and then none for a while: a page of 200 long texts costs
- * this process what dozens of sends cost, and those of others come in between.
+ * Reads one page at a time for each account, with a pause after it: a page of 200 long texts costs this process as much
+ * as dozens of sends, so other accounts' requests go in between.
  */
 export function makeHistory(db: Database): History {
   const turns = makeFairSemaphore(readsMax, { shareMax: 1 })
-  /** Those who rest take no turn from others. */
+  /** Acquired before `turns`, so that an account that pauses takes no turn from others. */
   const accounts = makeFairSemaphore(Number.POSITIVE_INFINITY, { shareMax: 1 })
-  /** Under way or waiting, by account. */
+  /** In progress or waiting, by account. */
   const pages = new Map<number, number>()
 
   function count(accountId: number, by: number): number {
@@ -44,7 +44,7 @@ export function makeHistory(db: Database): History {
 
   async function read(
     accountId: number,
-    { before, ...query }: Query,
+    { before, ...query }: HistoryQuery,
     signal: AbortSignal,
   ): Promise<HistoryPage> {
     const release = await turns.acquire(String(accountId), 1, signal)
@@ -63,7 +63,7 @@ export function makeHistory(db: Database): History {
     async list(accountId, query, signal) {
       if (count(accountId, 1) > 1 + waitingOfAccountMax) {
         count(accountId, -1)
-        throw new AppError('rate_limited', 'Too many pages of messages are asked for at once. Try again.', {
+        throw new AppError('rate_limited', 'Too many concurrent requests for pages of messages. Try again.', {
           retryAfterSeconds: 1,
         })
       }
@@ -71,7 +71,7 @@ export function makeHistory(db: Database): History {
         const release = await accounts.acquire(String(accountId), 1, signal)
         const startedAt = performance.now()
         return await read(accountId, query, signal).finally(() =>
-          // By then the page has been written to its caller as well.
+          // setImmediate, so that the time includes writing the response.
           setImmediate(() => {
             const restMs = Math.min(restMsMax, restFactor * (performance.now() - startedAt))
             setTimeout(release, restMs).unref()

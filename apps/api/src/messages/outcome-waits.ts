@@ -3,27 +3,26 @@ import { findMessagesProgress, type MessageProgress } from '@wagate/db/queries/m
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
-/** What requests that wait for the outcome of a message share. */
+/** Shared by all requests that wait for the outcome of a message. */
 export type OutcomeWaits = {
-  /** The function that ends the wait; undefined when too many wait already, of this account or altogether. */
+  /** Returns the function that ends the wait; undefined when the account or the process has too many waits. */
   begin(accountId: number): (() => void) | undefined
-  /** Requests that ask at the same moment share one statement. */
+  /** Concurrent requests share one statement. */
   findProgress(accountId: number, messageId: string): Promise<MessageProgress | undefined>
 }
 
 const waitsMax = { process: 2000, account: 200 }
 const messagesMax = 500
 
+type MessageOfAccount = { accountId: number; messageId: string }
+
 export function makeOutcomeWaits(db: Database): OutcomeWaits {
-  const places = makeFairSemaphore(waitsMax.process, { shareMax: waitsMax.account })
-  const batch = makeNaturalBatch(
-    (wanted: { accountId: number; messageId: string }[]) => findMessagesProgress(db, wanted),
-    {
-      itemsMax: messagesMax,
-    },
-  )
+  const slots = makeFairSemaphore(waitsMax.process, { shareMax: waitsMax.account })
+  const batch = makeNaturalBatch((messages: MessageOfAccount[]) => findMessagesProgress(db, messages), {
+    itemsMax: messagesMax,
+  })
   return {
-    begin: (accountId) => places.tryAcquire(String(accountId), 1),
+    begin: (accountId) => slots.tryAcquire(String(accountId), 1),
     findProgress: (accountId, messageId) => batch.add({ accountId, messageId }),
   }
 }

@@ -3,70 +3,76 @@ import { databaseFailure } from '@wagate/db/failures'
 import { type Acceptance, acceptMessages, type NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses, type KeyUse } from '@wagate/db/queries/message-key-uses'
 import { type Deadline, tooLate } from '../http/deadline.ts'
+import { initialStatus } from './initial-status.ts'
 
-/** A message at the door; once the deadline is over its caller has been answered, and it must not be stored. */
-export type Arrival = { message: NewMessage; deadline: Pick<Deadline, 'isOver'> }
+/** A message to be stored, unless the deadline is over: then its caller has got a timeout response. */
+export type StoreRequest = { message: NewMessage; deadline: Pick<Deadline, 'isOver'> }
 
-export type Outcome =
+export type StoreResult =
   | Acceptance
   /** An earlier request used the idempotency key. */
   | { outcome: 'replayed'; use: KeyUse }
   | { outcome: 'failed'; error: unknown }
 
-type Limits = Parameters<typeof acceptMessages>[2]
+type StoreLimits = Parameters<typeof acceptMessages>[2]
 
-/** Arrivals under one idempotency key: the first is stored, the others share what becomes of it. */
-type Twins = { first: Arrival; outcome: Outcome; use: KeyUse | undefined }
+/** Requests with one idempotency key: the first is stored, the others share its result. */
+type Duplicates = { first: StoreRequest; result: StoreResult; use: KeyUse | undefined }
 
-/** One outcome for each arrival, in their order. Never rejects: what goes wrong goes wrong for each alone. */
-export async function settleArrivals(db: Database, arrivals: Arrival[], limits: Limits): Promise<Outcome[]> {
-  const twinsOf = groupTwins(arrivals.filter(({ deadline }) => !deadline.isOver))
-  const groups = [...new Set(twinsOf.values())]
+/** Returns a result for each request, in order. Never rejects: a failure only fails the requests that it affects. */
+export async function storeMessages(
+  db: Database,
+  requests: StoreRequest[],
+  limits: StoreLimits,
+): Promise<StoreResult[]> {
+  const duplicatesOf = groupDuplicates(requests.filter(({ deadline }) => !deadline.isOver))
+  const groups = [...new Set(duplicatesOf.values())]
   await storeFirsts(db, groups, limits)
   await findEarlierUses(db, groups)
-  return arrivals.map((arrival) => {
-    const twins = twinsOf.get(arrival)
-    if (!twins) return { outcome: 'failed', error: tooLate() }
-    if (twins.first === arrival && twins.outcome.outcome === 'accepted') return twins.outcome
-    return twins.use ? { outcome: 'replayed', use: twins.use } : twins.outcome
+  return requests.map((request) => {
+    const duplicates = duplicatesOf.get(request)
+    if (!duplicates) return { outcome: 'failed', error: tooLate() }
+    const { first, result, use } = duplicates
+    if (first === request && result.outcome === 'accepted') return result
+    return use ? { outcome: 'replayed', use } : result
   })
 }
 
-function groupTwins(arrivals: Arrival[]): Map<Arrival, Twins> {
-  const groups = new Map<unknown, Twins>()
-  const twinsOf = new Map<Arrival, Twins>()
-  for (const arrival of arrivals) {
-    const key = keyOf(arrival) ?? arrival
-    const twins = groups.get(key) ?? { first: arrival, outcome: { outcome: 'key_used' }, use: undefined }
-    groups.set(key, twins)
-    twinsOf.set(arrival, twins)
+function groupDuplicates(requests: StoreRequest[]): Map<StoreRequest, Duplicates> {
+  const groups = new Map<unknown, Duplicates>()
+  const duplicatesOf = new Map<StoreRequest, Duplicates>()
+  for (const request of requests) {
+    const key = keyOf(request) ?? request
+    const duplicates = groups.get(key) ?? { first: request, result: { outcome: 'key_used' }, use: undefined }
+    groups.set(key, duplicates)
+    duplicatesOf.set(request, duplicates)
   }
-  return twinsOf
+  return duplicatesOf
 }
 
-async function storeFirsts(db: Database, groups: Twins[], limits: Limits): Promise<void> {
-  const outcomes = await store(
+async function storeFirsts(db: Database, groups: Duplicates[], limits: StoreLimits): Promise<void> {
+  const results = await store(
     db,
     groups.map(({ first }) => first.message),
     limits,
   )
-  for (const [index, twins] of groups.entries()) {
-    twins.outcome = outcomes[index] ?? twins.outcome
-    const { message } = twins.first
-    if (twins.outcome.outcome === 'accepted' && message.idempotency) {
-      twins.use = {
+  for (const [index, duplicates] of groups.entries()) {
+    duplicates.result = results[index] ?? duplicates.result
+    const { message } = duplicates.first
+    if (duplicates.result.outcome === 'accepted' && message.idempotency) {
+      duplicates.use = {
         accountId: message.accountId,
         ...message.idempotency,
         messageId: message.id,
-        deviceId: twins.outcome.deviceId,
-        status: message.sendAt === null ? 'queued' : 'scheduled',
+        deviceId: duplicates.result.deviceId,
+        status: initialStatus(message),
       }
     }
   }
 }
 
-/** One bad row fails alone; when Postgres is away, all fail at once. */
-async function store(db: Database, messages: NewMessage[], limits: Limits): Promise<Outcome[]> {
+/** Bisects a failed batch, so that an invalid row fails alone. When Postgres is down, all rows fail at once. */
+async function store(db: Database, messages: NewMessage[], limits: StoreLimits): Promise<StoreResult[]> {
   if (messages.length === 0) return []
   try {
     return await acceptMessages(db, messages, limits)
@@ -80,33 +86,29 @@ async function store(db: Database, messages: NewMessage[], limits: Limits): Prom
   }
 }
 
-/** What an earlier request left under a key comes before any reason to refuse this one. */
-async function findEarlierUses(db: Database, groups: Twins[]): Promise<void> {
-  const open = groups.filter(({ outcome }) => outcome.outcome !== 'accepted' && outcome.outcome !== 'failed')
+/** A replay of an earlier request takes precedence over any reason to refuse this one. */
+async function findEarlierUses(db: Database, groups: Duplicates[]): Promise<void> {
+  const open = groups.filter(({ result }) => result.outcome !== 'accepted' && result.outcome !== 'failed')
   const keys = open.flatMap(({ first: { message } }) =>
     message.idempotency ? [{ accountId: message.accountId, ...message.idempotency }] : [],
   )
   if (keys.length === 0) return
   try {
     const uses = new Map((await findKeyUses(db, keys)).map((use) => [textOf(use), use]))
-    for (const twins of open) twins.use = uses.get(keyOf(twins.first) ?? '')
+    for (const duplicates of open) duplicates.use = uses.get(keyOf(duplicates.first) ?? '')
   } catch (error) {
-    for (const twins of open) if (keyOf(twins.first)) twins.outcome = { outcome: 'failed', error }
+    for (const duplicates of open) {
+      if (keyOf(duplicates.first)) duplicates.result = { outcome: 'failed', error }
+    }
   }
 }
 
-function keyOf({ message: { accountId, idempotency } }: Arrival): string | undefined {
+function keyOf({ message: { accountId, idempotency } }: StoreRequest): string | undefined {
   return idempotency ? textOf({ accountId, ...idempotency }) : undefined
 }
 
-function textOf({
-  accountId,
-  operation,
-  key,
-}: {
-  accountId: number
-  operation: string
-  key: string
-}): string {
+type KeyScope = Pick<KeyUse, 'accountId' | 'operation' | 'key'>
+
+function textOf({ accountId, operation, key }: KeyScope): string {
   return JSON.stringify([accountId, operation, key])
 }

@@ -2,27 +2,26 @@ import type { Device } from '@wagate/db/queries/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { statusReasonGuide } from '../errors/error-catalogue.ts'
-import { openText } from '../openapi/extensible-enum.ts'
-import { paceFields, toPaceFields } from './pacing-fields.ts'
+import { extensibleEnum } from '../openapi/extensible-enum.ts'
+import { pacingFields, toPacingFields } from './pacing-fields.ts'
 
 export const deviceFields = {
   device_id: z.int(),
   sender: z.string().describe('Digits only'),
   name: z.string(),
-  cms_id: z.string().nullable().describe('As given to create-device'),
-  cms_ver: z.string().nullable().describe('As given to create-device'),
+  cms_id: z.string().nullable().describe('Value from create-device'),
+  cms_ver: z.string().nullable().describe('Value from create-device'),
   status: z.enum(deviceStatuses),
-  status_reason: openText(Object.keys(statusReasonGuide))
+  status_reason: extensibleEnum(Object.keys(statusReasonGuide))
     .optional()
-    .describe('Why the device is disconnected, where that is known'),
+    .describe('Why the device is disconnected, if known'),
   restricted_until: z.iso
     .datetime()
     .optional()
-    .describe('Messages to new contacts wait until then: a pause of the gateway after WhatsApp refused one'),
-  ...paceFields,
+    .describe('Messages to new contacts are paused until then, because WhatsApp refused one'),
+  ...pacingFields,
   created_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime().nullable().describe('When WhatsApp accepted its last login'),
+  last_seen_at: z.iso.datetime().nullable().describe('Time of its last login at WhatsApp'),
 }
 
 export const deviceObject = z.object(deviceFields).meta({ id: 'Device' })
@@ -43,7 +42,7 @@ export const exampleDevice: DeviceObject = {
   last_seen_at: '2026-01-31T12:00:00.000Z',
 }
 
-export function toDeviceObject(device: Device, config: Config): DeviceObject {
+export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'>): DeviceObject {
   const { status, statusReason, restrictedUntil } = device
   return {
     device_id: device.id,
@@ -55,7 +54,7 @@ export function toDeviceObject(device: Device, config: Config): DeviceObject {
     ...(status === 'disconnected' && statusReason !== null && { status_reason: statusReason }),
     ...(restrictedUntil &&
       restrictedUntil.getTime() > Date.now() && { restricted_until: restrictedUntil.toISOString() }),
-    ...toPaceFields(device, config),
+    ...toPacingFields(device, pacing),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,
   }

@@ -3,15 +3,15 @@ import { z } from 'zod'
 
 export const keyFields = {
   key_id: z.int(),
-  name: z.string().describe('What it is for'),
-  last_four: z.string().describe('The last four characters of the key'),
+  name: z.string().describe('Purpose of the key'),
+  last_four: z.string().describe('Last four characters of the key'),
   created_at: z.iso.datetime(),
   created_by: z
     .int()
     .nullable()
-    .describe('The key_id of the key that made it; null for the first key of an account'),
-  expires_at: z.iso.datetime().nullable().describe('null is never'),
-  last_used_at: z.iso.datetime().nullable().describe('Exact to a minute'),
+    .describe('`key_id` of the key that created it; null for the first key of an account'),
+  expires_at: z.iso.datetime().nullable().describe('null means never'),
+  last_used_at: z.iso.datetime().nullable().describe('Accurate to the minute'),
   revoked_at: z.iso.datetime().nullable(),
 }
 

@@ -1,26 +1,27 @@
 import type { HistoryMessage } from '@wagate/db/queries/message-history'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { messageErrorGuide } from '../errors/error-catalogue.ts'
-import { openText } from '../openapi/extensible-enum.ts'
+import { extensibleEnum } from '../openapi/extensible-enum.ts'
 
 const moment = z.iso.datetime().nullable()
 
-export const messageRecord = z
+export const messageObject = z
   .object({
     message_id: z.uuid(),
     device_id: z.int(),
     sender: z.string(),
-    number: z.string().describe('The other party'),
+    number: z.string().describe('The other phone number of the conversation'),
     direction: z.enum(['out', 'in']),
     type: z.enum(['text', 'image', 'video', 'audio', 'document', 'other']),
     message: z.string().nullable(),
     caption: z.string().nullable(),
-    url: z.string().nullable().describe('Media that came with the request is shown as data:<type>'),
+    url: z.string().nullable().describe('For a file that was sent in a data: URL, `data:<type>`'),
     status: z.enum(messageStatuses),
-    error: z.string().nullable().describe('Why it failed'),
-    error_code: openText(Object.keys(messageErrorGuide)).nullable().describe('The same for programs'),
-    wa_message_id: z.string().describe('The id under which phones know it'),
+    error: z.string().nullable().describe('Why the message failed'),
+    error_code: extensibleEnum(Object.keys(messageErrorGuide))
+      .nullable()
+      .describe('Machine-readable error code'),
+    wa_message_id: z.string().describe('ID of the message at WhatsApp'),
     created_at: z.iso.datetime(),
     sent_at: moment,
     delivered_at: moment,
@@ -28,7 +29,7 @@ export const messageRecord = z
   })
   .meta({ id: 'Message' })
 
-export const exampleMessage: z.infer<typeof messageRecord> = {
+export const exampleMessage: z.infer<typeof messageObject> = {
   message_id: '019c13f5-6a3c-7bd2-9d2f-3f6a52b1c7e4',
   device_id: 7,
   sender: '4915112345678',
@@ -48,7 +49,7 @@ export const exampleMessage: z.infer<typeof messageRecord> = {
   read_at: null,
 }
 
-export function toMessageRecord(message: HistoryMessage): z.infer<typeof messageRecord> {
+export function toMessageObject(message: HistoryMessage): z.infer<typeof messageObject> {
   const isMedia = message.type !== 'text' && message.type !== 'other'
   return {
     message_id: message.id,

@@ -2,11 +2,8 @@ import type { AccountInfo } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { integer } from '../parameters/parameter-types.ts'
-import { paceFields, toPaceFields } from './pacing-fields.ts'
 
-/** Ids are Postgres integers. */
-export const userId = integer(1, 2 ** 31 - 1)
+import { pacingFields, toPacingFields } from './pacing-fields.ts'
 
 export const role = z
   .string({ error: `must be one of ${roles.join(', ')}` })
@@ -19,8 +16,8 @@ const userFields = {
   role: z.enum(roles),
   devices_used: z.int(),
   devices_allowed: z.int(),
-  expiry: z.iso.datetime().nullable().describe('From when on the account can only read; null is never'),
-  ...paceFields,
+  expiry: z.iso.datetime().nullable().describe('Time from which the account is read-only; null means never'),
+  ...pacingFields,
   created_at: z.iso.datetime(),
 }
 
@@ -41,7 +38,7 @@ export const exampleUser: UserObject = {
   created_at: '2026-01-31T11:50:00.000Z',
 }
 
-export function toUserObject(account: AccountInfo, config: Config): UserObject {
+export function toUserObject(account: AccountInfo, { pacing }: Pick<Config, 'pacing'>): UserObject {
   return {
     user_id: account.id,
     email: account.email,
@@ -49,7 +46,7 @@ export function toUserObject(account: AccountInfo, config: Config): UserObject {
     devices_used: account.devicesUsed,
     devices_allowed: account.devicesAllowed,
     expiry: account.expiresAt?.toISOString() ?? null,
-    ...toPaceFields(account, config),
+    ...toPacingFields(account, pacing),
     created_at: account.createdAt.toISOString(),
   }
 }

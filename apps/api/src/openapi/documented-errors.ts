@@ -1,7 +1,7 @@
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import type { Operation } from '../operation.ts'
 
-/** Whatever is asked for: the request never reaches it, or the process cannot go on. */
+/** Independent of the path: the request never reaches its handler, or the handler fails. */
 export const errorsOfEveryPath: RequestErrorCode[] = [
   'invalid_parameter',
   'request_timeout',
@@ -23,9 +23,9 @@ export const always: RequestErrorCode[] = [
 export const ofBodies: RequestErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type']
 export const ofChanges: RequestErrorCode[] = ['account_expired', 'prefetch_refused']
 
-/** Every code that the operation can be refused with. */
+/** Every error code of the operation. */
 export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): RequestErrorCode[] {
-  const given: [boolean, RequestErrorCode[]][] = [
+  const applicable: [boolean, RequestErrorCode[]][] = [
     [true, always],
     [!operation.parameters.safeParse({}).success, ['missing_parameter']],
     [method === 'POST', ofBodies],
@@ -34,7 +34,7 @@ export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): 
     [takesIdempotencyKey(operation), ['idempotency_key_reused']],
     [true, operation.errors ?? []],
   ]
-  return [...new Set(given.flatMap(([applies, codes]) => (applies ? codes : [])))]
+  return [...new Set(applicable.flatMap(([applies, codes]) => (applies ? codes : [])))]
 }
 
 export function takesIdempotencyKey({ parameters }: Operation): boolean {

@@ -5,14 +5,14 @@ import type { ResponseHeader } from './headers.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiResponse, Reference } from './openapi-types.ts'
 
-const headersOf: Record<number, ResponseHeader[]> = {
+const headersOfStatus: Record<number, ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }
 
-/** A response for each status that the codes have. */
-export function refusals(
+/** One response for each HTTP status of the codes. */
+export function errorResponses(
   codes: RequestErrorCode[],
   headersOfAll: ResponseHeader[],
 ): Record<string, OpenApiResponse> {
@@ -20,30 +20,30 @@ export function refusals(
   return Object.fromEntries(
     statuses.map((status) => [
       status,
-      refusal(
+      errorResponse(
         codes.filter((code) => requestErrorStatus[code] === status),
-        [...headersOfAll, ...(headersOf[status] ?? [])],
+        [...headersOfAll, ...(headersOfStatus[status] ?? [])],
       ),
     ]),
   )
 }
 
-function refusal(codes: RequestErrorCode[], headers: ResponseHeader[]): OpenApiResponse {
+function errorResponse(codes: RequestErrorCode[], headers: ResponseHeader[]): OpenApiResponse {
   const code = { 'x-extensible-enum': codes, description: codes.map(explain).join('\n') }
   const schema = { allOf: [toJsonSchema(failureObject, 'output'), { properties: { code } }] }
   return {
     description: codes.join(', '),
-    headers: refer(headers),
+    headers: referToHeaders(headers),
     content: { 'application/json': { schema } },
   }
 }
 
-/** A line of a Markdown list. */
+/** An item of a Markdown list. */
 function explain(code: RequestErrorCode): string {
   const { meaning, action } = requestErrorGuide[code]
   return `- \`${code}\`: ${meaning} ${action}`
 }
 
-export function refer(names: ResponseHeader[]): Record<string, Reference> {
+export function referToHeaders(names: ResponseHeader[]): Record<string, Reference> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

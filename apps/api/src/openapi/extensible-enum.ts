@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Text of which these values are known; more may be added. */
-export function openText(values: readonly string[]): z.ZodString {
+/** Text with these known values; later versions may return new ones. */
+export function extensibleEnum(values: readonly string[]): z.ZodString {
   return z.string().meta({ 'x-extensible-enum': values })
 }

@@ -9,7 +9,7 @@ export type JsonSchema = {
   [keyword: string]: unknown
 }
 
-/** What may be given: JSON values, or the same as text in a query or a form. */
+/** Parameters are JSON values, or the same values as text in a query or a form. */
 export function parametersSchema({ parameters }: Pick<Operation, 'parameters'>): JsonSchema {
   return toJsonSchema(parameters, 'input')
 }
@@ -21,12 +21,12 @@ export function answerSchema({ fields }: Pick<Operation, 'fields'>): JsonSchema 
     warnings: z
       .array(z.string())
       .optional()
-      .describe('Remarks on the request, such as parameters that were ignored or a sender that is away'),
+      .describe('Remarks on the request, such as ignored parameters or a disconnected sender'),
   })
   return toJsonSchema(answer, 'output')
 }
 
-/** Out of the very schema that validates. Schemas with an id become `#/components/schemas/<id>`. */
+/** Derived from the schema that validates. Schemas with an id become `#/components/schemas/<id>`. */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return z.toJSONSchema(schema, {
     io,
@@ -38,7 +38,7 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSch
 }
 
 /**
- * Values may be added to the answers, and a closed `enum` would break generated clients then.
+ * Later versions may return new values, which would break clients generated from a closed `enum`.
  * https://opensource.zalando.com/restful-api-guidelines/#112
  */
 function openEnum(schema: z.core.JSONSchema.BaseSchema): void {
@@ -48,16 +48,16 @@ function openEnum(schema: z.core.JSONSchema.BaseSchema): void {
 }
 
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {
-  // The pattern says in 300 characters what the format says in a word.
+  // Zod adds a pattern of up to 300 characters that says the same as the format.
   if (schema.format) delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-  // Fields may be added to answers.
+  // Later versions may return new fields.
   delete schema.additionalProperties
   delete schema.$schema
 }
 
-/** Takes the schemas with an id out of the places where they are used. */
+/** Moves the schemas with an id from where they are used to one place. */
 export function collectComponents<Document>(document: Document): {
   document: Document
   schemas: Record<string, JsonSchema>

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './json-schemas.ts'
 
-/** The part of OpenAPI 3.1 that our document uses. */
+/** The parts of OpenAPI 3.1 that our document uses. */
 export type OpenApiDocument = {
   openapi: string
   servers: { url: string; description: string }[]

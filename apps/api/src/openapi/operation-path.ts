@@ -1,7 +1,7 @@
 import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
-import { refer, refusals } from './error-responses.ts'
-import { type RequestHeader, type ResponseHeader, securitySchemes } from './headers.ts'
+import { errorResponses, referToHeaders } from './error-responses.ts'
+import type { RequestHeader, ResponseHeader } from './headers.ts'
 import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'
 import type {
   OpenApiOperation,
@@ -10,10 +10,11 @@ import type {
   OpenApiResponse,
   Reference,
 } from './openapi-types.ts'
+import { securitySchemes } from './security-schemes.ts'
 
 const headersOfAll: ResponseHeader[] = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy']
 
-export function pathOf(operation: Operation): OpenApiPath {
+export function operationPath(operation: Operation): OpenApiPath {
   const schema = parametersSchema(operation)
   return {
     ...(operation.methods.includes('GET') && {
@@ -41,10 +42,13 @@ function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOpe
     summary,
     security: [
       ...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
-      // As api_key in the body, for which OpenAPI has no scheme.
+      // api_key in the body, for which OpenAPI has no security scheme.
       ...(method === 'POST' ? [{}] : []),
     ],
-    responses: { 200: success(operation), ...refusals(documentedErrors(operation, method), headersOfAll) },
+    responses: {
+      200: success(operation),
+      ...errorResponses(documentedErrors(operation, method), headersOfAll),
+    },
   }
 }
 
@@ -76,11 +80,15 @@ function bodyOf(
     ...parameters,
     properties: {
       ...parameters.properties,
-      api_key: { type: 'string', description: 'The API key, if it is given nowhere else', writeOnly: true },
+      api_key: {
+        type: 'string',
+        description: 'API key, if not sent in a header or the query',
+        writeOnly: true,
+      },
     },
   }
   return {
-    description: 'Parameters may stand in the query as well. An empty body is an empty object.',
+    description: 'Parameters may also be in the query. An empty body counts as an empty object.',
     content: {
       'application/json': { schema, example: example.given },
       'application/x-www-form-urlencoded': { schema },
@@ -92,8 +100,8 @@ function success(operation: Operation): OpenApiResponse {
   const replayed: ResponseHeader[] = takesIdempotencyKey(operation) ? ['Idempotent-Replayed'] : []
   const example = { ok: true, ...operation.example.answer }
   return {
-    description: 'Done',
-    headers: refer([...headersOfAll, ...replayed]),
+    description: 'Success',
+    headers: referToHeaders([...headersOfAll, ...replayed]),
     content: { 'application/json': { schema: answerSchema(operation), example } },
   }
 }

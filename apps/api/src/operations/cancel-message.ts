@@ -1,28 +1,27 @@
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
-import { AppError } from '../errors/app-error.ts'
-import { exampleSent } from '../messages/send.ts'
-import { messageRecord } from '../objects/message-object.ts'
+import { exampleSent } from '../messages/send-contract.ts'
+import { messageObject } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
 export const cancelMessage = defineOperation({
   name: 'cancel-message',
-  summary: 'Cancel a message that has not left yet; repeating it changes nothing',
+  summary: 'Cancel a message that has not been sent yet; repeating the request changes nothing',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({ message_id: messageId.describe('What the send answered with') }),
+  parameters: z.object({ message_id: messageId.describe('ID from the response of the send') }),
   fields: z.object({
-    ...messageRecord.pick({ message_id: true, device_id: true, sender: true, number: true }).shape,
-    status: z.literal('canceled').describe('It has not left and never will'),
+    ...messageObject.pick({ message_id: true, device_id: true, sender: true, number: true }).shape,
+    status: z.literal('canceled').describe('The message was not sent and never will be'),
   }),
   errors: ['message_not_found', 'not_cancelable'],
   example: {
     given: { message_id: exampleSent.message_id },
     answer: { ...exampleSent, status: 'canceled' },
   },
-  async handle({ message_id }, { context: { db, events }, account: { accountId } }) {
+  async handle({ message_id }, { context: { db, events }, principal: { accountId } }) {
     const isNew = await cancel(db, accountId, message_id)
     const message = await findMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
@@ -30,7 +29,7 @@ export const cancelMessage = defineOperation({
     if (status !== 'canceled') {
       throw new AppError('not_cancelable', `The message can no longer be canceled: its status is ${status}.`)
     }
-    // For a request that waits for the message.
+    // For requests that wait for this message.
     if (isNew) void events.publish(message.deviceId, { kind: 'message', messageId: message.id, status })
     return { message_id, device_id: message.deviceId, sender: message.sender, number: message.number, status }
   },

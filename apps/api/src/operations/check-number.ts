@@ -1,28 +1,28 @@
 import { findSender } from '@wagate/db/queries/devices'
 import { z } from 'zod'
 import { awaitNumberCheck } from '../devices/await-number-check.ts'
-import { exampleAddress } from '../messages/send.ts'
-import { senderNotConnected, senderNotFound } from '../messages/sender-errors.ts'
+import { exampleAddress } from '../messages/send-contract.ts'
+import { senderNotConnected, senderNotFound } from '../messages/send-errors.ts'
 import { defineOperation } from '../operation.ts'
 import { phone } from '../parameters/parameter-types.ts'
 
 export const checkNumber = defineOperation({
   name: 'check-number',
-  summary: 'Ask WhatsApp, through a connected sender, whether a phone number has an account',
+  summary: 'Check, through a connected sender, whether a phone number has a WhatsApp account',
   methods: ['GET', 'POST'],
-  // It acts through the sender's session, as a send does.
+  // It uses the sender's session, as a send does.
   changes: true,
   parameters: z.object({
     sender: phone.describe('Phone number of a linked sender of the account'),
-    number: phone.describe('Phone number to look up, with country prefix'),
+    number: phone.describe('Phone number to check, with country prefix'),
   }),
   fields: z.object({
     number: z.string(),
-    exists: z.boolean().describe('Known for up to 7 days, a missing account for up to an hour'),
+    exists: z.boolean().describe('Cached for up to 7 days, for a missing account up to an hour'),
     jid: z
       .string()
       .optional()
-      .describe('Address of the account at WhatsApp, which may carry another form of the number'),
+      .describe('Address of the account at WhatsApp, which may contain the number in another form'),
   }),
   errors: ['sender_not_found', 'sender_not_connected'],
   example: {
@@ -30,7 +30,7 @@ export const checkNumber = defineOperation({
     answer: { number: exampleAddress.number, exists: true, jid: `${exampleAddress.number}@s.whatsapp.net` },
   },
   async handle({ sender, number }, call) {
-    const found = await findSender(call.context.db, call.account.accountId, sender)
+    const found = await findSender(call.context.db, call.principal.accountId, sender)
     if (!found) throw senderNotFound()
     if (!found.isLinked) throw senderNotConnected()
     const { jid } = await awaitNumberCheck(call, found.deviceId, number)

@@ -12,12 +12,12 @@ export const createDevice = defineOperation({
   parameters: z.object({
     sender: phone.describe('Phone number of the WhatsApp account'),
     name: text(190).optional().describe('Label; the phone number by default'),
-    cms_id: text(190).optional().describe('A text of yours, kept with the device'),
-    cms_ver: text(190).optional().describe('A text of yours, kept with the device'),
+    cms_id: text(190).optional().describe('Free text, stored with the device'),
+    cms_ver: text(190).optional().describe('Free text, stored with the device'),
   }),
   fields: z.object({
     ...deviceFields,
-    created: z.boolean().describe('false when the account has the sender already: nothing was changed'),
+    created: z.boolean().describe('false if the account already has the sender; nothing was changed'),
   }),
   errors: ['device_limit_reached'],
   example: {

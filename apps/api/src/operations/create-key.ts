@@ -1,10 +1,12 @@
-import { insertKey, type KeyHolder } from '@wagate/db/queries/api-keys'
+import { insertKey } from '@wagate/db/queries/api-keys'
+import { AppError } from '@wagate/shared/app-error'
 import { z } from 'zod'
+import { audit } from '../changes/audit.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'
-import { audit, changeOnce } from '../changes/idempotent-change.ts'
+import { changeIdempotently } from '../changes/idempotent-change.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
-import { AppError } from '../errors/app-error.ts'
+import type { Principal } from '../credentials/principal.ts'
 import { exampleKey, keyFields, toKeyObject } from '../objects/key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { moment, text } from '../parameters/parameter-types.ts'
@@ -15,21 +17,21 @@ const { key_id, name, last_four, created_at, expires_at } = keyFields
 
 export const createKey = defineOperation({
   name: 'create-key',
-  summary: 'Create a further API key for the account',
+  summary: 'Create an additional API key for the account',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({
     ...keyOwner,
-    name: text(190).optional().describe('What the key is for'),
+    name: text(190).optional().describe('Purpose of the key'),
     expiry: moment
-      .refine((value) => value.getTime() > Date.now(), 'must lie in the future')
+      .refine((value) => value.getTime() > Date.now(), 'must be in the future')
       .optional()
-      .describe('From when on the key is refused. Never by default, or when the key that makes it is'),
+      .describe('Time from which the key is refused; by default that of the key that creates it, if any'),
     idempotency_key: idempotencyKeyParameter,
   }),
   fields: z.object({
     key_id,
-    api_key: z.string().optional().describe('Shown only now, so not in the answer to a repetition'),
+    api_key: z.string().optional().describe('Returned once; omitted when the request is replayed'),
     name,
     last_four,
     created_at,
@@ -49,14 +51,14 @@ export const createKey = defineOperation({
   },
   async handle({ name = 'default', expiry: wanted, idempotency_key, ...whose }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
-    const expiry = expiryWithin(call.account, wanted)
+    const expiry = expiryWithin(call.principal, wanted)
     const owner = await getKeyOwner(call, whose)
     const { apiKey, key } = makeNewKey(name, expiry)
-    const { response, isReplay } = await changeOnce(
+    const { response, isReplay } = await changeIdempotently(
       call,
       { key: idempotencyKey, payload: { owner, name, expiry } },
       async (tx) => {
-        const created = await insertKey(tx, owner, { ...key, createdBy: call.account.keyId }, { usableMax })
+        const created = await insertKey(tx, owner, { ...key, createdBy: call.principal.keyId }, { usableMax })
         if (!created) {
           throw new AppError('key_limit_reached', `The account has ${usableMax} keys. Revoke one first.`)
         }
@@ -66,16 +68,16 @@ export const createKey = defineOperation({
       },
     )
     if (!isReplay) return { ...response, api_key: apiKey }
-    call.warn('The API key was shown in the first answer only.')
+    call.warn('The API key was returned in the first response only.')
     return response
   },
 })
 
-/** A key that expires, or was stolen, would otherwise outlive itself. An ADMIN's may make any. */
-function expiryWithin({ keyExpiresAt, role }: KeyHolder, wanted: Date | undefined): Date | null {
+/** Otherwise an expiring or stolen key could extend its own life. Keys of an ADMIN may create any key. */
+function expiryWithin({ keyExpiresAt, role }: Principal, wanted: Date | undefined): Date | null {
   if (role === 'ADMIN' || !keyExpiresAt) return wanted ?? null
   if (!wanted || wanted <= keyExpiresAt) return wanted ?? keyExpiresAt
-  const message = `must not lie after ${keyExpiresAt.toISOString()}, when the key of this request expires`
+  const message = `must not be after ${keyExpiresAt.toISOString()}, when the key of this request expires`
   throw new AppError('invalid_parameter', `expiry ${message}`, {
     details: [{ parameter: 'expiry', message }],
   })

@@ -1,12 +1,13 @@
 import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { audit } from '../changes/audit.ts'
 import {
   findIdempotencyKey,
   idempotencyKeyParameter,
   idempotencyKeyReused,
 } from '../changes/idempotency-key.ts'
-import { audit, changeOnce } from '../changes/idempotent-change.ts'
+import { changeIdempotently } from '../changes/idempotent-change.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
 import { hashPassword, isPassword, password } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -26,24 +27,20 @@ export const createUser = defineOperation({
   changes: true,
   adminOnly: true,
   parameters: z.object({
-    email: email.describe('The name of the account'),
-    password: password.describe(
-      '8 to 128 characters. Send it by POST: URLs are written to the logs of proxies',
-    ),
+    email: email.describe('Email address that identifies the account'),
+    password: password.describe('8 to 128 characters. Use POST, because proxies write URLs to their logs'),
     role: role.optional().describe('USER (default) or ADMIN'),
-    devices_allowed: integer(0, 100_000)
-      .optional()
-      .describe('Devices that the account may have, 1 by default'),
-    expiry: moment.optional().describe('From when on the account can only read; never by default'),
+    devices_allowed: integer(0, 100_000).optional().describe('Maximum number of devices, 1 by default'),
+    expiry: moment.optional().describe('Time from which the account is read-only; never by default'),
     idempotency_key: idempotencyKeyParameter,
   }),
   fields: z.object({
     user_id: z.int(),
-    api_key: z.string().optional().describe('Shown only now, so not in the answer to a repetition'),
+    api_key: z.string().optional().describe('Returned once; omitted when the request is replayed'),
     email: z.string(),
     role: z.enum(roles),
     devices_allowed: z.int(),
-    expiry: z.iso.datetime().nullable().describe('null is never'),
+    expiry: z.iso.datetime().nullable().describe('null means never'),
   }),
   errors: ['email_exists'],
   example: {
@@ -59,20 +56,20 @@ export const createUser = defineOperation({
   },
   async handle({ email, password, role = 'USER', devices_allowed = 1, expiry, idempotency_key }, call) {
     const idempotencyKey = findIdempotencyKey(call, idempotency_key)
-    await call.charge({ limit: 'newUsers', key: String(call.account.accountId) })
+    await call.charge({ limit: 'newUsers', key: String(call.principal.accountId) })
     const { apiKey, key } = makeNewKey()
     const expiresAt = expiry ?? null
     const fields = { email, role, devices_allowed, expiry: expiresAt?.toISOString() ?? null }
-    const { response, isReplay } = await changeOnce(
+    const { response, isReplay } = await changeIdempotently(
       call,
-      // Without the password, which a stored SHA-256 would let somebody guess: see below.
+      // Without the password, which could be guessed from a stored SHA-256. Replays verify it with Argon2 below.
       { key: idempotencyKey, payload: fields },
       async (tx) => {
-        // In here, so that of many equal requests one has the work.
+        // Inside, so that only one of many concurrent duplicates pays for the hash.
         const passwordHash = await hashPassword(password)
         const account = { email, passwordHash, role, devicesAllowed: devices_allowed, expiresAt, key }
         const created = await insertAccount(tx, account)
-        if (!created) throw new AppError('email_exists', 'There is an account with this email already.')
+        if (!created) throw new AppError('email_exists', 'An account with this email already exists.')
         await audit(tx, call, { target: `account:${created.id}`, result: 'created' })
         return { user_id: created.id, ...fields }
       },
@@ -80,7 +77,7 @@ export const createUser = defineOperation({
     if (!isReplay) return { ...response, api_key: apiKey }
     const firstHash = await findPasswordHash(call.context.db, response.user_id)
     if (firstHash && !(await isPassword(password, firstHash))) throw idempotencyKeyReused()
-    call.warn('The API key was shown in the first answer only.')
+    call.warn('The API key was returned in the first response only.')
     return response
   },
 })

@@ -1,13 +1,13 @@
 import { requestRemoval } from '@wagate/db/queries/device-desired-state'
 import { z } from 'zod'
-import { audit } from '../changes/idempotent-change.ts'
+import { audit } from '../changes/audit.ts'
 import { deviceLocator, deviceNotFound, getDevice } from '../devices/device-locator.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const deleteDevice = defineOperation({
   name: 'delete-device',
-  summary: 'Log a sender out at WhatsApp and remove it; its messages stay in the history',
+  summary: 'Log a sender out of WhatsApp and delete it; its messages stay in the history',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object(deviceLocator),
@@ -19,13 +19,13 @@ export const deleteDevice = defineOperation({
   errors: ['missing_parameter', 'device_not_found'],
   example: { given: { device_id: 7 }, answer: { device_id: 7, sender: '4915112345678', deleted: true } },
   async handle(located, call) {
-    const { db, events, command } = call.context
+    const { db, events, enqueueCommand } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
-      if (!(await requestRemoval(tx, call.account.accountId, device.id))) throw deviceNotFound()
+      if (!(await requestRemoval(tx, call.principal.accountId, device.id))) throw deviceNotFound()
       await audit(tx, call, { target: `device:${device.id}`, result: 'deleted' })
     })
-    command({ kind: 'end-session', deviceId: device.id })
+    enqueueCommand({ kind: 'end-session', deviceId: device.id })
     await events.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, deleted: true as const }
   },

@@ -9,10 +9,10 @@ export const devices = defineOperation({
   methods: ['GET'],
   changes: false,
   parameters: z.object({}),
-  fields: z.object({ devices: z.array(deviceObject).describe('By device_id') }),
+  fields: z.object({ devices: z.array(deviceObject).describe('Sorted by `device_id`') }),
   example: { given: {}, answer: { devices: [exampleDevice] } },
-  async handle(_, { context: { db, config }, account }) {
-    const devices = await listDevices(db, account.accountId, config.STATUS_GRACE_MS)
+  async handle(_, { context: { db, config }, principal }) {
+    const devices = await listDevices(db, principal.accountId, config.devices.statusGraceMs)
     return { devices: devices.map((device) => toDeviceObject(device, config)) }
   },
 })

@@ -2,29 +2,29 @@ import { z } from 'zod'
 import { ensureDevice } from '../devices/ensure-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
-import { drawQr } from '../pairing/render-qr.ts'
+import { renderQr } from '../pairing/render-qr.ts'
 import { requestQr } from '../pairing/request-qr.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
 
 export const generateQr = defineOperation({
   name: 'generate-qr',
-  summary: 'Create or restart a sender and return the QR code to scan in WhatsApp',
+  summary: 'Create or re-link a sender and return the QR code to scan in WhatsApp',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({
     sender: phone.describe('Phone number of the WhatsApp account that will scan'),
-    name: text(190).optional().describe('Label for a device that is created by this call'),
-    force: flag.optional().describe('Logs a linked device out first'),
+    name: text(190).optional().describe('Label, if this request creates the device'),
+    force: flag.optional().describe('Log a linked device out first'),
   }),
   fields: z.object({
     device_id: deviceFields.device_id,
     sender: deviceFields.sender,
     name: deviceFields.name,
     status: z.literal('scanning'),
-    qr: z.base64().describe('PNG'),
-    qr_data_url: z.string().describe('The same, for the src of an img element'),
-    qr_text: z.string().describe('What the QR code encodes'),
-    expires_in: z.int().describe('Seconds until the next QR code takes its place'),
+    qr: z.base64().describe('QR code as a PNG'),
+    qr_data_url: z.string().describe('The same PNG as a data: URL, for the `src` of an `img` element'),
+    qr_text: z.string().describe('Text that the QR code encodes'),
+    expires_in: z.int().describe('Seconds until the next QR code replaces this one'),
   }),
   errors: ['device_limit_reached', 'already_connected', 'qr_timeout'],
   example: {
@@ -41,14 +41,14 @@ export const generateQr = defineOperation({
     },
   },
   async handle({ sender, name = sender, force = false }, call) {
-    const { accountId } = call.account
+    const { accountId } = call.principal
     await call.charge(
       { limit: 'qrCodes', key: `${accountId}:${sender}` },
       { limit: 'accountQrCodes', key: String(accountId) },
     )
     const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })
     const qr = await requestQr(call, device.id, { force })
-    const png = await drawQr(qr.text)
+    const png = await renderQr(qr.text)
     return {
       device_id: device.id,
       sender: device.sender,

@@ -1,13 +1,13 @@
 import { requestUnlink } from '@wagate/db/queries/device-desired-state'
 import { z } from 'zod'
-import { audit } from '../changes/idempotent-change.ts'
+import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 
 export const logoutDevice = defineOperation({
   name: 'logout-device',
-  summary: 'Log a sender out at WhatsApp; its record is kept',
+  summary: 'Log a sender out of WhatsApp; its record is kept',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object(deviceLocator),
@@ -22,14 +22,14 @@ export const logoutDevice = defineOperation({
     answer: { device_id: 7, sender: '4915112345678', status: 'disconnected' },
   },
   async handle(located, call) {
-    const { db, events, command } = call.context
+    const { db, events, enqueueCommand } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
-      await requestUnlink(tx, call.account.accountId, device.id)
+      await requestUnlink(tx, call.principal.accountId, device.id)
       await audit(tx, call, { target: `device:${device.id}`, result: 'unlinked' })
     })
-    command({ kind: 'end-session', deviceId: device.id })
-    // A new pairing must not be answered with the QR of this one.
+    enqueueCommand({ kind: 'end-session', deviceId: device.id })
+    // The next pairing must not return the QR code of this one.
     await events.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, status: 'disconnected' as const }
   },

@@ -1,20 +1,20 @@
 import { revokeKey as revoke } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
-import { audit } from '../changes/idempotent-change.ts'
+import { audit } from '../changes/audit.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
 import { defineOperation } from '../operation.ts'
-import { integer } from '../parameters/parameter-types.ts'
+import { recordId } from '../parameters/parameter-types.ts'
 
 export const revokeKey = defineOperation({
   name: 'revoke-key',
-  summary: 'Revoke an API key; it is refused from then on, everywhere within a second',
+  summary: 'Revoke an API key; all API processes refuse it within a second',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({
     ...keyOwner,
-    key_id: integer(1, 2 ** 31 - 1).describe('As /keys lists it'),
+    key_id: recordId.describe('ID from keys'),
   }),
   fields: keyObject,
   errors: ['admin_required', 'user_not_found', 'key_not_found', 'last_key'],
@@ -26,8 +26,8 @@ export const revokeKey = defineOperation({
     const { db, accountChanged } = call.context
     const owner = await getKeyOwner(call, whose)
     const key = await db.transaction(async (tx) => {
-      // An account that has locked itself out needs an ADMIN; an ADMIN who locks another out knows what he does.
-      const done = await revoke(tx, owner, key_id, { keepLast: owner === call.account.accountId })
+      // An account that locks itself out needs an ADMIN. ADMINs may revoke another account's last key on purpose.
+      const done = await revoke(tx, owner, key_id, { keepLast: owner === call.principal.accountId })
       if (!done) throw new AppError('key_not_found', 'The account has no such key.')
       if (done.outcome === 'last_key') {
         throw new AppError(

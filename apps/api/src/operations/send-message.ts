@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { send } from '../messages/send.ts'
 import {
   exampleAddress,
   exampleSent,
-  send,
   sendErrors,
   sendFields,
   sendParameters,
-} from '../messages/send.ts'
+} from '../messages/send-contract.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 
@@ -15,13 +15,10 @@ export const sendMessage = defineOperation({
   summary: 'Send a text message from a connected sender',
   methods: ['GET', 'POST'],
   changes: true,
-  parameters: z.object({ ...sendParameters, message: text(4096).describe('The text') }),
+  parameters: z.object({ ...sendParameters, message: text(4096).describe('Text of the message') }),
   fields: z.object(sendFields),
   errors: sendErrors,
   example: { given: { ...exampleAddress, message: 'Your order is on its way.' }, answer: exampleSent },
-  handle: (given, call) =>
-    send(call, 'send-message', given, {
-      content: { type: 'text', body: given.message, url: null, filename: null, file: null },
-      payload: { message: given.message },
-    }),
+  handle: (input, call) =>
+    send(call, input, { type: 'text', body: input.message, url: null, filename: null, file: null }),
 })

@@ -1,22 +1,22 @@
 import { setDevice as set } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { audit } from '../changes/idempotent-change.ts'
+import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
-import { paceParameters } from '../objects/pacing-fields.ts'
+import { pacingParameters } from '../objects/pacing-fields.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 import { requireAny } from '../parameters/require-any.ts'
 
 export const setDevice = defineOperation({
   name: 'set-device',
-  summary: 'Change the label of a sender or how fast it sends',
+  summary: 'Change the label or the pacing of a sender',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({
     ...deviceLocator,
     name: text(190).optional().describe('Label'),
-    ...paceParameters('the account', '; never faster than what an ADMIN has set for the account'),
+    ...pacingParameters('the account', '; never faster than the limit that an ADMIN has set for the account'),
   }),
   fields: deviceObject,
   errors: ['missing_parameter', 'device_not_found'],
@@ -27,18 +27,18 @@ export const setDevice = defineOperation({
   async handle({ name, rate_per_minute, burst, daily_cap, ...located }, call) {
     requireAny({ name, rate_per_minute, burst, daily_cap })
     const given = { name, ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
-    const { db, command } = call.context
+    const { db, enqueueCommand } = call.context
     const { id } = await getDevice(call, located)
     await db.transaction(async (tx) => {
-      await set(tx, call.account.accountId, id, given)
+      await set(tx, call.principal.accountId, id, given)
       await audit(tx, call, { target: `device:${id}`, result: 'changed' })
     })
-    command({ kind: 'apply-settings', deviceId: id })
+    enqueueCommand({ kind: 'apply-settings', deviceId: id })
     const device = toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
     for (const [setting, wanted] of Object.entries({ rate_per_minute, burst, daily_cap })) {
       const inForce = device[setting as keyof typeof device]
       if (typeof wanted === 'number' && wanted !== inForce) {
-        call.warn(`${setting} is ${inForce}: the account has a lower limit, which an ADMIN has set.`)
+        call.warn(`${setting} is ${inForce}: an ADMIN has set a lower limit for the account.`)
       }
     }
     return device

@@ -1,38 +1,37 @@
 import { updateAccount } from '@wagate/db/queries/accounts'
 import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { audit } from '../changes/idempotent-change.ts'
+import { audit } from '../changes/audit.ts'
 import type { ApiContext } from '../context.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
-import { AppError } from '../errors/app-error.ts'
-import { paceParameters } from '../objects/pacing-fields.ts'
-import { exampleUser, role, toUserObject, userId, userObject } from '../objects/user-object.ts'
+import { pacingParameters } from '../objects/pacing-fields.ts'
+import { exampleUser, role, toUserObject, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
-import { integer, moment } from '../parameters/parameter-types.ts'
+import { integer, moment, recordId } from '../parameters/parameter-types.ts'
 import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
 
-/** Commands of one request: more would hold up those of sends. */
-const toldMax = 1000
+/** Commands per request: more would delay the commands of sends. */
+const commandsMax = 1000
 
 export const updateUser = defineOperation({
   name: 'update-user',
-  summary: 'Change role, devices or expiry of an account, or how fast its senders send',
+  summary: 'Change the role, device limit, expiry or pacing of an account',
   methods: ['GET', 'POST'],
   changes: true,
   adminOnly: true,
   parameters: z.object({
-    user_id: userId.describe('As users lists it'),
+    user_id: recordId.describe('ID from users'),
     role: role.optional().describe('USER or ADMIN'),
     devices_allowed: integer(0, 100_000)
       .optional()
-      .describe('Devices that the account may have; those beyond stay, and no more can be added'),
+      .describe('Maximum number of devices; devices beyond it are kept, but no more can be added'),
     expiry: z
       .union([z.literal('never').transform(() => null), moment], {
         error: 'must be never or a time such as 2030-01-31T12:00:00Z',
       })
       .optional()
-      .describe('From when on the account can only read; never lifts it'),
-    ...paceParameters('the gateway'),
+      .describe('Time from which the account is read-only; `never` removes the expiry'),
+    ...pacingParameters('the gateway'),
   }),
   fields: userObject,
   errors: ['missing_parameter', 'user_not_found', 'last_admin'],
@@ -42,26 +41,29 @@ export const updateUser = defineOperation({
   },
   async handle({ user_id, role, devices_allowed, expiry, rate_per_minute, burst, daily_cap }, call) {
     requireAny({ role, devices_allowed, expiry, rate_per_minute, burst, daily_cap })
-    const pace = { ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
-    const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pace }
+    const pacing = { ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
+    const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pacing }
     const { db, config, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {
       const updated = await updateAccount(tx, user_id, changes)
       if (!updated) throw userNotFound()
       if (updated === 'last_admin') {
-        throw new AppError('last_admin', 'Nobody would be left who is an ADMIN.')
+        throw new AppError('last_admin', 'This would leave no active ADMIN.')
       }
       await audit(tx, call, { target: `account:${user_id}`, result: 'changed' })
       return updated
     })
     await accountChanged(user_id)
-    if (isAnyGiven(pace)) await applyPace(call.context, user_id)
+    if (isAnyGiven(pacing)) await applyPacing(call.context, user_id)
     return toUserObject(account, config)
   },
 })
 
-/** Owners of the senders that are not told see it at their next look, some seconds later. */
-async function applyPace({ db, command }: ApiContext, accountId: number): Promise<void> {
-  const ids = await listLinkedDeviceIds(db, accountId, toldMax)
-  for (const deviceId of ids) command({ kind: 'apply-settings', deviceId })
+/** Owners that get no command find the change at their next poll, some seconds later. */
+async function applyPacing(
+  { db, enqueueCommand }: Pick<ApiContext, 'db' | 'enqueueCommand'>,
+  accountId: number,
+): Promise<void> {
+  const ids = await listLinkedDeviceIds(db, accountId, commandsMax)
+  for (const deviceId of ids) enqueueCommand({ kind: 'apply-settings', deviceId })
 }

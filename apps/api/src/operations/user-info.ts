@@ -6,7 +6,7 @@ import { defineOperation } from '../operation.ts'
 
 export const userInfo = defineOperation({
   name: 'user-info',
-  summary: 'Return the account of the key',
+  summary: 'Return the account of the API key',
   methods: ['GET', 'POST'],
   changes: false,
   parameters: z.object({}),
@@ -16,7 +16,10 @@ export const userInfo = defineOperation({
     level: z.enum(roles),
     devices_used: z.int(),
     devices_allowed: z.int(),
-    expiry: z.iso.datetime().nullable().describe('From when on the account can only read; null is never'),
+    expiry: z.iso
+      .datetime()
+      .nullable()
+      .describe('Time from which the account is read-only; null means never'),
   }),
   example: {
     given: {},
@@ -29,9 +32,9 @@ export const userInfo = defineOperation({
       expiry: null,
     },
   },
-  async handle(_, { context, account }) {
-    const info = await findAccountInfo(context.db, account.accountId)
-    // Deleted since its key was read into the cache.
+  async handle(_, { context, principal }) {
+    const info = await findAccountInfo(context.db, principal.accountId)
+    // The account was deleted after its key was cached.
     if (!info) throw new AppError('invalid_api_key', 'The API key is not valid.')
     return {
       id: info.id,

@@ -1,8 +1,8 @@
 import { listAccounts } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
-import { exampleUser, toUserObject, userId, userObject } from '../objects/user-object.ts'
+import { exampleUser, toUserObject, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
-import { integer } from '../parameters/parameter-types.ts'
+import { integer, recordId } from '../parameters/parameter-types.ts'
 
 const usersMax = 200
 
@@ -13,12 +13,12 @@ export const users = defineOperation({
   changes: false,
   adminOnly: true,
   parameters: z.object({
-    limit: integer(1, usersMax).optional().describe(`${usersMax} by default`),
-    before: userId.optional().describe('Only accounts with a lower user_id'),
+    limit: integer(1, usersMax).optional().describe(`Page size, ${usersMax} by default`),
+    before: recordId.optional().describe('Only accounts with a lower `user_id`'),
   }),
   fields: z.object({
     users: z.array(userObject),
-    has_more: z.boolean().describe('There are older ones: ask with before'),
+    has_more: z.boolean().describe('There are older accounts; request them with `before`'),
   }),
   example: { given: { limit: 1 }, answer: { users: [exampleUser], has_more: true } },
   async handle({ limit = usersMax, before }, { context: { db, config } }) {

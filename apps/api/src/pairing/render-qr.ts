@@ -1,7 +1,7 @@
 import { toBuffer } from 'qrcode'
 
-/** PNG in base64; 4 modules of quiet zone are what scanners ask for. */
-export async function drawQr(text: string): Promise<string> {
+/** A base64 PNG. The margin is in modules: scanners need a quiet zone of 4. */
+export async function renderQr(text: string): Promise<string> {
   const png = await toBuffer(text, { margin: 4, scale: 6, errorCorrectionLevel: 'L' })
   return png.toString('base64')
 }

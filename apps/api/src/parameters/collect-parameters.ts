@@ -1,14 +1,14 @@
 import { AppError } from '../errors/app-error.ts'
 
-type Given = Iterable<[name: string, value: unknown]>
+type ParameterEntries = Iterable<[name: string, value: unknown]>
 
 /**
- * One value for each name out of query and body. The same name with two values is refused: silently preferring
- * one would act on the wrong one. `null` counts as absent. The credential is read elsewhere.
+ * One value for each name in the query and the body. Refuses a name with two values, because silently preferring one
+ * might act on the wrong one. `null` counts as absent. Leaves out the API key.
  */
-export function collectParameters(query: Given, body: Given): Map<string, unknown> {
-  const inQuery = collect(query, 'The parameter is given twice in the query.')
-  const inBody = collect(body, 'The parameter is given twice in the body.')
+export function collectParameters(query: ParameterEntries, body: ParameterEntries): Map<string, unknown> {
+  const inQuery = collect(query, 'The parameter appears twice in the query.')
+  const inBody = collect(body, 'The parameter appears twice in the body.')
   for (const [name, value] of inBody) {
     const other = inQuery.get(name)
     if (inQuery.has(name) && other !== textOf(value)) {
@@ -19,7 +19,7 @@ export function collectParameters(query: Given, body: Given): Map<string, unknow
   return inQuery
 }
 
-function collect(given: Given, sentence: string): Map<string, unknown> {
+function collect(given: ParameterEntries, sentence: string): Map<string, unknown> {
   const values = new Map<string, unknown>()
   for (const [name, value] of given) {
     if (name === 'api_key' || value === null) continue
@@ -29,7 +29,7 @@ function collect(given: Given, sentence: string): Map<string, unknown> {
   return values
 }
 
-/** As a query would spell it. */
+/** The value as a query would spell it. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'object' ? undefined : String(value)
 }

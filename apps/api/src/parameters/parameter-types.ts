@@ -1,7 +1,7 @@
 import { parsePhone } from '@wagate/shared/phone'
 import { z } from 'zod'
 
-/** The types of parameters: JSON values as they are, and the same written as text for query strings and forms. */
+// Every type accepts a JSON value and the same value as text, for query strings and forms.
 
 const phoneMessage = 'must be a phone number: 7 to 15 digits with country prefix'
 
@@ -23,19 +23,19 @@ export function integer(minimum: number, maximum: number) {
     .refine((value) => value >= minimum && value <= maximum, message)
 }
 
-/** Ids are Postgres integers. */
-export const deviceId = integer(1, 2 ** 31 - 1)
+/** A Postgres integer. */
+export const recordId = integer(1, 2 ** 31 - 1)
 
 export const messageId = z.uuid('must be a message_id')
 
-/** null where the default is wanted. */
+/** `default` becomes null. */
 export function orDefault(minimum: number, maximum: number) {
   return z.union([z.literal('default').transform(() => null), integer(minimum, maximum)], {
     error: `must be a whole number from ${minimum} to ${maximum}, or default`,
   })
 }
 
-/** Counted in code points, as a person counts. */
+/** Characters are Unicode code points, close to what a person counts. */
 export function text(charsMax: number) {
   const message = `must be a text of 1 to ${charsMax.toLocaleString('en')} characters`
   return z
@@ -45,7 +45,7 @@ export function text(charsMax: number) {
     .meta({ maxLength: charsMax })
 }
 
-/** A code point takes one or two units of `length`. The second test keeps megabytes from being spread. */
+/** A code point takes one or two units of `length`. The length is checked first so that megabytes are never spread. */
 function isWithin(value: string, charsMax: number): boolean {
   if (value.length <= charsMax) return true
   return value.length <= 2 * charsMax && [...value].length <= charsMax
@@ -59,9 +59,9 @@ const momentMessage = 'must be a time such as 2030-01-31T12:00:00Z'
 
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** With a time zone: a local time would mean something else on another server. */
+/** Requires a time zone: a local time would have a different meaning on another server. */
 export const moment = z.iso
   .datetime({ offset: true, error: momentMessage })
   .transform((value) => new Date(value))
-  // Postgres knows no year 0000, and a year beyond 9999 is written in a form that it does not read.
+  // Postgres has no year 0000, and ISO 8601 writes years beyond 9999 in a form that Postgres cannot read.
   .refine((value) => value.getTime() >= 0 && value.getTime() <= latestMs, momentMessage)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../errors/app-error.ts'
 
-/** The parser throws `missing_parameter` or `invalid_parameter`, naming every parameter that is wrong. */
+/** The parser throws `missing_parameter` or `invalid_parameter`, which name every parameter that is wrong. */
 export function makeParameterParser<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
 ): (given: Map<string, unknown>) => z.infer<z.ZodObject<Shape>> {
@@ -10,7 +10,7 @@ export function makeParameterParser<Shape extends z.ZodRawShape>(
   return (given) => {
     const missing = required
       .filter((name) => !given.has(name))
-      .map((parameter) => ({ parameter, message: 'is missing' }))
+      .map((parameter) => ({ parameter, message: 'is required' }))
     if (missing.length > 0) throw new AppError('missing_parameter', sentenceOf(missing), { details: missing })
     return parse(schema, names, given)
   }
@@ -26,7 +26,7 @@ function parse<Shape extends z.ZodRawShape>(
   const result = schema.safeParse(Object.fromEntries(known.map((name) => [name, given.get(name)])))
   if (result.success && broken.length === 0) return result.data
   const invalid = [
-    ...broken.map((parameter) => ({ parameter, message: 'must not contain broken characters' })),
+    ...broken.map((parameter) => ({ parameter, message: 'must not contain NUL or unpaired surrogates' })),
     ...(result.error?.issues ?? [])
       .map(({ path, message }) => ({ parameter: String(path[0]), message }))
       .filter(({ parameter }) => !broken.includes(parameter)),
@@ -34,15 +34,15 @@ function parse<Shape extends z.ZodRawShape>(
   throw new AppError('invalid_parameter', sentenceOf(invalid), { details: invalid })
 }
 
-/** Postgres takes no U+0000, and half a surrogate pair is no text anywhere else. */
+/** Postgres cannot store U+0000, and an unpaired surrogate is not valid Unicode. */
 function isStorable(value: unknown): boolean {
   return typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))
 }
 
-/** A body of 24 MiB may have a million of them. */
+/** A body of 24 MiB may contain a million unknown parameters. */
 const namedMax = 100
 
-/** Unknown parameters are no error, but a misspelt one should be seen. */
+/** Unknown parameters are not an error, but callers should notice misspelled ones. */
 export function warnOfUnknown(schema: z.ZodObject, given: Map<string, unknown>): string[] {
   const unknown = [...given.keys()].filter((name) => !Object.hasOwn(schema.shape, name))
   const named = unknown

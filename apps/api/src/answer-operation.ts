@@ -1,0 +1,90 @@
+import { AppError } from '@wagate/shared/app-error'
+import type { ApiContext } from './context.ts'
+import { admitCaller } from './credentials/admit-caller.ts'
+import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './credentials/find-key.ts'
+import type { Principal } from './credentials/principal.ts'
+import { clientNetwork } from './http/client-address.ts'
+import type { HttpAnswer } from './http/http-answer.ts'
+import type { BodySender } from './http/large-bodies.ts'
+import { allowMethods, type Method } from './http/methods.ts'
+import { readBody } from './http/read-body.ts'
+import type { RequestContext } from './http/request-context.ts'
+import { charge } from './limits/charge.ts'
+import type { Operation } from './operation.ts'
+import { collectParameters } from './parameters/collect-parameters.ts'
+import { warnOfUnknown } from './parameters/parse-parameters.ts'
+
+const bodyBytesMax = 64 * 1024
+
+export async function answerOperation(
+  context: ApiContext,
+  operation: Operation,
+  request: RequestContext,
+): Promise<HttpAnswer> {
+  const { raw, url, deadline, responseHeaders, findClientAddress, requestId, exchangeId } = request
+  request.operation = operation.name
+  const method = allowMethods(request, operation.accepts)
+  if (method === 'options') return { status: 204 }
+  if (operation.changes && method === 'GET') refusePrefetch(raw)
+
+  const { principal, body } = await authenticate(context, operation, request, method)
+  const given = collectParameters(url.searchParams, body)
+  const warnings = warnOfUnknown(operation.parameters, given)
+  const fields = await deadline.run(() =>
+    operation.run(given, {
+      operation: operation.name,
+      context: operation.changes ? context : { ...context, db: context.readDb },
+      principal,
+      findClientAddress,
+      requestId,
+      exchangeId,
+      idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
+      deadline,
+      setHeader: (name, value) => {
+        responseHeaders[name] = value
+      },
+      warn: (sentence) => void warnings.push(sentence),
+      charge: (...charges) =>
+        charge(
+          charges.map(({ limit, key }) => ({ limiter: context.limits[limit], key })),
+          responseHeaders,
+        ),
+    }),
+  )
+  return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
+}
+
+/** With a key outside the body, the caller is admitted before the body is read, so that invalid keys cost no upload. */
+async function authenticate(
+  context: ApiContext,
+  operation: Operation,
+  request: RequestContext,
+  method: Method,
+): Promise<{ principal: Principal; body: [name: string, value: unknown][] }> {
+  const { config, largeBodies } = context
+  const allowQuery = config.http.allowsQueryApiKey
+  const outside = findKeyOutsideBody(request.raw, request.url, { allowQuery })
+  refusePasswordInQuery(request.url, { allowQuery })
+  const early = outside === undefined ? undefined : await admitCaller(context, operation, request, outside)
+  const admission = operation.bodyBytesMax
+    ? largeBodies.admit(request, bodySenderOf(request, early))
+    : undefined
+  const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
+  const body = method === 'POST' ? await readBody(request.raw, { bytesMax, admission }) : []
+  const key = getKey(outside, body)
+  return { principal: early ?? (await admitCaller(context, operation, request, key)), body }
+}
+
+function bodySenderOf({ findClientAddress }: RequestContext, principal: Principal | undefined): BodySender {
+  return principal
+    ? { kind: 'account', key: String(principal.accountId) }
+    : { kind: 'network', key: clientNetwork(findClientAddress()) }
+}
+
+/** A browser that prefetches a URL would send messages. */
+function refusePrefetch({ headers }: Request): void {
+  const purpose = `${headers.get('sec-purpose') ?? ''} ${headers.get('purpose') ?? ''}`
+  if (/prefetch|prerender/i.test(purpose)) {
+    throw new AppError('prefetch_refused', 'Prefetching is refused for operations that change state.')
+  }
+}

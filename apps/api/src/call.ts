@@ -1,0 +1,24 @@
+import type { ApiContext } from './context.ts'
+import type { Principal } from './credentials/principal.ts'
+import type { Deadline } from './http/deadline.ts'
+import type { Limits } from './limits/limits.ts'
+
+/** What the handler of an operation may use besides its parameters. */
+export type Call = {
+  /** The name of the operation. */
+  operation: string
+  context: ApiContext
+  principal: Principal
+  findClientAddress(): string
+  requestId: string
+  exchangeId: string
+  /** From the header; operations read the parameter `idempotency_key` themselves. */
+  idempotencyKeyHeader: string | undefined
+  /** Expires when the caller gets a timeout response. Handlers that wait for a device or a person extend it. */
+  deadline: Deadline
+  setHeader(name: string, value: string): void
+  /** Adds a sentence to the `warnings` of the response. */
+  warn(sentence: string): void
+  /** Charges limits that only this operation has. Throws `rate_limited`. */
+  charge(...charges: { limit: keyof Limits; key: string }[]): Promise<void>
+}

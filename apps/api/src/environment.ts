@@ -1,0 +1,48 @@
+import { readEnv } from '@wagate/shared/env'
+import { pickSettings } from '@wagate/shared/settings'
+
+/** The environment variables that the API reads. */
+export const shape = pickSettings(
+  'DATABASE_URL',
+  'REDIS_URL',
+  'LOG_LEVEL',
+  'HOST',
+  'PORT',
+  'METRICS_HOST',
+  'METRICS_PORT',
+  'TRUST_PROXY',
+  'LIMIT_REQUESTS_PER_SECOND',
+  'LIMIT_REQUESTS_BURST',
+  'LIMIT_ACCOUNT_REQUESTS_PER_SECOND',
+  'LIMIT_ACCOUNT_REQUESTS_BURST',
+  'LIMIT_FAILED_KEYS_PER_MINUTE',
+  'LIMIT_NEW_USERS_PER_MINUTE',
+  'LIMIT_QR_CODES_PER_MINUTE',
+  'LIMIT_ACCOUNT_QR_CODES_PER_MINUTE',
+  'ALLOW_QUERY_API_KEY',
+  'BODY_MEMORY_BYTES',
+  'CONNECTIONS_MAX',
+  'BOOTSTRAP_ADMIN_EMAIL',
+  'BOOTSTRAP_KEY_FILE',
+  'SHARDS',
+  'WHATSAPP_NETWORK',
+  'PAIRING_MS',
+  'STATUS_GRACE_MS',
+  'SEND_RATE_PER_MINUTE',
+  'SEND_BURST',
+  'SEND_DAILY_CAP',
+  'QUEUED_MESSAGES_MAX',
+  'MEDIA_WAITING_BYTES_MAX',
+  'MEDIA_IMAGE_BYTES_MAX',
+  'MEDIA_AUDIO_BYTES_MAX',
+  'MEDIA_VIDEO_BYTES_MAX',
+  'MEDIA_DOCUMENT_BYTES_MAX',
+  'ALLOW_PRIVATE_MEDIA_HOSTS',
+)
+
+export type Environment = ReturnType<typeof readEnvironment>
+
+/** Throws one Error that names every invalid variable. */
+export function readEnvironment(env: Record<string, string | undefined>) {
+  return readEnv(shape, env)
+}

@@ -1,0 +1,39 @@
+import type { AppError } from '@wagate/shared/app-error'
+import type { DeviceEvent } from '@wagate/shared/device-events'
+import type { Call } from '../call.ts'
+import { pollUntil } from './poll-until.ts'
+import { makeSignal } from './signal.ts'
+
+type DeviceWait<Found> = {
+  /** True for an event after which it is worth polling at once. */
+  isRelevant(event: DeviceEvent): boolean
+  find(): Promise<Found | undefined>
+  forMs: number
+  /** Runs once subscribed, so that no event that it causes is missed. */
+  begin?(): Promise<void>
+  /** The error to throw when Redis is down. Without it, only the polls remain. */
+  withoutRedis?(cause: unknown): AppError
+}
+
+/** Polls on events of a device and every second. Undefined when the time or the request's deadline is over. */
+export async function waitForDevice<Found>(
+  { context: { events, closing }, deadline }: Call,
+  deviceId: number,
+  { isRelevant, find, forMs, begin, withoutRedis }: DeviceWait<Found>,
+): Promise<Found | undefined> {
+  const signal = makeSignal()
+  const unsubscribe = await events
+    .subscribe(deviceId, (event) => {
+      if (isRelevant(event)) signal.notify()
+    })
+    .catch((error: unknown) => {
+      if (withoutRedis) throw withoutRedis(error)
+      return undefined
+    })
+  try {
+    await begin?.()
+    return await pollUntil(find, { signal, forMs, abort: AbortSignal.any([closing, deadline.signal]) })
+  } finally {
+    await unsubscribe?.()
+  }
+}

@@ -1,0 +1,19 @@
+/** `body` is sent as JSON. `content` is for browsers, such as the documentation page. */
+export type HttpAnswer = {
+  status: number
+  body?: Record<string, unknown>
+  content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> }
+}
+
+export const jsonType = 'application/json; charset=utf-8'
+
+export function toResponse({ status, body, content }: HttpAnswer, headers: Record<string, string>): Response {
+  if (body) return new Response(JSON.stringify(body), { status, headers: withType(headers, jsonType) })
+  if (content) return new Response(content.bytes, { status, headers: withType(headers, content.type) })
+  return new Response(null, { status, headers })
+}
+
+function withType(headers: Record<string, string>, type: string): Record<string, string> {
+  headers['Content-Type'] = type
+  return headers
+}

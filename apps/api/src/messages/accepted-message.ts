@@ -1,0 +1,46 @@
+import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
+import { AppError } from '@wagate/shared/app-error'
+import type { MessageStatus } from '@wagate/shared/statuses'
+import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
+import { initialStatus } from './initial-status.ts'
+import { mediaFull, senderBlocked, senderNotConnected, senderNotFound } from './send-errors.ts'
+import type { StoreResult } from './store-messages.ts'
+
+export type AcceptedMessage = {
+  messageId: string
+  deviceId: number
+  status: MessageStatus
+  isReplay: boolean
+  away: Away | null
+}
+
+/** Throws the AppError of a result that is not an acceptance or a replay. */
+export function toAcceptedMessage(message: NewMessage, result: StoreResult | undefined): AcceptedMessage {
+  switch (result?.outcome) {
+    case 'accepted': {
+      const { deviceId, away } = result
+      return { messageId: message.id, deviceId, status: initialStatus(message), isReplay: false, away }
+    }
+    case 'replayed': {
+      const { payloadHash, messageId, deviceId, status } = result.use
+      if (payloadHash !== message.idempotency?.payloadHash) throw idempotencyKeyReused()
+      return { messageId, deviceId, status, isReplay: true, away: null }
+    }
+    case 'sender_not_found':
+      throw senderNotFound()
+    case 'sender_not_connected':
+      throw senderNotConnected()
+    case 'sender_blocked':
+      throw senderBlocked(result.reason)
+    case 'media_full':
+      throw mediaFull()
+    case 'media_lost':
+      throw new AppError('unavailable', 'The file could not be stored. Try again.', { retryAfterSeconds: 1 })
+    case 'failed':
+      throw result.error
+    default:
+      throw new AppError('unavailable', 'Another request is using this idempotency key. Try again.', {
+        retryAfterSeconds: 1,
+      })
+  }
+}

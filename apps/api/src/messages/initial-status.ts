@@ -1,0 +1,5 @@
+import type { NewMessage } from '@wagate/db/queries/accept-messages'
+
+export function initialStatus({ sendAt }: Pick<NewMessage, 'sendAt'>): 'queued' | 'scheduled' {
+  return sendAt === null ? 'queued' : 'scheduled'
+}

@@ -1,0 +1,52 @@
+import { messageErrorGuide } from '@wagate/shared/error-catalogue'
+import type { RequestErrorCode } from '@wagate/shared/error-codes'
+import { outgoingStatuses } from '@wagate/shared/statuses'
+import { z } from 'zod'
+import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
+import { extensibleEnum } from '../openapi/extensible-enum.ts'
+import { integer, moment, phone } from '../parameters/parameter-types.ts'
+
+/** The parameters that send-message and send-media share. */
+export const sendParameters = {
+  sender: phone.describe('Phone number of a linked sender of the account'),
+  number: phone.describe('Phone number of the recipient, with country prefix'),
+  idempotency_key: idempotencyKeyParameter,
+  wait: integer(0, 25)
+    .optional()
+    .describe(
+      'Seconds to wait until the message is sent or has failed. Ignored, with a warning, while 200 requests of the account are waiting',
+    ),
+  send_at: moment.optional().describe('Time at which to send, up to 30 days ahead'),
+}
+
+/** The response fields that both operations share. */
+export const sendFields = {
+  message_id: z.uuid().describe('ID to use with message-status and messages'),
+  status: extensibleEnum(outgoingStatuses).describe(
+    '`queued`, or `scheduled` with `send_at`; with `wait`, the latest status',
+  ),
+  sender: z.string().describe('Digits only'),
+  number: z.string().describe('Digits only'),
+  device_id: z.int(),
+  error: z.string().optional().describe('With `wait`: why the message failed'),
+  error_code: extensibleEnum(Object.keys(messageErrorGuide))
+    .optional()
+    .describe('Machine-readable error code'),
+}
+
+/** The error codes that both operations share. */
+export const sendErrors: RequestErrorCode[] = [
+  'sender_not_found',
+  'sender_not_connected',
+  'sender_blocked',
+  'queue_full',
+]
+
+export const exampleAddress = { sender: '4915112345678', number: '4915187654321' }
+
+export const exampleSent = {
+  message_id: '019c13f5-6a3c-7bd2-9d2f-3f6a52b1c7e4',
+  status: 'queued' as const,
+  ...exampleAddress,
+  device_id: 7,
+}

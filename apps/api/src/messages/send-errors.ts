@@ -1,0 +1,31 @@
+import { AppError } from '@wagate/shared/app-error'
+
+export function senderNotFound(): AppError {
+  return new AppError('sender_not_found', 'The account has no such sender.')
+}
+
+/** `reason` is the status reason of the sender. */
+export function senderBlocked(reason: string): AppError {
+  return new AppError(
+    'sender_blocked',
+    `WhatsApp does not let this sender connect (${reason}). Open WhatsApp on its phone to find out why. ` +
+      'Once WhatsApp works there again, call generate-qr with force=true and scan the QR code.',
+  )
+}
+
+export function senderNotConnected(): AppError {
+  return new AppError(
+    'sender_not_connected',
+    'The sender is not linked to WhatsApp. Call generate-qr and scan the QR code.',
+  )
+}
+
+export function queueFull(sentence: string): AppError {
+  return new AppError('queue_full', sentence, { retryAfterSeconds: 10 })
+}
+
+export function mediaFull(): AppError {
+  return queueFull(
+    'Too many bytes of data: URLs are waiting for this account. Try again later, or send an http(s) URL.',
+  )
+}

@@ -1,7 +1,8 @@
-import { countLinkedDevices, listDevicesWithWork } from '@wagate/db/queries/device-state'
+import { countLinkedDevices, type DeviceState, listDevicesWithWork } from '@wagate/db/queries/device-state'
 import type { Running } from '@wagate/shared/running'
 import { makeSingleFlight } from '@wagate/shared/single-flight'
 import type { DeviceContext } from '../context.ts'
+import type { Device } from '../device/device.ts'
 import { deviceOf, type HostedShard } from './hosted-shard.ts'
 
 export type WorkPoll = Running & {
@@ -26,10 +27,7 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
     waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
     for (const state of working) {
       const shard = hosted.get(state.shard)
-      if (!shard) continue
-      const device = deviceOf(context, shard, state.id)
-      if (!device.isDoing(state)) device.look()
-      else if (state.hasWaiting) device.wake()
+      if (shard) notify(deviceOf(context, shard, state.id), state)
     }
     await countLinked(shards)
   }
@@ -50,4 +48,13 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
       clearInterval(timer)
     },
   }
+}
+
+/** A device that waits for its login needs both: the messages move it forward in the queue. */
+export function notify(
+  device: Pick<Device, 'isDoing' | 'look' | 'wake'>,
+  state: DeviceState & { hasWaiting: boolean },
+): void {
+  if (state.hasWaiting) device.wake()
+  if (!device.isDoing(state)) device.look()
 }

@@ -12,12 +12,12 @@ import { checkMasterKeys } from './check-master-keys.ts'
 import type { Config } from './config.ts'
 import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
-import { makeShardHolder } from './holder.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { readMasterKeys } from './session/master-keys.ts'
+import { startShardHost } from './shards/shard-host.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
 
@@ -129,11 +129,11 @@ function startOwner({ config, logger, metrics, databases, events, inspector }: O
       ownership.lose(lease)
     },
   })
-  const holder = makeShardHolder(context)
+  const host = startShardHost(context)
   const ownership = startOwnership({
     db: databases.ownership,
     heartbeatDb: databases.heartbeat,
-    holder,
+    host,
     events,
     logger,
     name: config.WORKER_NAME,
@@ -144,12 +144,12 @@ function startOwner({ config, logger, metrics, databases, events, inspector }: O
     heartbeatMs: config.HEARTBEAT_MS,
     tickMs,
   })
-  addGauges(metrics, () => ({ ...ownership.state(), ...holder.counts() }))
+  addGauges(metrics, () => ({ ...ownership.state(), ...host.counts() }))
   return {
     ...ownership,
     async close() {
       await ownership.close()
-      await holder.close()
+      await host.close()
     },
   }
 }

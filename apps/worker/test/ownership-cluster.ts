@@ -4,22 +4,24 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { expect, vi } from 'vitest'
-import type { Lease, ShardHolder } from '../src/ownership/lease.ts'
+import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
+import type { Lease, ShardHost } from '../src/ownership/lease.ts'
 import { type Ownership, type OwnershipOptions, startOwnership } from '../src/ownership/ownership.ts'
 
 const shards = 256
 
 type Timing = Pick<OwnershipOptions, 'leaseTtlMs' | 'heartbeatMs' | 'tickMs'>
 export const quick: Timing = { leaseTtlMs: 600, heartbeatMs: 100, tickMs: 50 }
-/** Nothing that happens during a test can be the end of such a lease. */
+/** Such a lease does not end during a test. */
 export const endless: Timing = { leaseTtlMs: 600_000, heartbeatMs: 100, tickMs: 50 }
 
 export type TestWorker = Ownership & {
-  holder: RecordingHolder
+  host: RecordingHost
   /** Between this worker and Postgres. */
   link: Pick<TcpProxy, 'cut' | 'freeze' | 'heal'>
-  /** The same for all but its heartbeats. */
-  lookLink: TcpProxy
+  /** The same, for everything but its heartbeats. */
+  queryLink: TcpProxy
   id(): string | undefined
 }
 
@@ -29,12 +31,12 @@ export type Cluster = {
   startWorker(
     name: string,
     timing: Timing,
-    options?: { capacity?: number; holder?: RecordingHolder },
+    options?: { capacity?: number; host?: RecordingHost },
   ): Promise<TestWorker>
   close(): Promise<void>
 }
 
-/** Workers without sessions, in this process, on a database of their own. */
+/** Workers without sessions, in this process, on their own database. */
 export async function openCluster(): Promise<Cluster> {
   const server = await createTestDatabase()
   const db = openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
@@ -45,15 +47,15 @@ export async function openCluster(): Promise<Cluster> {
     url: server.url,
     db,
 
-    async startWorker(name, timing, { capacity = 500, holder = makeRecordingHolder() } = {}) {
-      const [lookLink, heartbeatLink] = await Promise.all([
+    async startWorker(name, timing, { capacity = 500, host = makeRecordingHost() } = {}) {
+      const [queryLink, heartbeatLink] = await Promise.all([
         startTcpProxy(server.url),
         startTcpProxy(server.url),
       ])
       const open = ({ url }: TcpProxy) =>
         openDatabase(url, { poolSize: 1, applicationName: name, statementTimeoutMs: 4000 })
-      const [lookDb, heartbeatDb] = [open(lookLink), open(heartbeatLink)]
-      const both = (work: (link: TcpProxy) => void) => () => [lookLink, heartbeatLink].forEach(work)
+      const [queryDb, heartbeatDb] = [open(queryLink), open(heartbeatLink)]
+      const both = (work: (link: TcpProxy) => void) => () => [queryLink, heartbeatLink].forEach(work)
       const link = {
         cut: both((each) => each.cut()),
         freeze: both((each) => each.freeze()),
@@ -61,9 +63,9 @@ export async function openCluster(): Promise<Cluster> {
       }
       const ownership = startOwnership({
         ...timing,
-        db: lookDb,
+        db: queryDb,
         heartbeatDb,
-        holder,
+        host,
         events: {
           async publishShardsChanged() {
             bus.emit('shards-changed')
@@ -81,10 +83,10 @@ export async function openCluster(): Promise<Cluster> {
       closers.push(async () => {
         link.heal()
         await ownership.close()
-        await Promise.all([closeDatabase(lookDb), closeDatabase(heartbeatDb)])
-        await Promise.all([lookLink.close(), heartbeatLink.close()])
+        await Promise.all([closeDatabase(queryDb), closeDatabase(heartbeatDb)])
+        await Promise.all([queryLink.close(), heartbeatLink.close()])
       })
-      return { ...ownership, holder, link, lookLink, id: () => ownership.state().workerId }
+      return { ...ownership, host, link, queryLink, id: () => ownership.state().workerId }
     },
 
     async close() {
@@ -95,18 +97,18 @@ export async function openCluster(): Promise<Cluster> {
   }
 }
 
-export type RecordingHolder = ShardHolder & {
+export type RecordingHost = ShardHost & {
   leases: Map<number, Lease>
-  taken: number[]
-  dropped: { shard: number; why: 'released' | 'lost' }[]
+  started: number[]
+  stopped: { shard: number; why: 'released' | 'lost' }[]
   linked: Map<number, number>
 }
 
-/** Holds nothing, and throws when it is asked for what the contract excludes. */
-export function makeRecordingHolder(overrides: Partial<ShardHolder> = {}): RecordingHolder {
+/** Runs no devices, and throws when it is called in a way that the contract excludes. */
+export function makeRecordingHost(overrides: Partial<ShardHost> = {}): RecordingHost {
   let busy = false
   async function alone(work: () => Promise<unknown>): Promise<void> {
-    if (busy) throw new Error('The holder was asked for two things at a time')
+    if (busy) throw new Error('The host got two calls at a time')
     busy = true
     try {
       await work()
@@ -115,38 +117,38 @@ export function makeRecordingHolder(overrides: Partial<ShardHolder> = {}): Recor
     }
   }
 
-  const holder: RecordingHolder = {
+  const host: RecordingHost = {
     leases: new Map(),
-    taken: [],
-    dropped: [],
+    started: [],
+    stopped: [],
     linked: new Map(),
-    linkedDevices: (shard) => holder.linked.get(shard) ?? 0,
+    linkedDevices: (shard) => host.linked.get(shard) ?? 0,
     isPairing: overrides.isPairing ?? (() => false),
-    take: (leases) =>
+    start: (leases) =>
       alone(async () => {
-        await overrides.take?.(leases)
+        await overrides.start?.(leases)
         for (const lease of leases) {
-          if (holder.leases.has(lease.shard)) throw new Error('The holder was given a shard twice')
-          holder.leases.set(lease.shard, lease)
-          holder.taken.push(lease.shard)
+          if (host.leases.has(lease.shard)) throw new Error('The host got a shard twice')
+          host.leases.set(lease.shard, lease)
+          host.started.push(lease.shard)
         }
       }),
-    drop: (dropped, why) =>
+    stop: (stopping, why) =>
       alone(async () => {
-        await overrides.drop?.(dropped, why)
-        for (const shard of dropped) {
-          holder.leases.delete(shard)
-          holder.dropped.push({ shard, why })
+        await overrides.stop?.(stopping, why)
+        for (const shard of stopping) {
+          host.leases.delete(shard)
+          host.stopped.push({ shard, why })
         }
       }),
   }
-  return holder
+  return host
 }
 
 export const eventually = { timeout: 15_000, interval: 10 }
 
 export async function owns(worker: TestWorker, count: number): Promise<void> {
-  await vi.waitFor(() => expect(worker.holder.leases.size).toBe(count), eventually)
+  await vi.waitFor(() => expect(worker.host.leases.size).toBe(count), eventually)
 }
 
 export async function startPair(cluster: Cluster, timing: Timing): Promise<[TestWorker, TestWorker]> {
@@ -158,8 +160,8 @@ export async function startPair(cluster: Cluster, timing: Timing): Promise<[Test
   return [first, second]
 }
 
-export async function everyShardHasOneHolder({ db }: Cluster, workers: TestWorker[]): Promise<void> {
-  const held = workers.flatMap(({ holder }) => [...holder.leases.values()])
+export async function everyShardHasOneHost({ db }: Cluster, workers: TestWorker[]): Promise<void> {
+  const held = workers.flatMap(({ host }) => [...host.leases.values()])
   expect(new Set(held.map(({ shard }) => shard)).size).toBe(shards)
   expect(held).toHaveLength(shards)
   const newest = await epochsOf(db)

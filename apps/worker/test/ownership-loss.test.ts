@@ -6,8 +6,8 @@ import {
   endless,
   epochsOf,
   eventually,
-  everyShardHasOneHolder,
-  makeRecordingHolder,
+  everyShardHasOneHost,
+  makeRecordingHost,
   openCluster,
   owns,
   quick,
@@ -24,19 +24,19 @@ afterEach(() => cluster.close())
 test('a worker that was killed loses its shards', async () => {
   const [first, second] = await startPair(cluster, quick)
   const before = await epochsOf(cluster.db)
-  const orphans = [...second.holder.leases.keys()]
+  const orphans = [...second.host.leases.keys()]
   second.link.cut()
   await owns(first, 256)
   const after = await epochsOf(cluster.db)
   for (const shard of orphans) expect(after.get(shard)).toBe((before.get(shard) ?? 0) + 1)
-  const leases = [...second.holder.leases.values()]
+  const leases = [...second.host.leases.values()]
   await vi.waitFor(() => expect(leases.some((lease) => lease.isValid())).toBe(false), eventually)
 })
 
 test('a write that hangs delays the takeover of its shard, by its statement timeout at most, and of no other', async () => {
   const [first, second] = await startPair(cluster, quick)
-  const [lease] = second.holder.leases.values()
-  if (!lease) throw new Error('holds nothing')
+  const [lease] = second.host.leases.values()
+  if (!lease) throw new Error('owns nothing')
   const stopped = openDatabase(cluster.url, {
     poolSize: 1,
     applicationName: 'second',
@@ -49,115 +49,115 @@ test('a write that hangs delays the takeover of its shard, by its statement time
 
   second.link.cut()
   await owns(first, 255)
-  expect(first.holder.leases.has(lease.shard)).toBe(false)
+  expect(first.host.leases.has(lease.shard)).toBe(false)
   expect(await sleeping()).toBe(1)
   await refused
   await owns(first, 256)
   await closeDatabase(stopped)
 })
 
-test('after an outage longer than the lease everybody renews and nobody reaps the living', async () => {
+test('after an outage longer than the lease all workers renew theirs and no live worker is marked dead', async () => {
   const leaseTtlMs = 3000
   const [first, second] = await startPair(cluster, { ...quick, leaseTtlMs })
   const ids = [first.id(), second.id()]
-  const held = [...first.holder.leases.values(), ...second.holder.leases.values()]
+  const held = [...first.host.leases.values(), ...second.host.leases.values()]
   for (const worker of [first, second]) worker.link.cut()
   await vi.waitFor(async () => expect(await lapsed()).toBe(2), eventually)
   expect(held.some((lease) => lease.isValid())).toBe(false)
 
   first.link.heal()
-  // The first one looks at the lapsed lease of the second one several times.
+  // The first worker sees the expired lease of the second several times.
   await vi.waitFor(async () => expect(await renewedForMs('first')).toBeGreaterThan(500), eventually)
   second.link.heal()
   await vi.waitFor(() => expect(held.every((lease) => lease.isValid())).toBe(true), eventually)
 
-  // By now the first one has the right to reap again.
+  // From now on the first worker may mark others dead again.
   await vi.waitFor(
     async () => expect(await renewedForMs('first')).toBeGreaterThan(leaseTtlMs + 300),
     eventually,
   )
   expect([first.id(), second.id()]).toEqual(ids)
-  expect([...first.holder.leases.values(), ...second.holder.leases.values()]).toEqual(held)
+  expect([...first.host.leases.values(), ...second.host.leases.values()]).toEqual(held)
 })
 
-test('a worker that wakes up after its lease drops all as lost and goes on under a fresh id', async () => {
+test('a worker that wakes up after its lease stops all shards as lost and continues under a new id', async () => {
   const [first, zombie] = await startPair(cluster, quick)
   const formerId = zombie.id()
-  const leases = [...zombie.holder.leases.values()]
+  const leases = [...zombie.host.leases.values()]
   zombie.link.freeze()
   await owns(first, 256)
   expect(leases.some((lease) => lease.isValid())).toBe(false)
 
   zombie.link.heal()
   await vi.waitFor(
-    () => expect(zombie.holder.dropped.filter(({ why }) => why === 'lost')).toHaveLength(128),
+    () => expect(zombie.host.stopped.filter(({ why }) => why === 'lost')).toHaveLength(128),
     eventually,
   )
   await owns(zombie, 128)
   await owns(first, 128)
   expect(zombie.id()).not.toBe(formerId)
-  await everyShardHasOneHolder(cluster, [first, zombie])
+  await everyShardHasOneHost(cluster, [first, zombie])
 })
 
-test('a shard of which a write found another owner is dropped at once', async () => {
+test('a shard is stopped at once when a fenced write is refused', async () => {
   const [first] = await startPair(cluster, endless)
-  const [lease] = first.holder.leases.values()
-  if (!lease) throw new Error('holds nothing')
+  const [lease] = first.host.leases.values()
+  if (!lease) throw new Error('owns nothing')
   await cluster.db
     .$client`UPDATE shard_leases SET owner = NULL, epoch = epoch + 1 WHERE shard = ${lease.shard}`
   first.lose(lease)
   expect(lease.isValid()).toBe(false)
-  await vi.waitFor(() => expect(first.holder.dropped).toContainEqual({ shard: lease.shard, why: 'lost' }))
+  await vi.waitFor(() => expect(first.host.stopped).toContainEqual({ shard: lease.shard, why: 'lost' }))
   expect(first.state().workerId).toBe(lease.workerId)
 })
 
-test('a late write of a former lease does not drop the newer one', async () => {
+test('a late write with a former lease does not end the newer one', async () => {
   const first = await cluster.startWorker('first', endless)
   await owns(first, 256)
-  const [former] = first.holder.leases.values()
-  if (!former) throw new Error('holds nothing')
+  const [former] = first.host.leases.values()
+  if (!former) throw new Error('owns nothing')
   await cluster.db.$client`UPDATE shard_leases SET epoch = epoch + 2 WHERE shard = ${former.shard}`
   const newer = await vi.waitFor(() => {
-    const held = first.holder.leases.get(former.shard)
+    const held = first.host.leases.get(former.shard)
     expect(held?.epoch).toBeGreaterThan(former.epoch)
     return held
   }, eventually)
   first.lose(former)
   expect(newer?.isValid()).toBe(true)
-  await everyShardHasOneHolder(cluster, [first])
-  expect(first.holder.dropped).toEqual([{ shard: former.shard, why: 'lost' }])
+  await everyShardHasOneHost(cluster, [first])
+  expect(first.host.stopped).toEqual([{ shard: former.shard, why: 'lost' }])
 })
 
-test('notices by itself that a shard has another owner', async () => {
+test('notices that a shard has another owner', async () => {
   const worker = await cluster.startWorker('first', endless)
   await owns(worker, 256)
   await cluster.db.$client`UPDATE shard_leases SET epoch = epoch + 1 WHERE shard = 5`
-  await vi.waitFor(() => expect(worker.holder.dropped).toEqual([{ shard: 5, why: 'lost' }]), eventually)
+  await vi.waitFor(() => expect(worker.host.stopped).toEqual([{ shard: 5, why: 'lost' }]), eventually)
   await owns(worker, 256)
-  expect(worker.holder.leases.get(5)?.epoch).toBe((await epochsOf(cluster.db)).get(5))
+  expect(worker.host.leases.get(5)?.epoch).toBe((await epochsOf(cluster.db)).get(5))
 })
 
-test('claims anew what could not be taken', async () => {
+test('claims shards again that could not be started', async () => {
   let failures = 0
-  const holder = makeRecordingHolder({
-    async take() {
+  const host = makeRecordingHost({
+    async start() {
       failures += 1
       if (failures <= 2) throw new Error('The devices cannot be read')
     },
   })
-  const worker = await cluster.startWorker('first', endless, { holder })
+  const worker = await cluster.startWorker('first', endless, { host })
   await owns(worker, 256)
   const claimedAgain = [...(await epochsOf(cluster.db)).values()].filter((epoch) => epoch > 1)
   expect(claimedAgain).toHaveLength(2 * 32)
 })
 
-test('drops all as lost without waiting for a database that does not answer', async () => {
+test('stops all shards as lost without waiting for a database that does not answer', async () => {
   const worker = await cluster.startWorker('first', endless)
   await owns(worker, 256)
-  worker.lookLink.freeze()
+  worker.queryLink.freeze()
   await cluster.db.$client`UPDATE workers SET state = 'dead'`
-  await vi.waitFor(() => expect(worker.holder.dropped).toHaveLength(256), { timeout: 2000 })
-  expect(new Set(worker.holder.dropped.map(({ why }) => why))).toEqual(new Set(['lost']))
+  await vi.waitFor(() => expect(worker.host.stopped).toHaveLength(256), { timeout: 2000 })
+  expect(new Set(worker.host.stopped.map(({ why }) => why))).toEqual(new Set(['lost']))
 })
 
 async function lapsed(): Promise<number> {

@@ -99,7 +99,8 @@ test.each<{ name: string; view: View; memory?: Memory; claim?: number[]; release
   },
   {
     name: 'releases no more than the others miss, less what is unowned',
-    view: viewOf({ owns: [1, 6], unowned: [{ shard: 7, linked: 0 }], deviceCounts: counts(0, 0) }),
+    // The counts of workers and the unowned shards are read by two statements, so they may disagree.
+    view: viewOf({ owns: [1, 7], unowned: [{ shard: 7, linked: 0 }], deviceCounts: counts(0, 0) }),
     release: [0, 5],
   },
   {

@@ -20,7 +20,7 @@ test('shares add up to all shards and differ by one at most', () => {
   )
 })
 
-test('a worker that joins grows nobody, one that leaves shrinks nobody', () => {
+test('a worker that joins grows no share, one that leaves shrinks none', () => {
   fc.assert(
     fc.property(shardCounts, workerCounts, fc.nat(), (shards, workers, seed) => {
       const before = sharesOf(shards, workers)
@@ -33,7 +33,7 @@ test('a worker that joins grows nobody, one that leaves shrinks nobody', () => {
   )
 })
 
-test('claims no more than is wanted and fits', () => {
+test('claims no more shards than are wanted and fit', () => {
   fc.assert(
     fc.property(
       shardList,
@@ -80,7 +80,7 @@ test('releases the cheapest shards, no more than the receivers miss and have roo
   )
 })
 
-test('gives linked devices away up to the surplus, then what is cheap, and forgets no shard', () => {
+test('releases linked devices up to the surplus first, then cheap shards, and forgets none', () => {
   const held = [0, 0, 1, 1, 2, 5].map((linked, shard) => ({ shard, linked }))
   const orderOf = (surplus: number) => orderForRelease(held, surplus).map(({ shard }) => shard)
   expect(orderOf(0)).toEqual([0, 1, 2, 3, 4, 5])
@@ -94,7 +94,7 @@ test('gives linked devices away up to the surplus, then what is cheap, and forge
   )
 })
 
-test('gives those below their share no more devices at a time than they log in within a second', () => {
+test('releases no more devices at a time than the receivers log in within a second', () => {
   const movable = Array.from({ length: 10 }, (_, shard) => ({ shard, linked: 1 }))
   const load = { linked: 0, capacity: 500, largestCapacity: 500 }
   const newcomer = { missing: 10, load, opening: 0 }
@@ -104,15 +104,15 @@ test('gives those below their share no more devices at a time than they log in w
   expect(plan(0, [])).toHaveLength(2)
   expect(plan(1, [])).toHaveLength(1)
   expect(plan(2, [])).toEqual([])
-  // What another has released goes to the newcomer as well.
+  // Shards that another worker has released go to the newcomer as well.
   expect(plan(1, [{ linked: 1 }])).toEqual([])
   expect(plan(2, [], newcomer)).toHaveLength(2)
-  // Shards of many devices go one by one, to each of them.
+  // Shards with many devices go to each receiver one at a time.
   expect(plan(2, [{ linked: 24 }], newcomer)).toEqual([])
   expect(plan(0, [{ linked: 24 }], newcomer)).toHaveLength(2)
 })
 
-test('hands all shards over in waves of no more devices than their size, those without devices with the last', () => {
+test('hands over in waves of limited size, shards without devices with the last wave', () => {
   fc.assert(
     fc.property(shardList, (held) => {
       const size = waveSize(sum(held.map(({ linked }) => linked)), 1)
@@ -123,7 +123,7 @@ test('hands all shards over in waves of no more devices than their size, those w
         left = left.filter((shard) => !wave.includes(shard))
       }
       expect(new Set(waves.flat())).toEqual(new Set(held))
-      // A shard goes as a whole, so two waves together are at least as large as one should be.
+      // Shards are not split, so only two waves together are at least as large as the wave size.
       expect(waves.length).toBeLessThanOrEqual(24)
       for (const wave of waves.slice(0, -1)) expect(wave.every(({ linked }) => linked > 0)).toBe(true)
       for (const wave of waves.filter((given) => given.filter(({ linked }) => linked > 0).length > 1))
@@ -132,7 +132,7 @@ test('hands all shards over in waves of no more devices than their size, those w
   )
 })
 
-test('leaves to others what those below their share have room for', () => {
+test('leaves shards to workers below their share that have room', () => {
   const receivers = [
     { missing: 2, load: { linked: 97, capacity: 100, largestCapacity: 100 } },
     { missing: 0, load: { linked: 50, capacity: 100, largestCapacity: 100 } },
@@ -146,12 +146,12 @@ test.each([
   ['an empty worker', 0, true],
   ['a worker that is half full', 50, true],
   ['a worker that is more than half full', 51, false],
-])('a shard with more devices than any worker may have: %s', (_, linked, isTaken) => {
+])('an oversized shard is claimed by a worker that is at most half full: %s', (_, linked, isTaken) => {
   const load = { linked, capacity: 100, largestCapacity: 100 }
   expect(chooseClaims([{ shard: 7, linked: 101 }], 1, load)).toEqual(isTaken ? [7] : [])
 })
 
-test('takes one oversized shard and then no other shard with devices', () => {
+test('claims one oversized shard and then no other shard with devices', () => {
   const unowned = [101, 102, 1, 0].map((linked, shard) => ({ shard, linked }))
   expect(chooseClaims(unowned, 4, { linked: 0, capacity: 100, largestCapacity: 100 })).toEqual([0, 3])
 })
@@ -161,7 +161,7 @@ test('leaves a shard to a larger worker that has the capacity for it', () => {
   expect(chooseClaims([{ shard: 0, linked: 101 }], 1, load)).toEqual([])
 })
 
-test('never releases an oversized shard, so that it does not go to and fro', () => {
+test('never releases an oversized shard, so that it does not move back and forth', () => {
   const receiver = { missing: 1, load: { linked: 0, capacity: 100, largestCapacity: 100 }, opening: 0 }
   const surplus = { movable: [{ shard: 0, linked: 101 }], excess: 1, surplusDevices: 101, unowned: [] }
   expect(planReleases(surplus, [receiver])).toEqual([])

@@ -5,11 +5,11 @@ import {
   type Cluster,
   endless,
   eventually,
-  makeRecordingHolder,
+  makeRecordingHost,
   openCluster,
   owns,
   quick,
-  type RecordingHolder,
+  type RecordingHost,
   startPair,
   statesByName,
 } from './ownership-cluster.ts'
@@ -23,21 +23,21 @@ afterEach(() => cluster.close())
 
 test('a worker that stops hands its shards over within a second', async () => {
   const [first, second] = await startPair(cluster, endless)
-  const leases = [...first.holder.leases.values()]
+  const leases = [...first.host.leases.values()]
   const startedMs = performance.now()
   await Promise.all([first.close(), owns(second, 256)])
   expect(performance.now() - startedMs).toBeLessThan(1000)
-  expect(first.holder.dropped.filter(({ why }) => why === 'released')).toHaveLength(256)
+  expect(first.host.stopped.filter(({ why }) => why === 'released')).toHaveLength(256)
   expect(leases.some((lease) => lease.isValid())).toBe(false)
   expect(await statesByName(cluster.db)).toEqual({ first: 'dead', second: 'live' })
 })
 
-test('hands senders over a few at a time, and all at once when nobody is left to take them', async () => {
+test('hands senders over in small waves, and all at once when no other worker is left', async () => {
   const [first, second] = await startPair(cluster, endless)
-  for (const { holder } of [first, second])
-    for (const shard of holder.leases.keys()) if (holder.linked.size < 10) holder.linked.set(shard, 1)
-  const linkedShards = [...first.holder.linked.keys()]
-  const wavesOf = watchDrops(first.holder)
+  for (const { host } of [first, second])
+    for (const shard of host.leases.keys()) if (host.linked.size < 10) host.linked.set(shard, 1)
+  const linkedShards = [...first.host.linked.keys()]
+  const wavesOf = watchStops(first.host)
   await Promise.all([first.close(), owns(second, 256)])
   const waves = wavesOf()
   expect(waves.map((wave) => wave.filter((shard) => linkedShards.includes(shard)).length)).toEqual(
@@ -45,12 +45,12 @@ test('hands senders over a few at a time, and all at once when nobody is left to
   )
   expect(waves.map((wave) => wave.length)).toEqual([2, 2, 2, 2, 120])
 
-  const lastWavesOf = watchDrops(second.holder)
+  const lastWavesOf = watchStops(second.host)
   await second.close()
   expect(lastWavesOf().map((wave) => wave.length)).toEqual([256])
 })
 
-test('the next senders stay until the last ones are online again', async () => {
+test('the next wave waits until the senders of the last one are online again', async () => {
   const { first, waves, setConnected } = await startPairWithSenders(4)
   const stopped = first.close()
   await vi.waitFor(() => expect(waves()).toHaveLength(1), eventually)
@@ -61,7 +61,7 @@ test('the next senders stay until the last ones are online again', async () => {
   expect(waves().map((wave) => wave.length)).toEqual([2, 126])
 })
 
-test('senders that do not come online again hold the others up for their part of the time', async () => {
+test('senders that do not come online again delay the next wave only for their part of the time', async () => {
   const { first, waves } = await startPairWithSenders(4)
   const startedMs = performance.now()
   await first.close()
@@ -69,15 +69,15 @@ test('senders that do not come online again hold the others up for their part of
   expect(performance.now() - startedMs).toBeLessThan(6000)
 })
 
-test('leases stay valid while a stopping worker finishes what is on the wire', async () => {
+test('leases stay valid while a stopping worker finishes messages in flight', async () => {
   let finish = () => {}
   const wire = new Promise<void>((resolve) => {
     finish = resolve
   })
-  const holder = makeRecordingHolder({ drop: () => wire })
-  const worker = await cluster.startWorker('first', quick, { holder })
+  const host = makeRecordingHost({ stop: () => wire })
+  const worker = await cluster.startWorker('first', quick, { host })
   await owns(worker, 256)
-  const [lease] = holder.leases.values()
+  const [lease] = host.leases.values()
   const stopped = worker.close()
   await vi.waitFor(async () => expect(await statesByName(cluster.db)).toEqual({ first: 'draining' }))
   expect(lease?.isValid()).toBe(true)
@@ -91,11 +91,11 @@ test('a restart under the same name takes the shards back without waiting for th
   killed.link.cut()
   const restarted = await cluster.startWorker('first', endless)
   await owns(restarted, 128)
-  expect(restarted.holder.taken).toHaveLength(128)
-  expect(other.holder.leases.size).toBe(128)
+  expect(restarted.host.started).toHaveLength(128)
+  expect(other.host.leases.size).toBe(128)
 })
 
-test('goes on claiming while the holder takes its time', async () => {
+test('continues to claim while the host starts shards slowly', async () => {
   const first = await cluster.startWorker('first', endless)
   await owns(first, 256)
   let finish = () => {}
@@ -103,35 +103,35 @@ test('goes on claiming while the holder takes its time', async () => {
     finish = resolve
   })
   const second = await cluster.startWorker('second', endless, {
-    holder: makeRecordingHolder({ take: () => reading }),
+    host: makeRecordingHost({ start: () => reading }),
   })
   await vi.waitFor(() => expect(second.state().ownedShards).toBe(128), eventually)
   await first.close()
   await vi.waitFor(() => expect(second.state().ownedShards).toBe(256), eventually)
-  expect(second.holder.leases.size).toBe(0)
+  expect(second.host.leases.size).toBe(0)
   finish()
   await owns(second, 256)
 })
 
-test.each(['cut', 'freeze'] as const)('stops although Postgres is away: %s', async (fault) => {
+test.each(['cut', 'freeze'] as const)('stops when Postgres is unavailable: %s', async (fault) => {
   const worker = await cluster.startWorker('first', quick)
   await owns(worker, 256)
   worker.link[fault]()
   const startedMs = performance.now()
   await worker.close()
   expect(performance.now() - startedMs).toBeLessThan(12_000)
-  expect(worker.holder.dropped).toHaveLength(256)
+  expect(worker.host.stopped).toHaveLength(256)
 })
 
-/** The first of them holds so many linked senders, which go offline with their shards. */
+/** The first one owns `count` linked senders, which go offline with their shards. */
 async function startPairWithSenders(count: number) {
   const sql = cluster.db.$client
   const [first] = await startPair(cluster, endless)
   await addLinkedDevices(cluster, 256)
-  const linked = [...first.holder.leases.keys()].slice(0, count)
-  for (const shard of linked) first.holder.linked.set(shard, 1)
+  const linked = [...first.host.leases.keys()].slice(0, count)
+  for (const shard of linked) first.host.linked.set(shard, 1)
   await sql`UPDATE devices SET has_credentials = shard = ANY(${linked})`
-  const waves = watchDrops(first.holder, async (shards) => {
+  const waves = watchStops(first.host, async (shards) => {
     await sql`UPDATE devices SET offline_since = now() WHERE shard = ANY(${shards})`
   })
   const setConnected = (shards: number[]) =>
@@ -139,17 +139,17 @@ async function startPairWithSenders(count: number) {
   return { first, waves, setConnected }
 }
 
-/** The shards of each call of `drop` from now on. */
-function watchDrops(
-  holder: RecordingHolder,
+/** The shards of each call of `stop` from now on. */
+function watchStops(
+  host: RecordingHost,
   afterwards: (shards: number[]) => Promise<void> = async () => undefined,
 ): () => number[][] {
-  const { drop } = holder
-  const drops: number[][] = []
-  holder.drop = async (shards, why) => {
-    drops.push(shards)
-    await drop(shards, why)
+  const { stop } = host
+  const stops: number[][] = []
+  host.stop = async (shards, why) => {
+    stops.push(shards)
+    await stop(shards, why)
     await afterwards(shards)
   }
-  return () => drops
+  return () => stops
 }

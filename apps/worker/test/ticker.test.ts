@@ -41,13 +41,13 @@ test('runs at once, again and again, and when it is woken', async () => {
 })
 
 test('runs earlier when the last run asks for it', async () => {
-  const { passed } = start({ againInMs: 10 })
+  const { passed } = start({ nextInMs: 10 })
   await passed(0)
   expect(await passed(100)).toBe(11)
 })
 
 test('rests after a run, however often it is woken and whatever is due', async () => {
-  const { ticker, passed } = start({ againInMs: 0, restMs: 200 })
+  const { ticker, passed } = start({ nextInMs: 0, restMs: 200 })
   await passed(0)
   for (let ms = 0; ms < 1000; ms += 10) {
     ticker.wake()

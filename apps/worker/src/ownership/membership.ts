@@ -3,16 +3,16 @@ import type { Database } from '@wagate/db/client'
 import { registerWorker, registerWorkerAgain, renewWorker } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/runtime/logger'
 
-/** This process as the other workers know it. A dead one stays dead: the process goes on under a fresh id. */
+/** This process as the other workers know it. A dead registration stays dead, so the process continues under a new id. */
 export type Registration = {
   readonly workerId: string
   readonly isDead: boolean
-  /** Renewed lately enough that nobody can have taken the shards, by this process's monotonic clock. */
+  /** Renewed recently enough that no other worker can own the shards, by the monotonic clock of this process. */
   isValid(): boolean
 }
 
 export type MembershipOptions = {
-  /** A pool of one connection that nothing else uses: a heartbeat must not wait for another query. */
+  /** A pool of one connection for heartbeats only: they must not wait for other queries. */
   db: Database
   logger: Logger
   name: string
@@ -23,7 +23,7 @@ export type MembershipOptions = {
 
 export type Membership = {
   current(): Registration | undefined
-  /** Registers under a fresh id; the first time this ends an earlier process of the same name. */
+  /** Registers under a new id. The first registration marks an earlier process of the same name dead. */
   join(): Promise<Registration>
   /** Resolves to false when another worker marked this one dead. */
   renew(): Promise<boolean>
@@ -62,9 +62,12 @@ export function makeMembership(options: MembershipOptions): Membership {
       } else {
         const givenName = await registerWorkerAgain(db, worker)
         if (givenName !== name)
-          logger.warn({ name, givenName }, 'Another worker has the same name: give each its WORKER_NAME')
+          logger.warn(
+            { name, givenName },
+            'Another worker has the same name; set a different WORKER_NAME for each',
+          )
       }
-      logger.info({ workerId: worker.id }, 'The worker is registered')
+      logger.info({ workerId: worker.id }, 'Worker registered')
       return remember(worker.id, sentAtMs)
     },
 

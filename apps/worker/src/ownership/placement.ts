@@ -7,8 +7,8 @@ import {
 } from '@wagate/db/queries/shard-leases'
 import { type LiveWorker, listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/shared/logger'
-import type { HeldShards } from './held-shards.ts'
 import type { Registration } from './membership.ts'
+import type { OwnedShards } from './owned-shards.ts'
 import { makePlacementWarnings } from './placement-warnings.ts'
 import { afterClaim, emptyMemory, needsDeviceCounts, type Plan, planTick } from './plan.ts'
 import type { NextRun } from './ticker.ts'
@@ -17,7 +17,7 @@ import type { DeviceCounts, View } from './view.ts'
 export type PlacementOptions = {
   db: Database
   logger: Logger
-  held: HeldShards
+  owned: OwnedShards
   shards: number
   capacity: number
   patience: WorkerTimeouts
@@ -39,7 +39,7 @@ export type Placement = {
 
 /** Brings the shards of this worker to its share, by the plans of `planTick`. */
 export function makePlacement(options: PlacementOptions): Placement {
-  const { db, logger, held, shards, capacity, patience, tickMs, publishShardsChanged } = options
+  const { db, logger, owned, shards, capacity, patience, tickMs, publishShardsChanged } = options
   const warn = makePlacementWarnings({ logger, capacity })
   let memory = emptyMemory
   let unplaced = 0
@@ -48,13 +48,13 @@ export function makePlacement(options: PlacementOptions): Placement {
     ...polled,
     nowMs: performance.now(),
     selfId: workerId,
-    owned: held.list(),
+    owned: owned.list(),
     shards,
     capacity,
     tickMs,
   })
 
-  const listOversized = () => held.list().filter(({ linked }) => linked > capacity)
+  const listOversized = () => owned.list().filter(({ linked }) => linked > capacity)
 
   async function countDevices(): Promise<Map<string, DeviceCounts>> {
     return new Map((await countLinkedDevicesByOwner(db)).map(({ owner, ...counts }) => [owner, counts]))
@@ -76,8 +76,8 @@ export function makePlacement(options: PlacementOptions): Placement {
       memory = afterClaim(memory, { nowMs: performance.now(), tickMs })
       const linkedOf = new Map(unowned.map(({ shard, linked }) => [shard, linked]))
       // Not awaited: it takes seconds on a busy machine, and other workers may die in the meantime.
-      void held.take(
-        claimed.map((owned) => ({ ...owned, linked: linkedOf.get(owned.shard) ?? 0 })),
+      void owned.add(
+        claimed.map((lease) => ({ ...lease, linked: linkedOf.get(lease.shard) ?? 0 })),
         registration,
       )
     }
@@ -86,8 +86,8 @@ export function makePlacement(options: PlacementOptions): Placement {
 
   async function release({ workerId }: Registration, chosen: number[]): Promise<void> {
     if (chosen.length === 0) return
-    const leaving = held.list().filter(({ shard }) => chosen.includes(shard))
-    await held.dropReleased(chosen)
+    const leaving = owned.list().filter(({ shard }) => chosen.includes(shard))
+    await owned.stopReleased(chosen)
     await releaseShards(db, workerId, leaving)
     await publishShardsChanged()
     logger.info({ shards: chosen.length }, 'Released shards to under-loaded workers')
@@ -115,7 +115,7 @@ export function makePlacement(options: PlacementOptions): Placement {
       const lost = await claim(registration, plan.claim, polled)
       await release(registration, plan.release)
       const pollsAgain = plan.retriesLostClaims && lost > 0
-      return { againInMs: pollsAgain ? 0 : plan.nextPollMs, restMs: plan.restMs }
+      return { nextInMs: pollsAgain ? 0 : plan.nextPollMs, restMs: plan.restMs }
     },
   }
 }

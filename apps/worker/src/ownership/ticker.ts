@@ -1,15 +1,15 @@
 import type { Running } from '@wagate/runtime/running'
 
 export type Ticker = Running & {
-  /** Runs as soon as the last run allows, or once more after the one that goes on. */
+  /** Runs as soon as the last run allows, or once more after the current one. */
   wake(): void
 }
 
 /** What a run says about the next one. */
 export type NextRun = {
   /** Earlier than usual. */
-  againInMs?: number
-  /** Not sooner than this, also when it is woken. */
+  nextInMs?: number
+  /** Not sooner than this, even when it is woken. */
   restMs?: number
 }
 
@@ -21,31 +21,31 @@ type TickerOptions = {
   onError: (error: unknown) => void
 }
 
-/** Runs at once and then again and again, never two runs at a time. `close` waits for the one that goes on. */
+/** Runs at once and then periodically, one run at a time. `close` waits for the current run. */
 export function startTicker({ everyMs, retryMs = everyMs, run, onError }: TickerOptions): Ticker {
-  let closed = false
-  let awake = false
+  let isClosed = false
+  let isWoken = false
   let notBeforeMs = 0
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
 
   async function runOnce(): Promise<void> {
-    awake = false
+    isWoken = false
     let pauseMs = everyMs
     try {
-      const { againInMs = everyMs, restMs = 0 } = (await run()) ?? {}
+      const { nextInMs = everyMs, restMs = 0 } = (await run()) ?? {}
       notBeforeMs = performance.now() + restMs
-      pauseMs = Math.min(pauseMs, againInMs)
+      pauseMs = Math.min(pauseMs, nextInMs)
     } catch (error) {
       pauseMs = retryMs
       onError(error)
     }
     running = undefined
-    startIn(awake ? 0 : pauseMs)
+    startIn(isWoken ? 0 : pauseMs)
   }
 
   function startIn(pauseMs: number): void {
-    if (closed) return
+    if (isClosed) return
     clearTimeout(timer)
     timer = setTimeout(start, Math.max(pauseMs, notBeforeMs - performance.now()))
   }
@@ -57,11 +57,11 @@ export function startTicker({ everyMs, retryMs = everyMs, run, onError }: Ticker
   start()
   return {
     wake() {
-      awake = true
+      isWoken = true
       if (!running) startIn(0)
     },
     async close() {
-      closed = true
+      isClosed = true
       clearTimeout(timer)
       await running
     },

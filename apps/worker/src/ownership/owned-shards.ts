@@ -1,0 +1,149 @@
+import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import type { Logger } from '@wagate/shared/logger'
+import type { Lease, ShardHost } from './lease.ts'
+import type { Registration } from './membership.ts'
+
+type ClaimedShard = OwnedShard & { linked: number }
+
+export type OwnedShards = {
+  linkedDevices(): number
+  /** Those with a valid lease. */
+  list(): (ClaimedShard & { isMovable: boolean })[]
+  /** They count as owned at once. Those that the host fails to start are lost. Never rejects. */
+  add(claimed: ClaimedShard[], registration: Registration): Promise<void>
+  /** Ends the lease at once; `stopLost` stops the shard. False when this lease is not owned any more. */
+  lose(lease: OwnedShard): boolean
+  loseAll(): void
+  stopLost(): Promise<void>
+  /** Leases stay valid while messages in flight are finished. */
+  stopReleased(shards: number[]): Promise<void>
+  /** From now on `add` loses what it is given. */
+  refuseMore(): void
+}
+
+type Entry = {
+  lease: Lease
+  /** Linked devices at the time of the claim, which count until the host knows them. */
+  claimedLinked: number
+  isStarted: boolean
+  isLost: boolean
+  isEnded: boolean
+}
+
+/** Starting more shards at once delays the heartbeat until other workers mark this one dead, and then the next one. */
+const startedAtOnce = 32
+
+/** The leases of this worker. The host gets one call at a time. */
+export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
+  const entries = new Map<number, Entry>()
+  const inTurn = makeTurns()
+  let isClosing = false
+
+  function linkedOf({ lease, isStarted, claimedLinked }: Entry): number {
+    return isStarted ? host.linkedDevices(lease.shard) : claimedLinked
+  }
+
+  async function start(batch: Entry[]): Promise<void> {
+    try {
+      await inTurn(async () => {
+        if (isClosing) return batch.forEach(endAsLost)
+        await host.start(batch.map(({ lease }) => lease))
+        for (const entry of batch) entry.isStarted = true
+      })
+    } catch (error) {
+      logger.error({ err: error, shards: batch.length }, 'Could not start shards')
+      batch.forEach(endAsLost)
+    }
+  }
+
+  async function stop(stopping: Entry[], why: 'released' | 'lost'): Promise<void> {
+    if (stopping.length === 0) return
+    const shards = stopping.map(({ lease }) => lease.shard)
+    try {
+      await host.stop(shards, why)
+    } catch (error) {
+      logger.error({ err: error, shards, why }, 'Could not stop shards cleanly')
+    }
+    for (const entry of stopping) {
+      entry.isEnded = true
+      entries.delete(entry.lease.shard)
+    }
+  }
+
+  const listLost = () => [...entries.values()].filter(({ isLost }) => isLost)
+
+  return {
+    linkedDevices: () => [...entries.values()].reduce((total, entry) => total + linkedOf(entry), 0),
+
+    list: () =>
+      [...entries.values()]
+        .filter(({ isEnded }) => !isEnded)
+        .map((entry) => {
+          const { shard, epoch } = entry.lease
+          return { shard, epoch, linked: linkedOf(entry), isMovable: !host.isPairing(shard) }
+        }),
+
+    async add(claimed, registration) {
+      const added = claimed
+        .toSorted((a, b) => b.linked - a.linked)
+        .map((shard) => makeEntry(shard, registration))
+      for (const entry of added) entries.set(entry.lease.shard, entry)
+      for (let first = 0; first < added.length; first += startedAtOnce)
+        await start(added.slice(first, first + startedAtOnce))
+    },
+
+    lose({ shard, epoch }) {
+      const entry = entries.get(shard)
+      if (entry?.lease.epoch !== epoch) return false
+      endAsLost(entry)
+      return true
+    },
+
+    loseAll: () => entries.forEach(endAsLost),
+
+    async stopLost() {
+      // Without lost shards there is nothing to wait for, least of all for a long start.
+      if (listLost().length > 0) await inTurn(() => stop(listLost(), 'lost'))
+    },
+
+    stopReleased: (shards) =>
+      inTurn(() => {
+        const released = shards.flatMap((shard) => entries.get(shard) ?? [])
+        return stop(
+          released.filter(({ isLost }) => !isLost),
+          'released',
+        )
+      }),
+
+    refuseMore() {
+      isClosing = true
+    },
+  }
+}
+
+function makeEntry({ shard, epoch, linked }: ClaimedShard, registration: Registration): Entry {
+  const isValid = () => !entry.isEnded && registration.isValid()
+  const entry: Entry = {
+    lease: { shard, epoch, workerId: registration.workerId, isValid },
+    claimedLinked: linked,
+    isStarted: false,
+    isLost: false,
+    isEnded: false,
+  }
+  return entry
+}
+
+function endAsLost(entry: Entry): void {
+  entry.isLost = true
+  entry.isEnded = true
+}
+
+/** Runs one task after the other, also when one fails. */
+function makeTurns(): (work: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined)
+    return turn
+  }
+}

@@ -1,0 +1,41 @@
+import type { CommandHandlers } from '@wagate/shared/commands'
+import type { Running } from '@wagate/shared/running'
+import type { DeviceContext } from '../context.ts'
+import { type Device, makeDevice } from '../device/device.ts'
+import type { Lease } from '../ownership/lease.ts'
+
+export type HostedShard = {
+  readonly lease: Lease
+  /** By id. A device is added when it is first mentioned. */
+  readonly devices: Map<number, Device>
+  /** Of its command queue. */
+  consumer: Promise<Running>
+  /** Devices with credentials. */
+  linked: number
+}
+
+export function makeHostedShard(lease: Lease): HostedShard {
+  return { lease, devices: new Map(), consumer: notStarted, linked: 0 }
+}
+
+export function deviceOf(context: DeviceContext, shard: HostedShard, deviceId: number): Device {
+  const known = shard.devices.get(deviceId)
+  if (known) return known
+  const made = makeDevice(context, shard.lease, deviceId)
+  shard.devices.set(deviceId, made)
+  return made
+}
+
+export function commandHandlersOf(context: DeviceContext, shard: HostedShard): CommandHandlers {
+  const find = ({ deviceId }: { deviceId: number }) => deviceOf(context, shard, deviceId)
+  const reconcile = async (command: { deviceId: number }) => find(command).look()
+  return {
+    send: async (command) => find(command).wake(),
+    'start-session': reconcile,
+    'end-session': reconcile,
+    'apply-settings': reconcile,
+    'check-number': async (command) => find(command).checkNumber(command.number),
+  }
+}
+
+const notStarted: Promise<Running> = Promise.resolve({ close: async () => undefined })

@@ -1,0 +1,82 @@
+import { leaveDevices, takeDevices } from '@wagate/db/queries/device-state'
+import type { Running } from '@wagate/shared/running'
+import { within } from '@wagate/shared/within'
+import type { DeviceContext } from '../context.ts'
+import { startExpiry } from '../expiry.ts'
+import type { Lease, ShardHost } from '../ownership/lease.ts'
+import { makeConsumerStarts } from './consumer-starts.ts'
+import { deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
+import { startWorkPoll } from './work-poll.ts'
+
+/** `waitingDevices`: at the last poll for work. */
+type DeviceCounts = { onlineDevices: number; waitingDevices: number }
+
+/** If Postgres is down, the next owner marks the devices offline. */
+const markOfflineMsMax = 500
+
+/** Runs the devices and the command queues of the owned shards. */
+export function startShardHost(context: DeviceContext): ShardHost & Running & { counts(): DeviceCounts } {
+  const { db, logger } = context
+  const hosted = new Map<number, HostedShard>()
+  const work = startWorkPoll(context, hosted)
+  const consumers = makeConsumerStarts({ context, hosted, onDropped: work.poll })
+  const expiry = startExpiry(context, () => [...hosted.values()].map(({ lease }) => lease))
+
+  async function stop(numbers: number[], why: 'released' | 'lost'): Promise<void> {
+    const stopping = numbers.flatMap((number) => hosted.get(number) ?? [])
+    for (const number of numbers) hosted.delete(number)
+    await Promise.all([
+      why === 'released' && within(markOfflineMsMax, markOffline(stopping)),
+      ...stopping.map(async ({ devices, consumer }) => {
+        await (await consumer).close()
+        await Promise.all([...devices.values()].map((device) => device.close(why)))
+      }),
+    ])
+  }
+
+  async function markOffline(shards: HostedShard[]): Promise<void> {
+    try {
+      await leaveDevices(
+        db,
+        shards.map(({ lease }) => lease),
+      )
+    } catch (error) {
+      logger.warn({ err: error }, 'Could not mark released devices offline')
+    }
+  }
+
+  const devicesOf = (number: number) => [...(hosted.get(number)?.devices.values() ?? [])]
+
+  return {
+    async start(leases: Lease[]) {
+      const starting = leases.map(makeHostedShard)
+      for (const shard of starting) hosted.set(shard.lease.shard, shard)
+      for (const { id, shard: number, hasWaiting } of await takeDevices(db, leases)) {
+        const shard = hosted.get(number)
+        if (!shard) continue
+        const device = deviceOf(context, shard, id)
+        if (hasWaiting) device.wake()
+        device.look()
+      }
+      await work.countLinked(leases.map(({ shard }) => shard))
+      // Not awaited: sessions open in the meantime. The poll that follows finds what was accepted before.
+      void consumers.start(starting)
+    },
+    stop,
+    linkedDevices: (number) => hosted.get(number)?.linked ?? 0,
+    isPairing: (number) => devicesOf(number).some((device) => device.isPairing()),
+    counts() {
+      const devices = [...hosted.keys()].flatMap(devicesOf)
+      return {
+        onlineDevices: devices.filter((device) => device.isOnline()).length,
+        waitingDevices: work.waitingDevices(),
+      }
+    },
+    async close() {
+      await work.close()
+      await expiry.close()
+      await stop([...hosted.keys()], 'lost')
+      await consumers.close()
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { countLinkedDevices, type DeviceState, listDevicesWithWork } from '@wagate/db/queries/device-state'
+import type { Running } from '@wagate/shared/running'
+import { makeSingleFlight } from '@wagate/shared/single-flight'
+import type { DeviceContext } from '../context.ts'
+import type { Device } from '../device/device.ts'
+import { deviceOf, type HostedShard } from './hosted-shard.ts'
+
+export type WorkPoll = Running & {
+  /** Polls now, or once more after the current poll. */
+  poll(): void
+  countLinked(shards: number[]): Promise<void>
+  /** Devices with waiting messages, at the last poll. */
+  waitingDevices(): number
+}
+
+/** Finds in the database what a lost command would have said, and messages that have become due. */
+export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number, HostedShard>): WorkPoll {
+  const { config, db, logger } = context
+  const poll = makeSingleFlight(pollOnce, (error) => logger.warn({ err: error }, 'Polling for work failed'))
+  const timer = setInterval(poll, config.OUTBOX_POLL_MS)
+  let waitingDevices = 0
+
+  async function pollOnce(): Promise<void> {
+    const shards = [...hosted.keys()]
+    if (shards.length === 0) return
+    const working = await listDevicesWithWork(db, shards)
+    waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
+    for (const state of working) {
+      const shard = hosted.get(state.shard)
+      if (shard) notify(deviceOf(context, shard, state.id), state)
+    }
+    await countLinked(shards)
+  }
+
+  async function countLinked(shards: number[]): Promise<void> {
+    const counts = await countLinkedDevices(db, shards)
+    for (const number of shards) {
+      const shard = hosted.get(number)
+      if (shard) shard.linked = counts.get(number) ?? 0
+    }
+  }
+
+  return {
+    poll,
+    countLinked,
+    waitingDevices: () => waitingDevices,
+    async close() {
+      clearInterval(timer)
+    },
+  }
+}
+
+/** A device that waits for its login needs both: the messages move it forward in the queue. */
+export function notify(
+  device: Pick<Device, 'isDoing' | 'look' | 'wake'>,
+  state: DeviceState & { hasWaiting: boolean },
+): void {
+  if (state.hasWaiting) device.wake()
+  if (!device.isDoing(state)) device.look()
+}

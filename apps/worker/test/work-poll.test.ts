@@ -1,0 +1,74 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DeviceState } from '@wagate/db/queries/device-state'
+import { expect, test } from 'vitest'
+import { makeLoginQueue } from '../src/device/login-queue.ts'
+import { notify } from '../src/shards/work-poll.ts'
+
+const state: DeviceState = {
+  id: 1,
+  accountId: 1,
+  shard: 0,
+  sender: '15550000001',
+  desired: 'linked',
+  desiredRev: 1,
+  isLinked: true,
+  hasStoredCreds: true,
+  isPairing: false,
+  linkGeneration: 1,
+  isRemovable: false,
+  ratePerMinute: null,
+  burst: null,
+  dailyCap: null,
+  restrictedMs: 0,
+}
+
+test('messages that only the poll finds move the login of their device forward', async () => {
+  const queue = makeLoginQueue(1)
+  const endFirst = await queue.acquire(1, () => false)
+  const order: string[] = []
+  const waiting = ['idle', 'with messages'].map((name) => deviceThatLogsIn(queue, name, order))
+  const [idle, withMessages] = waiting
+  if (!idle || !withMessages) throw new Error('no devices')
+  notify(idle, { ...state, hasWaiting: false })
+  notify(withMessages, { ...state, hasWaiting: true })
+  endFirst()
+  await nextTurn()
+  expect(order).toEqual(['with messages', 'idle'])
+})
+
+test.each([
+  { isDoing: true, hasWaiting: false, calls: [] },
+  { isDoing: true, hasWaiting: true, calls: ['wake'] },
+  { isDoing: false, hasWaiting: false, calls: ['look'] },
+  { isDoing: false, hasWaiting: true, calls: ['look', 'wake'] },
+])(
+  'calls $calls when isDoing is $isDoing and hasWaiting is $hasWaiting',
+  ({ isDoing, hasWaiting, calls }) => {
+    const called: string[] = []
+    const device = {
+      isDoing: () => isDoing,
+      look: () => void called.push('look'),
+      wake: () => void called.push('wake'),
+    }
+    notify(device, { ...state, hasWaiting })
+    expect(called.toSorted()).toEqual(calls)
+  },
+)
+
+/** Like a device that waits in the queue: not yet what is desired, and urgent once it has been woken. */
+function deviceThatLogsIn(queue: ReturnType<typeof makeLoginQueue>, name: string, order: string[]) {
+  let isUrgent = false
+  void queue
+    .acquire(1, () => isUrgent)
+    .then((giveBack) => {
+      order.push(name)
+      giveBack()
+    })
+  return {
+    isDoing: () => false,
+    look: () => undefined,
+    wake() {
+      isUrgent = true
+    },
+  }
+}

@@ -1,6 +1,5 @@
-import type { ConnectionEnd } from '../outbox/on-wire.ts'
+import type { ConnectionEnd } from '../outbox/in-flight.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import type { Outcome } from '../session/outcomes.ts'
 import { isStreamError } from '../session/reconnect-policy.ts'
 import { type Connection, type ConnectionStart, openConnection } from './connection.ts'
 import { makeConnectionHistory, pauseAfter } from './connection-history.ts'
@@ -37,7 +36,7 @@ type ConnectorHooks = {
 }
 
 export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connector {
-  const { context, logger, pacing, status } = scope
+  const { context, logger, status } = scope
   const history = makeConnectionHistory()
   let state: ConnectionState<Connection, Outbox> = initialState
 
@@ -50,18 +49,12 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
         state = opened(state, connection)
         hooks.onOpen()
       },
-      onOutcome,
       async onClosed(code) {
         if (connectionOf(state) === connection) await handleEnd(connection, code)
       },
       onError: hooks.onError,
     })
     state = connecting(state, start.kind, connection)
-  }
-
-  function onOutcome(waId: string, outcome: Outcome): void {
-    if (outcome.kind !== 'refused') pacing.settle(waId)
-    if (state.kind === 'online') state.outbox.settle(waId, outcome)
   }
 
   async function handleEnd(ended: Connection, code: number | undefined): Promise<void> {

@@ -66,7 +66,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
-    const at = { nowMs: performance.now(), isPaceApplied: pacing.isAt }
+    const at = { nowMs: performance.now(), isPaceApplied: pacing.isApplied }
     return planDevice(facts, connector.state(), at)
   }
 

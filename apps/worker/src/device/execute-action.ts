@@ -70,7 +70,7 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     status.note({ connection: 'online', reason: null }),
   ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
-  const { vault, resolver, retries, addressees } = scope
+  const { vault, resolver, retries, addressees, outcomes } = scope
   const { accountId, restrictedMs } = facts
   const recorder = makeRecorder(context, { ...facts, lease })
   const device = {
@@ -83,6 +83,7 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     retries,
     addressees,
     recorder,
+    outcomes,
     restrictedMs,
   }
   connector.startSending(({ session }) => startOutbox(context, device, session.sock))

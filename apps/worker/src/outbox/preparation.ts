@@ -3,7 +3,7 @@ import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { MediaError } from '../media/media-error.ts'
 import { uploadMedia } from './content.ts'
-import type { Delivery } from './delivery.ts'
+import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 
 /** `unclaimed`: canceled, or the shard has another owner. */
@@ -13,7 +13,7 @@ type Prepared = 'ready' | 'failed' | 'unclaimed'
 export function makePreparation(
   context: DeviceContext,
   device: OutboxDevice,
-  delivery: Delivery,
+  results: MessageResults,
   sock: WASocket,
 ): (message: WaitingMessage) => Promise<Prepared> {
   const { lease, retries, vault } = device
@@ -24,7 +24,7 @@ export function makePreparation(
     if (!hold) return 'unclaimed'
     if (hold.isPoison) {
       hold.end()
-      await delivery.fail(message, 'message_stops_workers')
+      await results.fail(message, 'message_stops_workers')
       return 'failed'
     }
     try {
@@ -35,7 +35,7 @@ export function makePreparation(
     } catch (error) {
       await hold.unmark()
       if (!(error instanceof MediaError)) throw error
-      await delivery.fail(message, error.code)
+      await results.fail(message, error.code)
       return 'failed'
     }
   }

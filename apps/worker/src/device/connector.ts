@@ -62,7 +62,7 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     stopSending(isStreamError(code) ? 'stream_ended' : 'disconnected')
     const next = history.note(code, { hasWorked: ended.hasWorked(), isLoggingOut: ended.isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
-    logger.info({ code, kind, next: next.kind }, 'The connection to WhatsApp ended')
+    logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')
     if (next.kind === 'wipe' && kind === 'login') {
       state = disconnected(state, { kind: 'refused', reason: next.reason })
       return hooks.reconcile()

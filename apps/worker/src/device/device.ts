@@ -56,7 +56,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   function onError(error: unknown): void {
     if (isClosed) return
     if (error instanceof OwnershipLost) context.onLost(error)
-    logger.warn({ err: error }, 'A device could not be brought to its desired state, trying again')
+    logger.warn({ err: error }, 'Device reconciliation failed, will retry')
     reconcileAfter(retryMs)
   }
 

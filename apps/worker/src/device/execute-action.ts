@@ -87,13 +87,13 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     restrictedMs,
   }
   connector.startSending(({ session }) => startOutbox(context, device, session.sock))
-  logger.info({ sender: maskPhone(facts.sender) }, 'The device is connected')
+  logger.info({ sender: maskPhone(facts.sender) }, 'Device connected')
   await context.events.publish(id, { kind: 'status', connected: true, reason: null })
 }
 
 async function updatePace({ scope, connector }: Acting, facts: DeviceState): Promise<void> {
   await scope.pacing.apply(facts)
-  scope.logger.info('The device sends at its new pace')
+  scope.logger.info('Applied the new pace of the device')
   const state = connector.state()
   if (state.kind === 'online') state.outbox.wake()
 }
@@ -106,7 +106,7 @@ async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {
   void connector.end()
   if (!isRemoved) return reconcileAfter(retryMs)
   await forgetCredentials(acting, null)
-  scope.logger.info({ sender: maskPhone(sender) }, 'The device is logged out')
+  scope.logger.info({ sender: maskPhone(sender) }, 'Device logged out')
   reconcile()
 }
 

@@ -12,9 +12,9 @@ import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { SendResult } from './send-result.ts'
 
-/** Takes single messages through one socket and finds out what became of them. */
+/** Sends single messages through one socket and waits for WhatsApp's answers. */
 export type Delivery = {
-  /** Rejects when it could not be sent for now. */
+  /** Rejects when the message cannot be sent at present. */
   send(message: WaitingMessage, recipient: string, maySend: () => boolean): Promise<SendResult>
 }
 

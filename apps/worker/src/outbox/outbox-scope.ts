@@ -67,7 +67,7 @@ export function makeOutboxScope(
     retries.note(message.id, kind === 'send' ? 'failed' : 'unprepared', detailsOf(error))
     context.logger.warn(
       { err: error, deviceId: device.id, messageId: message.id },
-      'A message could not be sent, will retry',
+      'Sending a message failed, will retry',
     )
   }
 

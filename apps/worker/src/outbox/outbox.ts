@@ -36,7 +36,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   let isDraining = false
   let isWaking = false
   const pump = makeSingleFlight(pumpOnce, (error) => {
-    logger.warn({ err: error, deviceId: device.id }, 'The outbox could not go on, trying again')
+    logger.warn({ err: error, deviceId: device.id }, 'Outbox failed, will retry')
     pumpAfter(retryMs)
   })
   const pumpAfter = makeEarliestTimer(pump, stopping.signal)
@@ -79,7 +79,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     pump()
   }
 
-  /** Finding the messages to known contacts among others is work for the database: not for each that comes. */
+  /** While the sender is restricted, a read has to find the messages to known contacts: too costly for each new message. */
   function wakeSoon(): void {
     if (isWaking) return
     isWaking = true

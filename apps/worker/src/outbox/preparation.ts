@@ -9,7 +9,7 @@ import type { OutboxDevice } from './outbox-device.ts'
 /** `unclaimed`: canceled, or the shard has another owner. */
 type Prepared = 'ready' | 'failed' | 'unclaimed'
 
-/** Fetches and uploads the media of one message. Rejects when that did not work for now. */
+/** Fetches and uploads the media of one message. Rejects when that is not possible at present. */
 export function makePreparation(
   context: DeviceContext,
   device: OutboxDevice,
@@ -29,7 +29,7 @@ export function makePreparation(
     }
     try {
       message.uploadedContent = await uploadMedia({ ...context, vault, device }, sock, lease, message)
-      // Storing the upload has taken the mark back.
+      // The statement that stores the upload also removes the mark.
       hold.end()
       return 'ready'
     } catch (error) {

@@ -3,7 +3,7 @@ import type { Outcome } from './outcomes.ts'
 type OutcomeListener = (waId: string, outcome: Outcome) => void
 
 /**
- * What WhatsApp says of the messages that a device sent. One feed serves all connections of the device: a receipt is
+ * What WhatsApp says about the messages that a device sent. One feed serves all connections of the device: a receipt is
  * published once it is stored, and by then the connection that brought it may have been replaced by the next one.
  */
 export type OutcomeFeed = {

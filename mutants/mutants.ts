@@ -118,7 +118,7 @@ export const mutants: Mutant[] = [
     name: 'ack not awaited',
     file: 'apps/worker/src/outbox/delivery.ts',
     text: 'const given = await answer',
-    replacement: "const given: Answer = { kind: 'acknowledged' }",
+    replacement: "const given: AckResult = { kind: 'acknowledged' }",
     test: {
       file: 'system-tests/device-links.test.ts',
       title: 'not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent',
@@ -165,12 +165,12 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'receipt of a stranger taken for an answer',
-    file: 'apps/worker/src/outbox/on-wire.ts',
+    file: 'apps/worker/src/outbox/in-flight.ts',
     text: ' || !isBelievable(outcome, recipient)',
     replacement: '',
     test: {
-      file: 'apps/worker/test/on-wire.test.ts',
-      title: 'takes no receipt of anybody but the recipient for an answer',
+      file: 'apps/worker/test/in-flight.test.ts',
+      title: 'ignores receipts of anybody but the recipient',
     },
   },
   {
@@ -200,8 +200,8 @@ export const mutants: Mutant[] = [
   {
     name: 'number without WhatsApp reported as sent',
     file: 'apps/worker/src/outbox/outbox.ts',
-    text: "delivery.fail(message, 'recipient_not_on_whatsapp')",
-    replacement: 'delivery.recordSent(message)',
+    text: "results.fail(message, 'recipient_not_on_whatsapp')",
+    replacement: 'results.recordSent(message)',
     test: ofAgreement,
   },
   {

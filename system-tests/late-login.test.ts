@@ -123,5 +123,5 @@ async function countOwners(): Promise<number> {
 
 function countEndings(worker: string): number {
   const log = readFileSync(join(devnet.dataFolder, `logs/${worker}.log`), 'utf8')
-  return log.split('"The connection to WhatsApp ended"').length
+  return log.split('"Connection to WhatsApp ended"').length
 }

@@ -219,6 +219,6 @@ async function endRestrictionIn(interval: string): Promise<number> {
 it('logged no phone number in full', () => {
   const folder = join(devnet.dataFolder, 'logs')
   const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
-  expect(logs.join('\n')).toContain('The device is connected')
+  expect(logs.join('\n')).toContain('Device connected')
   expect(logs.filter((text) => /155503\d{5}/.test(text))).toEqual([])
 })

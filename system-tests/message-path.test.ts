@@ -207,7 +207,7 @@ describe('a message from HTTP to a phone', () => {
     const folder = join(devnet.dataFolder, 'logs')
     const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
     const text = logs.join('\n')
-    expect(text).toContain('The device is connected')
+    expect(text).toContain('Device connected')
     for (const secret of [secretText, devnet.adminKey.apiKey ?? 'none', 'privKey', 'An answer', recipient]) {
       expect(text).not.toContain(secret)
     }

@@ -228,7 +228,7 @@ async function untilRepaced(deviceId: number): Promise<void> {
   await until('the owner sends at the new pace', async () =>
     readdirSync(folder)
       .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
-      .some((line) => line.includes(`"deviceId":${deviceId},"msg":"The device sends at its new pace"`)),
+      .some((line) => line.includes(`"deviceId":${deviceId},"msg":"Applied the new pace of the device"`)),
   )
 }
 

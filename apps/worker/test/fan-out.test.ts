@@ -5,6 +5,8 @@ import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeAddressees } from '../src/outbox/addressees.ts'
 import { makeDelivery } from '../src/outbox/delivery.ts'
+import { makeInFlight } from '../src/outbox/in-flight.ts'
+import type { MessageResults } from '../src/outbox/message-results.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
 import { reachOf, reportFanOut } from '../src/session/fan-out.ts'
@@ -57,6 +59,7 @@ describe('a delivery', () => {
 function makeAttempts({ failing }: { failing: string[] }) {
   const waId = '3EB0000000000000000001'
   const forgotten: unknown[] = []
+  const inFlight = makeInFlight()
   let times = 0
   const repository = reportFanOut(
     standIn<Repository>({
@@ -74,7 +77,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
       const data = new Uint8Array()
       const devices = [ownPhone, recipient, companion]
       await Promise.all(devices.map((jid) => repository.encryptMessage({ jid, data }).catch(() => undefined)))
-      delivery.settle(waId, { kind: 'acknowledged' })
+      inFlight.resolve(waId, { kind: 'acknowledged' })
       return waId
     },
   })
@@ -92,7 +95,8 @@ function makeAttempts({ failing }: { failing: string[] }) {
     addressees: makeAddressees(),
     lease: { shard: 1 },
   })
-  const delivery = makeDelivery(context, device, sock)
+  const results = standIn<MessageResults>({})
+  const delivery = makeDelivery(context, device, sock, { inFlight, results })
   const message = standIn<Parameters<typeof delivery.send>[0]>({
     id: 'a message',
     waId,

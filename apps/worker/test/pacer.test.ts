@@ -33,8 +33,8 @@ const newMessage = () => `3EB0${++messages}`
 /** Sends a message that is answered at once, if it may go. */
 function takeNext(pacer: Pacer): number {
   const waId = newMessage()
-  const waitMs = pacer.take(waId)
-  if (waitMs === 0) pacer.settle(waId)
+  const waitMs = pacer.acquire(waId)
+  if (waitMs === 0) pacer.confirm(waId)
   return waitMs
 }
 
@@ -110,7 +110,7 @@ describe('a pacer', () => {
     const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1, dailyCap: 1 }), nothingSent, clock)
     for (let n = 0; n < 100; n++) {
       const canceled = newMessage()
-      expect(pacer.take(canceled)).toBe(0)
+      expect(pacer.acquire(canceled)).toBe(0)
       pacer.giveBack(canceled)
     }
     expect(takeNext(pacer)).toBe(0)
@@ -157,20 +157,20 @@ describe('a daily cap', () => {
   it('counts a message once, however often it is sent until WhatsApp answers', () => {
     const pacer = makePacer(pacing({ dailyCap: 2 }), nothingSent, makeClock())
     const [first, second] = [newMessage(), newMessage()]
-    for (const waId of [first, second, first, second, first]) expect(pacer.take(waId)).toBe(0)
+    for (const waId of [first, second, first, second, first]) expect(pacer.acquire(waId)).toBe(0)
     expect(takeNext(pacer)).toBeGreaterThan(0)
     // Somebody else has recorded it meanwhile: this attempt did not leave, the earlier ones did.
     pacer.giveBack(first)
-    pacer.settle(second)
-    pacer.settle(second)
+    pacer.confirm(second)
+    pacer.confirm(second)
     expect(takeNext(pacer)).toBeGreaterThan(0)
   })
 
   it('counts what a former owner has sent without an answer', () => {
     const pacer = makePacer(pacing({ dailyCap: 3 }), { sent: 1, unanswered: ['3EB0A', '3EB0B'] }, makeClock())
     expect(takeNext(pacer)).toBeGreaterThan(0)
-    expect(pacer.take('3EB0B')).toBe(0)
-    pacer.settle('3EB0A')
+    expect(pacer.acquire('3EB0B')).toBe(0)
+    pacer.confirm('3EB0A')
     expect(takeNext(pacer)).toBeGreaterThan(0)
   })
 
@@ -178,10 +178,10 @@ describe('a daily cap', () => {
     const clock = makeClock(noon)
     const pacer = makePacer(pacing({ dailyCap: 3 }), nothingSent, clock)
     const [answered, unanswered] = [newMessage(), newMessage()]
-    for (const waId of [answered, unanswered]) pacer.take(waId)
-    pacer.settle(answered)
+    for (const waId of [answered, unanswered]) pacer.acquire(waId)
+    pacer.confirm(answered)
     clock.pass(12 * hourMs)
-    pacer.settle(unanswered)
+    pacer.confirm(unanswered)
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
   })
 
@@ -201,9 +201,9 @@ describe('a daily cap', () => {
             cap = message
             pacer.set(pacing({ dailyCap: cap }))
           } else if (kind === 'answer') {
-            pacer.settle(String(message))
+            pacer.confirm(String(message))
             if (left.has(message)) answered.add(message)
-          } else if (!answered.has(message) && pacer.take(String(message)) === 0) {
+          } else if (!answered.has(message) && pacer.acquire(String(message)) === 0) {
             if (kind === 'cancel') pacer.giveBack(String(message))
             else if (!left.has(message)) expect(left.add(message).size).toBeLessThanOrEqual(cap)
           }

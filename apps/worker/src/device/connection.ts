@@ -23,7 +23,6 @@ export type Connection = {
 type ConnectionHooks = {
   onScanned(): void
   onOpen(): void
-  onOutcome(waId: string, outcome: Outcome): void
   onClosed(code: number | undefined): Promise<void>
   onError(error: unknown): void
 }
@@ -36,7 +35,7 @@ export type ConnectionStart = {
 }
 
 export function openConnection(
-  { context, lease, vault, retryCounts, addressees, logger }: DeviceScope,
+  { context, lease, vault, retryCounts, addressees, outcomes, logger }: DeviceScope,
   { kind, store, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
@@ -46,7 +45,7 @@ export function openConnection(
 
   function onOutcome(waId: string, outcome: Outcome): void {
     if (outcome.kind !== 'refused') hasAcknowledged = true
-    hooks.onOutcome(waId, outcome)
+    outcomes.publish(waId, outcome)
   }
 
   const session = openDeviceSession(

@@ -1,6 +1,5 @@
-import type { ConnectionEnd } from '../outbox/on-wire.ts'
+import type { ConnectionEnd } from '../outbox/in-flight.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import type { Outcome } from '../session/outcomes.ts'
 import { isStreamError } from '../session/reconnect-policy.ts'
 import { type Connection, type ConnectionStart, openConnection } from './connection.ts'
 import { makeConnectionHistory, pauseAfter } from './connection-history.ts'
@@ -37,7 +36,7 @@ type ConnectorHooks = {
 }
 
 export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connector {
-  const { context, logger, pacing, status } = scope
+  const { context, logger, status } = scope
   const history = makeConnectionHistory()
   let state: ConnectionState<Connection, Outbox> = initialState
 
@@ -50,7 +49,6 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
         state = opened(state, connection)
         hooks.onOpen()
       },
-      onOutcome,
       async onClosed(code) {
         if (connectionOf(state) === connection) await handleEnd(connection, code)
       },
@@ -59,17 +57,12 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     state = connecting(state, start.kind, connection)
   }
 
-  function onOutcome(waId: string, outcome: Outcome): void {
-    if (outcome.kind !== 'refused') pacing.settle(waId)
-    if (state.kind === 'online') state.outbox.settle(waId, outcome)
-  }
-
   async function handleEnd(ended: Connection, code: number | undefined): Promise<void> {
     const kind = state.kind === 'pairing' ? 'pairing' : 'login'
     stopSending(isStreamError(code) ? 'stream_ended' : 'disconnected')
     const next = history.note(code, { hasWorked: ended.hasWorked(), isLoggingOut: ended.isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
-    logger.info({ code, kind, next: next.kind }, 'The connection to WhatsApp ended')
+    logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')
     if (next.kind === 'wipe' && kind === 'login') {
       state = disconnected(state, { kind: 'refused', reason: next.reason })
       return hooks.reconcile()

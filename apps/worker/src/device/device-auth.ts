@@ -5,18 +5,18 @@ import { LeaseLapsed } from '../session/persistence.ts'
 import type { Vault } from '../session/vault.ts'
 
 export type DeviceAuth = {
-  /** With the stored credentials; undefined when there are none. */
+  /** Returns a store with the stored credentials; undefined when there are none. */
   load(): Promise<AuthStore | undefined>
-  /** With fresh credentials, for a pairing. */
+  /** Returns a store with fresh credentials, for a pairing. */
   make(): AuthStore
   /**
-   * The credentials are about to be forgotten: from now on nothing is written for the stores handed out so far.
-   * Resolves when nothing of theirs is on its way.
+   * Call before the credentials are wiped: from now on nothing is written for the stores handed out so far.
+   * Resolves when none of their writes is under way.
    */
   retire(): Promise<void>
 }
 
-/** Of the stores that were handed out between two retirements. */
+/** The writes of the stores that were handed out between two retirements. */
 type Writing = { isRetired: boolean; underway: Set<Promise<unknown>> }
 
 /** The credentials and keys of a device, written only while this worker owns it. */
@@ -34,19 +34,19 @@ export function makeDeviceAuth(
     return { read, vault, cache, write: (rows: AuthRows) => write(rows, own) }
   }
 
-  /** What this resolves for may leave the process: it is stored, and this worker was the owner after that. */
+  /** Once this resolves, the ciphertext may leave: the rows are stored, and this worker was still the owner after that. */
   async function write(rows: AuthRows, { isRetired, underway }: Writing): Promise<void> {
-    // Baileys goes on for a while after its socket has ended. Nobody can use what it makes then.
+    // Baileys goes on for a while after its socket has ended. Keys that it makes then belong to no link.
     if (isRetired) return
     const storing = context.authWrites.add({ fence: lease, deviceId: id, rows })
     underway.add(storing)
     const lost = await storing.finally(() => underway.delete(storing))
     if (lost) {
-      // Said here as well as thrown: Baileys swallows what goes wrong in an encryption.
+      // Reported here as well as thrown, because Baileys swallows errors during encryption.
       context.onLost(lost)
       throw lost
     }
-    // Not lost for certain: Postgres may have been away for as long as the lease. Then the lease goes on.
+    // Ownership is uncertain: Postgres may have been down for a whole lease, and then the lease continues.
     if (!lease.isValid()) throw new LeaseLapsed()
   }
 

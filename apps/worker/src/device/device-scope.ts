@@ -5,6 +5,7 @@ import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolv
 import { makeRetries, type Retries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
+import { makeOutcomeFeed, type OutcomeFeed } from '../session/outcome-feed.ts'
 import { makeVault, type Vault } from '../session/vault.ts'
 import { type ConnectionStatus, makeConnectionStatus } from './connection-status.ts'
 import { type DeviceAuth, makeDeviceAuth } from './device-auth.ts'
@@ -19,6 +20,7 @@ export type DeviceScope = {
   logger: Logger
   vault: Vault
   auth: DeviceAuth
+  outcomes: OutcomeFeed
   pacing: DevicePacing
   resolver: NumberResolver
   retries: Retries
@@ -30,6 +32,8 @@ export type DeviceScope = {
 
 export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number): DeviceScope {
   const vault = makeVault(context.masterKeys, id)
+  // The pacer is the first listener: when the outbox hears of an outcome, the pacer has counted it.
+  const outcomes = makeOutcomeFeed()
   return {
     context,
     id,
@@ -37,7 +41,8 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     logger: context.logger.child({ deviceId: id }),
     vault,
     auth: makeDeviceAuth(context, { id, lease, vault }),
-    pacing: makeDevicePacing(context, id),
+    outcomes,
+    pacing: makeDevicePacing(context, id, outcomes),
     resolver: makeNumberResolver(context.recipientsOf(id)),
     retries: makeRetries(),
     retryCounts: context.caches.retryCounts(),

@@ -27,19 +27,19 @@ type SessionOf = {
   logger: Logger
 }
 
-/** Opens the socket of a device. What it shows, links and receives is stored; what it does next is the caller's. */
+/** Opens a session of a device, and stores what it shows, links and receives. The caller decides what follows. */
 export function openDeviceSession(
   context: DeviceContext,
   { state, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
   hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & {
     onScanned(): void
-    /** It is stored. */
+    /** The receipt is stored. */
     onReceipt(receipt: Receipt): void
   },
 ): Session {
   const device = { ...state, lease, addressees }
 
-  /** Baileys swallows what goes wrong with a stanza. */
+  /** Baileys swallows errors while it handles a stanza. */
   function reportLoss(error: unknown): never {
     if (error instanceof OwnershipLost) context.onLost(error)
     throw error
@@ -62,7 +62,7 @@ export function openDeviceSession(
       async onPaired() {
         hooks.onScanned()
         const result = await untilStored(() => completePairing(context, device, auth), lease, logger)
-        logger.info({ result }, 'A phone scanned the QR code')
+        logger.info({ result }, 'QR code scanned')
       },
       async onReceipt(receipt, persist) {
         await storeReceipt(context, device, receipt, persist).catch(reportLoss)

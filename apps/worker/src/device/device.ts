@@ -60,7 +60,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   function onError(error: unknown): void {
     if (isClosed) return
     if (error instanceof OwnershipLost) context.onLost(error)
-    logger.warn({ err: error }, 'A device could not be brought to its desired state, trying again')
+    logger.warn({ err: error }, 'Device reconciliation failed, will retry')
     reconcileAfter(retryMs)
   }
 
@@ -70,7 +70,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
-    const at = { nowMs: performance.now(), isPaceApplied: pacing.isAt }
+    const at = { nowMs: performance.now(), isPaceApplied: pacing.isApplied }
     return planDevice(facts, connector.state(), at)
   }
 

@@ -70,7 +70,7 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     status.note({ connection: 'online', reason: null }),
   ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
-  const { vault, resolver, retries, addressees } = scope
+  const { vault, resolver, retries, addressees, outcomes } = scope
   const { accountId, restrictedMs } = facts
   const recorder = makeRecorder(context, { ...facts, lease })
   const device = {
@@ -83,16 +83,17 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     retries,
     addressees,
     recorder,
+    outcomes,
     restrictedMs,
   }
   connector.startSending(({ session }) => startOutbox(context, device, session.sock))
-  logger.info({ sender: maskPhone(facts.sender) }, 'The device is connected')
+  logger.info({ sender: maskPhone(facts.sender) }, 'Device connected')
   await context.events.publish(id, { kind: 'status', connected: true, reason: null })
 }
 
 async function updatePace({ scope, connector }: Acting, facts: DeviceState): Promise<void> {
   await scope.pacing.apply(facts)
-  scope.logger.info('The device sends at its new pace')
+  scope.logger.info('Applied the new pace of the device')
   const state = connector.state()
   if (state.kind === 'online') state.outbox.wake()
 }
@@ -105,7 +106,7 @@ async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {
   void connector.end()
   if (!isRemoved) return reconcileAfter(retryMs)
   await forgetCredentials(acting, null)
-  scope.logger.info({ sender: maskPhone(sender) }, 'The device is logged out')
+  scope.logger.info({ sender: maskPhone(sender) }, 'Device logged out')
   reconcile()
 }
 

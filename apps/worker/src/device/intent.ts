@@ -6,8 +6,8 @@ export type Intent = 'connect' | 'log-out' | 'pair' | 'remove' | 'rest'
 type Facts = Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable'>
 
 /**
- * The same answer whoever asks and however often: an owner that takes over in the middle of a logout, of a
- * refused link, of a pairing or of a removal goes on with it.
+ * Depends on nothing but what Postgres says, so an owner that takes over in the middle of a logout, of a refused link,
+ * of a pairing or of a removal finishes it.
  */
 export function intentOf(facts: Facts | undefined): Intent {
   if (!facts) return 'rest'

@@ -1,8 +1,8 @@
 /** Limits concurrent logins. Devices with waiting messages go first, then in order of arrival. */
 export type LoginQueue = {
-  /** Resolves to the function that gives the units back; calling it twice is harmless. `isUrgent` is asked when a turn is given. */
+  /** Resolves to the function that releases the units; calling it twice is harmless. `isUrgent` is called when units become free. */
   acquire(units: number, isUrgent: () => boolean): Promise<() => void>
-  /** Nobody logs in. */
+  /** No login is under way. */
   isIdle(): boolean
 }
 

@@ -5,8 +5,8 @@ import { makeLookUp } from '../outbox/look-up.ts'
 import { type NumberResolver, numbersPerLookUp } from '../outbox/number-resolver.ts'
 
 /**
- * Answers, to whoever listens, which numbers are on WhatsApp. What comes while a look-up is on its way goes
- * together into the next. Without an answer the API asks again.
+ * Publishes which numbers are on WhatsApp. Numbers that are asked for during a look-up go together into the next one.
+ * Without an answer the API asks again.
  */
 export function makeNumberChecks(
   { events, logger }: Pick<DeviceContext, 'events' | 'logger'>,
@@ -24,7 +24,7 @@ export function makeNumberChecks(
     { itemsMax: numbersPerLookUp },
   )
 
-  /** True when it is known. */
+  /** Returns false when it is not known yet. */
   function tell(number: string): boolean {
     const jid = resolver.find(number)
     if (jid === undefined) return false
@@ -37,7 +37,7 @@ export function makeNumberChecks(
       if (tell(number)) return
       lookUps
         .add(number)
-        .catch((error) => logger.warn({ err: error, deviceId }, 'A number could not be looked up'))
+        .catch((error) => logger.warn({ err: error, deviceId }, 'Looking up a number failed'))
     },
   }
 }

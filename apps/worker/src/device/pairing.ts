@@ -10,7 +10,7 @@ type PairingDevice = {
   id: number
   sender: string
   lease: Lease
-  /** The wish that the QR code is shown for. */
+  /** The revision of the desired state that the QR code is shown for. */
   desiredRev: number
 }
 
@@ -31,8 +31,8 @@ export async function showQr(
 }
 
 /**
- * A phone scanned. Its number must be the sender's, or the link is kept only to be undone: whoever scans
- * would otherwise receive, and answer for, another sender's messages.
+ * A phone has scanned. If its number is not the sender's, the link is stored only to be undone: otherwise its owner
+ * would receive another sender's messages, and answer for it.
  */
 export async function completePairing(
   { db, events }: Pick<DeviceContext, 'db' | 'events'>,

@@ -8,14 +8,14 @@ import { endInPages } from '../end-in-pages.ts'
 import type { Lease } from '../ownership/lease.ts'
 
 export type UnlinkedSweep = {
-  /** Starts it where it may be needed. Returns at once. */
+  /** Starts a sweep if one may be needed. Returns at once. */
   sweep(state: Pick<DeviceState, 'isLinked' | 'linkGeneration'>): void
   stop(): void
 }
 
 /**
- * Fails in the background what was accepted for a link of the device that no longer exists. A logout, a pairing and
- * a login do not wait for it: such messages are neither listed nor claimed for another link.
+ * Fails, in the background, messages that were accepted for a link of the device that no longer exists. A logout, a
+ * pairing and a login do not wait for it: such messages are neither listed nor claimed for another link.
  */
 export function makeUnlinkedSweep(
   { db, logger, metrics }: Pick<DeviceContext, 'db' | 'logger' | 'metrics'>,
@@ -23,13 +23,13 @@ export function makeUnlinkedSweep(
   deviceId: number,
 ): UnlinkedSweep {
   let isStopped = false
-  /** Of a link whose predecessors have no messages left. */
+  /** The generation of the link whose predecessors have no messages left. */
   let sweptGeneration: number | undefined
   let seen: { isLinked: boolean; linkGeneration: number } | undefined
 
   const run = makeSingleFlight(sweepAll, (err) => {
     if (err instanceof OwnershipLost) return
-    logger.warn({ err, deviceId }, 'Messages of a former link could not be failed, will retry')
+    logger.warn({ err, deviceId }, 'Failing the messages of a former link did not work, will retry')
   })
 
   async function sweepAll(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { WaitingMessage } from '@wagate/db/queries/outbox'
-import type { Delivery } from './delivery.ts'
+import type { MessageResults } from './message-results.ts'
 import type { WaitingList } from './waiting-list.ts'
 
 /** Messages that WhatsApp has acknowledged but that are not recorded yet: they must be neither read nor sent again. */
@@ -12,7 +12,7 @@ export type AcknowledgedMessages = {
 }
 
 export function makeAcknowledgedMessages(
-  delivery: Pick<Delivery, 'recordSent'>,
+  results: Pick<MessageResults, 'recordSent'>,
   waiting: Pick<WaitingList, 'remove'>,
 ): AcknowledgedMessages {
   const ids = new Set<string>()
@@ -21,7 +21,7 @@ export function makeAcknowledgedMessages(
     has: ({ id }) => ids.has(id),
     add(message) {
       ids.add(message.id)
-      const recording = delivery.recordSent(message).then(() => {
+      const recording = results.recordSent(message).then(() => {
         waiting.remove(message)
         ids.delete(message.id)
         recordings.delete(recording)

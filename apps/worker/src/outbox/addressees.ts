@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** To whom a device has sent its last messages, by their WhatsApp ids. */
+/** The recipients of a device's latest messages, by WhatsApp id. */
 export type Addressees = {
   note(waId: string, recipientJid: string): void
   find(waId: string): string | undefined
@@ -10,8 +10,8 @@ export type Addressees = {
 const messagesMax = 200
 
 /**
- * The claim of a message says it too, but a crash of Postgres may undo claims: receipts of such messages would seem to
- * come from strangers.
+ * The claim of a message stores its recipient too, but a crash of Postgres may undo claims. Without this memory, receipts
+ * for such messages would look like receipts from strangers.
  */
 export function makeAddressees(): Addressees {
   const recipients = new LRUCache<string, string>({ max: messagesMax })

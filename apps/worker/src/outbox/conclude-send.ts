@@ -1,6 +1,6 @@
 import type { WaitingMessage } from '@wagate/db/queries/outbox'
-import type { SendResult } from './delivery.ts'
 import type { OutboxScope } from './outbox-scope.ts'
+import type { SendResult } from './send-result.ts'
 
 /** Does what follows the result of one attempt. `wasProven`: the connection worked before the message was sent. */
 export async function concludeSend(
@@ -18,13 +18,13 @@ export async function concludeSend(
     device.pacer.giveBack(message.waId)
   } else {
     waiting.remove(message)
-    device.pacer.settle(message.waId)
+    device.pacer.confirm(message.waId)
     if (result.kind === 'restricted') startRestriction(outbox)
   }
 }
 
 async function noteSetback(
-  { delivery, device }: OutboxScope,
+  { device, results }: OutboxScope,
   message: WaitingMessage,
   { setback, sentence }: Extract<SendResult, { kind: 'retry' }>,
   isBlamed: boolean,
@@ -33,7 +33,7 @@ async function noteSetback(
   if (!setback) return
   retries.note(message.id, setback, { isBlamed, ...(sentence && { sentence }) })
   if (!retries.isHopeless(message.id)) return
-  await delivery.fail(message, 'message_ends_connection')
+  await results.fail(message, 'message_ends_connection')
   retries.forget(message.id)
 }
 

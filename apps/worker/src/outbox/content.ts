@@ -18,12 +18,12 @@ type Source = MediaSource & { inspector: Inspector; vault: Vault }
 
 const uploadTimeoutMs = 60_000
 
-/** A text, or media that was uploaded before: nothing has to be waited for. */
+/** True for a text, and for media that was uploaded before. */
 export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedContent'>): boolean {
   return message.type === 'text' || message.uploadedContent !== null
 }
 
-/** What goes on the wire for a text, or for media after its upload. */
+/** The content that is sent for a text, or for media after its upload. */
 export async function contentOf(
   vault: Vault,
   message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent'>,
@@ -31,11 +31,11 @@ export async function contentOf(
   if (message.uploadedContent) {
     return proto.Message.decode(vault.open(message.uploadedContent, uploadContext(message.id)))
   }
-  // Without a preview of null Baileys would fetch the links in the text.
+  // Unless the preview is null, Baileys fetches the links in the text.
   return generateWAMessageContent({ text: message.body ?? '', linkPreview: null }, { upload: refuseUpload })
 }
 
-/** For a recipient that could not decrypt a message and asks for it again; undefined when we never sent it to them. */
+/** For a recipient that could not decrypt a message and asks for it again. Undefined when it was never sent to them. */
 export async function findContentToResend(
   db: Database,
   vault: Vault,
@@ -54,7 +54,7 @@ async function refuseUpload(): Promise<never> {
 
 /**
  * Fetches, checks and uploads the media of a message, and stores what WhatsApp needs to find it, encrypted:
- * a resend does not upload again. Throws MediaError when it can never be sent; anything else may pass.
+ * a resend does not upload again. Throws MediaError when the message can never be sent; other errors are temporary.
  */
 export async function uploadMedia(
   source: Source,
@@ -62,7 +62,7 @@ export async function uploadMedia(
   fence: Fence,
   message: WaitingMessage,
 ): Promise<Buffer> {
-  // When Postgres did not answer the attempt before, it may have stored the upload, and deleted the bytes of a data: URL.
+  // If the answer of Postgres to an earlier attempt was lost, the upload may be stored and the bytes of a data: URL deleted.
   const stored = await findUploadedContent(source.db, message)
   if (stored) return stored
   const { content, release } = await loadMedia(source, withMedia(message))

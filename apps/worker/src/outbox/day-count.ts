@@ -1,13 +1,13 @@
-/** What a sender has sent in the present day of UTC, by what is stored. */
+/** What a sender has sent in the current UTC day, according to Postgres. */
 export type SentToday = {
   sent: number
-  /** WhatsApp ids of those that were handed to WhatsApp and have no answer that is stored. */
+  /** WhatsApp ids of messages that were handed to WhatsApp and have no stored answer. */
   unanswered: string[]
 }
 
 /**
- * How many messages a sender has sent in the present day of UTC. One counts from the moment it may leave, and once
- * however often it is sent again; without an answer it counts in the next day as well, where the answer may come.
+ * How many messages a sender has sent in the current UTC day. A message counts from the moment when it may leave, and
+ * once however often it is sent again. Without an answer it also counts on the next day, where the answer may come.
  */
 export type DayCount = {
   total(): number
@@ -16,13 +16,13 @@ export type DayCount = {
   /** This attempt did not leave. An earlier one still counts. */
   remove(waId: string): void
   /** WhatsApp has answered. */
-  settle(waId: string): void
+  confirm(waId: string): void
 }
 
 export const dayMs = 86_400_000
 
 export function makeDayCount(known: SentToday, dateMs: () => number): DayCount {
-  /** With the number of attempts. */
+  /** The number of attempts by WhatsApp id. */
   const unanswered = new Map(known.unanswered.map((waId) => [waId, 1]))
   let answered = known.sent
   let day = today()
@@ -31,7 +31,7 @@ export function makeDayCount(known: SentToday, dateMs: () => number): DayCount {
     return Math.floor(dateMs() / dayMs)
   }
 
-  function turnPage(): void {
+  function startNewDay(): void {
     if (today() === day) return
     day = today()
     answered = 0
@@ -39,7 +39,7 @@ export function makeDayCount(known: SentToday, dateMs: () => number): DayCount {
 
   return {
     total() {
-      turnPage()
+      startNewDay()
       return answered + unanswered.size
     },
     has: (waId) => unanswered.has(waId),
@@ -51,8 +51,8 @@ export function makeDayCount(known: SentToday, dateMs: () => number): DayCount {
       if (attempts > 0) unanswered.set(waId, attempts)
       else unanswered.delete(waId)
     },
-    settle(waId) {
-      turnPage()
+    confirm(waId) {
+      startNewDay()
       if (unanswered.delete(waId)) answered += 1
     },
   }

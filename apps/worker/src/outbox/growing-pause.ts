@@ -2,7 +2,7 @@ export type PauseRange = { firstMs: number; maxMs: number }
 
 /**
  * The pause after `failures` failures in a row: it doubles up to `maxMs`. `random` is in [0, 1) and shortens it by
- * up to half, so that what failed together is not tried again together.
+ * up to half, so that attempts which failed together are not repeated together.
  */
 export function growingPauseMs(
   failures: number,

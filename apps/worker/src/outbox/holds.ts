@@ -6,24 +6,25 @@ import { makeNaturalBatch } from '@wagate/shared/natural-batch'
 import { makeSemaphore } from '@wagate/shared/semaphore'
 
 type Held = Claim & {
-  /** As it was read; the stored number may be higher by one. */
+  /** As read from Postgres; the stored number may be higher by one. */
   interruptions: number
 }
 
 export type Hold = {
   /** Three owners died or lost their lease while they held the message: it must not be handled. */
   isPoison: boolean
-  /** The message is no longer handled, and the mark is gone already. */
+  /** Call when the message is no longer handled and its mark is already gone. */
   end(): void
-  /** Takes the mark back: what ends this process from now on is not the message. */
+  /** Removes the mark: if this process dies from now on, the message is not the cause. */
   unmark(): Promise<void>
-  /** Takes the mark back if earlier owners died with the message: others need no statement more. */
+  /** Removes the mark if earlier owners died with the message. Other messages save the statement. */
   unmarkSuspect(): Promise<void>
 }
 
 /**
  * Marks messages while a worker handles them, so that the next owner knows what a dead one was handling. A message
- * that was marked at a death before is handled alone in the process: its neighbours cannot be blamed for the next one.
+ * that was marked when an earlier owner died is handled alone in the process, so that no other message is blamed for the
+ * next death.
  */
 export type Holds = {
   /** Undefined when the message was canceled, or the shard has another owner. */
@@ -32,11 +33,11 @@ export type Holds = {
 
 const interruptionsMax = 3
 /**
- * Before a message is handled alone: workers that are killed at the same step each time must not meet the same innocent
- * message each time.
+ * The pause before a message is handled alone. It is random, so that workers which are killed at the same step each time
+ * are not handling the same innocent message each time.
  */
 const aloneDelayMs = { least: 500, most: 2500 }
-/** A message that takes longer than this only waits: for Postgres, for instance. */
+/** A message that takes longer than this is only waiting, for instance for Postgres. */
 const aloneMsMax = 5000
 const batchItemsMax = 500
 
@@ -76,7 +77,7 @@ export function makeHolds(databases: { db: Database; claimsDb: Database }, logge
         const unmark = () =>
           unmarks
             .add(message)
-            .catch((error) => logger.warn({ err: error }, 'Messages could not be unmarked'))
+            .catch((error) => logger.warn({ err: error }, 'Unmarking messages failed'))
             .finally(end)
         return {
           isPoison: interruptions >= interruptionsMax,

@@ -31,7 +31,7 @@ export function makeLookUpUnknown(lookUps: LookUps): (unknown: WaitingMessage[])
       isResolving = false
     })
     resolved.then(pump, (error) => {
-      logger.warn({ err: error, deviceId }, 'A look-up of recipients failed, will retry')
+      logger.warn({ err: error, deviceId }, 'Looking up recipients failed, will retry')
       pumpAfter(retryMs)
     })
   }

@@ -8,7 +8,7 @@ import {
   type WASocket,
 } from 'baileys'
 
-/** By number: its JID, or null when WhatsApp says that it has no account. WhatsApp said nothing about absent ones. */
+/** JIDs by number; null when WhatsApp says that the number has no account. Numbers without an answer are absent. */
 export type LookUpAnswer = Map<string, string | null>
 
 export type LookUp = (numbers: string[]) => Promise<LookUpAnswer>
@@ -16,7 +16,7 @@ export type LookUp = (numbers: string[]) => Promise<LookUpAnswer>
 /** WhatsApp answered a look-up with an error instead of a list. */
 export class LookUpRefused extends Error {
   readonly code: number
-  /** How long WhatsApp asks to wait; 0 when it does not say. */
+  /** How long WhatsApp asks us to wait; 0 when it does not say. */
   readonly backoffMs: number
 
   constructor({ attrs }: BinaryNode) {
@@ -45,7 +45,7 @@ export function makeLookUp(sock: WASocket): LookUp {
   return async (numbers) => {
     const id = sock.generateMessageTag()
     const answered = sock.waitForMessage<BinaryNode>(id, answerMs)
-    // It also rejects when the connection closes while the query is being written.
+    // It may reject before it is awaited: when the connection closes while the query is being written.
     answered.catch(() => undefined)
     await sock.sendNode(queryOf(id, sock.generateMessageTag(), numbers))
     const answer = await answered
@@ -76,7 +76,7 @@ function queryOf(id: string, sid: string, numbers: string[]): BinaryNode {
   }
 }
 
-/** Throws LookUpRefused for an error of the whole query. An error of one number only leaves that number out. */
+/** Throws LookUpRefused for an error of the whole query. An error of one number leaves out only that number. */
 export function readLookUp(answer: BinaryNode, asked: string[]): LookUpAnswer {
   const usync = getBinaryNodeChild(answer, 'usync')
   const protocol = getBinaryNodeChild(getBinaryNodeChild(usync, 'result'), 'contact')
@@ -96,8 +96,8 @@ export function readLookUp(answer: BinaryNode, asked: string[]): LookUpAnswer {
 }
 
 /**
- * Which of the numbers an entry of the answer is about: the one that it repeats. Without that, WhatsApp may have
- * answered with another form of the number (Brazil, Mexico, Argentina), which must fit exactly one that was asked for.
+ * The number that an entry of the answer is about: the one that it repeats. If it repeats none, WhatsApp may have
+ * answered with another form of the number (Brazil, Mexico, Argentina), which must match exactly one of those asked for.
  */
 function numberOf(contact: BinaryNode | undefined, jid: string, asked: string[]): string | undefined {
   const repeated = textOf(contact?.content).replace(/\D/g, '')

@@ -2,13 +2,13 @@ import { growingPauseMs } from './growing-pause.ts'
 import { type LookUp, LookUpRefused, LookUpUnanswered } from './look-up.ts'
 import type { Recipients } from './recipients.ts'
 
-/** Finds out which of a device's recipients are on WhatsApp. Outlives a connection, and so do its pauses. */
+/** Finds out which of a device's recipients are on WhatsApp. It and its pauses outlive a connection. */
 export type NumberResolver = {
   /** `undefined`: not known yet. `null`: not on WhatsApp. */
   find(number: string): string | null | undefined
-  /** Ms until this number may be asked for: 0 unless a look-up failed lately. */
+  /** Ms until this number may be looked up: 0 unless a look-up failed recently. */
   waitMs(number: string): number
-  /** Asks for those that are unknown and need not wait. Throws when WhatsApp does not answer. */
+  /** Looks up the numbers that are unknown and need not wait. Throws when WhatsApp does not answer. */
   resolve(numbers: string[], lookUp: LookUp): Promise<void>
 }
 
@@ -17,16 +17,16 @@ type Clock = { nowMs(): number; random(): number }
 export const numbersPerLookUp = 50
 const numberPause = { firstMs: 5000, maxMs: 600_000 }
 const senderPause = { firstMs: 2000, maxMs: 600_000 }
-/** Of one device. The oldest entries go first: their numbers are only asked for sooner. */
+/** Per device. The oldest entries are dropped first, so their numbers are merely looked up sooner. */
 const postponedMax = 10_000
-/** Longer than WhatsApp's own limits: a mistaken value must not stop look-ups for good. */
+/** Longer than WhatsApp's own limits: a wrong value must not stop look-ups permanently. */
 const backoffMsMax = 86_400_000
 
 export function makeNumberResolver(
   recipients: Recipients,
   clock: Clock = { nowMs: () => performance.now(), random: Math.random },
 ): NumberResolver {
-  /** Numbers without an answer. */
+  /** Numbers that WhatsApp gave no answer for. */
   const postponed = new Map<string, { failures: number; untilMs: number }>()
   let pausedUntilMs = 0
   let failures = 0
@@ -67,7 +67,7 @@ export function makeNumberResolver(
         throw error
       }
       if (numbers.length === 1) return numbers.forEach(postpone)
-      // One number may spoil the query for all others.
+      // A single bad number can make WhatsApp refuse the whole query.
       const half = Math.ceil(numbers.length / 2)
       await ask(numbers.slice(0, half), lookUp)
       await ask(numbers.slice(half), lookUp)
@@ -91,7 +91,7 @@ export function makeNumberResolver(
   }
 }
 
-/** Errors such as 429 and 503 are about the sender or the server: asking in smaller parts would make them worse. */
+/** Errors such as 429 and 503 are about the sender or the server: smaller queries would make them worse. */
 function isAboutNumbers(error: unknown): boolean {
   return error instanceof LookUpRefused && [400, 404, 406].includes(error.code)
 }

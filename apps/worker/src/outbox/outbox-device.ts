@@ -1,4 +1,5 @@
 import type { Lease } from '../ownership/lease.ts'
+import type { OutcomeFeed } from '../session/outcome-feed.ts'
 import type { Vault } from '../session/vault.ts'
 import type { Addressees } from './addressees.ts'
 import type { NumberResolver } from './number-resolver.ts'
@@ -17,6 +18,7 @@ export type OutboxDevice = {
   retries: Retries
   addressees: Addressees
   recorder: Recorder
+  outcomes: Pick<OutcomeFeed, 'subscribe'>
   /** For how long from now it may write to no new contacts. */
   restrictedMs: number
 }

@@ -5,6 +5,8 @@ import { MediaUnavailable } from '../media/media-error.ts'
 import { type AcknowledgedMessages, makeAcknowledgedMessages } from './acknowledged-messages.ts'
 import { type ConnectionProof, makeConnectionProof } from './connection-proof.ts'
 import { type Delivery, makeDelivery } from './delivery.ts'
+import { type InFlight, makeInFlight } from './in-flight.ts'
+import { type MessageResults, makeMessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { LaneFacts, Turn } from './recipient-lanes.ts'
 import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
@@ -16,6 +18,8 @@ export type OutboxScope = OutboxHooks & {
   context: DeviceContext
   device: OutboxDevice
   delivery: Delivery
+  inFlight: InFlight
+  results: MessageResults
   waiting: WaitingList
   work: RecipientWork
   acknowledged: AcknowledgedMessages
@@ -39,13 +43,15 @@ export function makeOutboxScope(
   hooks: OutboxHooks,
 ): OutboxScope {
   const { resolver, retries } = device
-  const delivery = makeDelivery(context, device, sock)
+  const inFlight = makeInFlight()
+  const results = makeMessageResults(context, device)
+  const delivery = makeDelivery(context, device, sock, { inFlight, results })
   const restriction = makeRestriction(device.restrictedMs)
   const waiting = makeWaitingList((query) => {
     const without = restriction.isActive() ? [...query.without, 'newContacts' as const] : query.without
     return listWaitingMessages(context.db, device.id, { ...query, without })
   })
-  const acknowledged = makeAcknowledgedMessages(delivery, waiting)
+  const acknowledged = makeAcknowledgedMessages(results, waiting)
   const proof = makeConnectionProof()
   const work = makeRecipientWork({ onFailed, onDone: hooks.pump })
   const facts: LaneFacts = {
@@ -61,11 +67,24 @@ export function makeOutboxScope(
     retries.note(message.id, kind === 'send' ? 'failed' : 'unprepared', detailsOf(error))
     context.logger.warn(
       { err: error, deviceId: device.id, messageId: message.id },
-      'A message could not be sent, will retry',
+      'Sending a message failed, will retry',
     )
   }
 
-  return { ...hooks, context, device, delivery, waiting, work, acknowledged, proof, restriction, facts }
+  return {
+    ...hooks,
+    context,
+    device,
+    delivery,
+    inFlight,
+    results,
+    waiting,
+    work,
+    acknowledged,
+    proof,
+    restriction,
+    facts,
+  }
 }
 
 function detailsOf(error: unknown): { sentence?: string; leastMs?: number } {

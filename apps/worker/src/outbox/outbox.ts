@@ -8,12 +8,11 @@ import { makeSingleFlight } from '@wagate/shared/single-flight'
 import { within } from '@wagate/shared/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
-import type { Outcome } from '../session/outcomes.ts'
-import { acknowledgeLate } from './acknowledge-late.ts'
+import { acknowledge } from './acknowledge.ts'
 import { makeEarliestTimer } from './earliest-timer.ts'
+import type { ConnectionEnd } from './in-flight.ts'
 import { makeLookUp } from './look-up.ts'
 import { makeLookUpUnknown } from './look-up-unknown.ts'
-import type { ConnectionEnd } from './on-wire.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import { makeOutboxScope } from './outbox-scope.ts'
 import { makePreparation } from './preparation.ts'
@@ -24,8 +23,6 @@ import { makeSendLoop } from './send-loop.ts'
 export type Outbox = {
   /** There may be new rows. */
   wake(): void
-  /** WhatsApp said something of a message of this device. */
-  settle(waId: string, outcome: Outcome): void
   /** Sends nothing new and waits, at most this long, for the answers to the messages in flight. */
   drain(timeoutMs: number): Promise<void>
   stop(end: ConnectionEnd): void
@@ -44,7 +41,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   let isDraining = false
   let isWaking = false
   const pump = makeSingleFlight(pumpOnce, (error) => {
-    logger.warn({ err: error, deviceId: device.id }, 'The outbox could not go on, trying again')
+    logger.warn({ err: error, deviceId: device.id }, 'Outbox failed, will retry')
     pumpAfter(retryMs)
   })
   const pumpAfter = makeEarliestTimer(pump, stopping.signal)
@@ -54,9 +51,9 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     pump,
     pumpAfter,
   })
-  const { acknowledged, delivery, facts, restriction, waiting } = outbox
+  const { acknowledged, facts, inFlight, restriction, results, waiting } = outbox
   const sends = makeSendLoop(outbox)
-  const prepareNext = makePrepareLoop(outbox, makePreparation(context, device, delivery, sock))
+  const prepareNext = makePrepareLoop(outbox, makePreparation(context, device, results, sock))
   const lookUpUnknown = makeLookUpUnknown({
     resolver: device.resolver,
     lookUp: makeLookUp(sock),
@@ -74,7 +71,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     if (Number.isFinite(plan.pauseMs)) pumpAfter(plan.pauseMs)
     for (const message of plan.absent) {
       waiting.remove(message)
-      void delivery.fail(message, 'recipient_not_on_whatsapp')
+      void results.fail(message, 'recipient_not_on_whatsapp')
     }
     lookUpUnknown(plan.unknown)
     prepareNext(plan)
@@ -87,21 +84,17 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     pump()
   }
 
-  /** Finding the messages to known contacts among others is work for the database: not for each that comes. */
+  /** While the sender is restricted, a read has to find the messages to known contacts: too costly for each new message. */
   function wakeSoon(): void {
     if (isWaking) return
     isWaking = true
     delay(retryMs, undefined, { signal: stopping.signal }).then(wakeNow, () => undefined)
   }
 
+  const unsubscribe = device.outcomes.subscribe((waId, outcome) => acknowledge(outbox, waId, outcome))
   pump()
   return {
     wake: () => (restriction.isActive() ? wakeSoon() : wakeNow()),
-    settle(waId, outcome) {
-      if (outcome.kind !== 'refused') outbox.proof.noteAcknowledged()
-      const wasExpected = delivery.settle(waId, outcome)
-      if (!wasExpected && outcome.kind !== 'refused' && acknowledgeLate(outbox, waId, outcome)) pump()
-    },
     async drain(timeoutMs) {
       isDraining = true
       await within(
@@ -111,7 +104,8 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     },
     stop(end) {
       stopping.abort()
-      delivery.close(end)
+      unsubscribe()
+      inFlight.endAll(end)
     },
   }
 }

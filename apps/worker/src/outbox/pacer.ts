@@ -3,17 +3,17 @@ import { dayMs, makeDayCount, type SentToday } from './day-count.ts'
 
 /** Says when the next message of a sender may go. Messages are known by their WhatsApp ids. */
 export type Pacer = {
-  /** How long to wait, 0 when this message may go now (and then counts it). */
-  take(waId: string): number
-  /** What was taken was not sent after all. */
+  /** Returns 0 when this message may leave now, and counts it; otherwise how many ms to wait before asking again. */
+  acquire(waId: string): number
+  /** The message did not leave after all. */
   giveBack(waId: string): void
-  /** WhatsApp has answered for it: if it goes once more, it counts once more. */
-  settle(waId: string): void
-  /** New settings count from now on. */
+  /** WhatsApp has answered for it: from now on it counts as sent, and another send of it counts again. */
+  confirm(waId: string): void
+  /** Applies new settings from now on. */
   set(pacing: Pacing): void
 }
 
-/** `steadyMs` only moves forward, `dateMs` is the time of day; `random` is from 0 to 1. */
+/** `steadyMs` is monotonic, `dateMs` is the time of day, `random` is from 0 to 1. */
 export type Clock = { steadyMs(): number; dateMs(): number; random(): number }
 
 const systemClock: Clock = {
@@ -23,12 +23,12 @@ const systemClock: Clock = {
 }
 
 /**
- * By how much of the time between two messages one may be late, at random: a sender that keeps the beat looks like
- * what it is. What it is late is made up by the next, so the rate is kept.
+ * The share of the time between two messages by which one may be late, at random: perfectly even timing looks
+ * automated. The next message makes up for the delay, so the rate is kept.
  */
 const jitter = 0.5
 
-/** A token bucket with some slack for messages that are late, and a budget for each day of UTC. */
+/** A token bucket with some slack for late messages, and a budget for each UTC day. */
 export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = systemClock): Pacer {
   let { ratePerMinute, burst, dailyCap } = pacing
   let tokens = burst
@@ -42,7 +42,7 @@ export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = s
     countedAtMs = nowMs
   }
 
-  function untilPlaceInDay(waId: string): number {
+  function untilDayHasRoom(waId: string): number {
     if (dailyCap === 0 || count.has(waId) || count.total() < dailyCap) return 0
     return dayMs - (clock.dateMs() % dayMs)
   }
@@ -58,8 +58,8 @@ export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = s
   }
 
   return {
-    take(waId) {
-      const waitMs = Math.ceil(Math.max(untilPlaceInDay(waId), untilNextToken()))
+    acquire(waId) {
+      const waitMs = Math.ceil(Math.max(untilDayHasRoom(waId), untilNextToken()))
       if (waitMs > 0) return waitMs
       if (ratePerMinute > 0) tokens -= 1
       count.add(waId)
@@ -69,7 +69,7 @@ export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = s
       tokens = Math.min(burst + jitter, tokens + 1)
       count.remove(waId)
     },
-    settle: count.settle,
+    confirm: count.confirm,
     set(next) {
       refill(clock.steadyMs())
       ;({ ratePerMinute, burst, dailyCap } = next)

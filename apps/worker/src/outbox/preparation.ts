@@ -3,17 +3,17 @@ import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { MediaError } from '../media/media-error.ts'
 import { uploadMedia } from './content.ts'
-import type { Delivery } from './delivery.ts'
+import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 
 /** `unclaimed`: canceled, or the shard has another owner. */
 type Prepared = 'ready' | 'failed' | 'unclaimed'
 
-/** Fetches and uploads the media of one message. Rejects when that did not work for now. */
+/** Fetches and uploads the media of one message. Rejects when that is not possible at present. */
 export function makePreparation(
   context: DeviceContext,
   device: OutboxDevice,
-  delivery: Delivery,
+  results: MessageResults,
   sock: WASocket,
 ): (message: WaitingMessage) => Promise<Prepared> {
   const { lease, retries, vault } = device
@@ -24,18 +24,18 @@ export function makePreparation(
     if (!hold) return 'unclaimed'
     if (hold.isPoison) {
       hold.end()
-      await delivery.fail(message, 'message_stops_workers')
+      await results.fail(message, 'message_stops_workers')
       return 'failed'
     }
     try {
       message.uploadedContent = await uploadMedia({ ...context, vault, device }, sock, lease, message)
-      // Storing the upload has taken the mark back.
+      // The statement that stores the upload also removes the mark.
       hold.end()
       return 'ready'
     } catch (error) {
       await hold.unmark()
       if (!(error instanceof MediaError)) throw error
-      await delivery.fail(message, error.code)
+      await results.fail(message, error.code)
       return 'failed'
     }
   }

@@ -8,43 +8,43 @@ export type Turn = { message: WaitingMessage; recipient: string }
 export type LaneFacts = {
   /** `undefined`: not known yet. `null`: not on WhatsApp. */
   recipientOf(message: WaitingMessage): string | null | undefined
-  /** WhatsApp has acknowledged it: the next one to its recipient may go. */
+  /** WhatsApp has acknowledged it: the next message to its recipient may leave. */
   isAcknowledged(message: WaitingMessage): boolean
-  /** What is going on with a message to this recipient. */
+  /** What is being done for a message to this recipient. */
   workFor(recipient: string): 'send' | 'prepare' | undefined
   /** Ms until it may be tried again. */
   waitMs(message: WaitingMessage): number
   isRetry(message: WaitingMessage): boolean
 }
 
-/** What can be done next for the messages of a device. The first of each recipient stands for its lane. */
+/** What can be done next for the messages of a device. A lane is the messages to one recipient, and its first decides. */
 export type LanePlan = {
-  /** To be sent, at most one for each recipient. */
+  /** May be sent now; at most one for each recipient. */
   ready: Turn[]
-  /** Media to be prepared, at most one message for each recipient. */
+  /** Media that must be uploaded first; at most one message for each recipient. */
   unprepared: Turn[]
   /** Their numbers have to be looked up. */
   unknown: WaitingMessage[]
   /** Their numbers are not on WhatsApp. */
   absent: WaitingMessage[]
-  /** Until the first pause is over; Infinity without pauses. */
+  /** Ms until the first pause is over; Infinity without pauses. */
   pauseMs: number
   supply: Supply
 }
 
-/** How much of what was read can leave soon. */
+/** How many of the messages that were read can leave soon. */
 export type Supply = {
-  /** Messages in lanes that move, a few of each: a long queue is no substitute for other recipients. */
+  /** Messages in lanes that are not blocked. Only a few count per lane: one long lane must not stop the search for others. */
   open: number
-  /** Numbers of which no more messages need to be read for now. */
+  /** Numbers whose further messages need not be read for now. */
   stocked: Set<string>
-  /** How many messages stand still, by reason. */
+  /** How many messages are blocked, by reason. */
   hindered: Record<Hindrance, number>
 }
 
 const countedPerLane = 4
 
-/** Messages must come in their order. */
+/** `messages` must be in their order. */
 export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePlan {
   const plan: LanePlan = {
     ready: [],
@@ -78,7 +78,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
 
 type LaneState = 'open' | Hindrance
 
-/** The first message of a lane decides what becomes of the whole lane. */
+/** The first message of a lane decides for the whole lane. */
 function addHead(
   plan: LanePlan,
   message: WaitingMessage,

@@ -10,8 +10,8 @@ const dayMs = 86_400_000
 const hourMs = 3_600_000
 
 /**
- * One bounded cache for all devices of the process, seen by each device as its own: what one tenant has asked for
- * must not show in how fast another one is answered.
+ * One bounded cache for all devices of the process. Each device sees only its own entries: response times must not reveal
+ * to one tenant which numbers another has looked up.
  */
 export function makeRecipientsCache(): (deviceId: number) => Recipients {
   const known = new LRUCache<string, { jid: string | null }>({ max: 200_000 })

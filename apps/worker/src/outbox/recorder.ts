@@ -6,9 +6,9 @@ import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { untilStored } from '../until-stored.ts'
 
-/** Writes what became of a device's messages. Resolves when it is stored, or another worker owns the device. */
+/** Records the outcomes of a device's messages. Resolves when they are stored, or when another worker owns the device. */
 export type Recorder = {
-  /** With the message where it is at hand: its row is found then even if the clock that made its id was wrong. */
+  /** Pass the message if it is known: its row is then found even if the clock that made its id was wrong. */
   record(waId: string, status: 'sent' | 'delivered' | 'read', at: Date, message?: Row): Promise<void>
   fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<void>
 }
@@ -19,7 +19,7 @@ export function makeRecorder(
   { outcomes, logger }: Pick<DeviceContext, 'outcomes' | 'logger'>,
   { id: deviceId, sender, lease }: { id: number; sender: string; lease: Lease },
 ): Recorder {
-  /** What is not stored in the end, the next owner learns anew: it sends the message again, under the same id. */
+  /** If an outcome is never stored, the next owner sends the message again, under the same id. */
   async function store(
     waId: string,
     outcome: Pick<MessageOutcome, 'status' | 'at' | 'error'>,

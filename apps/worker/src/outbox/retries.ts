@@ -7,15 +7,15 @@ import { growingPauseMs, type PauseRange } from './growing-pause.ts'
  */
 export type Setback = 'unanswered' | 'disconnected' | 'stream_ended' | 'refused' | 'failed' | 'unprepared'
 
-/** What a device remembers of messages that have to be sent again. Outlives a connection. */
+/** What a device remembers about messages that have to be sent again. Outlives a connection. */
 export type Retries = {
-  /** Ms until the message may be tried again: 0 for one that is not remembered. */
+  /** Ms until the message may be tried again: 0 for one that had no setback. */
   waitMs(id: string): number
-  /** Was sent before, without an answer. */
+  /** It was sent before, without an answer. */
   isRetry(id: string): boolean
-  /** WhatsApp ended how many connections in a row while the message was on the wire? */
+  /** How many connections in a row WhatsApp ended while the message was in flight. */
   streamEnds(id: string): number
-  /** What kept it from being sent the last time, as a sentence. */
+  /** What kept it from being sent last time, as a sentence. */
   setbackOf(id: string): string | null
   note(id: string, setback: Setback, details?: SetbackDetails): void
   /** It ended too many connections and is not sent again. */
@@ -40,7 +40,7 @@ type Entry = {
   sentence: string
 }
 
-/** The first attempt after these follows at once. */
+/** How many of these setbacks are followed by an immediate retry. */
 const freeSetbacks: Partial<Record<Setback, number>> = { unanswered: 1, disconnected: 1, stream_ended: 1 }
 const pauses: Record<Setback, PauseRange> = {
   unanswered: { firstMs: 5000, maxMs: 600_000 },
@@ -59,7 +59,7 @@ const sentences: Record<Setback, string> = {
   unprepared: 'Its media could not be prepared.',
 }
 const blamesMax = 5
-/** The oldest entries go first: their messages are only tried sooner. */
+/** The oldest entries are dropped first, so their messages are merely tried sooner. */
 const entriesMax = 10_000
 
 type Clock = { nowMs(): number; random(): number }

@@ -1,7 +1,7 @@
 import { concludeSend } from './conclude-send.ts'
-import type { SendResult } from './delivery.ts'
 import type { OutboxScope } from './outbox-scope.ts'
 import type { Turn } from './recipient-lanes.ts'
+import type { SendResult } from './send-result.ts'
 import { makeSendTurns, type SendKind } from './send-turns.ts'
 
 export type SendLoop = {
@@ -43,7 +43,7 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
       for (;;) {
         const turn = maySend() ? turns.choose(left) : undefined
         if (!turn) return
-        const waitMs = pacer.take(turn.message.waId)
+        const waitMs = pacer.acquire(turn.message.waId)
         if (waitMs === 0) {
           left = left.filter((other) => other !== turn)
           void send(turn)

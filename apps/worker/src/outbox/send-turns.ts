@@ -1,22 +1,22 @@
-/** `fresh`: not sent before. `suspect`: WhatsApp ended a connection while it was on the wire. */
+/** `fresh`: not sent before. `suspect`: WhatsApp ended a connection while the message was in flight. */
 export type SendKind = 'fresh' | 'retry' | 'suspect'
 
-/** Decides whose turn it is to be sent. */
+/** Decides which message is sent next. */
 export type SendTurns<Item> = {
-  /** The item that may be sent next; items of one kind come in their order. */
+  /** Returns the item that may be sent next; items of one kind keep their order. */
   choose(items: Item[]): Item | undefined
   started(item: Item): void
   ended(item: Item): void
 }
 
-/** Messages of a sender that WhatsApp has not answered for. */
-const placesMax = 8
-/** Half of the places stay free for messages that nothing is known against. */
-const retryPlacesMax = 4
+/** How many messages of a sender may be in flight. */
+const inFlightMax = 8
+/** The rest stays free for messages that have not failed yet. */
+const retriesInFlightMax = 4
 
 /**
- * New messages and retries take turns, so that neither waits for all of the others. Of the suspects only one is on the
- * wire at a time: when the connection ends again, it was that one.
+ * New messages and retries take turns, so that neither kind waits for all of the other. Only one suspect is in flight at a
+ * time: if WhatsApp ends the connection again, that message is the cause.
  */
 export function makeSendTurns<Item>(kindOf: (item: Item) => SendKind): SendTurns<Item> {
   const onWire = new Map<Item, SendKind>()
@@ -30,12 +30,12 @@ export function makeSendTurns<Item>(kindOf: (item: Item) => SendKind): SendTurns
     const kind = kindOf(item)
     if (kind === 'fresh') return true
     if (kind === 'suspect' && count('suspect') > 0) return false
-    return count('retry', 'suspect') < retryPlacesMax
+    return count('retry', 'suspect') < retriesInFlightMax
   }
 
   return {
     choose(items) {
-      if (onWire.size >= placesMax) return undefined
+      if (onWire.size >= inFlightMax) return undefined
       const fresh = items.find((item) => kindOf(item) === 'fresh')
       const again = items.find((item) => kindOf(item) !== 'fresh' && mayStart(item))
       return wasFresh ? (again ?? fresh) : (fresh ?? again)

@@ -2,26 +2,26 @@ import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries
 import type { Supply } from './recipient-lanes.ts'
 
 const readAhead = 64
-/** Up to here all kinds of messages are read. Beyond, kinds that stand still are left in the database. */
+/** Up to this many messages, all kinds are read. Beyond it, blocked kinds are left in the database. */
 const windowMax = 256
 const messagesMax = 1024
-const lookPastMax = 128
-/** As many of a kind in the list keep it supplied. */
+const readPastMax = 128
+/** With this many messages of a blocked kind in the list, no more of that kind are read. */
 const hinderedMin = 32
 /**
- * Between two looks past what stands still. Each may read the keys of all waiting messages of the device, so a slow one
- * is followed by a longer rest, but a message behind the others has to leave within a second.
+ * The pause between two reads past blocked messages. Each may read the keys of all waiting messages of the device, so a
+ * slow read is followed by a longer pause, but a message behind the blocked ones must still leave within a second.
  */
 const restMs = { least: 100, most: 500, perReadMs: 4 }
 
 type Read = (query: WaitingQuery) => Promise<WaitingMessage[]>
 
-/** The next messages of a device, in their order, read ahead of the sending. A message stays until it is removed. */
+/** The next messages of a device, in their order, read ahead. A message stays until it is removed. */
 export type WaitingList = {
-  /** A copy, safe to walk while messages are removed. */
+  /** Returns a copy, so messages may be removed during iteration. */
   list(): WaitingMessage[]
   /**
-   * Reads more if there may be more and too little of what was read can leave soon. Answers with how many ms to wait
+   * Reads more if there may be more and too few of the messages read so far can leave soon. Returns how many ms to wait
    * before another refill, 0 when there is nothing to wait for.
    */
   refill(supplyOf: (messages: WaitingMessage[]) => Supply): Promise<number>
@@ -32,14 +32,14 @@ export type WaitingList = {
   skip(message: WaitingMessage): void
 }
 
-/** What was left out by a read that found all there was besides. */
+/** The filter of a read that found everything the filter let through. */
 type Exhausted = { numbers: Set<string>; without: Hindrance[] }
 
 export function makeWaitingList(read: Read, nowMs: () => number = () => performance.now()): WaitingList {
   let messages: WaitingMessage[] = []
   let isMore = true
   let exhausted: Exhausted | undefined
-  let lookPastAtMs = 0
+  let nextReadAtMs = 0
   const skipped = new Set<string>()
 
   async function readMore(query: Omit<WaitingQuery, 'except'>): Promise<boolean> {
@@ -59,11 +59,11 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
     }
   }
 
-  /** What stands still must not hide what is behind it. */
-  async function lookPast(wanted: Exhausted): Promise<void> {
+  /** Reads past blocked messages, which must not hide the ones behind them. */
+  async function readPast(wanted: Exhausted): Promise<void> {
     const startedAtMs = nowMs()
     const limit = Math.min(
-      messages.length < windowMax ? windowMax - messages.length : lookPastMax,
+      messages.length < windowMax ? windowMax - messages.length : readPastMax,
       messagesMax - messages.length,
     )
     // A wake during the read must not be lost.
@@ -76,7 +76,7 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
       throw error
     } finally {
       const tookMs = nowMs() - startedAtMs
-      lookPastAtMs = nowMs() + Math.min(restMs.most, Math.max(restMs.least, restMs.perReadMs * tookMs))
+      nextReadAtMs = nowMs() + Math.min(restMs.most, Math.max(restMs.least, restMs.perReadMs * tookMs))
     }
   }
 
@@ -86,7 +86,7 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
     return { numbers: stocked, without }
   }
 
-  /** A read that leaves out at least as much as the last one finds nothing either. */
+  /** A read whose filter leaves out at least as much as the last one's finds nothing new either. */
   function isExhausted(wanted: Exhausted): boolean {
     if (!exhausted) return false
     const { numbers, without } = exhausted
@@ -112,10 +112,10 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
       if (supply.open >= readAhead / 2 || messages.length >= messagesMax) return 0
       const wanted = wantedOf(supply)
       if (isExhausted(wanted)) return 0
-      const waitMs = lookPastAtMs - nowMs()
+      const waitMs = nextReadAtMs - nowMs()
       if (waitMs > 0) return waitMs
-      await lookPast(wanted)
-      return Math.max(0, lookPastAtMs - nowMs())
+      await readPast(wanted)
+      return Math.max(0, nextReadAtMs - nowMs())
     },
     mayHaveMore() {
       isMore = true

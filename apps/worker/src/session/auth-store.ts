@@ -18,26 +18,26 @@ export type AuthRows = { type: string; id: string; value: Buffer | null }[]
 export type AuthStore = {
   creds: AuthenticationCreds
   keys: SignalKeyStore
-  /** Values of ours beside Baileys' keys, stored and cached like them. Absent ones are left out. */
+  /** Our own values beside Baileys' keys, stored and cached like them. Missing ones are left out. */
   readOwn(type: string, ids: string[]): Promise<Map<string, unknown>>
-  /** Null deletes. */
+  /** Null deletes a value. */
   writeOwn(type: string, values: Map<string, unknown>): Promise<void>
-  /** Stores the whole credentials, after those of an earlier call. */
+  /** Stores the complete credentials. Calls take effect in their order. */
   saveCreds(): Promise<void>
-  /** The credentials as a row, for a statement that writes more than them. */
+  /** Returns the credentials as a row, for a statement that also writes other things. */
   credsRow(): AuthRows[number]
-  /** Its session has ended: what it holds in memory is given back. */
+  /** Call when the session has ended. Frees the memory of the store. */
   release(): void
 }
 
-/** What an entry of the cache takes in memory: so much for itself, and so much of the size of its sealed value. */
+/** The memory of a cache entry: a fixed part, and a multiple of the size of its encrypted value. */
 const entryBytes = 400
 const valueShare = 2
 
 const credsType = 'creds'
 const credsId = '-'
 
-/** True when the device has credentials in the store, also those of a pairing that was never completed. */
+/** Returns the stored credentials of a device, including those of a pairing that was never completed. */
 export async function findCreds({
   read,
   vault,
@@ -49,15 +49,15 @@ export async function findCreds({
 type AuthSource = {
   read(type: string, ids: string[]): Promise<AuthValue[]>
   vault: Vault
-  /** Of this store alone, and empty: another owner may have written meanwhile. */
+  /** Used by this store only, and empty at first: another owner may have written in the meantime. */
   cache: Scope
-  /** Has stored the rows when it resolves. */
+  /** Resolves when the rows are stored. */
   write(rows: AuthRows): Promise<void>
 }
 
 /**
- * What Baileys reads and writes of one device, encrypted, with a write-through cache in front: it stays
- * true because the owner of the shard is the only writer. Absence is cached too.
+ * The auth state of one device for Baileys: encrypted, behind a write-through cache. The cache stays valid because the
+ * owner of the shard is the only writer. Missing values are cached too.
  */
 export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = initAuthCreds()): AuthStore {
   const { vault, cache, write } = source
@@ -105,7 +105,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
       throw error
     }
     for (const [index, { type, id, value }] of entries.entries()) {
-      // 812 pre-keys are written at once and each is read once.
+      // Not worth caching: 812 pre-keys are written at once, and each is read once.
       if (type === 'pre-key') cache.delete(authContext(type, id))
       else keep(type, id, { value, sealed: rows[index]?.value ?? null })
     }
@@ -155,12 +155,12 @@ function revive(type: string, bytes: Buffer): unknown {
   return type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value) : value
 }
 
-/** Baileys appends to the lists it is given. The cast is safe: a key holds what was stored under its type. */
+/** A copy, because Baileys appends to the lists it is given. The cast is safe: values are stored under their types. */
 function handOut<Type extends KeyType>(value: unknown): SignalDataTypeMap[Type] {
   return (Array.isArray(value) ? [...value] : value) as SignalDataTypeMap[Type]
 }
 
-/** The few bytes of a token are a view of the whole stanza that it came in, or of 8 kB that Node cuts Buffers from. */
+/** A copy, because a token of a few bytes is a view of the whole stanza, or of Node's pool of 8 kB. */
 function withOwnBytes(value: unknown): unknown {
   if (!isPlainObject(value)) return ownBytes(value)
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, ownBytes(part)]))

@@ -3,12 +3,12 @@ import { jidDecode, type UserFacingSocketConfig } from 'baileys'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 
-/** For which devices a message was encrypted, as jids. */
+/** The JIDs of the devices that a message was encrypted for, and of those where that failed. */
 export type FanOut = { encrypted: string[]; failed: string[] }
 
 const present = new AsyncLocalStorage<FanOut>()
 
-/** Baileys leaves out the devices that it could not encrypt for, and says nothing. This tells what `send` encrypted. */
+/** Returns what `send` encrypted: Baileys silently leaves out the devices that it cannot encrypt for. */
 export async function watchFanOut(send: () => Promise<unknown>): Promise<FanOut> {
   const fanOut: FanOut = { encrypted: [], failed: [] }
   await present.run(fanOut, send)
@@ -32,8 +32,8 @@ export function reportFanOut(repository: Repository): Repository {
 }
 
 /**
- * `none`: nothing in it is for the recipient. `part`: at least one of the recipient's devices was left out. What is for
- * the sender's own devices does not count, unless they are the recipient.
+ * `none`: nothing in the message is for the recipient. `part`: at least one of the recipient's devices was left out. The
+ * sender's own devices do not count, unless they are the recipient.
  */
 export function reachOf(
   { encrypted, failed }: FanOut,

@@ -1,4 +1,4 @@
-/** Stanzas of one socket that WhatsApp has not been told of, because they are not stored yet. */
+/** Stanzas of one socket that are not acknowledged to WhatsApp, because they are not stored yet. */
 export type HeldStanzas = {
   hold(stanza: object): void
   release(stanza: object): void
@@ -8,8 +8,8 @@ const heldMax = 200
 const stuckMs = 10_000
 
 /**
- * While nothing can be stored they wait in memory. `onStuck` is called when too many do and none was stored for a
- * while: WhatsApp keeps them as well, and delivers them to a later connection.
+ * While nothing can be stored they wait in memory. `onStuck` is called when there are too many and none was stored for a
+ * while. WhatsApp keeps them as well, and delivers them to a later connection.
  */
 export function makeHeldStanzas(onStuck: () => void): HeldStanzas {
   const held = new Set<object>()

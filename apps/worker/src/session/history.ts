@@ -2,16 +2,16 @@ import { promisify } from 'node:util'
 import { inflate } from 'node:zlib'
 import { type AuthenticationCreds, proto } from 'baileys'
 
-/** Beyond this, unpacked, a history is not looked at: it is decoded on the event loop. */
+/** Larger histories (unpacked) are ignored, because they are decoded on the event loop. */
 const historyBytesMax = 8 * 2 ** 20
-/** For each link. A phone sends one or two of each kind. */
+/** Per link. A phone sends one or two of each kind. */
 const historiesMax = 16
 
 const { HistorySyncType } = proto.Message
 
 /**
- * The kinds that tell which phone number belongs to which LID, and the tokens of contacts. Without RECENT Baileys
- * does not hold back its events for 20 s after the first login either.
+ * The kinds that carry the mapping of phone numbers to LIDs, and the tokens of contacts. RECENT is left out: Baileys would
+ * hold back its events for 20 s after the first login.
  */
 const wantedKinds: unknown[] = [
   HistorySyncType.INITIAL_BOOTSTRAP,
@@ -28,7 +28,7 @@ export function isWantedHistory(
 
 const unpack = promisify(inflate)
 
-/** Whether a history that came inside its message is of a size that may be decoded. Baileys would unpack it without a limit. */
+/** Whether a history that is part of its message is small enough to decode. Baileys would unpack it without a limit. */
 export async function isModestHistory({
   initialHistBootstrapInlinePayload: payload,
 }: proto.Message.IHistorySyncNotification): Promise<boolean> {

@@ -16,28 +16,28 @@ type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepos
 
 export type InboundHooks = {
   me(): { id: string; lid?: string | undefined } | undefined
-  /** Resolves when it is stored. Rejects when it cannot be for as long as the session lasts. */
+  /** Resolves when it is stored. Rejects when it cannot be stored during this session. */
   store(received: Received): Promise<void>
   isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
   held: HeldStanzas
   logger: Logger
 }
 
-/** What happens to the messages of one socket between the wire and Baileys. */
+/** Handles the messages of one socket between the wire and Baileys. */
 export type Inbound = {
-  /** Call before the first stanza comes. */
+  /** Call before the first stanza arrives. */
   attach(sock: WASocket): void
-  /** For a message that was just decrypted, before its key is used up. */
+  /** Call for a message that was just decrypted, before its key is deleted. */
   storePlaintext(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>
-  /** Lets Baileys decrypt with it. */
+  /** Returns the repository that Baileys decrypts with. */
   wrap(repository: Repository): Repository
 }
 
 /**
- * Stores a message while Baileys decrypts it, so that everything which Baileys tells WhatsApp of it afterwards is
- * true. The seam is the Signal repository: it is given the very bytes of the stanza, which lead back to the stanza.
+ * Stores a message while Baileys decrypts it, so that everything Baileys reports to WhatsApp afterwards is true. The seam
+ * is the Signal repository: it receives the same byte array that the stanza holds, which identifies the stanza.
  *
- * Baileys answers a message with a receipt only. WhatsApp's servers count it as delivered when it is acknowledged.
+ * Baileys answers a message only with a receipt. WhatsApp's servers count it as delivered when it is acknowledged.
  */
 export function makeInbound({ me, store, isStored, held, logger }: InboundHooks): Inbound {
   const stanzas = new WeakMap<Uint8Array, MessageStanza>()
@@ -45,7 +45,7 @@ export function makeInbound({ me, store, isStored, held, logger }: InboundHooks)
   let socket: WASocket | undefined
 
   function acknowledge(node: BinaryNode): void {
-    // After the receipt, which Baileys sends in this turn.
+    // After the receipt, which Baileys sends in this turn of the event loop.
     setImmediate(() => socket?.sendMessageAck(node).catch(() => undefined))
   }
 
@@ -59,14 +59,14 @@ export function makeInbound({ me, store, isStored, held, logger }: InboundHooks)
     return result
   }
 
-  /** What comes a second time cannot be decrypted a second time. */
+  /** A message that is delivered again cannot be decrypted again: its key is used up. */
   async function recover(ciphertext: Uint8Array, error: unknown): Promise<Uint8Array> {
     const stanza = stanzas.get(ciphertext)
     const source = stanza && readSource(stanza.key)
     if (source && (await isStored(source))) return succeed(ciphertext, emptyPlaintext)
-    logger.debug({ err: error }, 'A received message could not be decrypted')
+    logger.debug({ err: error }, 'Decrypting a received message failed')
     if (stanza) held.release(stanza.node)
-    // Baileys answers these with a receipt, whatever they were; all others it refuses or asks for again.
+    // Baileys answers these with a receipt in any case; it refuses all others, or asks for them again.
     if (stanza?.isPeer) acknowledge(stanza.node)
     throw error
   }
@@ -77,13 +77,13 @@ export function makeInbound({ me, store, isStored, held, logger }: InboundHooks)
       let passed: Promise<unknown> = Promise.resolve()
       intercept(sock.ws, 'CB:message', (node, passOn) => {
         const { from } = node.attrs
-        // Baileys would refuse them with an error, and WhatsApp deliver them first at every login.
+        // Baileys would refuse them with an error, and WhatsApp would then deliver them first at every login.
         if (isJidStatusBroadcast(from ?? '') || isJidNewsletter(from)) return acknowledge(node)
         const own = me()
         const stanza = own && readMessageStanza(node, own)
         for (const ciphertext of stanza?.ciphertexts ?? []) if (stanza) stanzas.set(ciphertext, stanza)
         if (stanza && stanza.ciphertexts.length > 0) held.hold(node)
-        // One after the other: Baileys looks up who wrote before it queues, and new contacts would come later.
+        // One at a time: Baileys looks up the sender before it queues a message, so messages of new contacts would fall behind.
         passed = passed.then(passOn)
       })
     },

@@ -1,8 +1,8 @@
 import type { BinaryNode, WASocket } from 'baileys'
 
 /**
- * Stands before Baileys' own listeners for a kind of stanza: they are given it when `passOn` is called, if ever. It
- * resolves when they are done with it, which for what comes as offline is at once.
+ * Intercepts a kind of stanza before Baileys' own listeners: they receive it only when `passOn` is called. It resolves
+ * when they have handled the stanza, which is at once for offline stanzas.
  */
 export function intercept(
   ws: WASocket['ws'],

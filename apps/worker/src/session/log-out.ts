@@ -3,8 +3,8 @@ import { S_WHATSAPP_NET, type WASocket } from 'baileys'
 const confirmationMs = 5000
 
 /**
- * Removes this companion from the phone. Resolves to true once WhatsApp has confirmed it, by its answer or
- * by closing the connection for it (then the socket's own close event says 401).
+ * Removes this companion from the phone. Resolves to true once WhatsApp has confirmed it by its answer. WhatsApp may also
+ * confirm it by closing the connection: then the socket's own close event carries code 401.
  */
 export async function removeCompanion(sock: WASocket): Promise<boolean> {
   const jid = sock.authState.creds.me?.id

@@ -1,11 +1,11 @@
 import type { LIDMappingStore } from 'baileys/lib/Signal/lid-mapping.js'
 
-/** More than one call asks for. The cache of the store below holds the same values. */
+/** More than a single call needs. The cache of the store below holds the same values. */
 const entriesMax = 200
 
 /**
  * Baileys remembers the two addresses of every contact for three days, with 400 bytes and a timer for each address.
- * It needs them only from one line of a call to the next.
+ * It needs them only within a single call.
  */
 export function boundMappingCache(mapping: LIDMappingStore): void {
   const entries = new Map<string, string>()

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** What everything that is encrypted at rest depends on. Several while one takes the place of another. */
+/** The keys that all encryption at rest depends on. There are several during a rotation. */
 export type MasterKeys = {
-  /** By which values are encrypted. */
+  /** Encrypts new values. */
   current: MasterKey
-  /** By which they may be encrypted: the current one is among them. */
+  /** All keys that stored values may be encrypted with, including the current one. */
   all: ReadonlyMap<string, MasterKey>
 }
 
-/** `id` says nothing of the key: it may be shown, and stands in every value. */
+/** `id` reveals nothing about the key: it may be shown, and is part of every encrypted value. */
 export type MasterKey = { id: string; bytes: Buffer }
 
 export function readMasterKeys(config: {

@@ -4,15 +4,15 @@ import { type BinaryNode, decodeMessageNode, jidDecode, type WAMessageKey } from
 export type MessageStanza = {
   node: BinaryNode
   key: WAMessageKey
-  /** From the account's own phone, and from no other device of the account. */
+  /** From the account's own phone, not from another device of the account. */
   isFromOwnPhone: boolean
-  /** From the account's phone to this device, such as its history: no message to anybody. */
+  /** From the account's phone to this device, such as its history: not a message to a person. */
   isPeer: boolean
   ciphertexts: Uint8Array[]
   decrypted: number
 }
 
-/** Undefined for what Baileys does not take for a message either. */
+/** Undefined for stanzas that Baileys does not treat as messages either. */
 export function readMessageStanza(
   node: BinaryNode,
   me: { id: string; lid?: string | undefined },

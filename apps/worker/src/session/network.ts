@@ -30,7 +30,7 @@ export function chooseNetwork(config: Config): Partial<UserFacingSocketConfig> {
   }
 }
 
-/** Uploads follow redirects. They go to WhatsApp's hosts at public addresses all the same. */
+/** Uploads follow redirects, but still go only to WhatsApp's hosts at public addresses. */
 const uploadAgent = new (class extends Agent {
   override createConnection(...[options, ...rest]: Parameters<Agent['createConnection']>) {
     const { host, port } = options as { host?: string; port?: number }

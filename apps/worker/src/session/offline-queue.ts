@@ -4,8 +4,8 @@ const batch = { tag: 'ib', attrs: {}, content: [{ tag: 'offline_batch', attrs: {
 const quietMs = 1000
 
 /**
- * Baileys asks once for what waited while the device was away. A server that sends it in parts waits for the next
- * request: it is made when nothing has come for a while and the end was not announced.
+ * Baileys asks once for the stanzas that waited while the device was offline. A server that sends them in batches waits
+ * for the next request: it is made when nothing has arrived for a while and the end was not announced.
  */
 export function askForAllOffline({ ws, sendNode }: Pick<WASocket, 'ws' | 'sendNode'>): { stop(): void } {
   let timer: NodeJS.Timeout | undefined

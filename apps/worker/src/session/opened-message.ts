@@ -4,7 +4,7 @@ import { isModestHistory } from './history.ts'
 import type { MessageStanza } from './message-stanza.ts'
 import { type Received, readReceived, readUndecodable } from './received.ts'
 
-/** What a decrypted message is to us, and what Baileys is given of it. */
+/** What we store of a decrypted message, and what Baileys is given of it. */
 export type OpenedMessage = {
   received: Received[]
   /** Padded, as it was decrypted. */
@@ -20,7 +20,7 @@ export async function openMessage(
   logger: Logger,
 ): Promise<OpenedMessage> {
   const message = decode(plaintext)
-  // Asked for again, it would be the same.
+  // Not worth asking for again: it would be the same.
   if (!message)
     return { received: [readUndecodable(key)].flatMap((one) => one ?? []), plaintext: emptyPlaintext }
   const content = message.deviceSentMessage?.message ?? message
@@ -37,8 +37,8 @@ export async function openMessage(
 }
 
 /**
- * What the phone of an account tells its companions, and makes them download. Every other companion of the account
- * could send it as well, and that is anybody's program.
+ * Messages by which the phone of an account tells its companions what to download. Every other companion of the account
+ * could send them as well, and those may be untrusted programs.
  */
 function isOwnersBusiness({ type }: proto.Message.IProtocolMessage): boolean {
   const { Type } = proto.Message.ProtocolMessage
@@ -49,7 +49,7 @@ function isOwnersBusiness({ type }: proto.Message.IProtocolMessage): boolean {
   )
 }
 
-/** Messages that could not be decrypted, and that the phone was asked for. */
+/** Messages that could not be decrypted and that the phone has sent again on request. */
 function resentMessages({
   peerDataOperationRequestResponseMessage,
 }: proto.Message.IProtocolMessage): Received[] {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseFailure } from '@wagate/db/failures'
 
-/** The lease ran out while something was stored. Another owner may exist, or Postgres was away for as long. */
+/** The lease expired during a write. Either another owner exists, or Postgres was down for a whole lease. */
 export class LeaseLapsed extends Error {
   constructor() {
     super('The lease could not be renewed in time')
@@ -9,14 +9,14 @@ export class LeaseLapsed extends Error {
   }
 }
 
-/** Runs work on the database, again and again while the database is away. Rejects with every other failure. */
+/** Runs work on the database and retries it while the database is down. Rejects with every other failure. */
 export type Persist = <Result>(work: () => Result | Promise<Result>) => Promise<Result>
 
 const retryMs = 500
 
 /**
- * For what must not be given up while a session lasts: WhatsApp delivers a stanza again only to a later session, so
- * a session waits for Postgres with the stanza unacknowledged. `isOver` ends the waiting with the last failure.
+ * For work that must not be given up while a session lasts: WhatsApp delivers a stanza again only to a later session, so
+ * the session keeps it unacknowledged until Postgres is back. `isOver` ends the retries with the last failure.
  */
 export function makePersist(isOver: () => boolean, onFailure: (error: unknown) => void): Persist {
   return async (work) => {

@@ -2,7 +2,7 @@ import { type BinaryNode, getBinaryNodeChildren, isLidUser, jidNormalizedUser, t
 import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
 
-/** What a recipient says of messages that this device sent. */
+/** What a recipient says about messages that this device sent. */
 export type Receipt = {
   kind: 'delivered' | 'read'
   waIds: string[]
@@ -11,8 +11,8 @@ export type Receipt = {
 }
 
 /**
- * Stores receipts and only then gives them to Baileys, which acknowledges them: WhatsApp delivers a receipt again
- * until then. Baileys is given all of them in the order in which they came.
+ * Stores receipts before it passes them on to Baileys, which acknowledges them: until then WhatsApp delivers a receipt
+ * again. Baileys receives all of them in the order in which they arrived.
  */
 export function storeReceiptsFirst(
   sock: WASocket,
@@ -37,7 +37,7 @@ export function storeReceiptsFirst(
   }
 }
 
-/** A recipient may answer from its LID to what was sent to its phone number, and the other way round. */
+/** A recipient may answer from its LID to a message that was sent to its phone number, and the other way round. */
 async function addressesOf(
   sock: WASocket,
   { from, sender_pn, sender_lid, participant_pn, participant_lid }: BinaryNode['attrs'],
@@ -47,20 +47,20 @@ async function addressesOf(
   return { jid, otherJid: told ? jidNormalizedUser(told) : await findPhoneJid(sock, jid) }
 }
 
-/** Null for an address that is no LID, or one that nobody has told the phone number of. */
+/** Null for an address that is not a LID, and for a LID whose phone number is unknown. */
 export async function findPhoneJid({ signalRepository }: WASocket, jid: string): Promise<string | null> {
   const found = isLidUser(jid) ? await signalRepository.lidMapping.getPNForLID(jid) : null
   return found ? jidNormalizedUser(found) : null
 }
 
-/** Undefined for what says nothing about the recipient: retry requests, and receipts of the own other devices. */
+/** Undefined for receipts that say nothing about the recipient: retry requests, and receipts of the sender's own devices. */
 function receiptKind({ type, recipient }: BinaryNode['attrs']): 'delivered' | 'read' | undefined {
   if (recipient) return undefined
   if (type === undefined || type === '' || type === 'inactive') return 'delivered'
   return type === 'read' || type === 'played' ? 'read' : undefined
 }
 
-/** WhatsApp tells whole seconds: the end of that second, so that no receipt seems older than its message. */
+/** WhatsApp gives whole seconds. The end of the second is used, so that no receipt seems older than its message. */
 function receiptTime({ t }: BinaryNode['attrs']): Date {
   const seconds = Number(t)
   return new Date(seconds > 0 ? Math.min(Date.now(), seconds * 1000 + 999) : Date.now())

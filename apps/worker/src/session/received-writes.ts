@@ -5,7 +5,7 @@ import { insertReceivedMessages, type ReceivedMessage } from '@wagate/db/queries
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
 export type ReceivedWrites = {
-  /** Resolves when it is stored. Rejects with what keeps this one message from being stored. */
+  /** Resolves when it is stored. Rejects with the reason why this message cannot be stored. */
   add(message: ReceivedMessage): Promise<OwnershipLost | undefined>
 }
 

@@ -9,21 +9,21 @@ import {
   type WAMessageKey,
 } from 'baileys'
 
-/** What a contact wrote, in a form that the database takes. */
+/** A message from a contact, in a form that Postgres accepts. */
 export type Received = {
   waId: string
   number: string
   type: MessageType
   body: string | null
-  /** True when something was left out: the rest is stored, and WhatsApp need not deliver it again. */
+  /** True when parts were left out. The rest is stored, and WhatsApp need not deliver the message again. */
   isCleaned: boolean
 }
 
-/** What WhatsApp itself allows for a text. */
+/** WhatsApp's own limit for a text. */
 const bodyCharsMax = 65_536
 const numberCharsMax = 64
 
-/** Undefined for what is not a message from a contact: groups, the device's own messages, the protocol's own. */
+/** Undefined for everything but messages from contacts: groups, the device's own messages, protocol messages. */
 export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'>): Received | undefined {
   const content = normalizeMessageContent(message)
   const read = content && readContent(content)
@@ -33,13 +33,13 @@ export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'
   return { ...source, type: read.type, body, isCleaned: source.isCleaned || body !== read.body }
 }
 
-/** A message that decrypts to something that is no message. */
+/** For a message whose plaintext cannot be decoded. */
 export function readUndecodable(key: WAMessageKey): Received | undefined {
   const source = readSource(key)
   return source && { ...source, type: 'other', body: null, isCleaned: true }
 }
 
-/** What tells one message from all others of a device. Undefined for what is not from a contact. */
+/** What identifies a message among all of a device. Undefined for messages that are not from a contact. */
 export function readSource({
   id,
   fromMe,
@@ -52,25 +52,25 @@ export function readSource({
   return { waId, number, isCleaned: waId !== id || number !== phone }
 }
 
-/** Of the two addresses of a contact, the one that is a phone number where WhatsApp tells it. */
+/** Of the two addresses of a contact, the one that is a phone number, if WhatsApp gives it. */
 function phoneOf(jid: string, alternative: string | undefined): string {
   const known = [jid, alternative].map((address) => jidDecode(address))
   return (known.find((address) => address?.server === 's.whatsapp.net') ?? known[0])?.user ?? jid
 }
 
-/** Postgres refuses U+0000, and UTF-8 has no form for half a surrogate pair. */
+/** Postgres refuses U+0000, and UTF-8 cannot encode half a surrogate pair. */
 function cleanText(text: string, charsMax: number): string {
   return text.replaceAll('\0', '').slice(0, charsMax).toWellFormed()
 }
 
-/** The contact's client chooses the id. One of another form is replaced by its hash, so that it stays as unique as it was. */
+/** The contact's client chooses the id. An unusual one is replaced by its hash, which is just as unique. */
 function cleanId(id: string): string {
   return /^[!-~]{1,128}$/.test(id) ? id : `sha256:${createHash('sha256').update(id, 'utf16le').digest('hex')}`
 }
 
 type Content = NonNullable<ReturnType<typeof normalizeMessageContent>>
 
-/** Undefined for what is no message to people: keys, receipts of the protocol, reactions. */
+/** Undefined for content that is not a message to a person: keys, protocol messages, reactions. */
 function readContent(content: Content): { type: MessageType; body: string | null } | undefined {
   switch (getContentType(content)) {
     case 'conversation':

@@ -10,24 +10,24 @@ import type { Received } from './received.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 
 export type SessionHooks = {
-  /** A new QR to scan, good for this long. */
+  /** There is a new QR code to scan, valid for this long. */
   onQr(text: string, lifeMs: number): Promise<void>
-  /** A phone scanned: the credentials are complete and must be stored before this resolves. */
+  /** A phone has scanned: the credentials are complete and must be stored before this resolves. */
   onPaired(auth: AuthStore): Promise<void>
   onOpen(): void
   onOutcome(waId: string, outcome: Outcome): void
-  /** Resolves when it is stored: WhatsApp is told that it arrived after that. */
+  /** Resolves when the receipt is stored. Only then is it acknowledged to WhatsApp. */
   onReceipt(receipt: Receipt, persist: Persist): Promise<void>
-  /** The same. */
+  /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
   onReceived(received: Received, persist: Persist): Promise<void>
   /** Whether this message of a contact was stored before. */
   isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
-  /** WhatsApp or the network ended it, with Baileys' DisconnectReason. Not called after `end`. */
+  /** WhatsApp or the network ended the session, with Baileys' DisconnectReason. Not called after `end`. */
   onClosed(code: number | undefined): Promise<void>
   onError(error: unknown): void
 }
 
-/** One connection of one device. It is never opened again: a reconnect is a new one. */
+/** One connection of one device. It is never reopened: a reconnect is a new session. */
 export type Session = {
   readonly sock: WASocket
   /** Closes the connection; the device stays linked. Resolves when WhatsApp has seen it, which may take half a minute. */
@@ -36,19 +36,19 @@ export type Session = {
 
 const firstQrMs = 60_000
 const laterQrMs = 20_000
-/** Beyond the keep-alive period, in which WhatsApp must have answered. */
+/** Added to the keep-alive period, within which WhatsApp must have answered. */
 const silenceMarginMs = 4000
 const watchEveryMs = 1000
 
 export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
   const { auth, logger } = options
   let isEnded = false
-  /** Its owner asked for the end. */
+  /** `end` was called. */
   let isDismissed = false
   const onFailure = (error: unknown) =>
     logger.warn(
       { err: error, deviceId: options.deviceId },
-      'The database does not answer a session, trying again',
+      'Database request of a session failed, will retry',
     )
   const persist = makePersist(() => isEnded, onFailure)
   const persistCreds = makePersist(() => isDismissed, onFailure)
@@ -63,11 +63,11 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   })
   const sock = openSocket({ ...options, inbound, persist })
   let qrLifeMs = firstQrMs
-  /** While pairing there is nothing worth storing before a phone has scanned. */
+  /** Before a phone has scanned, there are no credentials worth storing. */
   let isPaired = auth.creds.me !== undefined
   let handled: Promise<void> = Promise.resolve()
 
-  // One after the other: credentials are stored before the restart that follows a pairing is acted on.
+  // One at a time: the credentials must be stored before the restart that follows a pairing is handled.
   sock.ev.process((events) => {
     handled = handled.then(() => handle(events)).catch(hooks.onError)
     return handled
@@ -76,7 +76,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
   const offline = askForAllOffline(sock)
 
-  // Baileys notices the silence as well, but then waits half a minute for the other side to say good-bye.
+  // Baileys notices the silence as well, but then waits half a minute for the other side to close the connection.
   let heardAtMs = performance.now()
   let watchedAtMs = heardAtMs
   sock.ws.on('frame', () => {
@@ -84,7 +84,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   })
   const watchdog = setInterval(() => {
     const nowMs = performance.now()
-    // After a pause of this process itself, what came meanwhile has not been read yet.
+    // If this process itself was paused, frames that arrived in the meantime have not been read yet.
     if (nowMs - watchedAtMs > 2 * watchEveryMs) heardAtMs = nowMs
     watchedAtMs = nowMs
     if (nowMs - heardAtMs > options.keepAliveMs + silenceMarginMs) {
@@ -95,7 +95,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   async function closed(code: number | undefined): Promise<void> {
     if (isEnded) return
     void finish()
-    // A later session must not load older credentials.
+    // The next session must not load older credentials.
     await savedCreds
     if (!isDismissed) await hooks.onClosed(code)
   }

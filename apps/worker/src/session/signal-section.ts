@@ -13,25 +13,25 @@ import type { Persist } from './persistence.ts'
 type MakeRepository = NonNullable<UserFacingSocketConfig['makeSignalRepository']>
 type Repository = ReturnType<MakeRepository>
 type Write = { type: string; id: string; value: unknown }
-/** By type and id: the last write counts. */
+/** Keyed by type and id, so that the last write counts. */
 type Writes = Map<string, Write>
 
 type Operation = {
   writes: Writes
-  /** What has to be stored before them. */
+  /** Stores what must be stored before them. */
   first: (() => Promise<void>) | undefined
 }
 
 type Hooks = {
   persist: Persist
-  /** Is given every message that was decrypted, and resolves when it is stored. */
+  /** Called with every message that was decrypted. Resolves when it is stored. */
   storePlaintext(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>
 }
 
 const noHooks: Hooks = { persist: async (work) => work(), storePlaintext: async () => undefined }
 
 export type SignalSection = {
-  /** For Baileys itself, which wraps them once more. */
+  /** The key store for Baileys itself, which wraps it once more. */
   keys: SignalKeyStore
   makeRepository: MakeRepository
 }
@@ -39,27 +39,26 @@ export type SignalSection = {
 const operationsAtOnceMax = 100
 
 /**
- * Baileys' own transactions are keyed by chat, so a send and a decryption of one session overlap and lose a
- * ratchet step, and they commit after the stanza has left. Here every Signal operation of a device runs
- * alone, first come first served, and what it wrote is stored before its result (the ciphertext) is handed
- * out: a crash can only skip a message key. The next operation need not wait for that: it sees what the
- * ones before it wrote, and is stored together with them.
+ * Baileys' own transactions are keyed by chat, so a send and a decryption of one session can overlap and lose a ratchet
+ * step, and they commit after the stanza has left. Here every Signal operation of a device runs alone, in order of arrival,
+ * and its writes are stored before its result (the ciphertext) is returned: a crash can only skip a message key. The next
+ * operation does not wait for the store: it sees the writes of the operations before it, and is stored together with them.
  *
  * A decrypted message is stored before the step that decrypted it, and nothing that builds on this step is stored
- * earlier: after a crash in between the message is delivered and decrypted again. The other way round it would be
- * lost, because no key decrypts it twice.
+ * earlier: after a crash in between, the message is delivered and decrypted again. In the other order it would be lost,
+ * because no key decrypts it twice.
  *
- * The operation in progress is a variable and no async context: libsignal runs the jobs of all senders to
- * one recipient in the context of whoever came first.
+ * The operation in progress is a variable, not an async context: libsignal runs the jobs of all senders to one recipient
+ * in the context of the first one.
  */
 export function makeSignalSection(
   keys: SignalKeyStore,
   { persist, storePlaintext }: Hooks = noHooks,
 ): SignalSection {
   let last: Promise<unknown> = Promise.resolve()
-  /** Of the operation in progress. */
+  /** Writes of the operation in progress. */
   let current: Writes | undefined
-  /** Of the operations before it, on their way to the store. */
+  /** Writes of earlier operations that are being stored. */
   const unstored: Writes = new Map()
 
   const store = makeNaturalBatch<Operation, undefined>(
@@ -69,7 +68,7 @@ export function makeSignalSection(
         await Promise.all(batch.map(({ first }) => first?.()))
         await persist(() => keys.set(toDataSet(merged)))
       } finally {
-        // Stored, or not to be built upon. A later operation may have written the same row again.
+        // Either stored or failed, they are no longer pending. A later operation may have written the same row again.
         for (const [key, write] of merged) if (unstored.get(key) === write) unstored.delete(key)
       }
       return batch.map(() => undefined)
@@ -126,7 +125,7 @@ export function makeSignalSection(
   return {
     keys: {
       get: keys.get,
-      // Baileys deletes sessions by itself when a recipient asks for a retry.
+      // Baileys deletes sessions on its own when a recipient asks for a retry.
       set: (data) => ('session' in data ? operate(async () => signalKeys.set(data)) : keys.set(data)),
     },
     makeRepository({ creds }, logger, findLids) {
@@ -149,7 +148,7 @@ export function makeSignalSection(
   }
 }
 
-/** The operations that change a session. Those that only look at one go on beside them. */
+/** The operations that change a session. Those that only read one run beside them. */
 function serialized(
   stock: Repository,
   operate: <Result>(work: () => Promise<Result>) => Promise<Result>,
@@ -160,7 +159,7 @@ function serialized(
     deleteSession: (jids) => operate(() => stock.deleteSession(jids)),
     async migrateSession(from, to) {
       const result = await operate(() => stock.migrateSession(from, to))
-      // It remembers what it has migrated, without a bound. This forgets it, and does nothing else.
+      // The repository remembers without a bound what it has migrated. This only makes it forget.
       if (result.migrated > 0) stock.close?.()
       return result
     },
@@ -185,7 +184,7 @@ function toWrites(data: SignalDataSet): Writes {
   )
 }
 
-/** The cast is safe: what comes back was given under its type. */
+/** The cast is safe: a value is returned under the type that it was stored under. */
 function toDataSet(writes: Writes): SignalDataSet {
   const data: { [type: string]: { [id: string]: unknown } } = {}
   for (const { type, id, value } of writes.values()) data[type] = { ...data[type], [id]: value }

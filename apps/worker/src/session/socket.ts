@@ -22,18 +22,18 @@ export type SocketOptions = {
   auth: AuthStore
   network: Partial<UserFacingSocketConfig>
   keepAliveMs: number
-  /** Asked at the last moment before the login is sent. */
+  /** Called at the last moment before the login is sent. */
   mayLogIn(): boolean
   logger: Logger
-  /** Outlives a socket: a reconnect must not begin to count anew. */
+  /** Outlives a socket: a reconnect must not reset the counts. */
   retryCounts: Scope
   getMessage: NonNullable<UserFacingSocketConfig['getMessage']>
 }
 
-/** Baileys counts each request for a retry twice: five of a recipient's device are answered. */
+/** Baileys counts each retry request twice, so five requests of a recipient's device are answered. */
 const retryCountMax = 10
 
-/** Opens a socket at once. Its events end with `connection.update` `close`; a socket is never used again after that. */
+/** Opens a socket immediately. Its last event is `connection.update` `close`, after which it is never used again. */
 export function openSocket(options: SocketOptions & { inbound: Inbound; persist: Persist }): WASocket {
   const { auth, retryCounts, inbound, persist } = options
   const signal = makeSignalSection(auth.keys, { persist, storePlaintext: inbound.storePlaintext })
@@ -45,13 +45,13 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     keepAliveIntervalMs: options.keepAliveMs,
     // An own message in the event buffer would swallow the updates that follow it.
     emitOwnEvents: false,
-    // Otherwise the phone stops notifying its owner.
+    // If true, the phone would stop notifying its owner.
     markOnlineOnConnect: false,
     syncFullHistory: false,
     shouldSyncHistoryMessage: (history) => isWantedHistory(history, auth.creds),
     maxMsgRetryCount: retryCountMax,
     generateHighQualityLinkPreview: false,
-    // The default of 10 × 3 s, inside the lock of the sender, would freeze it for half a minute.
+    // The default of 10 × 3 s is spent inside the sender's lock, and would freeze the sender for half a minute.
     transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     shouldIgnoreJid: (jid) => isJidStatusBroadcast(jid) || isJidNewsletter(jid),
     userDevicesCache: makeUserDevices(auth),
@@ -60,8 +60,8 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     callOfferCache: cacheStore(retryCounts),
     getMessage: options.getMessage,
   })
-  // A process that was stopped in the middle of a handshake would log in after its lease has ended, and replace the
-  // connection of the new owner. The first frame is WhatsApp's part of the handshake, and the login is the answer.
+  // A process that was paused in the middle of a handshake would log in after its lease has ended, and replace the
+  // connection of the new owner. The first frame is WhatsApp's part of the handshake; the login is the answer to it.
   sock.ws.once('frame', () => {
     if (!options.mayLogIn()) void sock.end(undefined)
   })
@@ -71,7 +71,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
 
 function cacheStore(scope: Scope): CacheStore {
   return {
-    // The cast is Baileys' own: its interface lets the reader name the type.
+    // The interface of Baileys lets the caller choose the type, which needs a cast.
     get: <Value>(key: string) => scope.get(key)?.value as Value | undefined,
     set: scope.set,
     del: scope.delete,

@@ -8,7 +8,7 @@ import type { Receipt } from './receipts.ts'
 
 type Device = { id: number; sender: string; lease: Lease; addressees: Addressees }
 
-/** Resolves when it is stored. Throws OwnershipLost. Ids that are not of this device's messages are left out. */
+/** Resolves when the receipt is stored. Throws OwnershipLost. Ids of messages that this device did not send are ignored. */
 export async function storeReceipt(
   { outcomes }: Pick<DeviceContext, 'outcomes'>,
   { id: deviceId, sender, lease, addressees }: Device,

@@ -9,8 +9,8 @@ import type { Received } from './received.ts'
 type ReceivingDevice = { id: number; accountId: number; sender: string; linkGeneration: number; lease: Lease }
 
 /**
- * Stores what a contact wrote. What the database refuses for good is stored without its text, so that it never comes
- * back to delay others. Throws OwnershipLost, and whatever `persist` gives up with.
+ * Stores a message from a contact. If Postgres refuses it permanently, it is stored without its text, so that WhatsApp
+ * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
  */
 export async function storeReceived(
   { receivedWrites, metrics, logger }: Pick<DeviceContext, 'receivedWrites' | 'metrics' | 'logger'>,
@@ -47,13 +47,13 @@ export async function storeReceived(
     metrics.receivedCleaned.inc()
     logger.warn(
       { err: error, deviceId: device.id },
-      'A received message was stored without the parts that cannot be stored',
+      'Stored a received message without the parts that cannot be stored',
     )
   }
 
   function reportDropped(error: unknown): void {
     if (error instanceof OwnershipLost || databaseFailure(error)) throw error
     metrics.receivedDropped.inc()
-    logger.error({ err: error, deviceId: device.id }, 'A received message was dropped, it cannot be stored')
+    logger.error({ err: error, deviceId: device.id }, 'Dropped a received message that cannot be stored')
   }
 }

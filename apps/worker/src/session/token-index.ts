@@ -5,8 +5,8 @@ const indexId = '__index'
 
 /**
  * Baileys keeps a list of all contacts with a privacy token, to find those that have expired, and rewrites it with the
- * first message to every contact: with 10,000 contacts that is 300 KiB each time. It is not stored here. What has not been
- * used for long goes with the housekeeping.
+ * first message to every contact: with 10,000 contacts that is 300 KiB each time. It is not stored here. Housekeeping
+ * deletes tokens that have not been used for a long time.
  */
 export function withoutTokenIndex(keys: SignalKeyStore): SignalKeyStore {
   return {

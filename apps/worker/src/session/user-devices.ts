@@ -2,14 +2,14 @@ import type { PossiblyExtendedCacheStore } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
 
 const type = 'user-devices'
-/** Every miss makes Baileys fetch new Signal sessions with the contact and the own phone: hours, not minutes. */
+/** Hours rather than minutes: every miss makes Baileys fetch new Signal sessions with the contact and the sender's phone. */
 const lifeMs = 12 * 3_600_000
 
 type Stored = { devices: unknown; at: number }
 
 /**
- * Which devices a contact has, as WhatsApp said when it was last asked. Kept with the keys of the device, so that
- * a new owner or a restart need not ask again for everybody.
+ * The devices of a contact according to WhatsApp's last answer. Stored with the keys of the device, so that a new owner or
+ * a restart need not ask again for every contact.
  */
 export function makeUserDevices(auth: AuthStore): PossiblyExtendedCacheStore {
   async function read(users: string[]): Promise<{ [user: string]: unknown }> {
@@ -24,7 +24,7 @@ export function makeUserDevices(auth: AuthStore): PossiblyExtendedCacheStore {
   }
 
   return {
-    // The casts are Baileys' own: its interface lets the reader name the type.
+    // The interface of Baileys lets the caller choose the type, which needs casts.
     get: <Value>(user: string) => read([user]).then((found) => found[user]) as Promise<Value>,
     mget: <Value>(users: string[]) => read(users) as Promise<Record<string, Value>>,
     set: (key, value) => write([{ key, value }]),

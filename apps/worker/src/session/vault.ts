@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { MasterKey, MasterKeys } from './master-keys.ts'
 
 /**
- * Encrypts what is stored of one device: AES-256-GCM under a key of its own (HKDF of the master key), so
- * that no key nears 2^32 random nonces. Layout: 1 version, 4 id of the master key, 12 nonce, 16 tag, ciphertext.
+ * Encrypts the stored values of one device: AES-256-GCM under a key per device (HKDF of the master key), so that no key
+ * gets near 2^32 random nonces. Layout: 1 version, 4 id of the master key, 12 nonce, 16 tag, ciphertext.
  * `context` (type and id of the value) is authenticated: a value copied to another place does not open.
  */
 export type Vault = {
   seal(plaintext: Buffer, context: string): Buffer
-  /** Throws when the value was changed, moved, or sealed under a master key that is not known. */
+  /** Throws when the value was changed or moved, or was sealed under an unknown master key. */
   open(sealed: Buffer, context: string): Buffer
 }
 
@@ -53,12 +53,12 @@ export function makeVault(masterKeys: MasterKeys, deviceId: number): Vault {
   }
 }
 
-/** Of what Baileys stores of a device. */
+/** The authenticated context of Baileys' credentials and keys. */
 export function authContext(type: string, id: string): string {
   return `${type}|${id}`
 }
 
-/** Of what WhatsApp needs to find the media of a message. */
+/** The authenticated context of an uploaded media content. */
 export function uploadContext(messageId: string): string {
   return `upload|${messageId}`
 }

@@ -10,22 +10,22 @@ export type FetchLimits = {
   deadlineMs: number
   /** host:port of the simulated network, which answers in plain HTTP for all of WhatsApp's hosts. */
   simulatedHost?: string | undefined
-  /** The system's by default. */
+  /** The system resolver by default. */
   lookup?: LookupFunction
 }
 
-/** Of histories and app states, which are all that a worker downloads from WhatsApp. */
+/** Limit for histories and app states, the only things that a worker downloads from WhatsApp. */
 export const downloadLimits = { bytesMax: 16 * 2 ** 20, deadlineMs: 30_000 }
 
-/** The path that is put behind WhatsApp's host comes from other devices of the account: `:9443/x`, `.example.com/x`. */
+/** Other devices of the account choose the path that is appended to WhatsApp's host: `:9443/x`, `.example.com/x`. */
 export function isWhatsAppUrl(url: URL): boolean {
   const isPlain = url.port === '' && url.username === '' && url.password === ''
   return url.protocol === 'https:' && isPlain && url.hostname.endsWith('.whatsapp.net')
 }
 
 /**
- * A `fetch` for what Baileys downloads by itself: from WhatsApp's hosts at public addresses only, without redirects, up
- * to a number of bytes. Everything else is refused before a connection is opened.
+ * A `fetch` for the downloads that Baileys starts itself: only from WhatsApp's hosts at public addresses, without
+ * redirects, and up to a number of bytes. Everything else is refused before a connection is opened.
  */
 export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): typeof fetch {
   return async (input, init) => {
@@ -37,7 +37,7 @@ export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): ty
     if ((init?.method ?? 'GET') !== 'GET') throw new TypeError('Refused to send anything but GET')
     const target = isSimulated ? new URL(url.pathname + url.search, `http://${simulatedHost}`) : url
     const response = await get(target, new Headers(init?.headers), limits, isSimulated)
-    // A redirect is an answer without content: nothing follows it.
+    // A redirect is returned as a response without content; it is not followed.
     if (response.statusCode !== 200) {
       response.destroy()
       return new Response(null, { status: response.statusCode ?? 502 })
@@ -58,7 +58,7 @@ function get(
     request(
       url,
       {
-        // A connection of its own: the address of one that is kept alive was judged for another request.
+        // A new connection: the address of a kept-alive one was checked for another request.
         agent: false,
         headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
         signal: AbortSignal.timeout(deadlineMs),

@@ -1,0 +1,24 @@
+import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { WASocket } from 'baileys'
+import { type FanOut, reachOf } from '../session/fan-out.ts'
+import { userOf } from './look-up.ts'
+
+/**
+ * Throws when a device of the recipient was left out, once for each message, and whenever nothing is for the recipient:
+ * WhatsApp acknowledges such a message as well.
+ */
+export function makeReachCheck(
+  sock: WASocket,
+): (message: WaitingMessage, recipient: string, fanOut: FanOut) => Promise<void> {
+  /** Messages that left out a device of their recipient once already. */
+  const incomplete = new Set<string>()
+
+  return async (message, recipient, fanOut) => {
+    const reach = reachOf(fanOut, recipient, [sock.user?.id, sock.user?.lid])
+    // A device whose keys are permanently bad must not keep the others from their messages.
+    if (reach === 'all' || (reach === 'part' && incomplete.has(message.id))) return
+    incomplete.add(message.id)
+    await sock.userDevicesCache.del(userOf(recipient))
+    throw new Error('The message could not be encrypted for every device of its recipient')
+  }
+}

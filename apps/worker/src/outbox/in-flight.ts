@@ -1,0 +1,60 @@
+import { isBelievable, type Outcome } from '../session/outcomes.ts'
+
+/** Why a connection ended: by the network or by us, or by WhatsApp with a stream error. */
+export type ConnectionEnd = 'disconnected' | 'stream_ended'
+
+/**
+ * `unanswered`: no answer in time. In that case, and when the connection ended, it is unknown whether the message
+ * arrived.
+ */
+export type AckResult =
+  | { kind: 'acknowledged' }
+  | { kind: 'refused'; code: string }
+  | { kind: 'unanswered' | ConnectionEnd }
+
+/** The messages of one socket that WhatsApp has not answered for. */
+export type InFlight = {
+  /** Call before the message is sent. */
+  track(message: { waId: string; recipient: string }, timeoutMs: number): Promise<AckResult>
+  /**
+   * Returns false when this message is not in flight. A receipt of the recipient counts as an acknowledgement: the
+   * recipient cannot have what the server did not take.
+   */
+  resolve(waId: string, outcome: Outcome): boolean
+  /** The message did not leave. */
+  forget(waId: string): void
+  /** The socket is gone. */
+  endAll(end: ConnectionEnd): void
+}
+
+export function makeInFlight(): InFlight {
+  const tracked = new Map<string, { recipient: string; resolve(result: AckResult): void }>()
+
+  function finish(waId: string, result: AckResult): boolean {
+    tracked.get(waId)?.resolve(result)
+    return tracked.delete(waId)
+  }
+
+  return {
+    track: ({ waId, recipient }, timeoutMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => finish(waId, { kind: 'unanswered' }), timeoutMs)
+        tracked.set(waId, {
+          recipient,
+          resolve(result) {
+            clearTimeout(timer)
+            resolve(result)
+          },
+        })
+      }),
+    resolve(waId, outcome) {
+      const recipient = tracked.get(waId)?.recipient
+      if (recipient === undefined || !isBelievable(outcome, recipient)) return false
+      return finish(waId, outcome.kind === 'refused' ? outcome : { kind: 'acknowledged' })
+    },
+    forget: (waId) => void finish(waId, { kind: 'disconnected' }),
+    endAll(end) {
+      for (const waId of [...tracked.keys()]) finish(waId, { kind: end })
+    },
+  }
+}

@@ -1,5 +1,9 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { requestPairing, requestUnlink } from '@wagate/db/queries/device-desired-state'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { until } from '@wagate/test-kit/until'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 

@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { shape as apiShape } from '@wagate/api/config'
+import { shape as apiShape } from '@wagate/api/environment'
 import { repository } from '@wagate/devnet/app-process'
 import { settings } from '@wagate/shared/settings'
 import { shape as workerShape } from '@wagate/worker/config'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { shape as apiShape } from '../../apps/api/src/environment.ts'
-import { shape as workerShape } from '../../apps/worker/src/config.ts'
-import { settings } from '../../packages/shared/src/settings.ts'
-import { repository } from '../src/app-process.ts'
 
 type Service = {
   environment?: Record<string, string | null>

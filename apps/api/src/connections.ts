@@ -3,7 +3,7 @@ import { type AccountEvents, openAccountEvents } from '@wagate/queue/account-eve
 import { type CommandProducer, openCommandProducer } from '@wagate/queue/command-producer'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { openRateLimits, type RateLimits } from '@wagate/queue/rate-limits'
-import type { Running } from '@wagate/shared/running'
+import type { Running } from '@wagate/runtime/running'
 import type { Config } from './config.ts'
 
 /** The connections of one API process to Postgres and Redis. */

@@ -1,4 +1,4 @@
-import { readEnv } from '@wagate/shared/env'
+import { readEnv } from '@wagate/runtime/env'
 import { pickSettings } from '@wagate/shared/settings'
 
 /** The environment variables that the API reads. */

@@ -1,5 +1,5 @@
-import type { Logger } from '@wagate/shared/logger'
-import { makeOutageLog } from '@wagate/shared/outage-log'
+import type { Logger } from '@wagate/runtime/logger'
+import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Config } from './config.ts'
 import type { Connections } from './connections.ts'
 import type { ApiContext } from './context.ts'

@@ -1,6 +1,6 @@
-import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import type { z } from 'zod'
 import type { Call } from './call.ts'
+import type { RequestErrorCode } from './errors/request-errors.ts'
 import type { Method } from './http/methods.ts'
 import { makeParameterParser } from './parameters/parse-parameters.ts'
 

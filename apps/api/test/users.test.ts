@@ -1,4 +1,5 @@
 import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
+import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   atOnce,

@@ -3,7 +3,7 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { type Inspector, makeInspector } from '../src/media/inspection/inspector.ts'
 
 /** As a worker from source starts its own. */
-const nodeOptions = [
+export const nodeOptions = [
   '--import',
   new URL('../../../scripts/typescript.mjs', import.meta.url).href,
   '--conditions=source',

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +10,7 @@ import sharp from 'sharp'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { Inspector } from '../src/media/inspection/inspector.ts'
 import type { InspectionRequest, MediaFacts } from '../src/media/inspection/media-facts.ts'
-import { inspectionPids, makeTestInspector } from './inspection.ts'
+import { inspectionPids, makeTestInspector, nodeOptions } from './inspection.ts'
 
 /** A process from source takes seconds to start beside other tests. */
 const options = { timeout: 120_000 }
@@ -166,5 +168,13 @@ describe('the process that inspects', () => {
     await own.close()
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
     await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('not inspected')
+  })
+
+  it('does not outlive a worker that is killed while it starts', options, async () => {
+    const program = new URL('../src/media/inspection/inspection-main.ts', import.meta.url)
+    const child = fork(program, { execArgv: nodeOptions, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+    child.disconnect()
+    const [, signal] = await once(child, 'exit')
+    expect(signal).toBe('SIGKILL')
   })
 })

@@ -4,8 +4,6 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { expect, vi } from 'vitest'
-import { startTcpProxy, type TcpProxy } from '../../../devnet/src/harness/tcp-proxy.ts'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import type { Lease, ShardHost } from '../src/ownership/lease.ts'
 import { type Ownership, type OwnershipOptions, startOwnership } from '../src/ownership/ownership.ts'
 

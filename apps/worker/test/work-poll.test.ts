@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DeviceState } from '@wagate/db/queries/device-state'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { expect, test } from 'vitest'
 import { makeLoginQueue } from '../src/device/login-queue.ts'
 import { notify } from '../src/shards/work-poll.ts'
@@ -37,17 +37,17 @@ test('messages that only the poll finds move the login of their device forward',
 })
 
 test.each([
-  { isDoing: true, hasWaiting: false, calls: [] },
-  { isDoing: true, hasWaiting: true, calls: ['wake'] },
-  { isDoing: false, hasWaiting: false, calls: ['look'] },
-  { isDoing: false, hasWaiting: true, calls: ['look', 'wake'] },
+  { isReconciled: true, hasWaiting: false, calls: [] },
+  { isReconciled: true, hasWaiting: true, calls: ['wake'] },
+  { isReconciled: false, hasWaiting: false, calls: ['reconcile'] },
+  { isReconciled: false, hasWaiting: true, calls: ['reconcile', 'wake'] },
 ])(
-  'calls $calls when isDoing is $isDoing and hasWaiting is $hasWaiting',
-  ({ isDoing, hasWaiting, calls }) => {
+  'calls $calls when isReconciled is $isReconciled and hasWaiting is $hasWaiting',
+  ({ isReconciled, hasWaiting, calls }) => {
     const called: string[] = []
     const device = {
-      isDoing: () => isDoing,
-      look: () => void called.push('look'),
+      isReconciled: () => isReconciled,
+      reconcile: () => void called.push('reconcile'),
       wake: () => void called.push('wake'),
     }
     notify(device, { ...state, hasWaiting })
@@ -65,8 +65,8 @@ function deviceThatLogsIn(queue: ReturnType<typeof makeLoginQueue>, name: string
       giveBack()
     })
   return {
-    isDoing: () => false,
-    look: () => undefined,
+    isReconciled: () => false,
+    reconcile: () => undefined,
     wake() {
       isUrgent = true
     },

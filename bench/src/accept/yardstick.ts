@@ -24,3 +24,4 @@ if (kind === 'hello') {
 
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => process.send?.(port))
 process.on('disconnect', () => process.exit())
+if (!process.connected) process.exit()

@@ -21,6 +21,7 @@ process.on('message', (request: BareRequest) => {
   )
 })
 process.on('disconnect', () => process.exit())
+if (!process.connected) process.exit()
 
 async function answer(request: BareRequest): Promise<number> {
   const startedAt = performance.now()

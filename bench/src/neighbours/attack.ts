@@ -63,4 +63,5 @@ async function run({ apiUrl, keys, sender, attack }: AttackOrder): Promise<void>
 // What attacks runs on machines of its own: it must not take the CPU of the gateway that it is measured against.
 setPriority(constants.priority.PRIORITY_LOW)
 process.on('disconnect', () => process.exit())
+if (!process.connected) process.exit()
 process.once('message', (order) => void run(order as AttackOrder))

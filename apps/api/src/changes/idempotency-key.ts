@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { text } from '../parameters/parameter-types.ts'
 
 const keyCharsMax = 255

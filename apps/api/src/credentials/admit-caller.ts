@@ -1,5 +1,5 @@
-import { AppError } from '@wagate/shared/app-error'
 import type { ApiContext } from '../context.ts'
+import { AppError } from '../errors/app-error.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { charge } from '../limits/charge.ts'
 import type { Operation } from '../operation.ts'

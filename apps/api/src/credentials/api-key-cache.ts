@@ -1,9 +1,9 @@
 import type { Database } from '@wagate/db/client'
 import { findKeyHolders, setKeyUsed } from '@wagate/db/queries/api-keys'
-import { hashApiKey, isWellFormedApiKey } from '@wagate/shared/api-key'
-import { AppError } from '@wagate/shared/app-error'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
+import { AppError } from '../errors/app-error.ts'
+import { hashApiKey, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 export type ApiKeyCache = {

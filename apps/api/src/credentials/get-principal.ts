@@ -1,4 +1,3 @@
-import { AppError } from '@wagate/shared/app-error'
 import type { ApiContext } from '../context.ts'
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'

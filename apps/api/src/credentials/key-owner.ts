@@ -1,6 +1,6 @@
 import { findAccountInfo } from '@wagate/db/queries/accounts'
-import { AppError } from '@wagate/shared/app-error'
 import type { Call } from '../call.ts'
+import { AppError } from '../errors/app-error.ts'
 import { recordId } from '../parameters/parameter-types.ts'
 import { refuseExpired } from './refuse-expired.ts'
 

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { makeSemaphore } from '@wagate/shared/semaphore'
+import { makeSemaphore } from '@wagate/runtime/semaphore'
 import { z } from 'zod'
 
 const message = 'must have 8 to 128 characters'

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import type { Principal } from './principal.ts'
 
 /** Throws `account_expired`. */

@@ -1,5 +1,5 @@
-import { AppError } from '@wagate/shared/app-error'
 import type { Call } from '../call.ts'
+import { AppError } from '../errors/app-error.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 
 const answerMsMax = 4000

@@ -1,6 +1,6 @@
 import { type Device, findDevice } from '@wagate/db/queries/devices'
-import { AppError } from '@wagate/shared/app-error'
 import type { Call } from '../call.ts'
+import { AppError } from '../errors/app-error.ts'
 import { phone, recordId } from '../parameters/parameter-types.ts'
 
 /** The parameters that select a device. Any one of them is enough; if several are given, they must agree. */

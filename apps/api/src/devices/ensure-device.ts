@@ -1,7 +1,7 @@
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
-import { AppError } from '@wagate/shared/app-error'
 import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
+import { AppError } from '../errors/app-error.ts'
 import { deviceNotFound } from './device-locator.ts'
 
 /** The account's device for this sender, created if it does not exist. Throws `device_limit_reached`. */

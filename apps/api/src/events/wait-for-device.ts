@@ -1,6 +1,6 @@
-import type { AppError } from '@wagate/shared/app-error'
 import type { DeviceEvent } from '@wagate/shared/device-events'
 import type { Call } from '../call.ts'
+import type { AppError } from '../errors/app-error.ts'
 import { pollUntil } from './poll-until.ts'
 import { makeSignal } from './signal.ts'
 

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { inSlices } from './in-slices.ts'
 
 /** Throws `malformed_json` for invalid UTF-8. */

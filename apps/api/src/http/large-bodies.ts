@@ -1,4 +1,4 @@
-import { type FairSemaphore, makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { BodyAdmission } from './read-body.ts'
 import type { RequestContext } from './request-context.ts'
 

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import type { RequestContext } from './request-context.ts'
 
 export type Method = 'GET' | 'HEAD' | 'POST'

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { decodeInSlices } from './decode-utf8.ts'
 import { inSlices, isLarge } from './in-slices.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { decodeInSlices, decodeUtf8 } from './decode-utf8.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpBindings } from '@hono/node-server'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { Context } from 'hono'
 import type { Metrics } from '../metrics.ts'
 import { failureBody } from './failure-body.ts'

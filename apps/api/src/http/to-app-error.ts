@@ -1,5 +1,5 @@
 import { databaseFailure } from '@wagate/db/failures'
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 /** A transient failure of Postgres is one that callers can act on; anything else unknown is a bug. */
 export function toAppError(error: unknown): AppError {

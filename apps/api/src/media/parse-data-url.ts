@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 import { inSlices } from '../http/in-slices.ts'
 
 export type DataUrl = { mime: string | undefined; base64: string; bytes: Buffer }

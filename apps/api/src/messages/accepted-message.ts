@@ -1,7 +1,7 @@
 import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
-import { AppError } from '@wagate/shared/app-error'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
+import { AppError } from '../errors/app-error.ts'
 import { initialStatus } from './initial-status.ts'
 import { mediaFull, senderBlocked, senderNotConnected, senderNotFound } from './send-errors.ts'
 import type { StoreResult } from './store-messages.ts'

@@ -7,8 +7,8 @@ import {
   hasRoomForMedia,
   storeMediaPart,
 } from '@wagate/db/queries/waiting-media'
-import type { AppError } from '@wagate/shared/app-error'
 import { LRUCache } from 'lru-cache'
+import type { AppError } from '../errors/app-error.ts'
 import type { Deadline } from '../http/deadline.ts'
 import { inSlices } from '../http/in-slices.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'

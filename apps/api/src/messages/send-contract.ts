@@ -1,8 +1,8 @@
-import { messageErrorGuide } from '@wagate/shared/error-catalogue'
-import type { RequestErrorCode } from '@wagate/shared/error-codes'
 import { outgoingStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
+import { messageErrorGuide } from '../errors/error-catalogue.ts'
+import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
 import { integer, moment, phone } from '../parameters/parameter-types.ts'
 

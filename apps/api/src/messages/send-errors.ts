@@ -1,4 +1,4 @@
-import { AppError } from '@wagate/shared/app-error'
+import { AppError } from '../errors/app-error.ts'
 
 export function senderNotFound(): AppError {
   return new AppError('sender_not_found', 'The account has no such sender.')

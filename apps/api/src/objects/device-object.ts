@@ -2,6 +2,7 @@ import type { Device } from '@wagate/db/queries/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
+import { statusReasonGuide } from '../errors/error-catalogue.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
 import { pacingFields, toPacingFields } from './pacing-fields.ts'
 

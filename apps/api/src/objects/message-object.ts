@@ -1,6 +1,7 @@
 import type { HistoryMessage } from '@wagate/db/queries/message-history'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { messageErrorGuide } from '../errors/error-catalogue.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
 
 const moment = z.iso.datetime().nullable()

@@ -1,6 +1,7 @@
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
 import { messageObject } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'

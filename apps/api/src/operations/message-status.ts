@@ -1,5 +1,6 @@
 import { findMessage } from '@wagate/db/queries/message-history'
 import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
 import { exampleMessage, messageObject, toMessageObject } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'

@@ -1,4 +1,4 @@
-import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-wishes'
+import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-desired-state'
 import type { QrEvent } from '@wagate/shared/device-events'
 import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'

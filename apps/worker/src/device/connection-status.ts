@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { setConnection } from '@wagate/db/queries/device-state'
+import { setConnection } from '@wagate/db/queries/device-connection'
 import type { Lease } from '../ownership/lease.ts'
 
 type Change = Parameters<typeof setConnection>[3]

@@ -1,4 +1,4 @@
-import type { DeviceState } from '@wagate/db/queries/device-state'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import type { Outcome } from '../session/outcomes.ts'

@@ -1,8 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { setConnection } from '@wagate/db/queries/device-connection'
-import { endPairing } from '@wagate/db/queries/device-link'
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { removeDevice, wipeCredentials } from '@wagate/db/queries/device-removal'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DeviceState, endPairing, removeDevice, wipeCredentials } from '@wagate/db/queries/device-state'
+import { endPairing } from '@wagate/db/queries/device-link'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import { removeDevice, wipeCredentials } from '@wagate/db/queries/device-removal'
 import { maskPhone } from '@wagate/shared/phone'
 import { startOutbox } from '../outbox/outbox.ts'
 import { makeRecorder } from '../outbox/recorder.ts'

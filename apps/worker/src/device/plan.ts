@@ -1,4 +1,4 @@
-import type { DeviceState } from '@wagate/db/queries/device-state'
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { type ConnectionState, connectionOf } from './connection-state.ts'
 import { intentOf } from './intent.ts'
 

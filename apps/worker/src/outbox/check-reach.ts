@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { WASocket } from 'baileys'
 import { type FanOut, reachOf } from '../session/fan-out.ts'
 import { userOf } from './look-up.ts'

@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { OutboxScope } from './outbox-scope.ts'
 import type { SendResult } from './send-result.ts'
 

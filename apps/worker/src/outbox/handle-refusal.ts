@@ -1,5 +1,5 @@
-import { setRestricted } from '@wagate/db/queries/device-state'
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import { setRestricted } from '@wagate/db/queries/device-connection'
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { untilStored } from '../until-stored.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
 import { type Claim, claimMessages, releaseMessages } from '@wagate/db/queries/message-claims'
-import type { Logger } from '@wagate/shared/logger'
-import { makeNaturalBatch } from '@wagate/shared/natural-batch'
-import { makeSemaphore } from '@wagate/shared/semaphore'
+import type { Logger } from '@wagate/runtime/logger'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { makeSemaphore } from '@wagate/runtime/semaphore'
 
 type Held = Claim & {
   /** As read from Postgres; the stored number may be higher by one. */

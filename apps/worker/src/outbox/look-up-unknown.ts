@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { Logger } from '@wagate/runtime/logger'
 import type { LookUp } from './look-up.ts'
 import type { NumberResolver } from './number-resolver.ts'

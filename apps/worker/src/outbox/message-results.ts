@@ -1,5 +1,5 @@
-import type { WaitingMessage } from '@wagate/db/queries/outbox'
-import type { MessageErrorCode } from '@wagate/shared/error-codes'
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type { DeviceContext } from '../context.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 

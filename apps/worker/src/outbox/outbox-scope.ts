@@ -1,4 +1,4 @@
-import { listWaitingMessages } from '@wagate/db/queries/outbox'
+import { listWaitingMessages } from '@wagate/db/queries/waiting-messages'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { MediaUnavailable } from '../media/media-error.ts'

@@ -1,11 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  listWaitingMessages,
-  type WaitingMessage,
-  type WaitingQuery,
-} from '@wagate/db/queries/waiting-messages'
-import { makeSingleFlight } from '@wagate/shared/single-flight'
-import { within } from '@wagate/shared/within'
+import { makeSingleFlight } from '@wagate/runtime/single-flight'
+import { within } from '@wagate/runtime/within'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { acknowledge } from './acknowledge.ts'

@@ -1,5 +1,4 @@
 import type { MessageOutcome } from '@wagate/db/queries/message-outcomes'
-import { type MessageErrorCode, messageErrors } from '@wagate/shared/error-codes'
 import { messageIdOf } from '@wagate/shared/ids'
 import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 import type { DeviceContext } from '../context.ts'

@@ -1,5 +1,5 @@
-import type { Logger } from '@wagate/shared/logger'
-import { within } from '@wagate/shared/within'
+import type { Logger } from '@wagate/runtime/logger'
+import { within } from '@wagate/runtime/within'
 
 /** When Postgres does not answer, each step of the hand-over takes this long. */
 export const stepMsMax = 2000

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
 import { countOpeningDevices, releaseShards } from '@wagate/db/queries/shard-leases'
-import { listLiveWorkers, markWorkerDraining, type Patience } from '@wagate/db/queries/workers'
-import { within } from '@wagate/shared/within'
+import { listLiveWorkers, markWorkerDraining, type WorkerTimeouts } from '@wagate/db/queries/workers'
+import { within } from '@wagate/runtime/within'
 import type { Attempt } from './attempt.ts'
 import type { Registration } from './membership.ts'
 import { cheapestFirst } from './move-order.ts'
@@ -12,7 +12,7 @@ import { chooseWave, waveSize } from './waves.ts'
 export type HandOverOptions = {
   db: Database
   owned: OwnedShards
-  patience: Patience
+  patience: WorkerTimeouts
   publishShardsChanged: () => Promise<void>
   attempt: Attempt
 }

@@ -1,5 +1,5 @@
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { Lease, ShardHost } from './lease.ts'
 import type { Registration } from './membership.ts'
 

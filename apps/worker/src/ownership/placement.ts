@@ -5,8 +5,8 @@ import {
   listUnownedShards,
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
-import { type LiveWorker, listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/shared/logger'
+import { listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers'
+import type { Logger } from '@wagate/runtime/logger'
 import type { Registration } from './membership.ts'
 import type { OwnedShards } from './owned-shards.ts'
 import { makePlacementWarnings } from './placement-warnings.ts'

@@ -6,7 +6,7 @@ import {
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
 import { markGoneWorkersDead, type WorkerTimeouts } from '@wagate/db/queries/workers'
-import type { Logger } from '@wagate/shared/logger'
+import type { Logger } from '@wagate/runtime/logger'
 import type { OwnedShards } from './owned-shards.ts'
 
 /**
@@ -26,7 +26,11 @@ export async function reconcile(db: Database, workerId: string, owned: OwnedShar
 }
 
 /** Marks workers dead that are gone and frees their shards, which are claimed later by statements of their own. */
-export async function reap(db: Database, logger: Logger, reaper: { id: string } & Patience): Promise<void> {
+export async function reap(
+  db: Database,
+  logger: Logger,
+  reaper: { id: string } & WorkerTimeouts,
+): Promise<void> {
   const [dead, freed] = await Promise.all([markGoneWorkersDead(db, reaper), freeShardsOfDeadWorkers(db)])
   for (const { id, name, isPastLease } of dead) {
     logger.warn(

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
-import { makeOutageLog } from '@wagate/shared/outage-log'
-import type { Running } from '@wagate/shared/running'
-import { makeSingleFlight } from '@wagate/shared/single-flight'
+import { makeOutageLog } from '@wagate/runtime/outage-log'
+import type { Running } from '@wagate/runtime/running'
+import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from '../context.ts'
 import { commandHandlersOf, type HostedShard } from './hosted-shard.ts'
 

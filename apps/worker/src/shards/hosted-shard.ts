@@ -1,5 +1,5 @@
+import type { Running } from '@wagate/runtime/running'
 import type { CommandHandlers } from '@wagate/shared/commands'
-import type { Running } from '@wagate/shared/running'
 import type { DeviceContext } from '../context.ts'
 import { type Device, makeDevice } from '../device/device.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -28,7 +28,7 @@ export function deviceOf(context: DeviceContext, shard: HostedShard, deviceId: n
 
 export function commandHandlersOf(context: DeviceContext, shard: HostedShard): CommandHandlers {
   const find = ({ deviceId }: { deviceId: number }) => deviceOf(context, shard, deviceId)
-  const reconcile = async (command: { deviceId: number }) => find(command).look()
+  const reconcile = async (command: { deviceId: number }) => find(command).reconcile()
   return {
     send: async (command) => find(command).wake(),
     'start-session': reconcile,

@@ -1,6 +1,6 @@
-import { leaveDevices, takeDevices } from '@wagate/db/queries/device-state'
-import type { Running } from '@wagate/shared/running'
-import { within } from '@wagate/shared/within'
+import { claimDevices, releaseDevices } from '@wagate/db/queries/device-owner-view'
+import type { Running } from '@wagate/runtime/running'
+import { within } from '@wagate/runtime/within'
 import type { DeviceContext } from '../context.ts'
 import { startExpiry } from '../expiry.ts'
 import type { Lease, ShardHost } from '../ownership/lease.ts'
@@ -36,7 +36,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
 
   async function markOffline(shards: HostedShard[]): Promise<void> {
     try {
-      await leaveDevices(
+      await releaseDevices(
         db,
         shards.map(({ lease }) => lease),
       )
@@ -51,12 +51,12 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
     async start(leases: Lease[]) {
       const starting = leases.map(makeHostedShard)
       for (const shard of starting) hosted.set(shard.lease.shard, shard)
-      for (const { id, shard: number, hasWaiting } of await takeDevices(db, leases)) {
+      for (const { id, shard: number, hasWaiting } of await claimDevices(db, leases)) {
         const shard = hosted.get(number)
         if (!shard) continue
         const device = deviceOf(context, shard, id)
         if (hasWaiting) device.wake()
-        device.look()
+        device.reconcile()
       }
       await work.countLinked(leases.map(({ shard }) => shard))
       // Not awaited: sessions open in the meantime. The poll that follows finds what was accepted before.

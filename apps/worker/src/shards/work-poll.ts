@@ -1,6 +1,10 @@
-import { countLinkedDevices, type DeviceState, listDevicesWithWork } from '@wagate/db/queries/device-state'
-import type { Running } from '@wagate/shared/running'
-import { makeSingleFlight } from '@wagate/shared/single-flight'
+import {
+  countLinkedDevices,
+  type DeviceState,
+  listDevicesWithWork,
+} from '@wagate/db/queries/device-owner-view'
+import type { Running } from '@wagate/runtime/running'
+import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from '../context.ts'
 import type { Device } from '../device/device.ts'
 import { deviceOf, type HostedShard } from './hosted-shard.ts'
@@ -52,9 +56,9 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
 
 /** A device that waits for its login needs both: the messages move it forward in the queue. */
 export function notify(
-  device: Pick<Device, 'isDoing' | 'look' | 'wake'>,
+  device: Pick<Device, 'isReconciled' | 'reconcile' | 'wake'>,
   state: DeviceState & { hasWaiting: boolean },
 ): void {
   if (state.hasWaiting) device.wake()
-  if (!device.isDoing(state)) device.look()
+  if (!device.isReconciled(state)) device.reconcile()
 }

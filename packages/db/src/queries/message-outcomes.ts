@@ -1,5 +1,5 @@
-import type { MessageErrorCode } from '@wagate/shared/error-codes'
 import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
+import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'

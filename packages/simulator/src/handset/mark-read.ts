@@ -1,5 +1,4 @@
-import type { Network } from '../network/network.ts'
-import { phoneOf } from '../network/network.ts'
+import { type Network, phoneOf } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { sendReceipt } from './inbox.ts'

@@ -26,6 +26,8 @@ process.on('message', (request) => {
   thread.postMessage(request)
 })
 process.on('disconnect', end)
+// The worker may have ended while this file was being loaded.
+if (!process.connected) end()
 setInterval(() => {
   if (process.memoryUsage.rss() > rssBytesMax || usedMs(startedAt) > cpuMsMax) end()
 }, watchMs)

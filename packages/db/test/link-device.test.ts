@@ -39,7 +39,7 @@ beforeEach(async () => {
   fence = owned
 })
 
-async function askForQr({ force = false } = {}): Promise<number> {
+async function requestQr({ force = false } = {}): Promise<number> {
   await requestPairing(db, accountId, deviceId, { pairingMs: 60_000, force })
   const [device] = await db.$client<{ rev: number }[]>`
     SELECT desired_rev AS rev FROM devices WHERE id = ${deviceId}`
@@ -54,29 +54,29 @@ const isLinked = async () => (await findPairing(db, accountId, deviceId))?.isLin
 
 describe('a scan links the device only for the request whose QR code was scanned', () => {
   it('also after its QR code was requested again', async () => {
-    const wish = await askForQr()
-    await askForQr({ force: true })
-    await link(wish)
+    const rev = await requestQr()
+    await requestQr({ force: true })
+    await link(rev)
     expect(await isLinked()).toBe(true)
     expect(await statusOf()).toBe('connected')
   })
 
   it('not after a logout', async () => {
-    const wish = await askForQr()
+    const rev = await requestQr()
     await requestUnlink(db, accountId, deviceId)
-    await link(wish)
+    await link(rev)
     expect(await statusOf()).toBe('disconnected')
   })
 
   it.each([
     ['before the link was stored', true],
     ['after it', false],
-  ])('not for the wish that followed a logout %s', async (_, isAskedFirst) => {
-    const wish = await askForQr()
+  ])('not for a request that followed a logout %s', async (_, isAskedFirst) => {
+    const rev = await requestQr()
     await requestUnlink(db, accountId, deviceId)
-    if (!isAskedFirst) await link(wish)
-    const next = await askForQr()
-    if (isAskedFirst) await link(wish)
+    if (!isAskedFirst) await link(rev)
+    const next = await requestQr()
+    if (isAskedFirst) await link(rev)
     expect(await isLinked()).toBe(false)
     expect(await statusOf()).toBe('scanning')
     await link(next)
@@ -84,10 +84,10 @@ describe('a scan links the device only for the request whose QR code was scanned
   })
 
   it('and a phone with another number does not end a request that followed a logout', async () => {
-    const wish = await askForQr()
+    const rev = await requestQr()
     await requestUnlink(db, accountId, deviceId)
-    const next = await askForQr()
-    await refuseLink(db, fence, deviceId, { desiredRev: wish, creds, reason: 'sender_mismatch' })
+    const next = await requestQr()
+    await refuseLink(db, fence, deviceId, { desiredRev: rev, creds, reason: 'sender_mismatch' })
     expect(await statusOf()).toBe('scanning')
     await refuseLink(db, fence, deviceId, { desiredRev: next, creds, reason: 'sender_mismatch' })
     expect(await statusOf()).toBe('disconnected')

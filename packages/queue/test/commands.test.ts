@@ -226,7 +226,7 @@ test('a consumer that starts without Redis does not block its caller, and begins
 })
 
 test.each(['cut', 'freeze'] as const)(
-  'a consumer goes on by itself after: %s',
+  'a consumer recovers after: %s',
   async (mode) => {
     const shard = mode === 'cut' ? 19 : 24
     const proxy = await startProxy()

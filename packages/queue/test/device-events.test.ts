@@ -107,7 +107,7 @@ test('detects within 2.5 seconds that Redis does not answer', async () => {
 })
 
 test.each(['cut', 'freeze'] as const)(
-  'listeners hear again by themselves after: %s',
+  'listeners get events again after: %s',
   async (mode) => {
     const proxy = await startProxy()
     const deviceId = nextDeviceId++

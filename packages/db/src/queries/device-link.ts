@@ -57,7 +57,7 @@ const storeCredentials = (db: Database, deviceId: number, { type, id, value }: S
   SELECT ${deviceId}::int, ${type}, ${id}, ${value} FROM fence
   ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value, used_on = excluded.used_on`
 
-/** Nobody scanned in time. Changes nothing if the API has requested pairing again meanwhile. */
+/** For a pairing without a scan in time. Changes nothing if the API has requested pairing again meanwhile. */
 export async function endPairing(
   db: Database,
   fence: Fence,

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { makeMessageId } from '@wagate/shared/ids'
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { acceptMessages } from '../src/queries/accept-messages.ts'
+import { cancelMessage } from '../src/queries/cancel-message.ts'
+import { requestUnlink } from '../src/queries/device-desired-state.ts'
+import { claimMessages } from '../src/queries/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/message-content.ts'
+import { recordOutcomes } from '../src/queries/message-outcomes.ts'
+import { insertReceivedMessages } from '../src/queries/received-messages.ts'
+import {
+  failUnlinkedMessages,
+  firstWaiting,
+  type WaitingPosition,
+} from '../src/queries/unsendable-messages.ts'
+import { storeMediaPart } from '../src/queries/waiting-media.ts'
+import { isOpen, listWaiting, type Real, type Step, step, stepOnMessage } from './message-model.ts'
+
+function send(name: string, { isScheduled = false, hasBytes = false }): Step {
+  return step(name, async (model, real) => {
+    const id = makeMessageId(real.sender)
+    const { db, accountId } = real
+    const upload = { accountId, uploadId: randomUUID() }
+    if (hasBytes) await storeMediaPart(db, { ...upload, position: 0, base64: 'AAAA' })
+    const [acceptance] = await acceptMessages(
+      db,
+      [
+        {
+          id,
+          waId: randomUUID(),
+          accountId,
+          sender: real.sender,
+          number: '2',
+          type: hasBytes ? 'document' : 'text',
+          body: 'x',
+          url: hasBytes ? 'data:application/pdf' : null,
+          filename: null,
+          sendAt: isScheduled ? new Date(Date.now() + 3_600_000).toISOString() : null,
+          media: hasBytes ? { mime: 'application/pdf', bytes: 3, uploadId: upload.uploadId } : null,
+          idempotency: null,
+        },
+      ],
+      { mediaBytesMax: 2 ** 30 },
+    )
+    expect(acceptance?.outcome).toBe(model.isLinked ? 'accepted' : 'sender_not_connected')
+    if (!model.isLinked) return
+    real.ids.push(id)
+    model.messages.push({ status: 'queued', isScheduled, generation: model.generation, hasBytes })
+  })
+}
+
+const logOut = step('log out', async (model, { db, accountId, deviceId }) => {
+  await requestUnlink(db, accountId, deviceId)
+  model.isLinked = false
+})
+
+const wipe = step('the owner wipes', async (model, { db, deviceId }) => {
+  if (!model.isLinked) await db.$client`UPDATE devices SET has_credentials = false WHERE id = ${deviceId}`
+})
+
+const link = step('link', async (model, { db, deviceId }) => {
+  await db.$client`
+    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = link_generation + 1
+    WHERE id = ${deviceId}`
+  model.isLinked = true
+  model.generation += 1
+})
+
+const failUnlinked = step('the owner fails messages of an earlier link', async (model, real) => {
+  for (let from: WaitingPosition | undefined = firstWaiting; from; )
+    from = (await failUnlinkedMessages(real.db, real.fence, real.deviceId, from, 'Logged out.')).next
+  for (const message of model.messages) {
+    const isStale = !model.isLinked || message.generation !== model.generation
+    if (isOpen(message) && isStale) message.status = 'failed'
+  }
+})
+
+const claim = step('the owner claims the next one', async (model, real) => {
+  const [next] = await listWaiting(real)
+  if (!next) return
+  const claimed = { ...next, fence: real.fence, recipientJid: 'jid', setback: null }
+  expect(await claimMessages(real.db, [claimed])).toEqual([0])
+  const message = model.messages[real.ids.indexOf(next.id)]
+  if (message) message.status = 'sending'
+})
+
+const cancel = stepOnMessage('cancel', async (message, id, { db, accountId }) => {
+  const isCanceled = await cancelMessage(db, accountId, id)
+  expect(isCanceled).toBe(message.status === 'queued')
+  if (!isCanceled) return
+  message.status = 'canceled'
+  message.hasBytes = false
+})
+
+const comeDue = stepOnMessage('come due', async (message, id, { db }) => {
+  await db.$client`UPDATE messages SET send_at = now() WHERE id = ${id} AND send_at IS NOT NULL`
+  message.isScheduled = false
+})
+
+const upload = stepOnMessage('upload', async (message, id, real) => {
+  const waiting = (await listWaiting(real)).find((one) => one.id === id)
+  if (!waiting) return
+  await storeUploadedContent(real.db, real.fence, { ...waiting, content: Buffer.from('uploaded') })
+  message.hasBytes = false
+})
+
+const acknowledge = stepOnMessage('acknowledge', async (message, id, real) => {
+  await record(real, id, 'sent')
+  if (isOpen(message)) message.status = 'sent'
+})
+
+const deliver = stepOnMessage('deliver', async (message, id, real) => {
+  await record(real, id, 'delivered')
+  if (message.status !== 'canceled' && message.status !== 'read') message.status = 'delivered'
+})
+
+const refuse = stepOnMessage('refuse', async (message, id, real) => {
+  await record(real, id, 'failed')
+  if (isOpen(message)) message.status = 'failed'
+})
+
+/** WhatsApp delivers the same message again until it is acknowledged. */
+const receive = step('receive', async (model, real) => {
+  for (let times = 0; times < 2; times++) {
+    await insertReceivedMessages(real.db, [
+      {
+        fence: real.fence,
+        id: makeMessageId(real.sender),
+        accountId: real.accountId,
+        deviceId: real.deviceId,
+        sender: real.sender,
+        number: '2',
+        type: 'text',
+        body: 'answer',
+        waId: `received ${model.received}`,
+        linkGeneration: model.generation,
+      },
+    ])
+  }
+  model.received += 1
+})
+
+function record({ db, fence, deviceId }: Real, messageId: string, status: 'sent' | 'delivered' | 'failed') {
+  const error = { code: 'rejected_by_whatsapp' as const, sentence: 'No.' }
+  const at = new Date().toISOString()
+  return recordOutcomes(db, [
+    { fence, deviceId, messageId, status, at, ...(status === 'failed' && { error }) },
+  ])
+}
+
+export const steps = [
+  fc.constant(link),
+  fc.constant(link),
+  fc.constant(logOut),
+  fc.constant(wipe),
+  fc.constant(failUnlinked),
+  fc.constant(claim),
+  fc.constant(claim),
+  fc.constant(receive),
+  fc.constant(send('send', {})),
+  fc.constant(send('send', {})),
+  fc.constant(send('send later', { isScheduled: true })),
+  fc.constant(send('send media', { hasBytes: true })),
+  fc.constant(send('send media later', { isScheduled: true, hasBytes: true })),
+  cancel,
+  comeDue,
+  upload,
+  acknowledge,
+  deliver,
+  refuse,
+]

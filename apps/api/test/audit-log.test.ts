@@ -18,7 +18,7 @@ async function entriesBy(accountId: unknown): Promise<Entry[]> {
 
 const brief = ({ operation, target, result }: Entry) => `${operation} ${target} ${result}`
 
-test('says who changed what, from where and in which request', async () => {
+test('records who changed what, from where and in which request', async () => {
   const { body: me } = await gateway.admin.get('/user-info')
   const { body: key } = await gateway.admin.post('/create-key', {}, { 'x-request-id': 'req-1' })
   const [entry] = (await entriesBy(me.id)).slice(-1)
@@ -38,7 +38,7 @@ test('says who changed what, from where and in which request', async () => {
   expect(first?.exchange_id).not.toBe(second?.exchange_id)
 })
 
-test('has every change of accounts, keys and devices, and no reading, no failure, no repetition', async () => {
+test('contains every change of accounts, keys and devices, but no reads, failures or replays', async () => {
   const admin = await gateway.createAccount({ role: 'ADMIN' })
   const email = 'audited@example.com'
   const user = { email, password: 'correct horse', idempotency_key: 'k' }
@@ -72,7 +72,7 @@ test('has every change of accounts, keys and devices, and no reading, no failure
   ])
 })
 
-test('has a QR code that was forced, and the device that generate-qr has made', async () => {
+test('contains forced QR codes and the device that generate-qr created', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   await account.post('/generate-qr', { sender })
   // Nobody plays the worker: the request is given up, what it asked for stands.
@@ -89,7 +89,7 @@ test('has a QR code that was forced, and the device that generate-qr has made', 
   ])
 })
 
-test('has the ADMINs that were made on the command line', async () => {
+test('contains ADMINs created on the command line', async () => {
   await createAdmin(gateway.databaseUrl, 'operator@example.com')
   await createAdmin(gateway.databaseUrl, 'operator@example.com')
   await bootstrapAdmin(gateway.databaseUrl, 'late@example.com')
@@ -99,7 +99,7 @@ test('has the ADMINs that were made on the command line', async () => {
   expect(entries).toEqual(Array(2).fill({ operation: 'create-admin', result: 'created' }))
 })
 
-test('is written with the change or not at all', async () => {
+test('is written together with the change or not at all', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   await gateway.db
@@ -112,7 +112,7 @@ test('is written with the change or not at all', async () => {
   }
 })
 
-test('has nothing of a change that failed when it was committed', async () => {
+test('contains nothing about a change whose commit failed', async () => {
   const account = await gateway.createAccount()
   await gateway.db.$client.unsafe(`
     CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
@@ -126,7 +126,7 @@ test('has nothing of a change that failed when it was committed', async () => {
   }
 })
 
-test('holds no secret', async () => {
+test('contains no secret', async () => {
   const password = 'a password to look for'
   const { apiKey, userId } = await gateway.createAccount({ password })
   await gateway.admin.post('/create-key', { user_id: userId, name: 'some name' })
@@ -135,7 +135,7 @@ test('holds no secret', async () => {
   for (const secret of [apiKey, apiKey.slice(4, 40), password]) expect(all).not.toContain(secret)
 })
 
-test('can be added to and not changed', async () => {
+test('is append-only', async () => {
   const sql = gateway.db.$client
   const refused = /append-only/
   await expect(sql`UPDATE audit_log SET result = 'nothing'`).rejects.toThrow(refused)

@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('two processes that start on an empty database make one first ADMIN', async () => {
+test('two processes that start on an empty database create one first ADMIN', async () => {
   // Each makes it, or finds it, before it takes the end of itself.
   await Promise.all(processes.map(({ output }) => listening(output)))
   const third = spawnApi(env)
@@ -67,7 +67,7 @@ test('two processes that start on an empty database make one first ADMIN', async
 
 const keys = Array.from({ length: 12 }, (_, n) => `key-${n}`)
 
-describe('a process that is killed in the middle of requests', () => {
+describe('a process that is killed during requests', () => {
   test.each([
     // Nothing was committed, so nothing was done.
     {
@@ -84,32 +84,35 @@ describe('a process that is killed in the middle of requests', () => {
       id: 'message_id',
       blockedBy: 'messages',
     },
-  ])('$path is done exactly once when it is repeated elsewhere', async ({ path, fields, id, blockedBy }) => {
-    if (path === '/send-message') await linkSender('4915112345678')
-    const victim = spawnApi(env)
-    const before = await makeCalls(await listening(victim.output))
-    const after = await makeCalls(await listening(processes[0]?.output ?? []))
-    const counted = () => countEffects(path)
-    const existing = await counted()
+  ])(
+    '$path takes effect exactly once when it is retried on another process',
+    async ({ path, fields, id, blockedBy }) => {
+      if (path === '/send-message') await linkSender('4915112345678')
+      const victim = spawnApi(env)
+      const before = await makeCalls(await listening(victim.output))
+      const after = await makeCalls(await listening(processes[0]?.output ?? []))
+      const counted = () => countEffects(path)
+      const existing = await counted()
 
-    const calls = (client: Client) =>
-      keys.map((key) => client.post(path, { ...fields(key), idempotency_key: key }))
-    const answered = await before.post(path, { ...fields('key-0'), idempotency_key: 'key-0' })
-    const release = await lock(blockedBy)
-    const doomed = Promise.allSettled(calls(before))
-    await untilBlocked()
-    victim.child.kill('SIGKILL')
-    const lost = await doomed
-    expect(lost.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
-    const repeated = Promise.all([...calls(after), ...calls(after)])
-    await release()
+      const calls = (client: Client) =>
+        keys.map((key) => client.post(path, { ...fields(key), idempotency_key: key }))
+      const answered = await before.post(path, { ...fields('key-0'), idempotency_key: 'key-0' })
+      const release = await lock(blockedBy)
+      const doomed = Promise.allSettled(calls(before))
+      await untilBlocked()
+      victim.child.kill('SIGKILL')
+      const lost = await doomed
+      expect(lost.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+      const repeated = Promise.all([...calls(after), ...calls(after)])
+      await release()
 
-    const answers = await repeated
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect(new Set(answers.map(({ body }) => body[id])).size).toBe(keys.length)
-    expect(answers[0]?.body[id]).toBe(answered.body[id])
-    expect(await counted()).toBe(existing + keys.length)
-  })
+      const answers = await repeated
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+      expect(new Set(answers.map(({ body }) => body[id])).size).toBe(keys.length)
+      expect(answers[0]?.body[id]).toBe(answered.body[id])
+      expect(await counted()).toBe(existing + keys.length)
+    },
+  )
 })
 
 async function makeCalls(url: string): Promise<Client> {

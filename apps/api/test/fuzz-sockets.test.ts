@@ -33,7 +33,7 @@ afterAll(async () => {
 /** Status → how often. */
 const answered = new Map<number, number>()
 
-test('requests over sockets are answered as the document says while the limits count', async () => {
+test('requests over sockets get documented responses while rate limits apply', async () => {
   const ofAccount = fc.array(requests, { minLength: requestsOfAccount, maxLength: requestsOfAccount })
   const batch = fc.array(ofAccount, { minLength: accountsAtATime, maxLength: accountsAtATime })
   const property = fc.asyncProperty(batch, async (accounts) => {

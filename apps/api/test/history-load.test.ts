@@ -32,7 +32,7 @@ async function expectSends({ account, sender }: Awaited<ReturnType<typeof create
   for (const { status } of await Promise.all(sends)) expect(status).toBe(200)
 }
 
-test('pages of one account that take long hold up no send and no page of another', async () => {
+test('slow pages of one account delay neither sends nor pages of another account', async () => {
   const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
   const answered: number[] = []
   let pages: ReturnType<typeof heavy.account.get>[] = []
@@ -55,7 +55,7 @@ test('pages of one account that take long hold up no send and no page of another
   expect(await other.account.get('/messages')).toMatchObject({ status: 200 })
 })
 
-test('reads that take long hold up no send, however many there are', async () => {
+test('any number of slow reads delays no send', async () => {
   const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
   const old = makeMessageId(heavy.sender, Date.parse('2020-01-04'))
   await whileReadsWait(async () => {

@@ -45,8 +45,8 @@ function count(answers: { status: number }[]): Record<number, number> {
   return counts
 }
 
-describe('keys that are not valid', () => {
-  test('are answered up to a number for each address, in all processes together, then refused', async () => {
+describe('invalid keys', () => {
+  test('are limited for each address, in all processes together', async () => {
     const client = newClient()
     expect(await guess(client)).toMatchObject(invalid)
     expect(await guess(client, replica.url, 'no key at all')).toMatchObject(invalid)
@@ -62,13 +62,13 @@ describe('keys that are not valid', () => {
     expect(await guess(newClient())).toMatchObject(invalid)
   })
 
-  test('are answered no more often when they come all at once', async () => {
+  test('are limited in the same way when they arrive at once', async () => {
     const client = newClient()
     const answers = await Promise.all(Array.from({ length: 60 }, () => guess(client)))
     expect(count(answers)).toEqual({ 401: 4, 429: 56 })
   })
 
-  test('shut out no valid key from the same address, known here or not', async () => {
+  test('do not block valid keys from the same address, cached or not', async () => {
     const [known, fresh] = [await gateway.createAccount(), await gateway.createAccount()]
     const client = newClient()
     expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
@@ -82,7 +82,7 @@ describe('keys that are not valid', () => {
     expect(await guess(client)).toMatchObject(rateLimited)
   })
 
-  test('are looked up together, so that a flood of them leaves connections to others', async () => {
+  test('are looked up in batches, so that a flood of them leaves connections to others', async () => {
     const account = await gateway.createAccount()
     await account.get('/user-info')
     const held = await gateway.db.$client.begin(async (sql) => {
@@ -100,7 +100,7 @@ describe('keys that are not valid', () => {
     expect(count(await Promise.all(held.guesses))).toEqual({ 401: 40 })
   })
 
-  test('count also when they were valid once', async () => {
+  test('count even if they were valid before', async () => {
     const account = await gateway.createAccount()
     const client = newClient()
     expect(await guess(client, gateway.url, account.apiKey)).toMatchObject({ status: 200 })
@@ -112,7 +112,7 @@ describe('keys that are not valid', () => {
     expect(count(answers)).toEqual({ 401: 4, 429: 6 })
   })
 
-  test('valid keys, missing ones and other mistakes do not count', async () => {
+  test('are not counted for valid keys, missing keys and other errors', async () => {
     const account = await gateway.createAccount()
     const client = newClient()
     for (let n = 0; n < 5; n++) {
@@ -123,7 +123,7 @@ describe('keys that are not valid', () => {
     expect(await guess(client)).toMatchObject(invalid)
   })
 
-  test('a client cannot choose its address: what it writes itself is not what the proxy has added', async () => {
+  test('are counted by the address that the proxy added, not the one that the client sent', async () => {
     const { 'x-forwarded-for': address } = newClient()
     const answers = []
     for (let n = 0; n < 6; n++) {
@@ -132,7 +132,7 @@ describe('keys that are not valid', () => {
     expect(count(answers)).toEqual({ 401: 4, 429: 2 })
   })
 
-  test('addresses of one IPv6 network count as one', async () => {
+  test('are counted together for one IPv6 network', async () => {
     const answers = []
     for (let n = 1; n <= 6; n++) answers.push(await guess({ 'x-forwarded-for': `2001:db8:0:77::${n}` }))
     expect(count(answers)).toEqual({ 401: 4, 429: 2 })
@@ -141,7 +141,7 @@ describe('keys that are not valid', () => {
 })
 
 describe('requests of a key', () => {
-  test('are counted in all processes together, and every answer says what is left', async () => {
+  test('are counted in all processes together, and every response tells what is left', async () => {
     const account = await gateway.createAccount()
     const elsewhere = makeClient(replica.url, account.apiKey)
     const first = await account.get('/user-info')
@@ -167,7 +167,7 @@ describe('requests of a key', () => {
     expect((await other.get('/user-info')).status).toBe(200)
   })
 
-  test('a request that was refused changes nothing, and goes through after Retry-After', async () => {
+  test('have no effect when they are refused, and succeed after Retry-After', async () => {
     const account = await gateway.createAccount()
     await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
     const sender = randomPhone()
@@ -179,7 +179,7 @@ describe('requests of a key', () => {
   })
 })
 
-test('requests of all keys of an account count together, and leave those of other accounts alone', async () => {
+test('requests of all keys of an account count together, without affecting other accounts', async () => {
   const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const keys = [account.apiKey]
   while (keys.length < 3) keys.push(String((await account.post('/create-key')).body.api_key))
@@ -198,7 +198,7 @@ test('requests of all keys of an account count together, and leave those of othe
   expect(refused.find(({ headers }) => headers.get('ratelimit')?.startsWith('"account";r=0;'))).toBeDefined()
 })
 
-test('a refusal comes after a pause, so that a client which does not wait asks less often', async () => {
+test('a refusal is delayed, which slows down clients that retry at once', async () => {
   const client = newClient()
   for (let n = 0; n < 4; n++) await guess(client)
   const askedAt = performance.now()
@@ -223,7 +223,7 @@ test('a request beyond the limit is refused before its body is read', async () =
   socket.destroy()
 })
 
-test('a key that is refused takes nothing from the other keys of its account', async () => {
+test('a limited key does not use up the limit of other keys of its account', async () => {
   const account = await gateway.createAccount()
   const second = makeClient(gateway.url, String((await account.post('/create-key')).body.api_key))
   await Promise.all(Array.from({ length: 200 }, () => account.get('/user-info')))
@@ -231,7 +231,7 @@ test('a key that is refused takes nothing from the other keys of its account', a
   expect(count(answers)).toEqual({ 200: 50 })
 })
 
-test('generate-qr has a limit for each account, whatever the sender', async () => {
+test('generate-qr has a limit for each account, over all senders', async () => {
   const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const generate = async (client: typeof account) => {
     const sender = randomPhone()
@@ -248,7 +248,7 @@ test('generate-qr has a limit for each account, whatever the sender', async () =
   expect((await generate(other)).status).toBe(409)
 })
 
-test('generate-qr has a limit of its own for each device, and names both', async () => {
+test('generate-qr has its own limit for each device and reports both limits', async () => {
   const account = await gateway.createAccount()
   const [sender, other] = [randomPhone(), randomPhone()]
   const { body } = await account.post('/create-device', { sender })
@@ -267,7 +267,7 @@ test('generate-qr has a limit of its own for each device, and names both', async
   expect((await account.post('/generate-qr', { sender: other })).status).toBe(409)
 })
 
-test('create-user has a limit for each ADMIN, which a mistake in the parameters does not touch', async () => {
+test('create-user has a limit for each ADMIN, which invalid parameters do not use up', async () => {
   const strict = await startGateway({ LIMIT_NEW_USERS_PER_MINUTE: '2' })
   try {
     const create = (fields: Record<string, unknown> = {}) =>
@@ -296,7 +296,7 @@ test('the defaults are 50 requests a second with a burst of 100', async () => {
   }
 })
 
-test('without limits no header speaks of them', async () => {
+test('responses have no rate limit headers when limits are off', async () => {
   const open = await startGateway()
   try {
     const { headers } = await open.admin.get('/user-info')

@@ -22,7 +22,7 @@ async function commits(): Promise<number> {
   return row?.commits ?? 0
 }
 
-test('of an account 200 requests wait at a time, further ones are accepted and told, and others still wait', async () => {
+test('200 requests of an account wait at a time; further ones are accepted with a warning, and other accounts still wait', async () => {
   const waiting = Array.from({ length: 200 }, () => send(tenant, 25))
   await vi.waitFor(
     async () => {

@@ -11,7 +11,7 @@ async function expectAsUsual(form: string): Promise<void> {
   expect(JSON.stringify(parameters) === JSON.stringify([...new URLSearchParams(form)])).toBe(true)
 }
 
-describe('a large form is read as URLSearchParams reads it', () => {
+describe('a large form is decoded like URLSearchParams does', () => {
   const large = `url=${'A'.repeat(sliceChars)}`
 
   test.each([
@@ -28,7 +28,7 @@ describe('a large form is read as URLSearchParams reads it', () => {
     '&x==',
     '&x=?y',
     '&%=1',
-  ])('with %j behind it, and before it', async (rest) => {
+  ])('with %j after it and before it', async (rest) => {
     await expectAsUsual(large + rest)
     if (rest.startsWith('&')) await expectAsUsual(`${rest.slice(1)}&${large}`)
   })

@@ -12,7 +12,7 @@ afterAll(() => gateway.close())
 
 const number = '4915199999999'
 
-test('refuses what goes beyond the limit of a sender, until fewer wait', async () => {
+test('refuses messages beyond the limit of a sender until fewer are waiting', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   const send = (fields: Record<string, unknown> = {}) =>
     account.post('/send-message', { sender, number, message: 'x', ...fields })
@@ -39,7 +39,7 @@ test('refuses what goes beyond the limit of a sender, until fewer wait', async (
   await vi.waitFor(async () => expect((await send()).status).toBe(200), { timeout: 10_000, interval: 200 })
 })
 
-test('sees what waited before the API started, and what other replicas accept', async () => {
+test('counts messages from before the start and from other replicas', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   const send = () => account.post('/send-message', { sender, number, message: 'x' })
   expect((await send()).status).toBe(200)

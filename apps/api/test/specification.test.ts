@@ -123,7 +123,7 @@ describe.each(operations)('$path', ({ path, methods, parameters, answer }) => {
     ),
   )
 
-  test.each(ways)('is done by $method $url with the $credential', async ({ method, url, credential }) => {
+  test.each(ways)('works by $method $url with the $credential', async ({ method, url, credential }) => {
     const { account, sender, deviceId } = await createSender(gateway, { role: 'ADMIN', devices_allowed: 5 })
     const given = parameters({ sender, device_id: deviceId })
     const { body, status } = await ask(makeClient(gateway.url), {

@@ -62,8 +62,8 @@ const identified = operations.flatMap((operation) =>
     .map((parameter) => ({ operation, parameter, name: operation.name })),
 )
 
-describe('what belongs to another account looks exactly like what nobody has', () => {
-  test.each(identified)('$parameter of $name, however it is asked', async ({ operation, parameter }) => {
+describe('resources of another account look exactly like ones that do not exist', () => {
+  test.each(identified)('$parameter of $name, by every method', async ({ operation, parameter }) => {
     const unknown = unknownOf[parameter]
     if (!unknown) throw new Error(`Say in tenancy.test.ts what a ${parameter} is that no account has.`)
     const sender = randomPhone()
@@ -132,7 +132,7 @@ function requestOf(
   }
 }
 
-test('whatever one tenant does, another is answered as if it were alone', async () => {
+test('nothing that one tenant does changes the responses of another', async () => {
   // Waiting for what is not sent only takes time.
   const quick = requests.filter(({ query, body }) => !/\bwait\b/.test(`${formOf(query)} ${body}`))
   const scripts = fc.record({

@@ -31,7 +31,7 @@ async function usedBytes({ account }: Sender): Promise<number> {
 const queueFull = { status: 429, body: { code: 'queue_full' } }
 const inAMonth = () => ({ send_at: new Date(Date.now() + 29 * 86_400_000).toISOString() })
 
-test('bytes that wait are limited for an account, scheduled ones too, and nobody else is kept out', async () => {
+test('waiting bytes are limited per account, scheduled ones included, without affecting other accounts', async () => {
   const [tenant, other] = [await createSender(gateway), await createSender(gateway)]
   const first = await send(tenant, 10 * unit, { ...inAMonth(), idempotency_key: 'first' })
   expect(first).toMatchObject({ status: 200, body: { status: 'scheduled' } })
@@ -53,7 +53,7 @@ test('bytes that wait are limited for an account, scheduled ones too, and nobody
   expect(await usedBytes(tenant)).toBe(23 * unit)
 })
 
-test('their room is free again when messages are canceled, sent, or have failed', async () => {
+test('canceled, sent and failed messages free their bytes', async () => {
   const tenant = await createSender(gateway)
   const ids: string[] = []
   for (let n = 0; n < 3; n++) {
@@ -77,7 +77,7 @@ test('their room is free again when messages are canceled, sent, or have failed'
   expect(await usedBytes(otherTenant)).toBe(16 * unit)
 })
 
-test('many at once go beyond the limit by what comes at the same moment, and no further', async () => {
+test('concurrent requests exceed the limit by no more than what arrives at once', async () => {
   const tenant = await createSender(gateway)
   const answers = await Promise.all(Array.from({ length: 12 }, () => send(tenant, 4 * unit)))
   const accepted = answers.filter(({ status }) => status === 200)

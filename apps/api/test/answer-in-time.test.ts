@@ -13,7 +13,7 @@ afterEach(() => gateway.close())
 
 const unavailable = { status: 503, body: { code: 'unavailable' } }
 
-/** As its example does, from a sender of the account. */
+/** The request of the operation's example, with a sender of the account. */
 async function ask(account: Client, { name, methods, example }: Operation, sender: string) {
   const given = { ...example.given, ...('sender' in example.given && { sender }) }
   const startedAt = performance.now()
@@ -42,7 +42,7 @@ describe('every request gets a response within 5 s', () => {
   test('works as usual while Redis is frozen, or returns 503 with Retry-After where Redis is needed', async () => {
     const { account, sender } = await createSender(gateway, { role: 'ADMIN' })
     gateway.redis.freeze()
-    // generate-qr waits for a person: it has 15 s more.
+    // generate-qr waits for a QR code for up to 15 s.
     const quick = operations.filter(({ name }) => name !== 'generate-qr')
     const answers = await Promise.all(quick.map((operation) => ask(account, operation, sender)))
     for (const { name, answer, ms } of answers) {

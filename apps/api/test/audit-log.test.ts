@@ -32,7 +32,7 @@ test('records who changed what, from where and in which request', async () => {
     request_id: 'req-1',
     exchange_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   })
-  // A caller may send one id twice, and cannot make two entries look like one request.
+  // A caller may reuse a request id, which must not make two entries look like one request.
   await gateway.admin.post('/create-key', {}, { 'x-request-id': 'req-1' })
   const [first, second] = (await entriesBy(me.id)).slice(-2)
   expect(first?.exchange_id).not.toBe(second?.exchange_id)
@@ -75,7 +75,7 @@ test('contains every change of accounts, keys and devices, but no reads, failure
 test('contains forced QR codes and the device that generate-qr created', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   await account.post('/generate-qr', { sender })
-  // Nobody plays the worker: the request is given up, what it asked for stands.
+  // No worker plays along: the request is aborted, its change remains.
   const given = new AbortController()
   const forced = account.request(`/generate-qr?sender=${sender}&force=true`, { signal: given.signal })
   const other = account.request(`/generate-qr?sender=${randomPhone()}`, { signal: given.signal })
@@ -95,7 +95,7 @@ test('contains ADMINs created on the command line', async () => {
   await bootstrapAdmin(gateway.databaseUrl, 'late@example.com')
   const entries = await gateway.db.$client<Entry[]>`
     SELECT operation, result FROM audit_log WHERE account_id IS NULL AND key_id IS NULL ORDER BY id`
-  // The first is the one of this gateway.
+  // The first one is the ADMIN of this gateway.
   expect(entries).toEqual(Array(2).fill({ operation: 'create-admin', result: 'created' }))
 })
 

@@ -14,7 +14,7 @@ describe('body', () => {
     gateway.admin.request(path, { method: 'POST', headers, body })
 
   test.each(['{', '{"a":}', 'sender=1', '"text"', '1', 'null', 'true', '[]', '[{"sender":"1"}]'])(
-    'that is %s is 400 malformed_json',
+    'returns 400 malformed_json for %s',
     async (body) => {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
     },
@@ -181,7 +181,7 @@ describe('parameters', () => {
   )
 
   test.each(texts)(
-    'with U+0000 or half a surrogate pair are refused by name: $parameter of $operation.name',
+    'are named when they contain U+0000 or an unpaired surrogate: $parameter of $operation.name',
     async ({ operation: { name, methods, example }, parameter }) => {
       const method = methods.includes('POST') ? 'post' : 'get'
       for (const broken of [

@@ -9,7 +9,7 @@ export type Client = {
   request(path: string, init?: RequestInit): Promise<Answer>
 }
 
-/** Fails unless the answer is one of those that are documented: every test checks it by the way. */
+/** Every request fails unless its response is documented, so every test also checks the OpenAPI document. */
 export function makeClient(baseUrl: string, apiKey?: string): Client {
   const credential: Record<string, string> = apiKey === undefined ? {} : { 'x-api-key': apiKey }
 

@@ -6,7 +6,7 @@ import { makeCommandDispatcher } from '../src/devices/command-dispatcher.ts'
 const restMs = 50
 const send = (deviceId: number): Command => ({ kind: 'send', deviceId })
 
-/** Keeps each batch and the moment of it, and is as slow as told. */
+/** Records each batch with its time. A batch takes `tookMs`. */
 function makeDispatcher({ tookMs = 0 }) {
   const placed: { atMs: number; devices: number[] }[] = []
   const startedMs = Date.now()

@@ -13,7 +13,7 @@ type Spawned = ReturnType<typeof spawnApi>
 let database: TestDatabase
 let db: Database
 let env: Record<string, string>
-/** Two that started at the same moment on an empty database. */
+/** Two processes that started concurrently on an empty database. */
 let processes: Spawned[]
 let adminKey: string
 
@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 
 test('two processes that start on an empty database create one first ADMIN', async () => {
-  // Each makes it, or finds it, before it takes the end of itself.
+  // Each process creates or finds the ADMIN before it handles the signal.
   await Promise.all(processes.map(({ output }) => listening(output)))
   const third = spawnApi(env)
   processes.push(third)
@@ -69,7 +69,7 @@ const keys = Array.from({ length: 12 }, (_, n) => `key-${n}`)
 
 describe('a process that is killed during requests', () => {
   test.each([
-    // Nothing was committed, so nothing was done.
+    // Nothing was committed.
     {
       path: '/create-user',
       fields: (key: string) => ({ email: `${key}@example.com`, password: 'correct horse' }),
@@ -77,7 +77,7 @@ describe('a process that is killed during requests', () => {
       blockedBy: 'audit_log',
     },
     { path: '/create-key', fields: (key: string) => ({ name: key }), id: 'key_id', blockedBy: 'audit_log' },
-    // One statement: Postgres carries it out although nobody is left who asked for it.
+    // One statement, which Postgres completes although its client is gone.
     {
       path: '/send-message',
       fields: (key: string) => ({ sender: '4915112345678', number: '4915187654321', message: key }),
@@ -117,7 +117,7 @@ describe('a process that is killed during requests', () => {
 
 async function makeCalls(url: string): Promise<Client> {
   const client = makeClient(url, adminKey)
-  // Its key is known, and its connections are there.
+  // Afterwards the key is cached and the connections are open.
   expect((await client.get('/user-info')).status).toBe(200)
   return client
 }
@@ -134,7 +134,7 @@ async function countEffects(path: string): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Nobody can write into the table until it is released. */
+/** Blocks all writes to the table until it is released. */
 async function lock(table: string): Promise<() => Promise<void>> {
   const sql = await db.$client.reserve()
   await sql`BEGIN`

@@ -6,7 +6,7 @@ import { makeClient } from './client.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
 
 let gateway: Gateway
-/** Has cached no account yet. */
+/** A process that has cached no account yet. */
 let replica: Awaited<ReturnType<typeof startReplica>>
 beforeAll(async () => {
   gateway = await startGateway()
@@ -33,7 +33,7 @@ describe('the API key is accepted', () => {
       await anonymous.post('/user-info', `api_key=${apiKey}`, form),
     ]
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { id: userId } })
-    // The key is no unknown parameter.
+    // The key does not count as an unknown parameter.
     for (const { body } of answers) expect(body).not.toHaveProperty('warnings')
   })
 
@@ -77,7 +77,7 @@ test('a request without a key returns 401 missing_api_key', async () => {
     await gateway.anonymous.get('/user-info', { api_key: '' }),
     await gateway.anonymous.get('/user-info', {}, { authorization: 'Basic abc' }),
     await gateway.anonymous.post('/user-info', { api_key: null }),
-    // Before the parameters are looked at.
+    // The key is checked before the parameters.
     await gateway.anonymous.get('/send-message'),
   ]
   for (const answer of answers) {
@@ -137,7 +137,7 @@ test('the last use of a key is recorded', async () => {
 })
 
 describe('an expired account', () => {
-  // envelope.test.ts says which operations these are.
+  // envelope.test.ts lists these operations.
   const [changing, reading] = [true, false].map((changes) =>
     operations.filter((operation) => operation.changes === changes),
   ) as [Operation[], Operation[]]

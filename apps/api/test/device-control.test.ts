@@ -128,7 +128,7 @@ describe('delete-device', () => {
     expect(anew.body.device_id).not.toBe(deviceId)
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 1 })
     expect((await account.get('/devices')).body.devices).toMatchObject([{ device_id: anew.body.device_id }])
-    // The former one waits for its owner: revoked, and told.
+    // The old device waits for its owner, which has been notified.
     const rows = await gateway.db.$client`
       SELECT desired, revoked_generation = link_generation AS revoked FROM devices WHERE id = ${deviceId}`
     expect(rows).toEqual([{ desired: 'unlinked', revoked: true }])
@@ -165,7 +165,7 @@ describe('delete-device', () => {
 })
 
 describe('check-number', () => {
-  /** As an owner does that has an answer. */
+  /** Acts as an owner that knows the result. */
   async function answerAs(deviceId: number, jid: string | null) {
     const commands = await recordCommands(gateway, deviceId, (command) => {
       if (command.kind === 'check-number') {

@@ -185,7 +185,7 @@ test('devices lists the devices of the account by id', async () => {
   expect((await account.get('/devices')).body).toEqual({ ok: true, devices: [] })
   const senders = [randomPhone(), randomPhone(), randomPhone()]
   for (const sender of senders) await account.post('/create-device', { sender })
-  // Written anew, it stands last in the table.
+  // After an update, the row is the last one in the table.
   await account.post('/set-device', { sender: senders[0], name: 'Shop' })
   const { body } = await account.get('/api/devices')
   const devices = body.devices as { device_id: number; sender: string }[]
@@ -258,7 +258,7 @@ test('devices of another account look like unknown ones in every operation', asy
   })
   expect((await stranger.get('/devices')).body.devices).toEqual([])
   expect((await stranger.get('/messages', { sender })).body.messages).toEqual([])
-  // Both may have the number: two devices.
+  // Both accounts may have the number, as two devices.
   const own = await stranger.post('/create-device', { sender })
   expect(own.body).toMatchObject({ created: true, status: 'disconnected' })
   expect(own.body.device_id).not.toBe(deviceId)

@@ -164,7 +164,7 @@ describe('methods', () => {
 })
 
 test.each(['Sec-Purpose', 'Purpose'])(
-  'a GET that changes something is refused with %s: prefetch',
+  'a GET that changes state is refused with %s: prefetch',
   async (name) => {
     const account = await gateway.createAccount()
     for (const purpose of ['prefetch', 'prefetch;prerender']) {
@@ -178,7 +178,7 @@ test.each(['Sec-Purpose', 'Purpose'])(
 
 describe('request id', () => {
   test.each(['my-trace_1.2', 'x', 'a'.repeat(128)])(
-    'is the caller’s where it is harmless: %s',
+    'is taken from the caller if it is valid: %s',
     async (given) => {
       const { headers } = await gateway.admin.get('/user-info', {}, { 'x-request-id': given })
       expect(headers.get('x-request-id')).toBe(given)

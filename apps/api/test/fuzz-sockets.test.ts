@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** Status → how often. */
+/** Counts by status. */
 const answered = new Map<number, number>()
 
 test('requests over sockets get documented responses while rate limits apply', async () => {

@@ -28,7 +28,7 @@ async function countAccounts(email: string): Promise<number> {
   return rows.length
 }
 
-/** Half of them as header, half as parameter, over both processes. */
+/** Half of the keys in the header, half as the parameter, on both processes. */
 function fifty(path: string, clients: Client[], fields: Record<string, unknown>, key: string) {
   return Promise.all(
     Array.from({ length: 50 }, (_, n) => {
@@ -98,7 +98,7 @@ describe('a different request with the same key returns 422', () => {
     const given = { ...newUser(), idempotency_key: 'k' }
     await admin.post('/create-user', given)
     expect(await admin.post('/create-user', { ...given, ...other })).toMatchObject(reused)
-    // Written differently it is still the same.
+    // Another spelling of the same email.
     expect(await admin.post('/create-user', { ...given, role: 'user', devices_allowed: '1' })).toMatchObject({
       status: 200,
     })
@@ -130,7 +130,7 @@ test('the stored hash does not allow guessing the password', async () => {
       WHERE account_id = ${admin.userId} AND key = ${key}`
     return row
   }
-  // The same but for the password: a hash that differed would be a way to test guesses at full speed.
+  // Only the password differs: a different hash would allow testing guesses at full speed.
   await gateway.db.$client`DELETE FROM accounts WHERE email = ${user.email}`
   await admin.post('/create-user', { ...user, password: 'a third one', idempotency_key: 'three' })
   expect((await hashOf('three'))?.hash).toBe((await hashOf('one'))?.hash)

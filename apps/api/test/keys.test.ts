@@ -150,7 +150,7 @@ describe('revoke-key', () => {
     const revoked = await account.get('/revoke-key', { key_id: String(body.key_id) })
     expect(revoked.body).toMatchObject({ ok: true, key_id: body.key_id, revoked_at: moment })
     expect(await clients[0]?.get('/user-info')).toMatchObject(invalid)
-    // Well before the cache of the other process has expired.
+    // Well before the cache of the other process expires.
     await vi.waitFor(async () => expect(await clients[1]?.get('/user-info')).toMatchObject(invalid), {
       timeout: 2500,
       interval: 20,
@@ -283,7 +283,7 @@ test('the last use of a key is written at most once a minute, by all processes t
   })
   const elsewhere = makeClient(replica.url, account.apiKey)
   for (let n = 0; n < 5; n++) await elsewhere.get('/user-info')
-  // A write by the other process would have come before the one of this account.
+  // A write by the other process would have happened before this one.
   const other = await gateway.createAccount()
   await makeClient(replica.url, other.apiKey).get('/user-info')
   await vi.waitFor(async () => {

@@ -8,7 +8,7 @@ import { createSender, type Gateway, ownShards, startGateway } from './gateway.t
 
 const mebibyte = 2 ** 20
 const number = '4915199999999'
-/** The smallest that is allowed. One account has 12 MiB of it, and the rest of a body when its turn comes. */
+/** The allowed minimum. One account gets 12 MiB of it, and the rest of a body when it is its turn to finish. */
 const memoryBytes = 48 * mebibyte
 
 let gateway: Gateway
@@ -30,7 +30,7 @@ afterEach(() => {
 
 type Upload = { apiKey?: string; address?: string; bytes: number; length?: number }
 
-/** Sends the beginning of a body and stops. Without a length it is sent in chunks. Resolves when all of it is sent. */
+/** Sends the beginning of a body and stops; chunked without a length. Resolves once it is sent. */
 async function beginUpload({ apiKey, address = '198.51.100.1', bytes, length }: Upload): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -69,17 +69,17 @@ describe('large bodies', () => {
   test('of one account always leave room for those of another', async () => {
     const { account } = tenant
     const second = String((await account.post('/create-key')).body.api_key)
-    // Each takes what it can get; then their account has its share and the turn to finish, and the rest waits.
+    // The bodies use up the account's share and its turn to finish; the others wait.
     const held = [account.apiKey, second].flatMap((apiKey) =>
       [1, 2, 3].map(() => beginUpload({ apiKey, bytes: 11 * mebibyte, length: 23 * mebibyte })),
     )
-    // The first fills the share, the next is the one that may finish.
+    // The first one fills the share, the next one may finish.
     await Promise.race(held)
     const [refused, taken] = await Promise.all([send(tenant, 2 * mebibyte), send(other, 2 * mebibyte)])
     expect(taken.status).toBe(200)
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // Small bodies of the same operation do not wait.
+    // Small bodies of the same operation need no reservation.
     expect((await send(tenant, 1000)).status).toBe(200)
     for (const socket of uploads.splice(0)) socket.destroy()
     expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
@@ -150,13 +150,13 @@ describe('large bodies', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 
-  /** Of a gateway of their own. */
+  /** Not those of the gateway above. */
   let bodies: LargeBodies
   beforeEach(() => {
     bodies = makeLargeBodies(memoryBytes)
   })
 
-  /** A body of which so much has arrived, and that is never answered. */
+  /** Admits a body of which `bytes` have arrived and which never gets a response. */
   async function admit(
     { kind, key }: BodySender,
     { bytes, deadlineMs }: { bytes: number; deadlineMs: number },
@@ -180,7 +180,7 @@ describe('large bodies', () => {
 
   test('without a key take no memory from those of accounts', async () => {
     const whole = { bytes: 12 * mebibyte + 64 * 1024, deadlineMs: 1000 }
-    // Two use up what they share, the third has the turn to finish.
+    // Two bodies use up the share, the third may finish.
     for (const key of ['1', '2', '3']) await admit({ kind: 'network', key }, whole)
     const fourth = admit({ kind: 'network', key: '4' }, { ...whole, deadlineMs: 20 })
     await expect(fourth).rejects.toMatchObject({ code: 'unavailable' })
@@ -199,7 +199,7 @@ describe('large bodies', () => {
     })
     await hold(first, new Promise((resolve) => setImmediate(resolve)))
     void first.run(() => handler)
-    // The one that may finish without a reservation.
+    // This one may finish without a reservation.
     await hold(new Deadline(1000), new Promise(() => undefined))
     await expect(hold(new Deadline(20))).rejects.toMatchObject({ code: 'unavailable' })
     const fourth = hold(new Deadline(1000))

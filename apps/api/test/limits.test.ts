@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeClient } from './client.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
 
-/** Slow enough to refill next to nothing while a test runs. */
+/** Too slow to refill noticeably during a test. */
 const limited = {
   LIMIT_REQUESTS_PER_SECOND: '1',
   LIMIT_REQUESTS_BURST: '60',
@@ -33,7 +33,7 @@ const rateLimited = { status: 429, body: { code: 'rate_limited' } }
 const invalid = { status: 401, body: { code: 'invalid_api_key' } }
 
 let lastAddress = 0
-/** What a proxy adds for a client that no other test has. */
+/** The header of a proxy, for a client address that no other test uses. */
 const newClient = () => ({ 'x-forwarded-for': `198.51.100.${++lastAddress}` })
 
 const guess = (headers: Record<string, string>, url = gateway.url, key = makeApiKey()) =>
@@ -75,7 +75,7 @@ describe('invalid keys', () => {
     const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(client)))
     expect(count(guesses)).toEqual({ 401: 4, 429: 6 })
     expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
-    // This process has seen neither key.
+    // This process has not seen either key.
     for (const { apiKey } of [known, fresh]) {
       expect(await guess(client, replica.url, apiKey)).toMatchObject({ status: 200 })
     }
@@ -92,7 +92,7 @@ describe('invalid keys', () => {
       const waiting = () => sql`
         SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       await vi.waitFor(async () => expect((await waiting()).length).toBeGreaterThan(0))
-      // Its key is known: it needs a connection for its account.
+      // Its key is cached, but user-info needs a connection.
       expect((await account.get('/user-info')).status).toBe(200)
       return { waiting: (await waiting()).length, guesses }
     })
@@ -190,7 +190,7 @@ test('requests of all keys of an account count together, without affecting other
   const others = await Promise.all(Array.from({ length: 20 }, () => other.get('/user-info')))
   expect(count(others)).toEqual({ 200: 20 })
   const answers = await attack
-  // Two requests made the keys.
+  // Two requests created the keys.
   expect(count(answers)[200]).toBeLessThanOrEqual(152)
   const refused = answers.filter(({ status }) => status === 429)
   const policies = new Set(refused.map(({ headers }) => headers.get('ratelimit-policy')))
@@ -315,7 +315,7 @@ test.each(['cut', 'freeze'] as const)('without Redis (%s) every process counts f
     const answers = await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
     expect(count(answers)).toEqual({ 200: 60, 429: 10 })
     expect(await guess(newClient(), alone.url)).toMatchObject(invalid)
-    // It does not wait for Redis with every request.
+    // Requests do not all wait for Redis.
     expect(performance.now() - startedAt).toBeLessThan(3000)
   } finally {
     await alone.close()

@@ -111,7 +111,7 @@ test('refuses to start on a Redis that evicts keys and says what to set', async 
 })
 
 test.each(['PORT', 'METRICS_PORT'])(
-  'refuses to start on a %s that is taken, and names it',
+  'refuses to start on a %s that is in use and names it',
   async (variable) => {
     const other = createServer().listen(0, '127.0.0.1')
     closers.push(() => other.close())
@@ -134,7 +134,7 @@ test('serves metrics on loopback when the API listens on every address', async (
     .split('\n')
     .find((text) => text.includes('API listening'))
   const { metricsPort } = JSON.parse(line ?? '')
-  // Another address of this machine on Linux, none at all elsewhere.
+  // Another loopback address on Linux, unreachable elsewhere.
   await expect(fetch(`http://127.0.0.2:${metricsPort}/metrics`)).rejects.toThrow()
   expect((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status).toBe(200)
   if (process.platform === 'linux') {

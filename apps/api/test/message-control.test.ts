@@ -91,7 +91,7 @@ describe('cancel-message', () => {
   })
 
   test.each(['sending', 'sent', 'delivered', 'read', 'failed', 'received'])(
-    'does not cancel what is %s',
+    'does not cancel a message that is %s',
     async (status) => {
       const { account, message_id } = await sendOne()
       await setStatus(message_id, status)

@@ -22,7 +22,7 @@ async function read(client: Client, query: Record<string, string> = {}) {
   }
 }
 
-/** Straight into the table: `count` messages, all of one moment if `at` is given. */
+/** Inserts `count` messages into the table, all with the time `at` if given. */
 async function insertMessages(
   { account, deviceId, sender }: Awaited<ReturnType<typeof createSender>>,
   count: number,

@@ -23,7 +23,7 @@ afterAll(() => gateway.close())
 
 const alreadyConnected = { status: 409, body: { code: 'already_connected' } }
 
-// jsqr is CommonJS whose module is the function itself; its types know only `default`.
+// jsqr is CommonJS and exports the function itself, but its types declare `default`.
 const readCode = jsQR as unknown as typeof jsQR.default
 
 async function statesOf(deviceId: number) {
@@ -169,7 +169,7 @@ describe('a linked device', () => {
     await account.post('/logout-device', { sender })
     const answering = account.post('/generate-qr', { sender })
     await waitForPairing(gateway, sender)
-    // The old link is still to be logged out: that is not forgotten.
+    // The old link still has to be logged out.
     expect(await statesOf(deviceId)).toMatchObject({
       desired: 'linked',
       link_generation: 1,

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseJsonObject } from '../src/http/parse-json-object.ts'
 
-/** Long strings are read in slices of this many characters. */
+/** Long strings are decoded in slices of this many characters. */
 const sliceChars = 2 ** 20
 
 test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A'])(
-  'a long string of %s is read as JSON.parse reads it, wherever it is cut',
+  'a long string of %s is decoded like JSON.parse does, wherever it is cut',
   async (piece) => {
     for (let shift = 0; shift < 12; shift++) {
       const literal = `"${'x'.repeat(shift)}${piece.repeat(Math.ceil((sliceChars + 100) / piece.length))}"`

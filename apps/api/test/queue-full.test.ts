@@ -19,14 +19,14 @@ test('refuses messages beyond the limit of a sender until fewer are waiting', as
   let accepted = 0
   let refused = await send({ idempotency_key: 'key 0' })
   while (refused.status === 200) refused = await send({ idempotency_key: `key ${++accepted}` })
-  // What is accepted while the database counts may be counted twice for a moment.
+  // Messages accepted during a count may be counted twice for a moment.
   expect(accepted).toBeGreaterThan(limit - 5)
   expect(accepted).toBeLessThanOrEqual(limit)
   expect(refused).toMatchObject({ status: 429, body: { code: 'queue_full' } })
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
   expect(await storedOf(account)).toHaveLength(accepted)
 
-  // A repetition adds nothing, and is answered as before.
+  // A replay adds nothing and returns the first response.
   const repeated = await send({ idempotency_key: 'key 0' })
   expect(repeated.status).toBe(200)
   expect(repeated.headers.get('idempotent-replayed')).toBe('true')

@@ -75,7 +75,7 @@ test('a connection can be reused after an oversized body', async () => {
     ' 413 ',
   )
   expect(await ask(`${head}\r\nContent-Length: 81920\r\n\r\n${' '.repeat(81_920)}`)).toContain(' 413 ')
-  // The server would close it after half a second.
+  // The server would close the connection after half a second.
   await delay(700)
   expect(await ask(`${head}\r\nContent-Length: 2\r\n\r\n{}`)).toContain(' 200 ')
   socket.destroy()
@@ -173,7 +173,7 @@ test('1,000 broken requests over sockets get a JSON response or a closed connect
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 20, maxLength: 20 }), async (texts) => {
       const answers = await Promise.all(texts.map(rawAnswer))
-      // Several, where a client did not wait for the first.
+      // Pipelined requests get several responses.
       for (const answer of answers.flatMap((text) =>
         text === '' ? [] : text.split(/(?=HTTP\/1\.1 \d{3} )/),
       )) {

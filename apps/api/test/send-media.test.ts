@@ -54,7 +54,7 @@ describe('send-media', () => {
   test('stores a large file completely and leaves no parts behind, whether accepted, replayed or refused', async () => {
     const { account, sender } = await createSender(gateway)
     const bytes = randomBytes(3 * 2 ** 20 + 1)
-    // As PHP writes it.
+    // PHP escapes slashes in JSON.
     const base64 = bytes.toString('base64').replaceAll('/', '\\/')
     const given = { number, type: 'document' }
     const send = (sender: string, more = {}) =>

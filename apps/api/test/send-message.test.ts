@@ -82,7 +82,7 @@ describe('send-message', () => {
       UPDATE devices SET connection = 'offline', offline_since = now() - interval '1 day' WHERE id = ${deviceId}`
     expect(await send()).toMatchObject({ status: 200 })
     await account.post('/logout-device', { sender })
-    // Its credentials are still there: the owner has not looked yet.
+    // Its credentials still exist, because the owner has not reconciled yet.
     expect(await send()).toMatchObject(notConnected)
     const fresh = randomPhone()
     await account.post('/create-device', { sender: fresh })
@@ -110,7 +110,7 @@ describe('send-message', () => {
           body: { code: 'sender_blocked', error: expect.stringContaining(`(${reason})`) },
         })
       }
-      // What was accepted before stays accepted.
+      // A replay of an accepted message still succeeds.
       const repeated = await account.post('/send-message', given)
       expect(repeated).toMatchObject({ status: 200, body: { message_id: first?.body.message_id } })
     }
@@ -277,7 +277,7 @@ describe('wait', () => {
     expect((await answering).body).toMatchObject({ message_id: messageId, status: 'scheduled' })
   })
 
-  /** Redis answers a PUBLISH with the number of those who heard it. */
+  /** The reply to PUBLISH is the number of subscribers that received it. */
   async function someoneListens(deviceId: number) {
     const publish = ['PUBLISH', `wa:device:${deviceId}`, '{}']
     await vi.waitFor(async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']))

@@ -17,7 +17,7 @@ afterAll(() => {
   server.close()
 })
 
-/** What a client gets that sends one character every 20 ms and never comes to an end. */
+/** What a client receives that sends one character every 20 ms and never finishes. */
 async function drip(beginning: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   let answer = ''

@@ -5,8 +5,8 @@ import { createSender, type Gateway, randomPhone, startGateway } from './gateway
 import { playWorker } from './player.ts'
 
 /**
- * The ten operations as every client of such a gateway knows them: nothing here is read from the product, so that
- * a name, a method or a parameter which changes is seen.
+ * The ten operations that existing clients rely on. Nothing here is read from the product, so that
+ * a changed name, method or parameter is detected.
  */
 let gateway: Gateway
 let player: Awaited<ReturnType<typeof playWorker>>
@@ -23,9 +23,9 @@ type Own = { sender: string; device_id: number }
 type Specified = {
   path: string
   methods: ('GET' | 'POST')[]
-  /** Asked anew for every request. */
+  /** Created for every request. */
   parameters(own: Own): Record<string, string | number>
-  /** What must be in the answer. */
+  /** Fields that the response must contain. */
   answer: Record<string, unknown>
 }
 

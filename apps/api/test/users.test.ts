@@ -101,7 +101,7 @@ describe('update-user', () => {
     const account = await gateway.createAccount({ role: 'ADMIN' })
     const everywhere = [gateway.url, replica.url].map((url) => makeClient(url, account.apiKey))
     const felt = async (path: string, status: number, fields: Record<string, unknown>) => {
-      // Now it is cached everywhere, for longer than this waits.
+      // The account is now cached everywhere, for longer than the wait below.
       for (const client of everywhere) await client.get('/user-info')
       await gateway.admin.post('/update-user', { user_id: account.userId, ...fields })
       for (const client of everywhere) {
@@ -229,7 +229,7 @@ test('one active ADMIN always remains, even when all demote each other concurren
     const past = { user_id: body.id, expiry: '2020-01-01T00:00:00Z' }
     expect(await alone.admin.post('/update-user', past)).toMatchObject(refused)
 
-    // One whose account has expired is no help.
+    // An ADMIN whose account has expired does not count as active.
     await alone.createAccount({ role: 'ADMIN', expiry: '2020-01-01T00:00:00Z' })
     expect(await demote(alone.admin, body.id)).toMatchObject(refused)
 

@@ -39,12 +39,12 @@ test('waiting bytes are limited per account, scheduled ones included, without af
   const refused = await send(tenant, 5 * unit)
   expect(refused).toMatchObject(queueFull)
   expect(refused.headers.get('retry-after')).toBe('10')
-  // Another sender of the account is no way around it.
+  // Another sender of the account cannot exceed the limit either.
   const { body } = await tenant.account.post('/create-device', { sender: '4915155555555' })
   await gateway.db.$client`
     UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${Number(body.device_id)}`
   expect(await send({ ...tenant, sender: '4915155555555' }, 5 * unit)).toMatchObject(queueFull)
-  // What still fits is taken, and so are texts, URLs and repetitions.
+  // Smaller files, texts, URLs and replays are still accepted.
   expect((await send(tenant, 3 * unit)).status).toBe(200)
   const again = await send(tenant, 10 * unit, { idempotency_key: 'first' })
   expect(again).toMatchObject({ status: 422 })
@@ -63,7 +63,7 @@ test('canceled, sent and failed messages free their bytes', async () => {
   const [canceled = '', sent = '', failed = ''] = ids
   await tenant.account.post('/cancel-message', { message_id: canceled })
   expect((await send(tenant, 7 * unit)).status).toBe(200)
-  // As an owner does after the upload.
+  // Acts as an owner after the upload.
   await gateway.db.$client`DELETE FROM media_blobs WHERE message_id = ${sent}`
   expect((await send(tenant, 7 * unit)).status).toBe(200)
   expect(await usedBytes(tenant)).toBe(21 * unit)
@@ -72,7 +72,7 @@ test('canceled, sent and failed messages free their bytes', async () => {
   await send(otherTenant, 16 * unit)
   await gateway.db
     .$client`UPDATE messages SET status = 'failed' WHERE device_id IN (${tenant.deviceId}, ${otherTenant.deviceId}) AND id <> ${failed}`
-  // The media of a failed message is still stored. The request that needs its room deletes it.
+  // The media of a failed message stays stored until a request needs its room.
   expect((await send(otherTenant, 16 * unit)).status).toBe(200)
   expect(await usedBytes(otherTenant)).toBe(16 * unit)
 })
@@ -83,6 +83,6 @@ test('concurrent requests exceed the limit by no more than what arrives at once'
   const accepted = answers.filter(({ status }) => status === 200)
   for (const { status } of answers) expect([200, 429, 503]).toContain(status)
   expect(await usedBytes(tenant)).toBe(accepted.length * 4 * unit)
-  // One process works with one large body of an account at a time.
+  // A process parses one large body of an account at a time.
   expect(accepted.length).toBeLessThanOrEqual(6)
 })

@@ -1,143 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { makeApiKey } from '@wagate/shared/api-key'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeClient } from './client.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
-
-/** Too slow to refill noticeably during a test. */
-const limited = {
-  LIMIT_REQUESTS_PER_SECOND: '1',
-  LIMIT_REQUESTS_BURST: '60',
-  LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '1',
-  LIMIT_ACCOUNT_REQUESTS_BURST: '150',
-  LIMIT_FAILED_KEYS_PER_MINUTE: '4',
-  LIMIT_QR_CODES_PER_MINUTE: '3',
-  LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '5',
-  TRUST_PROXY: 'true',
-}
+import { countStatuses, guessKey, invalidKey, lowLimits, newClient, rateLimited } from './low-limits.ts'
 
 let gateway: Gateway
 let replica: Awaited<ReturnType<typeof startReplica>>
 beforeAll(async () => {
-  gateway = await startGateway(limited)
-  replica = await startReplica(gateway, limited)
+  gateway = await startGateway(lowLimits)
+  replica = await startReplica(gateway, lowLimits)
 })
 afterAll(async () => {
   await replica.close()
   await gateway.close()
-})
-
-const rateLimited = { status: 429, body: { code: 'rate_limited' } }
-const invalid = { status: 401, body: { code: 'invalid_api_key' } }
-
-let lastAddress = 0
-/** The header of a proxy, for a client address that no other test uses. */
-const newClient = () => ({ 'x-forwarded-for': `198.51.100.${++lastAddress}` })
-
-const guess = (headers: Record<string, string>, url = gateway.url, key = makeApiKey()) =>
-  makeClient(url, key).get('/user-info', {}, headers)
-
-function count(answers: { status: number }[]): Record<number, number> {
-  const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
-  return counts
-}
-
-describe('invalid keys', () => {
-  test('are limited for each address, in all processes together', async () => {
-    const client = newClient()
-    expect(await guess(client)).toMatchObject(invalid)
-    expect(await guess(client, replica.url, 'no key at all')).toMatchObject(invalid)
-    expect(await guess(client, replica.url)).toMatchObject(invalid)
-    expect(await guess(client)).toMatchObject(invalid)
-    for (const url of [gateway.url, replica.url]) {
-      const answer = await guess(client, url)
-      expect(answer).toMatchObject(rateLimited)
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(answer.headers.get('ratelimit')).toMatch(/^"failed-keys";r=0;t=\d+$/)
-      expect(answer.headers.get('ratelimit-policy')).toBe('"failed-keys";q=4;w=60')
-    }
-    expect(await guess(newClient())).toMatchObject(invalid)
-  })
-
-  test('are limited in the same way when they arrive at once', async () => {
-    const client = newClient()
-    const answers = await Promise.all(Array.from({ length: 60 }, () => guess(client)))
-    expect(count(answers)).toEqual({ 401: 4, 429: 56 })
-  })
-
-  test('do not block valid keys from the same address, cached or not', async () => {
-    const [known, fresh] = [await gateway.createAccount(), await gateway.createAccount()]
-    const client = newClient()
-    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
-    const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(client)))
-    expect(count(guesses)).toEqual({ 401: 4, 429: 6 })
-    expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
-    // This process has not seen either key.
-    for (const { apiKey } of [known, fresh]) {
-      expect(await guess(client, replica.url, apiKey)).toMatchObject({ status: 200 })
-    }
-    expect(await guess(client)).toMatchObject(rateLimited)
-  })
-
-  test('are looked up in batches, so that a flood of them leaves connections to others', async () => {
-    const account = await gateway.createAccount()
-    await account.get('/user-info')
-    const held = await gateway.db.$client.begin(async (sql) => {
-      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-      await sql`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`
-      const guesses = Array.from({ length: 40 }, () => guess(newClient()))
-      const waiting = () => sql`
-        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await vi.waitFor(async () => expect((await waiting()).length).toBeGreaterThan(0))
-      // Its key is cached, but user-info needs a connection.
-      expect((await account.get('/user-info')).status).toBe(200)
-      return { waiting: (await waiting()).length, guesses }
-    })
-    expect(held.waiting).toBe(1)
-    expect(count(await Promise.all(held.guesses))).toEqual({ 401: 40 })
-  })
-
-  test('count even if they were valid before', async () => {
-    const account = await gateway.createAccount()
-    const client = newClient()
-    expect(await guess(client, gateway.url, account.apiKey)).toMatchObject({ status: 200 })
-    await gateway.db.$client`UPDATE api_keys SET revoked_at = now() WHERE account_id = ${account.userId}`
-    await gateway.admin.post('/update-user', { user_id: account.userId, devices_allowed: 3 })
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => guess(client, gateway.url, account.apiKey)),
-    )
-    expect(count(answers)).toEqual({ 401: 4, 429: 6 })
-  })
-
-  test('are not counted for valid keys, missing keys and other errors', async () => {
-    const account = await gateway.createAccount()
-    const client = newClient()
-    for (let n = 0; n < 5; n++) {
-      expect((await account.get('/user-info', {}, client)).status).toBe(200)
-      expect((await gateway.anonymous.get('/user-info', {}, client)).status).toBe(401)
-      expect((await account.get('/info-device', {}, client)).status).toBe(400)
-    }
-    expect(await guess(client)).toMatchObject(invalid)
-  })
-
-  test('are counted by the address that the proxy added, not the one that the client sent', async () => {
-    const { 'x-forwarded-for': address } = newClient()
-    const answers = []
-    for (let n = 0; n < 6; n++) {
-      answers.push(await guess({ 'x-forwarded-for': `203.0.113.${n}, ${address}` }))
-    }
-    expect(count(answers)).toEqual({ 401: 4, 429: 2 })
-  })
-
-  test('are counted together for one IPv6 network', async () => {
-    const answers = []
-    for (let n = 1; n <= 6; n++) answers.push(await guess({ 'x-forwarded-for': `2001:db8:0:77::${n}` }))
-    expect(count(answers)).toEqual({ 401: 4, 429: 2 })
-    expect(await guess({ 'x-forwarded-for': '2001:db8:0:78::1' })).toMatchObject(invalid)
-  })
 })
 
 describe('requests of a key', () => {
@@ -154,7 +31,7 @@ describe('requests of a key', () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? account : elsewhere).get('/user-info')),
     )
-    const allowed = count(answers)[200] ?? 0
+    const allowed = countStatuses(answers)[200] ?? 0
     expect(allowed).toBeGreaterThanOrEqual(58)
     expect(allowed).toBeLessThan(100)
     const refused = answers.find(({ status }) => status === 429)
@@ -188,10 +65,10 @@ test('requests of all keys of an account count together, without affecting other
     clients.flatMap((client) => Array.from({ length: 40 }, () => client.get('/user-info'))),
   )
   const others = await Promise.all(Array.from({ length: 20 }, () => other.get('/user-info')))
-  expect(count(others)).toEqual({ 200: 20 })
+  expect(countStatuses(others)).toEqual({ 200: 20 })
   const answers = await attack
   // Two requests created the keys.
-  expect(count(answers)[200]).toBeLessThanOrEqual(152)
+  expect(countStatuses(answers)[200]).toBeLessThanOrEqual(152)
   const refused = answers.filter(({ status }) => status === 429)
   const policies = new Set(refused.map(({ headers }) => headers.get('ratelimit-policy')))
   expect(policies).toContain('"account";q=150;w=150')
@@ -200,9 +77,9 @@ test('requests of all keys of an account count together, without affecting other
 
 test('a refusal is delayed, which slows down clients that retry at once', async () => {
   const client = newClient()
-  for (let n = 0; n < 4; n++) await guess(client)
+  for (let n = 0; n < 4; n++) await guessKey(client, gateway.url)
   const askedAt = performance.now()
-  expect(await guess(client)).toMatchObject(rateLimited)
+  expect(await guessKey(client, gateway.url)).toMatchObject(rateLimited)
   expect(performance.now() - askedAt).toBeGreaterThanOrEqual(99)
 })
 
@@ -228,7 +105,7 @@ test('a limited key does not use up the limit of other keys of its account', asy
   const second = makeClient(gateway.url, String((await account.post('/create-key')).body.api_key))
   await Promise.all(Array.from({ length: 200 }, () => account.get('/user-info')))
   const answers = await Promise.all(Array.from({ length: 50 }, () => second.get('/user-info')))
-  expect(count(answers)).toEqual({ 200: 50 })
+  expect(countStatuses(answers)).toEqual({ 200: 50 })
 })
 
 test('generate-qr has a limit for each account, over all senders', async () => {
@@ -307,14 +184,14 @@ test('responses have no rate limit headers when limits are off', async () => {
 })
 
 test.each(['cut', 'freeze'] as const)('without Redis (%s) every process counts for itself', async (fail) => {
-  const alone = await startGateway(limited)
+  const alone = await startGateway(lowLimits)
   try {
     const account = await alone.createAccount()
     alone.redis[fail]()
     const startedAt = performance.now()
     const answers = await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
-    expect(count(answers)).toEqual({ 200: 60, 429: 10 })
-    expect(await guess(newClient(), alone.url)).toMatchObject(invalid)
+    expect(countStatuses(answers)).toEqual({ 200: 60, 429: 10 })
+    expect(await guessKey(newClient(), alone.url)).toMatchObject(invalidKey)
     // Requests do not all wait for Redis.
     expect(performance.now() - startedAt).toBeLessThan(3000)
   } finally {

@@ -1,13 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  createSender,
-  type Gateway,
-  linkDevice,
-  ownShards,
-  randomPhone,
-  startGateway,
-  wipeDevice,
-} from './gateway.ts'
+import { createSender, type Gateway, ownShards, randomPhone, startGateway } from './gateway.ts'
 import { titled } from './titled.ts'
 
 let gateway: Gateway
@@ -196,48 +188,6 @@ test('devices lists the devices of the account by id', async () => {
   }
 })
 
-describe('logout-device', () => {
-  test('returns disconnected at once and can be repeated', async () => {
-    const { account, sender, deviceId } = await createSender(gateway)
-    expect((await account.get('/info-device', { sender })).body.status).toBe('connected')
-    const answer = { status: 200, body: { ok: true, device_id: deviceId, sender, status: 'disconnected' } }
-    expect(await account.post('/logout-device', { device_id: deviceId })).toMatchObject(answer)
-    expect((await account.get('/info-device', { sender })).body.status).toBe('disconnected')
-    expect(await account.post('/logout-device', { sender })).toMatchObject(answer)
-    await wipeDevice(gateway, deviceId)
-    expect(await account.get('/logout-device', { device_id: String(deviceId) })).toMatchObject(answer)
-    expect((await account.get('/devices')).body.devices).toHaveLength(1)
-  })
-
-  test('revokes the link and notifies the owner once', async () => {
-    const { account, deviceId } = await createSender(gateway)
-    const read = async () => {
-      const [row] = await gateway.db.$client`
-        SELECT desired, desired_rev, pairing_until, link_generation, revoked_generation FROM devices
-        WHERE id = ${deviceId}`
-      return row
-    }
-    const before = await read()
-    await account.post('/logout-device', { device_id: deviceId })
-    const after = await read()
-    expect(after).toEqual({
-      desired: 'unlinked',
-      desired_rev: before?.desired_rev + 1,
-      pairing_until: null,
-      link_generation: 1,
-      revoked_generation: 1,
-    })
-    await account.post('/logout-device', { device_id: deviceId })
-    expect(await read()).toEqual(after)
-  })
-
-  test('returns 404 for an unknown device', async () => {
-    const account = await gateway.createAccount()
-    expect(await account.post('/logout-device', { device_id: 2147483647 })).toMatchObject(deviceNotFound)
-    expect(await account.post('/logout-device', {})).toMatchObject({ status: 400 })
-  })
-})
-
 test('devices of another account look like unknown ones in every operation', async () => {
   const { account: owner, sender, deviceId } = await createSender(gateway)
   const stranger = await gateway.createAccount()
@@ -266,39 +216,4 @@ test('devices of another account look like unknown ones in every operation', asy
     device_id: deviceId,
     status: 'connected',
   })
-})
-
-test('a device without a socket stays connected for 60 s and is connected again once it is back', async () => {
-  const { account, sender, deviceId } = await createSender(gateway)
-  const status = async () => (await account.get('/info-device', { sender })).body.status
-  const loseSocket = (seconds: number) => gateway.db.$client`
-    UPDATE devices SET connection = 'offline', offline_since = now() - ${seconds} * interval '1 s'
-    WHERE id = ${deviceId}`
-  await loseSocket(50)
-  expect(await status()).toBe('connected')
-  await loseSocket(61)
-  expect(await status()).toBe('disconnected')
-  await gateway.db
-    .$client`UPDATE devices SET connection = 'online', offline_since = NULL WHERE id = ${deviceId}`
-  expect(await status()).toBe('connected')
-})
-
-test('a device is no longer connected once the lease of its worker has expired', async () => {
-  const lone = await startGateway()
-  try {
-    const workerId = await ownShards(lone)
-    const account = await lone.createAccount()
-    const sender = randomPhone()
-    const { body } = await account.post('/create-device', { sender })
-    await linkDevice(lone, Number(body.device_id))
-    const status = async () => (await account.get('/info-device', { sender })).body.status
-    expect(await status()).toBe('connected')
-    await lone.db.$client`UPDATE workers SET lease_until = now() - interval '1 ms' WHERE id = ${workerId}`
-    expect(await status()).toBe('disconnected')
-    await lone.db
-      .$client`UPDATE workers SET lease_until = now() + interval '1 h', state = 'dead' WHERE id = ${workerId}`
-    expect(await status()).toBe('disconnected')
-  } finally {
-    await lone.close()
-  }
 })

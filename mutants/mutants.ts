@@ -180,7 +180,7 @@ export const mutants: Mutant[] = [
     replacement: 'if (replay && !refusal) return',
     test: {
       file: 'apps/api/test/idempotency.test.ts',
-      title: 'a repetition is recognised after the time that it was scheduled for',
+      title: 'a replay is recognized after its scheduled time has passed',
     },
   },
   {
@@ -266,7 +266,7 @@ export const mutants: Mutant[] = [
     replacement: 'false',
     test: {
       file: 'apps/api/test/parse-json-object.test.ts',
-      title: 'whatever stands at the place where a long string is cut, it is read as JSON.parse reads it',
+      title: 'a long string is decoded like JSON.parse does, wherever it is cut',
     },
   },
   {
@@ -350,7 +350,7 @@ export const mutants: Mutant[] = [
     replacement: 'undefined',
     test: {
       file: 'apps/api/test/idempotency.test.ts',
-      title: '50 equal requests at once send one message',
+      title: '50 concurrent equal requests send one message',
     },
   },
   {
@@ -360,8 +360,8 @@ export const mutants: Mutant[] = [
     replacement: 'if (false)',
     test: {
       file: 'apps/api/test/idempotency.test.ts',
-      title: 'another payload is 422: {"message":"other"}',
-      written: { title: 'another payload is 422: %j' },
+      title: 'a different payload returns 422: {"message":"other"}',
+      written: { title: 'a different payload returns 422: %j' },
     },
   },
   {
@@ -371,7 +371,7 @@ export const mutants: Mutant[] = [
     replacement: 'id',
     test: {
       file: 'apps/api/test/message-control.test.ts',
-      title: 'knows only the messages of the account',
+      title: 'finds only messages of the account',
     },
   },
   {
@@ -381,7 +381,7 @@ export const mutants: Mutant[] = [
     replacement: 'isNull(devices.deletedAt)',
     test: {
       file: 'apps/api/test/devices.test.ts',
-      title: 'devices of another account look like unknown ones everywhere',
+      title: 'devices of another account look like unknown ones in every operation',
     },
   },
   {
@@ -389,14 +389,14 @@ export const mutants: Mutant[] = [
     file: 'packages/db/src/queries/devices.ts',
     text: ".for('no key update')",
     replacement: '',
-    test: { file: 'apps/api/test/devices.test.ts', title: 'keeps the limit when 50 requests come at once' },
+    test: { file: 'apps/api/test/devices.test.ts', title: 'enforces the limit for 50 concurrent requests' },
   },
   {
     name: 'revoked key accepted',
     file: 'packages/db/src/queries/api-keys.ts',
     text: 'and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt))',
     replacement: 'inArray(apiKeys.hash, given)',
-    test: { file: ofKeys, title: 'ends a key at once in every process' },
+    test: { file: ofKeys, title: 'revokes a key at once in every process' },
   },
   {
     name: 'hash of a key not compared',
@@ -406,7 +406,7 @@ export const mutants: Mutant[] = [
       'isNull(apiKeys.revokedAt))\n  return new Map(hashes.flatMap((given) => rows.slice(0, 1).map((holder) => [given, holder])))',
     test: {
       file: 'apps/api/test/credentials.test.ts',
-      title: 'a key that is unknown, malformed or no text is 401 invalid_api_key, and not repeated',
+      title: 'a key that is unknown, malformed or not text returns 401 invalid_api_key and is not echoed',
     },
   },
   {
@@ -414,7 +414,7 @@ export const mutants: Mutant[] = [
     file: 'apps/api/src/credentials/api-key-cache.ts',
     text: 'if (principal.keyExpiresAt &&',
     replacement: 'if (false && principal.keyExpiresAt &&',
-    test: { file: ofKeys, title: 'takes an expiry, after which the key is refused as expired' },
+    test: { file: ofKeys, title: 'accepts an expiry, after which the key is refused as expired' },
   },
   {
     name: 'rate limit off',
@@ -423,7 +423,7 @@ export const mutants: Mutant[] = [
     replacement: 'return',
     test: {
       file: 'apps/api/test/limits.test.ts',
-      title: 'are counted in all processes together, and every answer says what is left',
+      title: 'are counted in all processes together, and every response tells what is left',
     },
   },
   {
@@ -433,7 +433,7 @@ export const mutants: Mutant[] = [
     replacement: 'qr !== undefined &&',
     test: {
       file: 'apps/api/test/pairing.test.ts',
-      title: 'a QR of a former owner is ignored, kept or told',
+      title: 'a QR code from a former owner is ignored, whether retained or announced',
     },
   },
   {
@@ -443,7 +443,7 @@ export const mutants: Mutant[] = [
     replacement: '',
     test: {
       file: 'apps/api/test/send-message.test.ts',
-      title: 'of a sender that WhatsApp keeps away is refused with the reason, and stores nothing',
+      title: 'is refused with the reason and stores nothing when WhatsApp blocks the sender',
     },
   },
   {
@@ -481,7 +481,7 @@ export const mutants: Mutant[] = [
     replacement: "isReady: installation === 'ok' && redis === 'ok',",
     test: {
       file: 'apps/api/test/outages.test.ts',
-      title: 'is ready without Redis, and not without Postgres',
+      title: 'is ready without Redis, but not without Postgres',
     },
   },
   {
@@ -491,7 +491,7 @@ export const mutants: Mutant[] = [
     replacement: 'startInternalServer({ ...metrics, host: http.host }, {',
     test: {
       file: 'apps/api/test/main.test.ts',
-      title: 'metrics listen on loopback when the API listens on every address',
+      title: 'serves metrics on loopback when the API listens on every address',
     },
   },
 ]

@@ -6,6 +6,7 @@ import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { type Gateway, startGateway } from './gateway.ts'
+import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -43,7 +44,7 @@ describe('create-user', () => {
     })
   })
 
-  test('takes role, devices_allowed and expiry, also by GET', async () => {
+  test('accepts role, devices_allowed and expiry, also by GET', async () => {
     const { body } = await gateway.admin.get('/create-user', {
       email: 'second-admin@example.com',
       password: 'correct horse',
@@ -65,13 +66,13 @@ describe('create-user', () => {
     expect(created.status).toBe(200)
   })
 
-  test('is for an ADMIN only', async () => {
+  test('requires an ADMIN', async () => {
     const account = await gateway.createAccount()
     const answer = await account.post('/create-user', { email: 'no@example.com', password: 'correct horse' })
     expect(answer).toMatchObject({ status: 403, body: { code: 'admin_required' } })
   })
 
-  test('refuses an email that exists, in any case, whatever comes at once', async () => {
+  test('refuses an existing email in any case, also in concurrent requests', async () => {
     const answers = await Promise.all(
       ['twice@example.com', 'TWICE@example.com', 'Twice@Example.com'].map((email) =>
         gateway.admin.post('/create-user', { email, password: 'correct horse' }),
@@ -81,19 +82,21 @@ describe('create-user', () => {
     expect(answers.find(({ status }) => status === 409)?.body.code).toBe('email_exists')
   })
 
-  test.each([
-    { email: 'no-email' },
-    { email: 1 },
-    { email: `${'x'.repeat(250)}@example.com` },
-    { password: 'short' },
-    { password: 'x'.repeat(129) },
-    { role: 'OWNER' },
-    { role: '' },
-    { devices_allowed: -1 },
-    { devices_allowed: '' },
-    { devices_allowed: true },
-    { expiry: 'soon' },
-  ])('refuses case %#', async (wrong) => {
+  test.each(
+    [
+      { email: 'no-email' },
+      { email: 1 },
+      { email: `${'x'.repeat(250)}@example.com` },
+      { password: 'short' },
+      { password: 'x'.repeat(129) },
+      { role: 'OWNER' },
+      { role: '' },
+      { devices_allowed: -1 },
+      { devices_allowed: '' },
+      { devices_allowed: true },
+      { expiry: 'soon' },
+    ].map(titled),
+  )('refuses %s', async (_, wrong) => {
     const right = { email: 'fine@example.com', password: 'correct horse' }
     expect(await gateway.admin.post('/create-user', { ...right, ...wrong })).toMatchObject({
       status: 400,
@@ -118,7 +121,7 @@ test('user-info counts devices', async () => {
 })
 
 describe('the first ADMIN', () => {
-  test('is created once, whoever asks at once', async () => {
+  test('is created once by concurrent processes', async () => {
     expect(await bootstrapAdmin(gateway.databaseUrl, 'late@example.com')).toBeUndefined()
     await gateway.db.$client`DELETE FROM accounts`
     const made = await Promise.all(
@@ -132,7 +135,7 @@ describe('the first ADMIN', () => {
     })
   })
 
-  test('or another one comes from the command line', async () => {
+  test('can be created on the command line, as can further ones', async () => {
     const program = fileURLToPath(new URL('../../../scripts/wagate.mjs', import.meta.url))
     const run = (...args: string[]) =>
       promisify(execFile)(process.execPath, [program, ...args], {

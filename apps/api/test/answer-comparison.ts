@@ -5,25 +5,25 @@ const times = /_(at|until|in)$/
 const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate', 'idempotent-replayed']
 
 /**
- * Makes the answers to two accounts comparable: moments count as equal, ids are numbered in the order in which they
- * come, so that only which are the same counts. `values` are told apart by name wherever they stand.
+ * Makes responses to two accounts comparable: treats all times as equal and numbers ids in the order in which they
+ * appear, so that only their equality matters. `values` are replaced by their names.
  */
 export function makeComparison(values: Record<string, string>) {
   const numbers = new Map<string, string>()
-  // An account and a key may happen to have the same id: that says nothing.
+  // An account and a key may have the same id by chance.
   const numberOf = (name: string, value: string | number) => {
     const number = numbers.get(`${name} ${value}`) ?? `#${numbers.size + 1}`
     numbers.set(`${name} ${value}`, number)
     return number
   }
-  // A short id may stand in any phone number by chance.
+  // A phone number may contain a short id by chance.
   const named = Object.entries(values).filter(([, value]) => value.length >= 8)
   const nameIn = (text: string) =>
     named.reduce((rest, [name, value]) => rest.replaceAll(value, `{{${name}}}`), text)
 
   const simplifyBody = (text: string): unknown =>
     JSON.parse(text, (name, value) => {
-      // Written in the background: it may be there already or not.
+      // Written in the background, so it may or may not be there yet.
       if (name === 'last_used_at') return 'a time'
       if (typeof value !== 'string' && typeof value !== 'number') return value
       if (times.test(name)) return 'a time'

@@ -13,7 +13,7 @@ afterEach(() => gateway.close())
 
 const unavailable = { status: 503, body: { code: 'unavailable' } }
 
-/** As its example does, from a sender of the account. */
+/** The request of the operation's example, with a sender of the account. */
 async function ask(account: Client, { name, methods, example }: Operation, sender: string) {
   const given = { ...example.given, ...('sender' in example.given && { sender }) }
   const startedAt = performance.now()
@@ -23,23 +23,26 @@ async function ask(account: Client, { name, methods, example }: Operation, sende
   return { name, answer, ms: performance.now() - startedAt }
 }
 
-describe('every request is answered within 5 s', () => {
-  test.each(['cut', 'freeze'] as const)('without Postgres (%s): 503 with Retry-After', async (fail) => {
-    const { account, sender } = await createSender(gateway, { role: 'ADMIN' })
-    await account.get('/user-info')
-    gateway.postgres[fail]()
-    const answers = await Promise.all(operations.map((operation) => ask(account, operation, sender)))
-    for (const { name, answer, ms } of answers) {
-      expect(answer, name).toMatchObject(unavailable)
-      expect(answer.headers.get('retry-after')).toBe('1')
-      expect(ms, name).toBeLessThan(5000)
-    }
-  })
+describe('every request gets a response within 5 s', () => {
+  test.each(['cut', 'freeze'] as const)(
+    'returns 503 with Retry-After without Postgres (%s)',
+    async (fail) => {
+      const { account, sender } = await createSender(gateway, { role: 'ADMIN' })
+      await account.get('/user-info')
+      gateway.postgres[fail]()
+      const answers = await Promise.all(operations.map((operation) => ask(account, operation, sender)))
+      for (const { name, answer, ms } of answers) {
+        expect(answer, name).toMatchObject(unavailable)
+        expect(answer.headers.get('retry-after')).toBe('1')
+        expect(ms, name).toBeLessThan(5000)
+      }
+    },
+  )
 
-  test('with Redis frozen: as usual, or 503 with Retry-After for what needs it', async () => {
+  test('works as usual while Redis is frozen, or returns 503 with Retry-After where Redis is needed', async () => {
     const { account, sender } = await createSender(gateway, { role: 'ADMIN' })
     gateway.redis.freeze()
-    // generate-qr waits for a person: it has 15 s more.
+    // generate-qr waits for a QR code for up to 15 s.
     const quick = operations.filter(({ name }) => name !== 'generate-qr')
     const answers = await Promise.all(quick.map((operation) => ask(account, operation, sender)))
     for (const { name, answer, ms } of answers) {

@@ -4,7 +4,7 @@ import { vi } from 'vitest'
 
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** A real process, from source. `output` grows with what it prints. */
+/** A real process, from source. Its output is appended to `output`. */
 export function spawnApi(env: Record<string, string>): { child: ChildProcess; output: string[] } {
   const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', program], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },

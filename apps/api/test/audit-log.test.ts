@@ -18,7 +18,7 @@ async function entriesBy(accountId: unknown): Promise<Entry[]> {
 
 const brief = ({ operation, target, result }: Entry) => `${operation} ${target} ${result}`
 
-test('says who changed what, from where and in which request', async () => {
+test('records who changed what, from where and in which request', async () => {
   const { body: me } = await gateway.admin.get('/user-info')
   const { body: key } = await gateway.admin.post('/create-key', {}, { 'x-request-id': 'req-1' })
   const [entry] = (await entriesBy(me.id)).slice(-1)
@@ -32,13 +32,13 @@ test('says who changed what, from where and in which request', async () => {
     request_id: 'req-1',
     exchange_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   })
-  // A caller may send one id twice, and cannot make two entries look like one request.
+  // A caller may reuse a request id, which must not make two entries look like one request.
   await gateway.admin.post('/create-key', {}, { 'x-request-id': 'req-1' })
   const [first, second] = (await entriesBy(me.id)).slice(-2)
   expect(first?.exchange_id).not.toBe(second?.exchange_id)
 })
 
-test('has every change of accounts, keys and devices, and no reading, no failure, no repetition', async () => {
+test('contains every change of accounts, keys and devices, but no reads, failures or replays', async () => {
   const admin = await gateway.createAccount({ role: 'ADMIN' })
   const email = 'audited@example.com'
   const user = { email, password: 'correct horse', idempotency_key: 'k' }
@@ -72,10 +72,10 @@ test('has every change of accounts, keys and devices, and no reading, no failure
   ])
 })
 
-test('has a QR code that was forced, and the device that generate-qr has made', async () => {
+test('contains forced QR codes and the device that generate-qr created', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   await account.post('/generate-qr', { sender })
-  // Nobody plays the worker: the request is given up, what it asked for stands.
+  // No worker plays along: the request is aborted, its change remains.
   const given = new AbortController()
   const forced = account.request(`/generate-qr?sender=${sender}&force=true`, { signal: given.signal })
   const other = account.request(`/generate-qr?sender=${randomPhone()}`, { signal: given.signal })
@@ -89,17 +89,17 @@ test('has a QR code that was forced, and the device that generate-qr has made', 
   ])
 })
 
-test('has the ADMINs that were made on the command line', async () => {
+test('contains ADMINs created on the command line', async () => {
   await createAdmin(gateway.databaseUrl, 'operator@example.com')
   await createAdmin(gateway.databaseUrl, 'operator@example.com')
   await bootstrapAdmin(gateway.databaseUrl, 'late@example.com')
   const entries = await gateway.db.$client<Entry[]>`
     SELECT operation, result FROM audit_log WHERE account_id IS NULL AND key_id IS NULL ORDER BY id`
-  // The first is the one of this gateway.
+  // The first one is the ADMIN of this gateway.
   expect(entries).toEqual(Array(2).fill({ operation: 'create-admin', result: 'created' }))
 })
 
-test('is written with the change or not at all', async () => {
+test('is written together with the change or not at all', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   await gateway.db
@@ -112,7 +112,7 @@ test('is written with the change or not at all', async () => {
   }
 })
 
-test('has nothing of a change that failed when it was committed', async () => {
+test('contains nothing about a change whose commit failed', async () => {
   const account = await gateway.createAccount()
   await gateway.db.$client.unsafe(`
     CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
@@ -126,7 +126,7 @@ test('has nothing of a change that failed when it was committed', async () => {
   }
 })
 
-test('holds no secret', async () => {
+test('contains no secret', async () => {
   const password = 'a password to look for'
   const { apiKey, userId } = await gateway.createAccount({ password })
   await gateway.admin.post('/create-key', { user_id: userId, name: 'some name' })
@@ -135,7 +135,7 @@ test('holds no secret', async () => {
   for (const secret of [apiKey, apiKey.slice(4, 40), password]) expect(all).not.toContain(secret)
 })
 
-test('can be added to and not changed', async () => {
+test('is append-only', async () => {
   const sql = gateway.db.$client
   const refused = /append-only/
   await expect(sql`UPDATE audit_log SET result = 'nothing'`).rejects.toThrow(refused)

@@ -14,18 +14,18 @@ describe('body', () => {
     gateway.admin.request(path, { method: 'POST', headers, body })
 
   test.each(['{', '{"a":}', 'sender=1', '"text"', '1', 'null', 'true', '[]', '[{"sender":"1"}]'])(
-    'that is %s is 400 malformed_json',
+    'returns 400 malformed_json for %s',
     async (body) => {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
     },
   )
 
-  test('that is not UTF-8 is 400', async () => {
+  test('returns 400 for invalid UTF-8', async () => {
     const broken = new Uint8Array([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')])
     expect(await post(broken)).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
   })
 
-  test('that is empty counts as an empty object', async () => {
+  test('counts as an empty object when it is empty', async () => {
     for (const body of ['', '  ']) expect(await post(body, json, '/user-info')).toMatchObject({ status: 200 })
     expect(await gateway.admin.request('/user-info', { method: 'POST' })).toMatchObject({ status: 200 })
   })
@@ -35,12 +35,12 @@ describe('body', () => {
     'multipart/form-data; boundary=x',
     'application/xml',
     'application/json; charset=iso-8859-1',
-  ])('of type %s is 415', async (type) => {
+  ])('returns 415 for type %s', async (type) => {
     const answer = await post('{"sender":"4915112345678"}', { 'content-type': type })
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
   })
 
-  test('that is compressed is 415', async () => {
+  test('returns 415 when it is compressed', async () => {
     const answer = await post('{}', { ...json, 'content-encoding': 'gzip' })
     expect(answer).toMatchObject({ status: 415 })
   })
@@ -52,13 +52,13 @@ describe('body', () => {
     ['application/x-www-form-urlencoded', 'sender=%2B4915111110001&name=a+b'],
     ['application/x-www-form-urlencoded', '{"sender":"4915111110001"}'],
     ['', '{"sender":"4915111110001"}'],
-  ])('of type %j is read: %s', async (type, body) => {
+  ])('is accepted with type %j: %s', async (type, body) => {
     const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
     const sent = type === '' ? new TextEncoder().encode(body) : body
     expect((await post(sent, headers)).status).toBe(200)
   })
 
-  test('larger than 64 KiB is 413, announced or streamed', async () => {
+  test('returns 413 above 64 KiB, announced or streamed', async () => {
     const large = JSON.stringify({ name: 'x'.repeat(70_000) })
     expect(await post(large)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
     const chunks = ReadableStream.from(
@@ -77,7 +77,7 @@ describe('body', () => {
 })
 
 describe('parameters', () => {
-  test('of the query count for POST as well, equal values in both places too', async () => {
+  test('are also read from the query of a POST, which may repeat values of the body', async () => {
     const { body } = await gateway.admin.post('/create-device?sender=4915122220001', {
       sender: 4915122220001,
       name: 'shop',
@@ -88,7 +88,7 @@ describe('parameters', () => {
   test.each([
     ['GET', '/create-device?sender=4915122220002&sender=4915122220002', undefined],
     ['POST', '/create-device?sender=4915122220002', '{"sender":"4915122220003"}'],
-  ])('given twice are refused: %s %s', async (method, path, body) => {
+  ])('are refused when they appear twice: %s %s', async (method, path, body) => {
     const init = { method, headers: { 'content-type': 'application/json' }, ...(body && { body }) }
     expect(await gateway.admin.request(path, init)).toMatchObject({
       status: 400,
@@ -101,7 +101,7 @@ describe('parameters', () => {
     ['{"sender":"4915122220002","name":"a","\\u006eame":"a"}', 'name'],
     ['{"sender":"4915122220002","name":null,"name":"{\\"name\\":1}"}', 'name'],
     ['{"api_key":"a","api_key":"b"}', 'api_key'],
-  ])('given twice in a JSON object are refused: %s', async (body, parameter) => {
+  ])('are refused when they appear twice in a JSON object: %s', async (body, parameter) => {
     const answer = await gateway.admin.post('/create-device', body)
     expect(answer).toMatchObject({
       status: 400,
@@ -109,20 +109,20 @@ describe('parameters', () => {
     })
   })
 
-  test('of one name in different objects, or in a text, are no repetition', async () => {
+  test('may repeat a name in nested objects or in text', async () => {
     const body =
       '{"sender":"4915122220009","name":"{\\"sender\\":1,\\"sender\\":2}\\\\","a":{"sender":1,"b":[{"sender":2}]}}'
     const answer = await gateway.admin.post('/create-device', body)
     expect(answer).toMatchObject({ status: 200, body: { name: '{"sender":1,"sender":2}\\' } })
   })
 
-  test('given twice in a form are refused', async () => {
+  test('are refused when they appear twice in a form', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const answer = await gateway.admin.post('/create-device', 'sender=4915122220002&sender=1', headers)
     expect(answer).toMatchObject({ status: 400, body: { code: 'duplicate_parameter' } })
   })
 
-  test('that are unknown are named in warnings', async () => {
+  test('are named in warnings when they are unknown', async () => {
     const { body } = await gateway.admin.post('/user-info?foo=1', { capton: 'x', __proto__x: 1 })
     expect(body).toMatchObject({
       ok: true,
@@ -135,20 +135,20 @@ describe('parameters', () => {
     expect((await gateway.admin.get('/user-info')).body).not.toHaveProperty('warnings')
   })
 
-  test('that are unknown by the thousand are counted from the 101st on', async () => {
+  test('are only counted in warnings from the 101st unknown one on', async () => {
     const given = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`p${n}`, n]))
     const warnings = (await gateway.admin.post('/user-info', given)).body.warnings as string[]
     expect(warnings).toHaveLength(101)
     expect(warnings.at(-1)).toBe('2900 more unknown parameters were ignored.')
   })
 
-  test('named __proto__ are parameters like others', async () => {
+  test('may be named __proto__', async () => {
     const { body } = await gateway.admin.post('/user-info', '{"__proto__":{"email":"x"},"constructor":1}')
     expect(body).toMatchObject({ ok: true, email: 'admin@example.com' })
     expect(body.warnings).toHaveLength(2)
   })
 
-  test('that are missing are all named', async () => {
+  test('are all named when they are missing', async () => {
     expect(await gateway.admin.post('/send-message', {})).toMatchObject({
       status: 400,
       body: {
@@ -159,7 +159,7 @@ describe('parameters', () => {
     })
   })
 
-  test('that are not valid are all named', async () => {
+  test('are all named when they are invalid', async () => {
     expect(
       await gateway.admin.post('/send-message', { sender: 'x', number: true, message: 1 }),
     ).toMatchObject({
@@ -181,7 +181,7 @@ describe('parameters', () => {
   )
 
   test.each(texts)(
-    'with U+0000 or half a surrogate pair are refused by name: $parameter of $operation.name',
+    'are named when they contain U+0000 or an unpaired surrogate: $parameter of $operation.name',
     async ({ operation: { name, methods, example }, parameter }) => {
       const method = methods.includes('POST') ? 'post' : 'get'
       for (const broken of [
@@ -197,7 +197,7 @@ describe('parameters', () => {
     },
   )
 
-  test('of any nesting where a text is expected are refused', async () => {
+  test('are refused when they are nested and a text is expected', async () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     for (const value of [deep, '{"toString":1}', '{"__proto__":{"toString":null}}']) {
       const inBody = await gateway.admin.post('/create-device', `{"sender":${value}}`)

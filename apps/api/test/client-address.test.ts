@@ -3,23 +3,23 @@ import { clientNetwork, findClientAddress } from '../src/http/client-address.ts'
 
 describe('the address of a client', () => {
   test.each([
-    // Without a proxy nobody's word is taken.
+    // Without a trusted proxy, the header is ignored.
     [0, '203.0.113.9', '198.51.100.1', '203.0.113.9'],
     [0, '::ffff:203.0.113.9', undefined, '203.0.113.9'],
-    // One proxy: what it has written, at the right end.
+    // One proxy: its entry, at the right end.
     [1, '10.0.0.1', '198.51.100.1', '198.51.100.1'],
     [1, '10.0.0.1', '1.1.1.1, 2.2.2.2, 198.51.100.1', '198.51.100.1'],
     [1, '10.0.0.1', '1.1.1.1,198.51.100.1:4711', '198.51.100.1'],
     [1, '10.0.0.1', '[2001:db8::1]:443', '2001:db8::1'],
     [1, '10.0.0.1', '2001:db8::1', '2001:db8::1'],
-    // Two: the outer one's.
+    // Two proxies: the entry of the outer one.
     [2, '10.0.0.1', '1.1.1.1, 198.51.100.1, 10.0.0.2', '198.51.100.1'],
-    // Not through all of them, or not an address.
+    // Fewer entries than proxies, or an invalid address.
     [2, '10.0.0.1', '198.51.100.1', '10.0.0.1'],
     [1, '10.0.0.1', undefined, '10.0.0.1'],
     [1, '10.0.0.1', '1.1.1.1, unknown', '10.0.0.1'],
     [1, '10.0.0.1', '1.1.1.1, ', '10.0.0.1'],
-    // A Unix socket has none.
+    // A Unix socket has no remote address.
     [0, undefined, '1.1.1.1', 'unknown'],
   ])('behind %i proxies, from %s with %s, is %s', (proxies, from, header, address) => {
     expect(findClientAddress(from, header, proxies)).toBe(address)

@@ -6,7 +6,7 @@ import { makeCommandDispatcher } from '../src/devices/command-dispatcher.ts'
 const restMs = 50
 const send = (deviceId: number): Command => ({ kind: 'send', deviceId })
 
-/** Keeps each batch and the moment of it, and is as slow as told. */
+/** Records each batch with its time. A batch takes `tookMs`. */
 function makeDispatcher({ tookMs = 0 }) {
   const placed: { atMs: number; devices: number[] }[] = []
   const startedMs = Date.now()
@@ -23,7 +23,7 @@ function makeDispatcher({ tookMs = 0 }) {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('the first command of a device is placed at once, those that follow it together after a rest', async () => {
+test('enqueues the first command of a device at once and coalesces those that follow', async () => {
   const { enqueue, placed } = makeDispatcher({})
   for (let count = 0; count < 3; count++) {
     enqueue(send(1))
@@ -36,7 +36,7 @@ test('the first command of a device is placed at once, those that follow it toge
   ])
 })
 
-test('no device waits for the rest of another, and none after its own', async () => {
+test('delays no device for another, and none after its own window', async () => {
   const { enqueue, placed } = makeDispatcher({})
   enqueue(send(1))
   await vi.advanceTimersByTimeAsync(10)
@@ -51,14 +51,14 @@ test('no device waits for the rest of another, and none after its own', async ()
   ])
 })
 
-test('what comes while Redis is slow goes together', async () => {
+test('batches the commands that arrive while Redis is slow', async () => {
   const { enqueue, placed } = makeDispatcher({ tookMs: 2000 })
   for (const deviceId of [1, 2, 3]) enqueue(send(deviceId))
   await vi.advanceTimersByTimeAsync(2000)
   expect(placed.map(({ devices }) => devices)).toEqual([[1], [2, 3]])
 })
 
-test('finish places what is held back, and waits for it', async () => {
+test('finish enqueues the held-back commands and waits for them', async () => {
   const { enqueue, placed, finish } = makeDispatcher({ tookMs: 5 })
   enqueue(send(1))
   enqueue(send(1))

@@ -13,7 +13,7 @@ type Spawned = ReturnType<typeof spawnApi>
 let database: TestDatabase
 let db: Database
 let env: Record<string, string>
-/** Two that started at the same moment on an empty database. */
+/** Two processes that started concurrently on an empty database. */
 let processes: Spawned[]
 let adminKey: string
 
@@ -53,8 +53,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('two processes that start on an empty database make one first ADMIN', async () => {
-  // Each makes it, or finds it, before it takes the end of itself.
+test('two processes that start on an empty database create one first ADMIN', async () => {
+  // Each process creates or finds the ADMIN before it handles the signal.
   await Promise.all(processes.map(({ output }) => listening(output)))
   const third = spawnApi(env)
   processes.push(third)
@@ -67,9 +67,9 @@ test('two processes that start on an empty database make one first ADMIN', async
 
 const keys = Array.from({ length: 12 }, (_, n) => `key-${n}`)
 
-describe('a process that is killed in the middle of requests', () => {
+describe('a process that is killed during requests', () => {
   test.each([
-    // Nothing was committed, so nothing was done.
+    // Nothing was committed.
     {
       path: '/create-user',
       fields: (key: string) => ({ email: `${key}@example.com`, password: 'correct horse' }),
@@ -77,44 +77,47 @@ describe('a process that is killed in the middle of requests', () => {
       blockedBy: 'audit_log',
     },
     { path: '/create-key', fields: (key: string) => ({ name: key }), id: 'key_id', blockedBy: 'audit_log' },
-    // One statement: Postgres carries it out although nobody is left who asked for it.
+    // One statement, which Postgres completes although its client is gone.
     {
       path: '/send-message',
       fields: (key: string) => ({ sender: '4915112345678', number: '4915187654321', message: key }),
       id: 'message_id',
       blockedBy: 'messages',
     },
-  ])('$path is done exactly once when it is repeated elsewhere', async ({ path, fields, id, blockedBy }) => {
-    if (path === '/send-message') await linkSender('4915112345678')
-    const victim = spawnApi(env)
-    const before = await makeCalls(await listening(victim.output))
-    const after = await makeCalls(await listening(processes[0]?.output ?? []))
-    const counted = () => countEffects(path)
-    const existing = await counted()
+  ])(
+    '$path takes effect exactly once when it is retried on another process',
+    async ({ path, fields, id, blockedBy }) => {
+      if (path === '/send-message') await linkSender('4915112345678')
+      const victim = spawnApi(env)
+      const before = await makeCalls(await listening(victim.output))
+      const after = await makeCalls(await listening(processes[0]?.output ?? []))
+      const counted = () => countEffects(path)
+      const existing = await counted()
 
-    const calls = (client: Client) =>
-      keys.map((key) => client.post(path, { ...fields(key), idempotency_key: key }))
-    const answered = await before.post(path, { ...fields('key-0'), idempotency_key: 'key-0' })
-    const release = await lock(blockedBy)
-    const doomed = Promise.allSettled(calls(before))
-    await untilBlocked()
-    victim.child.kill('SIGKILL')
-    const lost = await doomed
-    expect(lost.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
-    const repeated = Promise.all([...calls(after), ...calls(after)])
-    await release()
+      const calls = (client: Client) =>
+        keys.map((key) => client.post(path, { ...fields(key), idempotency_key: key }))
+      const answered = await before.post(path, { ...fields('key-0'), idempotency_key: 'key-0' })
+      const release = await lock(blockedBy)
+      const doomed = Promise.allSettled(calls(before))
+      await untilBlocked()
+      victim.child.kill('SIGKILL')
+      const lost = await doomed
+      expect(lost.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
+      const repeated = Promise.all([...calls(after), ...calls(after)])
+      await release()
 
-    const answers = await repeated
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect(new Set(answers.map(({ body }) => body[id])).size).toBe(keys.length)
-    expect(answers[0]?.body[id]).toBe(answered.body[id])
-    expect(await counted()).toBe(existing + keys.length)
-  })
+      const answers = await repeated
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+      expect(new Set(answers.map(({ body }) => body[id])).size).toBe(keys.length)
+      expect(answers[0]?.body[id]).toBe(answered.body[id])
+      expect(await counted()).toBe(existing + keys.length)
+    },
+  )
 })
 
 async function makeCalls(url: string): Promise<Client> {
   const client = makeClient(url, adminKey)
-  // Its key is known, and its connections are there.
+  // Afterwards the key is cached and the connections are open.
   expect((await client.get('/user-info')).status).toBe(200)
   return client
 }
@@ -131,7 +134,7 @@ async function countEffects(path: string): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Nobody can write into the table until it is released. */
+/** Blocks all writes to the table until it is released. */
 async function lock(table: string): Promise<() => Promise<void>> {
   const sql = await db.$client.reserve()
   await sql`BEGIN`

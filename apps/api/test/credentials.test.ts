@@ -6,7 +6,7 @@ import { operations } from '../src/operations.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
 
 let gateway: Gateway
-/** Has cached no account yet. */
+/** A process that has cached no account yet. */
 let replica: Awaited<ReturnType<typeof startReplica>>
 beforeAll(async () => {
   gateway = await startGateway()
@@ -17,7 +17,7 @@ afterAll(async () => {
   await gateway.close()
 })
 
-describe('the key is taken', () => {
+describe('the API key is accepted', () => {
   test('from the header, the query, the body, a form and as a bearer token', async () => {
     const { apiKey, userId } = await gateway.createAccount()
     const { anonymous } = gateway
@@ -33,11 +33,11 @@ describe('the key is taken', () => {
       await anonymous.post('/user-info', `api_key=${apiKey}`, form),
     ]
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { id: userId } })
-    // The key is no unknown parameter.
+    // The key does not count as an unknown parameter.
     for (const { body } of answers) expect(body).not.toHaveProperty('warnings')
   })
 
-  test('from several places when it is the same, empty ones not counting', async () => {
+  test('from several places if it is the same, ignoring empty ones', async () => {
     const { apiKey } = await gateway.createAccount()
     const path = `/user-info?api_key=${apiKey}&api_key=${apiKey}`
     const headers = { 'x-api-key': apiKey, authorization: `Bearer ${apiKey}` }
@@ -51,7 +51,7 @@ describe('the key is taken', () => {
   })
 })
 
-test('the key is not taken from a cookie', async () => {
+test('the API key is not accepted from a cookie', async () => {
   const { apiKey } = await gateway.createAccount()
   const cookie = `api_key=${apiKey}; x-api-key=${apiKey}`
   expect(await gateway.anonymous.get('/user-info', {}, { cookie })).toMatchObject({
@@ -60,7 +60,7 @@ test('the key is not taken from a cookie', async () => {
   })
 })
 
-test('two different keys are refused wherever they are', async () => {
+test('two different keys are refused in any combination of places', async () => {
   const [one, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const conflict = { status: 400, body: { code: 'conflicting_api_keys' } }
   expect(await one.get('/user-info', { api_key: other.apiKey })).toMatchObject(conflict)
@@ -71,13 +71,13 @@ test('two different keys are refused wherever they are', async () => {
   expect(await gateway.anonymous.post(`/user-info?api_key=${one.apiKey}`, body)).toMatchObject(conflict)
 })
 
-test('no key is 401 missing_api_key', async () => {
+test('a request without a key returns 401 missing_api_key', async () => {
   const answers = [
     await gateway.anonymous.get('/user-info'),
     await gateway.anonymous.get('/user-info', { api_key: '' }),
     await gateway.anonymous.get('/user-info', {}, { authorization: 'Basic abc' }),
     await gateway.anonymous.post('/user-info', { api_key: null }),
-    // Before the parameters are looked at.
+    // The key is checked before the parameters.
     await gateway.anonymous.get('/send-message'),
   ]
   for (const answer of answers) {
@@ -86,7 +86,7 @@ test('no key is 401 missing_api_key', async () => {
   }
 })
 
-test('a key that is unknown, malformed or no text is 401 invalid_api_key, and not repeated', async () => {
+test('a key that is unknown, malformed or not text returns 401 invalid_api_key and is not echoed', async () => {
   for (const key of [makeApiKey(), 'wag_nonsense', `${makeApiKey().slice(0, -1)}~`]) {
     const answer = await gateway.anonymous.get('/user-info', { api_key: key })
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_api_key' } })
@@ -101,7 +101,7 @@ test('a key that is unknown, malformed or no text is 401 invalid_api_key, and no
   }
 })
 
-test('an expired key is 401 expired_api_key', async () => {
+test('an expired key returns 401 expired_api_key', async () => {
   const expired = await gateway.createAccount()
   await gateway.db.$client`
     UPDATE api_keys SET expires_at = now() - interval '1 s' WHERE hash = ${hashApiKey(expired.apiKey)}`
@@ -125,7 +125,7 @@ test('no two keys have the same hash', async () => {
     VALUES (${userId}, 'twin', ${hashApiKey(apiKey)}, 'xxxx')`).rejects.toMatchObject({ code: '23505' })
 })
 
-test('notes when a key was used last', async () => {
+test('the last use of a key is recorded', async () => {
   const account = await gateway.createAccount()
   await account.get('/user-info')
   await vi.waitFor(async () => {
@@ -137,12 +137,12 @@ test('notes when a key was used last', async () => {
 })
 
 describe('an expired account', () => {
-  // envelope.test.ts says which operations these are.
+  // envelope.test.ts lists these operations.
   const [changing, reading] = [true, false].map((changes) =>
     operations.filter((operation) => operation.changes === changes),
   ) as [Operation[], Operation[]]
 
-  test.each(changing)('cannot $name, by any method', async ({ name, methods, example }) => {
+  test.each(changing)('cannot use $name, by any method', async ({ name, methods, example }) => {
     const account = await gateway.createAccount({ expiry: '2020-01-01T00:00:00Z', role: 'ADMIN' })
     for (const method of methods) {
       const given = example.given as Record<string, string>
@@ -171,7 +171,7 @@ describe('an expired account', () => {
   )
 })
 
-test('the key in the URL can be switched off', async () => {
+test('keys in the URL can be disabled', async () => {
   const strict = await startGateway({ ALLOW_QUERY_API_KEY: 'false' })
   try {
     const { apiKey } = await strict.createAccount()

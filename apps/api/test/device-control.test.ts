@@ -22,7 +22,7 @@ const deviceNotFound = { status: 404, body: { code: 'device_not_found' } }
 describe('set-device', () => {
   const defaults = { rate_per_minute: 30, burst: 4, daily_cap: 500 }
 
-  test('changes what is given, keeps the rest, and goes back to the default', async () => {
+  test('changes the given settings, keeps the others and restores the default', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     expect((await account.get('/info-device', { sender })).body).toMatchObject(defaults)
     const changed = await account.post('/set-device', {
@@ -49,7 +49,7 @@ describe('set-device', () => {
     expect(again.body).toMatchObject({ name: 'Shop', ...defaults })
   })
 
-  test('tells the owner', async () => {
+  test('notifies the owner', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const commands = await recordCommands(gateway, deviceId)
     try {
@@ -76,14 +76,14 @@ describe('set-device', () => {
     })
   })
 
-  test('wants a device and something to set', async () => {
+  test('requires a device and at least one setting', async () => {
     const { account, sender } = await createSender(gateway)
     const missing = { status: 400, body: { code: 'missing_parameter' } }
     expect(await account.post('/set-device', { sender })).toMatchObject(missing)
     expect(await account.post('/set-device', { name: 'x' })).toMatchObject(missing)
   })
 
-  test('does not touch another account’s device', async () => {
+  test('does not affect the device of another account', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const stranger = await gateway.createAccount()
     for (const locator of [{ sender }, { device_id: deviceId }]) {
@@ -94,7 +94,7 @@ describe('set-device', () => {
 })
 
 describe('delete-device', () => {
-  test('makes the device unknown, keeps its history, and is 404 the second time', async () => {
+  test('deletes the device, keeps its history and returns 404 when repeated', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     await account.post('/send-message', { sender, number, message: 'Hello' })
     expect(await account.post('/delete-device', { device_id: deviceId })).toMatchObject({
@@ -119,7 +119,7 @@ describe('delete-device', () => {
     expect(await storedOf(account)).toMatchObject([{ device_id: deviceId, sender, message: 'Hello' }])
   })
 
-  test('frees its place and its sender at once', async () => {
+  test('frees its slot and its sender at once', async () => {
     const { account, sender, deviceId } = await createSender(gateway, { devices_allowed: 1 })
     await account.post('/delete-device', { sender })
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 0 })
@@ -128,13 +128,13 @@ describe('delete-device', () => {
     expect(anew.body.device_id).not.toBe(deviceId)
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 1 })
     expect((await account.get('/devices')).body.devices).toMatchObject([{ device_id: anew.body.device_id }])
-    // The former one waits for its owner: revoked, and told.
+    // The old device waits for its owner, which has been notified.
     const rows = await gateway.db.$client`
       SELECT desired, revoked_generation = link_generation AS revoked FROM devices WHERE id = ${deviceId}`
     expect(rows).toEqual([{ desired: 'unlinked', revoked: true }])
   })
 
-  test('tells the owner', async () => {
+  test('notifies the owner', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const commands = await recordCommands(gateway, deviceId)
     try {
@@ -145,7 +145,7 @@ describe('delete-device', () => {
     }
   })
 
-  test('happens once when it is asked for ten times at once', async () => {
+  test('takes effect once for ten concurrent requests', async () => {
     const { account, sender } = await createSender(gateway)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => account.post('/delete-device', { sender })),
@@ -154,7 +154,7 @@ describe('delete-device', () => {
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(9)
   })
 
-  test('does not touch another account’s device', async () => {
+  test('does not affect the device of another account', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const stranger = await gateway.createAccount()
     for (const locator of [{ sender }, { device_id: deviceId }, { id: deviceId }]) {
@@ -165,7 +165,7 @@ describe('delete-device', () => {
 })
 
 describe('check-number', () => {
-  /** As an owner does that has an answer. */
+  /** Acts as an owner that knows the result. */
   async function answerAs(deviceId: number, jid: string | null) {
     const commands = await recordCommands(gateway, deviceId, (command) => {
       if (command.kind === 'check-number') {
@@ -178,7 +178,7 @@ describe('check-number', () => {
   test.each([
     ['4915199999999@s.whatsapp.net', { exists: true, jid: '4915199999999@s.whatsapp.net' }],
     [null, { exists: false }],
-  ])('answers what the owner says: %j', async (jid, expected) => {
+  ])('returns what the owner reports: %j', async (jid, expected) => {
     const { account, sender, deviceId } = await createSender(gateway)
     const owner = await answerAs(deviceId, jid)
     try {
@@ -190,7 +190,7 @@ describe('check-number', () => {
     }
   })
 
-  test('asks for many numbers of one device at once', async () => {
+  test('checks many numbers of one device concurrently', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const owner = await answerAs(deviceId, null)
     try {
@@ -204,14 +204,14 @@ describe('check-number', () => {
     }
   })
 
-  test('is 503 in time when the owner does not answer', async () => {
+  test('returns 503 in time when the owner does not respond', async () => {
     const { account, sender } = await createSender(gateway)
     const answer = await account.post('/check-number', { sender, number })
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
   })
 
-  test('wants a linked sender of the account', async () => {
+  test('requires a linked sender of the account', async () => {
     const account = await gateway.createAccount()
     const sender = randomPhone()
     const check = () => account.post('/check-number', { sender, number })

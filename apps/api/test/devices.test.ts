@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  createSender,
-  type Gateway,
-  linkDevice,
-  ownShards,
-  randomPhone,
-  startGateway,
-  wipeDevice,
-} from './gateway.ts'
+import { createSender, type Gateway, ownShards, randomPhone, startGateway } from './gateway.ts'
+import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -20,7 +13,7 @@ const limitReached = { status: 403, body: { code: 'device_limit_reached' } }
 const deviceNotFound = { status: 404, body: { code: 'device_not_found' } }
 
 describe('create-device', () => {
-  test('returns the device, which is disconnected', async () => {
+  test('returns the device as disconnected', async () => {
     const account = await gateway.createAccount()
     const { body } = await account.post('/create-device', {
       sender: '+49 151 1234-5678',
@@ -45,7 +38,7 @@ describe('create-device', () => {
     })
   })
 
-  test('does not start the session: nothing is wanted of the owner', async () => {
+  test('does not start the session or change the desired state', async () => {
     const account = await gateway.createAccount()
     const { body } = await account.post('/create-device', { sender: randomPhone() })
     const wished = await gateway.db.$client`
@@ -53,13 +46,13 @@ describe('create-device', () => {
     expect(wished).toEqual([{ desired: 'unlinked', desired_rev: 0, pairing_until: null }])
   })
 
-  test('takes the sender as name by default, and GET', async () => {
+  test('uses the sender as default name and accepts GET', async () => {
     const account = await gateway.createAccount()
     const { body } = await account.get('/create-device', { sender: '4915112345679' })
     expect(body).toMatchObject({ name: '4915112345679', cms_id: null, cms_ver: null })
   })
 
-  test('of a sender that exists changes and costs nothing', async () => {
+  test('changes nothing for an existing sender, even at the device limit', async () => {
     const account = await gateway.createAccount({ devices_allowed: 1 })
     const first = await account.post('/create-device', { sender: '4915112345680', name: 'first' })
     const again = await account.post('/create-device', {
@@ -71,7 +64,7 @@ describe('create-device', () => {
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 1 })
   })
 
-  test('stops at the limit', async () => {
+  test('refuses devices beyond the limit', async () => {
     const account = await gateway.createAccount({ devices_allowed: 2 })
     await account.post('/create-device', { sender: '4915112345681' })
     await account.post('/create-device', { sender: '4915112345682' })
@@ -80,7 +73,7 @@ describe('create-device', () => {
     expect(await none.post('/create-device', { sender: '4915112345681' })).toMatchObject(limitReached)
   })
 
-  test('keeps the limit when 50 requests come at once', async () => {
+  test('enforces the limit for 50 concurrent requests', async () => {
     const account = await gateway.createAccount({ devices_allowed: 7 })
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
@@ -97,7 +90,7 @@ describe('create-device', () => {
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 7 })
   })
 
-  test('makes one device when one sender comes 20 times at once', async () => {
+  test('creates one device for 20 concurrent requests with one sender', async () => {
     const account = await gateway.createAccount()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => account.post('/create-device', { sender: '4915112345684' })),
@@ -106,14 +99,16 @@ describe('create-device', () => {
     expect(answers.filter(({ body }) => body.created)).toHaveLength(1)
   })
 
-  test.each([
-    { sender: 'phone' },
-    { sender: '4915112345685', name: '' },
-    { sender: '4915112345685', name: 'x'.repeat(191) },
-    { sender: '4915112345685', cms_id: 'x'.repeat(191) },
-    { sender: '4915112345685', cms_ver: 5 },
-    { sender: '4915112345685', name: 'a\0b' },
-  ])('refuses case %#', async (given) => {
+  test.each(
+    [
+      { sender: 'phone' },
+      { sender: '4915112345685', name: '' },
+      { sender: '4915112345685', name: 'x'.repeat(191) },
+      { sender: '4915112345685', cms_id: 'x'.repeat(191) },
+      { sender: '4915112345685', cms_ver: 5 },
+      { sender: '4915112345685', name: 'a\0b' },
+    ].map(titled),
+  )('refuses %s', async (_, given) => {
     const account = await gateway.createAccount()
     expect(await account.post('/create-device', given)).toMatchObject({
       status: 400,
@@ -123,7 +118,7 @@ describe('create-device', () => {
 })
 
 describe('info-device', () => {
-  test('finds by sender, device_id and id, which must agree', async () => {
+  test('finds a device by sender, device_id and id, which must agree', async () => {
     const account = await gateway.createAccount()
     const sender = randomPhone()
     const { body } = await account.post('/create-device', { sender })
@@ -158,7 +153,7 @@ describe('info-device', () => {
     })
   })
 
-  test('reports why a device is disconnected, and a restriction', async () => {
+  test('reports why a device is disconnected and whether it is restricted', async () => {
     const { account, deviceId } = await createSender(gateway)
     await gateway.db.$client`
       UPDATE devices SET status_reason = 'stale', restricted_until = now() + interval '1 hour', last_seen_at = now()
@@ -177,12 +172,12 @@ describe('info-device', () => {
   })
 })
 
-test('devices lists those of the account by id', async () => {
+test('devices lists the devices of the account by id', async () => {
   const account = await gateway.createAccount()
   expect((await account.get('/devices')).body).toEqual({ ok: true, devices: [] })
   const senders = [randomPhone(), randomPhone(), randomPhone()]
   for (const sender of senders) await account.post('/create-device', { sender })
-  // Written anew, it stands last in the table.
+  // After an update, the row is the last one in the table.
   await account.post('/set-device', { sender: senders[0], name: 'Shop' })
   const { body } = await account.get('/api/devices')
   const devices = body.devices as { device_id: number; sender: string }[]
@@ -193,49 +188,7 @@ test('devices lists those of the account by id', async () => {
   }
 })
 
-describe('logout-device', () => {
-  test('reads disconnected at once and can be repeated', async () => {
-    const { account, sender, deviceId } = await createSender(gateway)
-    expect((await account.get('/info-device', { sender })).body.status).toBe('connected')
-    const answer = { status: 200, body: { ok: true, device_id: deviceId, sender, status: 'disconnected' } }
-    expect(await account.post('/logout-device', { device_id: deviceId })).toMatchObject(answer)
-    expect((await account.get('/info-device', { sender })).body.status).toBe('disconnected')
-    expect(await account.post('/logout-device', { sender })).toMatchObject(answer)
-    await wipeDevice(gateway, deviceId)
-    expect(await account.get('/logout-device', { device_id: String(deviceId) })).toMatchObject(answer)
-    expect((await account.get('/devices')).body.devices).toHaveLength(1)
-  })
-
-  test('revokes the link for its owner, and tells it once', async () => {
-    const { account, deviceId } = await createSender(gateway)
-    const read = async () => {
-      const [row] = await gateway.db.$client`
-        SELECT desired, desired_rev, pairing_until, link_generation, revoked_generation FROM devices
-        WHERE id = ${deviceId}`
-      return row
-    }
-    const before = await read()
-    await account.post('/logout-device', { device_id: deviceId })
-    const after = await read()
-    expect(after).toEqual({
-      desired: 'unlinked',
-      desired_rev: before?.desired_rev + 1,
-      pairing_until: null,
-      link_generation: 1,
-      revoked_generation: 1,
-    })
-    await account.post('/logout-device', { device_id: deviceId })
-    expect(await read()).toEqual(after)
-  })
-
-  test('of an unknown device is 404', async () => {
-    const account = await gateway.createAccount()
-    expect(await account.post('/logout-device', { device_id: 2147483647 })).toMatchObject(deviceNotFound)
-    expect(await account.post('/logout-device', {})).toMatchObject({ status: 400 })
-  })
-})
-
-test('devices of another account look like unknown ones everywhere', async () => {
+test('devices of another account look like unknown ones in every operation', async () => {
   const { account: owner, sender, deviceId } = await createSender(gateway)
   const stranger = await gateway.createAccount()
   const locators = [{ sender }, { device_id: deviceId }, { id: deviceId }]
@@ -255,7 +208,7 @@ test('devices of another account look like unknown ones everywhere', async () =>
   })
   expect((await stranger.get('/devices')).body.devices).toEqual([])
   expect((await stranger.get('/messages', { sender })).body.messages).toEqual([])
-  // Both may have the number: two devices.
+  // Both accounts may have the number, as two devices.
   const own = await stranger.post('/create-device', { sender })
   expect(own.body).toMatchObject({ created: true, status: 'disconnected' })
   expect(own.body.device_id).not.toBe(deviceId)
@@ -263,39 +216,4 @@ test('devices of another account look like unknown ones everywhere', async () =>
     device_id: deviceId,
     status: 'connected',
   })
-})
-
-test('a device whose socket is away stays connected for 60 s, and is connected again when it is back', async () => {
-  const { account, sender, deviceId } = await createSender(gateway)
-  const status = async () => (await account.get('/info-device', { sender })).body.status
-  const loseSocket = (seconds: number) => gateway.db.$client`
-    UPDATE devices SET connection = 'offline', offline_since = now() - ${seconds} * interval '1 s'
-    WHERE id = ${deviceId}`
-  await loseSocket(50)
-  expect(await status()).toBe('connected')
-  await loseSocket(61)
-  expect(await status()).toBe('disconnected')
-  await gateway.db
-    .$client`UPDATE devices SET connection = 'online', offline_since = NULL WHERE id = ${deviceId}`
-  expect(await status()).toBe('connected')
-})
-
-test('a device is not connected once its worker’s lease has lapsed', async () => {
-  const lone = await startGateway()
-  try {
-    const workerId = await ownShards(lone)
-    const account = await lone.createAccount()
-    const sender = randomPhone()
-    const { body } = await account.post('/create-device', { sender })
-    await linkDevice(lone, Number(body.device_id))
-    const status = async () => (await account.get('/info-device', { sender })).body.status
-    expect(await status()).toBe('connected')
-    await lone.db.$client`UPDATE workers SET lease_until = now() - interval '1 ms' WHERE id = ${workerId}`
-    expect(await status()).toBe('disconnected')
-    await lone.db
-      .$client`UPDATE workers SET lease_until = now() + interval '1 h', state = 'dead' WHERE id = ${workerId}`
-    expect(await status()).toBe('disconnected')
-  } finally {
-    await lone.close()
-  }
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('the page and its files come from here, under a policy that lets nothing come from elsewhere', async () => {
+test('the page and its files are served with a policy that forbids other origins', async () => {
   for (const [path, { type }] of Object.entries(docsFiles)) {
     const answer = await fetch(gateway.url + path)
     expect(answer.status).toBe(200)
@@ -58,7 +58,7 @@ describe.skipIf(!browserPath)(
     })
     afterAll(() => browser?.close())
 
-    test('every operation is shown', async () => {
+    test('shows every operation', async () => {
       const shown = await page.locator('.opblock').evaluateAll((blocks) => blocks.map(({ id }) => id))
       const described = Object.values(document.paths).flatMap(({ get, post }) =>
         [get, post].flatMap((operation) =>
@@ -68,7 +68,7 @@ describe.skipIf(!browserPath)(
       expect(shown.sort()).toEqual(described.sort())
     })
 
-    test('"Try it out" asks this gateway with the key that was entered', async () => {
+    test('"Try it out" calls this gateway with the entered key', async () => {
       const { apiKey } = await gateway.createAccount({ email: 'docs@example.com' })
       await page.locator('.btn.authorize').first().click()
       await page.locator('.auth-container input').first().fill(apiKey)
@@ -87,7 +87,7 @@ describe.skipIf(!browserPath)(
       ).toContain('200')
     })
 
-    test('nothing was asked of anybody else, and nothing was blocked', () => {
+    test('requested nothing from other hosts, and nothing was blocked', () => {
       expect(foreign).toEqual([])
       expect(problems).toEqual([])
     })

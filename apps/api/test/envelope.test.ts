@@ -28,21 +28,21 @@ test.each([
   '/user-info/x',
   '/user-info//',
   '/metrics',
-])('answers 404 in JSON on %s', async (path) => {
+])('returns 404 in JSON on %s', async (path) => {
   for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {
     const answer = await gateway.admin.request(path, { method })
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
 })
 
-describe('every answer', () => {
-  test('that is a success is ok: true with the fields beside it', async () => {
+describe('every response', () => {
+  test('has ok: true and its fields side by side on success', async () => {
     const { status, body } = await gateway.admin.get('/user-info')
     expect({ status, body }).toMatchObject({ status: 200, body: { ok: true, level: 'ADMIN' } })
     for (const field of ['error', 'code', 'data', 'request_id']) expect(body).not.toHaveProperty(field)
   })
 
-  test('that is a failure is ok: false with a sentence, a code and the request id, and never 200', async () => {
+  test('has ok: false, a sentence, a code and the request id on failure, and never status 200', async () => {
     const answer = await gateway.admin.post('/send-message', {
       sender: 'x',
       number: '4915199999999',
@@ -62,7 +62,7 @@ describe('every answer', () => {
     })
   })
 
-  test('has an id of its own, is not cached, sends no referrer and is not sniffed, whatever its status', async () => {
+  test('has a unique id and forbids caching, referrers and sniffing, with any status', async () => {
     const large = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -89,7 +89,7 @@ describe('every answer', () => {
     }
   })
 
-  test('to a request that runs into a bug is 500 "Internal error" and tells nothing more', async () => {
+  test('returns 500 "Internal error" for a bug and discloses nothing else', async () => {
     const account = await gateway.createAccount()
     await gateway.db.$client`ALTER TABLE messages RENAME COLUMN body TO secret_column`
     try {
@@ -114,7 +114,7 @@ describe('methods', () => {
   const readingBoth = ['user-info', 'info-device', 'message-status']
   const readingGet = ['devices', 'messages', 'keys', 'users']
 
-  test('every operation is named here', () => {
+  test('are listed here for every operation', () => {
     expect([...changing, ...readingBoth, ...readingGet].sort()).toEqual(
       operations.map(({ name }) => name).sort(),
     )
@@ -141,7 +141,7 @@ describe('methods', () => {
     }
   })
 
-  test('POST on a read that only takes GET is 405', async () => {
+  test('POST returns 405 on a read that only accepts GET', async () => {
     expect(await gateway.admin.post('/devices', {})).toMatchObject({ status: 405 })
   })
 
@@ -164,7 +164,7 @@ describe('methods', () => {
 })
 
 test.each(['Sec-Purpose', 'Purpose'])(
-  'a GET that changes something is refused with %s: prefetch',
+  'a GET that changes state is refused with %s: prefetch',
   async (name) => {
     const account = await gateway.createAccount()
     for (const purpose of ['prefetch', 'prefetch;prerender']) {
@@ -178,19 +178,19 @@ test.each(['Sec-Purpose', 'Purpose'])(
 
 describe('request id', () => {
   test.each(['my-trace_1.2', 'x', 'a'.repeat(128)])(
-    'is the caller’s where it is harmless: %s',
+    'is taken from the caller if it is valid: %s',
     async (given) => {
       const { headers } = await gateway.admin.get('/user-info', {}, { 'x-request-id': given })
       expect(headers.get('x-request-id')).toBe(given)
     },
   )
 
-  test.each(['with space', 'a'.repeat(129), 'x"y', ''])('is a new one instead of %j', async (given) => {
+  test.each(['with space', 'a'.repeat(129), 'x"y', ''])('is generated instead of %j', async (given) => {
     const { headers } = await gateway.admin.get('/user-info', {}, { 'x-request-id': given })
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('stands in the body of a failure', async () => {
+  test('is in the body of a failure', async () => {
     const { body } = await gateway.anonymous.get('/user-info', {}, { 'x-request-id': 'mine' })
     expect(body.request_id).toBe('mine')
   })

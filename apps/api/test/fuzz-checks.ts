@@ -3,7 +3,7 @@ import type { InProcessAnswer, InProcessClient } from './in-process.ts'
 
 const secrets = ['key', 'admin_key', 'expired_key', 'password']
 
-/** Asks with the values of an account filled in. Throws unless the answer is documented and repeats no secret. */
+/** Sends a request with the values of an account. Throws unless the response is documented and contains no secret. */
 export async function askAndCheck(
   ask: InProcessClient,
   given: GeneratedRequest,

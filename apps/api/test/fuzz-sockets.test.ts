@@ -30,10 +30,10 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** Status → how often. */
+/** Counts by status. */
 const answered = new Map<number, number>()
 
-test('requests over sockets are answered as the document says while the limits count', async () => {
+test('requests over sockets get documented responses while rate limits apply', async () => {
   const ofAccount = fc.array(requests, { minLength: requestsOfAccount, maxLength: requestsOfAccount })
   const batch = fc.array(ofAccount, { minLength: accountsAtATime, maxLength: accountsAtATime })
   const property = fc.asyncProperty(batch, async (accounts) => {

@@ -9,7 +9,7 @@ import { type InProcessClient, makeInProcessClient } from './in-process.ts'
 import { playWorker } from './player.ts'
 import { createKeyHolder, createTenant } from './tenant.ts'
 
-/** FUZZ_SEED=$(date +%s) FUZZ_REQUESTS=1000000 looks longer and elsewhere. */
+/** FUZZ_SEED=$(date +%s) FUZZ_REQUESTS=1000000 tests longer and with other requests. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_131)
 const requestsTotal = Number(process.env.FUZZ_REQUESTS ?? 20_000)
 const accountsAtATime = 8
@@ -31,11 +31,11 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** `GET /user-info 200` → how often. */
+/** Counts by entries like `GET /user-info 200`. */
 const answered = new Map<string, number>()
 
 test(
-  `${requestsTotal} requests out of the document are answered as it says, whatever they carry`,
+  `${requestsTotal} requests generated from the document get documented responses`,
   async () => {
     const ofAccount = fc.array(requests, { minLength: requestsOfAccount, maxLength: requestsOfAccount })
     const batch = fc.array(ofAccount, { minLength: accountsAtATime, maxLength: accountsAtATime })
@@ -48,18 +48,18 @@ test(
   Math.max(120_000, requestsTotal * 10),
 )
 
-test('and among them every operation was done, by every method', () => {
+test('and every operation succeeded among them, by every method', () => {
   const ways = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
     ...(get ? [`GET ${path} 200`] : []),
     ...(post ? [`POST ${path} 200`] : []),
   ])
   if (process.env.FUZZ_SHOW) process.stdout.write([...answered].sort().join('\n'))
-  // What is missing needs a value of its own: see tenant.ts and ownParameters.
+  // A missing operation needs its own values: see tenant.ts and ownParameters.
   expect(ways.filter((way) => !answered.has(way))).toEqual([])
 })
 
 async function askInTurn(given: GeneratedRequest[]): Promise<void> {
-  // Fresh accounts for every list: among the requests are some that log out, delete and revoke.
+  // Fresh accounts for every list, because some requests log out, delete or revoke.
   const [tenant, admin, expired] = await Promise.all([
     createTenant(gateway, ask),
     createKeyHolder(gateway, { role: 'ADMIN', expiresAt: null }),

@@ -14,7 +14,7 @@ import { readConfig } from '../src/config.ts'
 import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { startApi } from '../src/start.ts'
 
-/** The API on a database of its own, between proxies that tests may cut, and what plays the worker. */
+/** The API on its own database, behind proxies that tests may cut. The functions below play the worker. */
 export type Gateway = {
   url: string
   db: Database
@@ -30,7 +30,7 @@ export type Gateway = {
   close(): Promise<void>
 }
 
-/** What tests do in a moment is no abuse. */
+/** Tests send many requests in a short time. */
 const unlimited = {
   LIMIT_REQUESTS_PER_SECOND: '0',
   LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
@@ -105,7 +105,7 @@ export async function ownShards({ db }: Gateway): Promise<string> {
   return id
 }
 
-/** As an owner does after a scan. */
+/** Acts as an owner after a scan. */
 export async function linkDevice({ db }: Gateway, deviceId: number): Promise<void> {
   await db.$client`
     UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = link_generation + 1,
@@ -113,7 +113,7 @@ export async function linkDevice({ db }: Gateway, deviceId: number): Promise<voi
     WHERE id = ${deviceId}`
 }
 
-/** As an owner does after a logout. */
+/** Acts as an owner after a logout. */
 export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<void> {
   await db.$client`
     UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL
@@ -121,8 +121,8 @@ export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<voi
 }
 
 /**
- * Runs requests that all come to the rows of `hold` at the same moment: they are held until `waiting` of them stand
- * there.
+ * Runs requests that access the rows of `hold` at the same moment: the rows stay locked until `waiting` requests wait
+ * for them.
  */
 export async function atOnce<Result>(
   { databaseUrl }: Gateway,
@@ -142,7 +142,7 @@ export async function atOnce<Result>(
             SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
           if (blocked.length < waiting) throw new Error(`${blocked.length} requests are held`)
         },
-        // Below the time that the API gives a statement.
+        // Below the statement timeout of the API.
         { timeout: 2500, interval: 10 },
       )
     })
@@ -166,7 +166,7 @@ export function randomPhone(): string {
   return `49151${Math.floor(1e7 + Math.random() * 9e7)}`
 }
 
-/** As an owner does when WhatsApp gives it a QR code: with the epoch of its lease, unless told otherwise. */
+/** Acts as an owner that gets a QR code from WhatsApp, by default with the epoch of its lease. */
 export async function showQr(
   { db, events }: Gateway,
   deviceId: number,
@@ -193,7 +193,7 @@ export async function waitForPairing({ db }: Gateway, sender: string): Promise<n
   )
 }
 
-/** The kinds of commands that reach the owner of the device, which may do something about them. */
+/** Records the kinds of commands that reach the owner of the device, and handles them with `handle`. */
 export async function recordCommands(
   { redisUrl }: Gateway,
   deviceId: number,

@@ -13,9 +13,9 @@ export type GeneratedRequest = {
   body: string | undefined
 }
 
-/** Stands for the value that the account has: `{{sender}}`. Requests are made before there is an account. */
+/** A placeholder for a value of the account, such as `{{sender}}`: requests are generated before the account exists. */
 const own = (name: string) => `{{${name}}}`
-/** Of these parameters every tenant has values of its own. */
+/** Parameters for which every tenant has its own values. */
 const ownParameters = [
   'sender',
   'number',
@@ -47,7 +47,7 @@ type Described = {
   parameters: { name: string; schema: JsonSchema; example: unknown; isRequired: boolean }[]
 }
 
-/** The operations, as somebody knows them who has nothing but the document. */
+/** The operations as described by the OpenAPI document alone. */
 const described: Described[] = Object.entries(document.paths).map(([path, { get, post }]) => {
   const inQuery = (get?.parameters ?? []).filter(
     (parameter): parameter is OpenApiParameter => 'in' in parameter,
@@ -235,7 +235,7 @@ const bodies = fc.oneof(
   },
 )
 
-/** Seldom, for what is large takes its time. */
+/** Rare, because large requests take long. */
 const largeBodies = fc.constantFrom(
   () => jsonOf([['x'.repeat(2 ** 20), 1]]),
   () => jsonOf(Array.from({ length: 10_000 }, (_, n) => [`p${n}`, n] as [string, unknown])),
@@ -268,7 +268,7 @@ function requestsTo(operation: Described): fc.Arbitrary<GeneratedRequest> {
     })
     .map(({ method, prefix, ending, given, splitAt, credential, headers, contentType, write }) => {
       const hasBody = !['GET', 'HEAD', 'OPTIONS'].includes(method)
-      // Most of the time all in one place.
+      // Mostly all in one place.
       const cut = hasBody ? (splitAt < 0.8 ? 0 : Math.round(given.length * splitAt)) : given.length
       const isForm = contentType.includes('form-urlencoded')
       const inBody = [...given.slice(cut), ...credential.body]
@@ -287,7 +287,7 @@ function requestsTo(operation: Described): fc.Arbitrary<GeneratedRequest> {
     })
 }
 
-/** JSON may name a member twice, which no object can. */
+/** JSON text may contain a member twice, a JavaScript object cannot. */
 function jsonOf(given: Given): string {
   return `{${given.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value) ?? 'null'}`).join(',')}}`
 }

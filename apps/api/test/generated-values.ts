@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { JsonSchema } from '../src/openapi/json-schemas.ts'
 
-/** What the schema allows. */
+/** Values that the schema allows. */
 export function valuesOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   if (schema.enum) return fc.constantFrom(...(schema.enum as unknown[]))
   if (schema.const !== undefined) return fc.constant(schema.const)
@@ -43,7 +43,7 @@ function textsOf(schema: JsonSchema): fc.Arbitrary<string> {
   return fc.string({ unit: 'grapheme', minLength: Number(schema.minLength ?? 0), maxLength })
 }
 
-/** What nobody should send. */
+/** Hostile and malformed values. */
 export const brokenValues: fc.Arbitrary<unknown> = fc.oneof(
   {
     weight: 4,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-/** Nobody reads messages of all weeks, or of a week of 2020, until it resolves. A send only writes the present week. */
+/** Blocks reads of all partitions, or of one of 2020, until it resolves. Sends only write the partition of this week. */
 async function whileReadsWait(work: () => Promise<void>): Promise<void> {
   await gateway.db.$client.unsafe(
     `CREATE TABLE IF NOT EXISTS messages_2020 PARTITION OF messages FOR VALUES FROM ('2020-01-02') TO ('2020-01-09')`,
@@ -18,7 +18,7 @@ async function whileReadsWait(work: () => Promise<void>): Promise<void> {
   await whileLocked(gateway.db, 'messages_2020 IN ACCESS EXCLUSIVE MODE', work)
 }
 
-/** Of the connections for reading, or of all that the API has. */
+/** Of the read connections, or of all connections of the API. */
 async function countWaiting(application: 'wagate-api reads' | 'wagate-api%'): Promise<number> {
   const waiting = await gateway.db.$client`
     SELECT FROM pg_stat_activity
@@ -32,7 +32,7 @@ async function expectSends({ account, sender }: Awaited<ReturnType<typeof create
   for (const { status } of await Promise.all(sends)) expect(status).toBe(200)
 }
 
-test('pages of one account that take long hold up no send and no page of another', async () => {
+test('slow pages of one account delay neither sends nor pages of another account', async () => {
   const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
   const answered: number[] = []
   let pages: ReturnType<typeof heavy.account.get>[] = []
@@ -47,7 +47,7 @@ test('pages of one account that take long hold up no send and no page of another
     await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(2))
     await expectSends(other)
     expect((await other.account.get('/devices')).status).toBe(200)
-    // Those that were not refused still wait for the database.
+    // The reads that were not refused still wait for Postgres.
     expect(answered.filter((status) => status !== 429)).toEqual([])
   })
   const codes = (await Promise.all(pages)).map(({ status }) => status)
@@ -55,7 +55,7 @@ test('pages of one account that take long hold up no send and no page of another
   expect(await other.account.get('/messages')).toMatchObject({ status: 200 })
 })
 
-test('reads that take long hold up no send, however many there are', async () => {
+test('any number of slow reads delays no send', async () => {
   const [heavy, other] = [await createSender(gateway), await createSender(gateway)]
   const old = makeMessageId(heavy.sender, Date.parse('2020-01-04'))
   await whileReadsWait(async () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 
-/** Another one for every run. FUZZ_SEED repeats a run that failed. */
+/** A new seed for every run. FUZZ_SEED repeats a failed run. */
 export function ownSeed(): number {
   return Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 }
 
-/** `fc.assert` that prints only why and the seed: hundreds of requests as a counterexample help nobody. */
+/** Like `fc.assert`, but prints only the reason and the seed, not hundreds of requests as a counterexample. */
 export async function holdProperty<Values>(
   property: fc.IAsyncProperty<Values>,
   { seed, numRuns }: { seed: number; numRuns: number },

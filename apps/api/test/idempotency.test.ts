@@ -20,7 +20,7 @@ afterAll(() => gateway.close())
 const number = '4915199999999'
 
 describe('idempotency', () => {
-  test('50 equal requests at once send one message', async () => {
+  test('50 concurrent equal requests send one message', async () => {
     const { account, sender } = await createSender(gateway)
     const key = randomUUID()
     const answers = await Promise.all(
@@ -37,7 +37,7 @@ describe('idempotency', () => {
     expect(await storedOf(account)).toHaveLength(1)
   })
 
-  test('holds across two processes', async () => {
+  test('works across two processes', async () => {
     const { account, sender } = await createSender(gateway)
     const other = await startReplica(gateway)
     try {
@@ -58,7 +58,7 @@ describe('idempotency', () => {
     }
   })
 
-  test('a replay answers as the first call did, with the newest status', async () => {
+  test('a replay returns the response of the first request, with the latest status', async () => {
     const { account, sender } = await createSender(gateway)
     const given = { sender, number, message: 'x', idempotency_key: 'k' }
     const first = await account.post('/send-message', given)
@@ -70,7 +70,7 @@ describe('idempotency', () => {
     expect((await account.post('/send-message', given)).body).toEqual({ ...first.body, status: 'sent' })
   })
 
-  test('a replay comes even when the sender is logged out meanwhile', async () => {
+  test('a replay succeeds even if the sender has been logged out since', async () => {
     const { account, sender } = await createSender(gateway)
     const given = { sender, number, message: 'x', idempotency_key: 'k' }
     const first = await account.post('/send-message', given)
@@ -82,7 +82,7 @@ describe('idempotency', () => {
   })
 
   test.each([{ message: 'other' }, { number: '4915188888888' }])(
-    'another payload is 422: %j',
+    'a different payload returns 422: %j',
     async (other) => {
       const { account, sender } = await createSender(gateway)
       const given = { sender, number, message: 'x', idempotency_key: 'k' }
@@ -100,7 +100,7 @@ describe('idempotency', () => {
     },
   )
 
-  test('a key counts within the account and the operation, for 24 hours', async () => {
+  test('a key applies to one account and operation, for 24 hours', async () => {
     const [one, other] = [await createSender(gateway), await createSender(gateway)]
     const given = { number, idempotency_key: 'k' }
     const text = { ...given, message: 'x' }
@@ -119,7 +119,7 @@ describe('idempotency', () => {
     expect(ids).not.toContain(later.body.message_id)
   })
 
-  test('a repetition is recognised after the time that it was scheduled for', async () => {
+  test('a replay is recognized after its scheduled time has passed', async () => {
     const { account, sender } = await createSender(gateway)
     const sendAt = new Date(Date.now() + 1500)
     const given = { sender, number, message: 'x', send_at: sendAt.toISOString(), idempotency_key: 'k' }
@@ -135,7 +135,7 @@ describe('idempotency', () => {
     expect(await storedOf(account)).toHaveLength(1)
   })
 
-  test('what was refused is not kept', async () => {
+  test('a refused request leaves no key behind', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const given = { sender, number, message: 'x', idempotency_key: 'k' }
     await account.post('/logout-device', { sender })
@@ -176,7 +176,7 @@ describe('idempotency', () => {
     expect(stored?.hash).toBe(createHash('sha256').update(json).digest('base64'))
   })
 
-  test('header and parameter may be the same, not different', async () => {
+  test('header and parameter may be equal but not different', async () => {
     const { account, sender } = await createSender(gateway)
     const given = { sender, number, message: 'x', idempotency_key: 'k' }
     expect((await account.post('/send-message', given, { 'idempotency-key': 'k' })).status).toBe(200)

@@ -28,7 +28,7 @@ async function countAccounts(email: string): Promise<number> {
   return rows.length
 }
 
-/** Half of them as header, half as parameter, over both processes. */
+/** Half of the keys in the header, half as the parameter, on both processes. */
 function fifty(path: string, clients: Client[], fields: Record<string, unknown>, key: string) {
   return Promise.all(
     Array.from({ length: 50 }, (_, n) => {
@@ -44,7 +44,7 @@ describe.each([
   { path: '/create-user', fields: newUser, id: 'user_id' },
   { path: '/create-key', fields: () => ({ name: randomUUID() }), id: 'key_id' },
 ])('$path under an idempotency key', ({ path, fields, id }) => {
-  test('is done once for 50 equal requests at once, over two processes', async () => {
+  test('takes effect once for 50 concurrent equal requests on two processes', async () => {
     const admin = await newAdmin()
     const given = fields()
     const answers = await fifty(path, [admin, admin.elsewhere], given, randomUUID())
@@ -57,7 +57,7 @@ describe.each([
     expect(entries?.count).toBe(1)
   })
 
-  test('is repeated with the same answer, without the API key, and says so', async () => {
+  test('is replayed with the same response, without the API key, and marked as replayed', async () => {
     const admin = await newAdmin()
     const given = { ...fields(), idempotency_key: 'k' }
     const first = await admin.post(path, given)
@@ -72,7 +72,7 @@ describe.each([
     expect(stored?.text).not.toContain(String(api_key).slice(4, 40))
   })
 
-  test('counts within the account and the operation, for 24 hours', async () => {
+  test('applies to one account and operation, for 24 hours', async () => {
     const [one, other] = [await newAdmin(), await newAdmin()]
     const given = { ...fields(), idempotency_key: 'k' }
     const first = await one.post(path, given)
@@ -86,7 +86,7 @@ describe.each([
   })
 })
 
-describe('another request under the same key is 422', () => {
+describe('a different request with the same key returns 422', () => {
   test.each([
     { email: 'other@example.com' },
     { password: 'another horse' },
@@ -98,7 +98,7 @@ describe('another request under the same key is 422', () => {
     const given = { ...newUser(), idempotency_key: 'k' }
     await admin.post('/create-user', given)
     expect(await admin.post('/create-user', { ...given, ...other })).toMatchObject(reused)
-    // Written differently it is still the same.
+    // Another spelling of the same email.
     expect(await admin.post('/create-user', { ...given, role: 'user', devices_allowed: '1' })).toMatchObject({
       status: 200,
     })
@@ -111,7 +111,7 @@ describe('another request under the same key is 422', () => {
     expect(await account.post('/create-key', { ...given, ...other })).toMatchObject(reused)
   })
 
-  test('and a key for another account is another request', async () => {
+  test('and a key for another account is a different request', async () => {
     const admin = await newAdmin()
     const { userId } = await gateway.createAccount()
     await admin.post('/create-key', { idempotency_key: 'k' })
@@ -119,7 +119,7 @@ describe('another request under the same key is 422', () => {
   })
 })
 
-test('what is stored does not let anybody guess the password', async () => {
+test('the stored hash does not allow guessing the password', async () => {
   const admin = await newAdmin()
   const user = newUser()
   await admin.post('/create-user', { ...user, idempotency_key: 'one' })
@@ -130,14 +130,14 @@ test('what is stored does not let anybody guess the password', async () => {
       WHERE account_id = ${admin.userId} AND key = ${key}`
     return row
   }
-  // The same but for the password: a hash that differed would be a way to test guesses at full speed.
+  // Only the password differs: a different hash would allow testing guesses at full speed.
   await gateway.db.$client`DELETE FROM accounts WHERE email = ${user.email}`
   await admin.post('/create-user', { ...user, password: 'a third one', idempotency_key: 'three' })
   expect((await hashOf('three'))?.hash).toBe((await hashOf('one'))?.hash)
   expect(JSON.stringify((await hashOf('one'))?.response)).not.toContain('horse')
 })
 
-test('what was refused is not kept', async () => {
+test('a refused request leaves no key behind', async () => {
   const admin = await newAdmin()
   const taken = await gateway.createAccount()
   const { body } = await taken.get('/user-info')
@@ -149,7 +149,7 @@ test('what was refused is not kept', async () => {
   expect(await countAccounts(given.email)).toBe(1)
 })
 
-test('header and parameter may be the same, not different', async () => {
+test('header and parameter may be equal but not different', async () => {
   const account = await gateway.createAccount()
   const given = { name: 'x', idempotency_key: 'k' }
   expect((await account.post('/create-key', given, { 'idempotency-key': 'k' })).status).toBe(200)

@@ -4,7 +4,7 @@ import { formOf, type GeneratedRequest } from './generated-requests.ts'
 
 export type InProcessAnswer = { status: number; headers: Headers; text: string; problems: string[] }
 
-/** Asks without a socket, which is faster. `problems` is what the answer lacks of what is documented. */
+/** Sends requests without a socket, which is faster. `problems` are deviations from the OpenAPI document. */
 export function makeInProcessClient({ fetch }: Pick<Awaited<ReturnType<typeof startApi>>, 'fetch'>) {
   return async ({ method, path, query, headers, body }: GeneratedRequest): Promise<InProcessAnswer> => {
     const search = formOf(query)

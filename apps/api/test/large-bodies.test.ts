@@ -8,7 +8,7 @@ import { createSender, type Gateway, ownShards, startGateway } from './gateway.t
 
 const mebibyte = 2 ** 20
 const number = '4915199999999'
-/** The smallest that is allowed. One account has 12 MiB of it, and the rest of a body when its turn comes. */
+/** The allowed minimum. One account gets 12 MiB of it, and the rest of a body when it is its turn to finish. */
 const memoryBytes = 48 * mebibyte
 
 let gateway: Gateway
@@ -30,7 +30,7 @@ afterEach(() => {
 
 type Upload = { apiKey?: string; address?: string; bytes: number; length?: number }
 
-/** Sends the beginning of a body and stops. Without a length it is sent in chunks. Resolves when all of it is sent. */
+/** Sends the beginning of a body and stops; chunked without a length. Resolves once it is sent. */
 async function beginUpload({ apiKey, address = '198.51.100.1', bytes, length }: Upload): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -56,7 +56,7 @@ function send({ account, sender }: Sender, bytes: number, fields: Record<string,
 }
 
 describe('large bodies', () => {
-  test('that are announced and do not come hold nothing', async () => {
+  test('reserve no memory while they are announced but not sent', async () => {
     const { apiKey } = tenant.account
     for (let n = 0; n < 3; n++) {
       await beginUpload({ apiKey, bytes: 1, length: 23 * mebibyte })
@@ -66,26 +66,26 @@ describe('large bodies', () => {
     expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
   })
 
-  test('of one account leave room for those of another, however much of them arrives', async () => {
+  test('of one account always leave room for those of another', async () => {
     const { account } = tenant
     const second = String((await account.post('/create-key')).body.api_key)
-    // Each takes what it can get; then their account has its share and the turn to finish, and the rest waits.
+    // The bodies use up the account's share and its turn to finish; the others wait.
     const held = [account.apiKey, second].flatMap((apiKey) =>
       [1, 2, 3].map(() => beginUpload({ apiKey, bytes: 11 * mebibyte, length: 23 * mebibyte })),
     )
-    // The first fills the share, the next is the one that may finish.
+    // The first one fills the share, the next one may finish.
     await Promise.race(held)
     const [refused, taken] = await Promise.all([send(tenant, 2 * mebibyte), send(other, 2 * mebibyte)])
     expect(taken.status).toBe(200)
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // Small bodies of the same operation do not wait.
+    // Small bodies of the same operation need no reservation.
     expect((await send(tenant, 1000)).status).toBe(200)
     for (const socket of uploads.splice(0)) socket.destroy()
     expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
   })
 
-  test('of strangers keep out nobody who has a key, and no stranger of another network', async () => {
+  test('without a key block neither callers with a key nor other networks', async () => {
     for (let n = 0; n < 5; n++) void beginUpload({ bytes: 20 * mebibyte, length: 24 * mebibyte })
     await beginUpload({ bytes: 1 })
     expect((await send(tenant, 2 * mebibyte)).status).toBe(200)
@@ -96,7 +96,7 @@ describe('large bodies', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('that are refused for another reason give their memory back', async () => {
+  test('release their memory when they are refused for another reason', async () => {
     const url = `data:image/png;base64,${Buffer.alloc(15 * mebibyte).toString('base64')}`
     for (let n = 0; n < 3; n++) {
       const { account, sender } = tenant
@@ -105,7 +105,7 @@ describe('large bodies', () => {
     }
   })
 
-  test('of which many come at once are all answered, and some are taken', async () => {
+  test('all get a response when many arrive at once, and some are accepted', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(tenant, 4 * mebibyte)))
     const statuses = new Set(answers.map(({ status }) => status))
     expect(statuses).toContain(200)
@@ -118,7 +118,7 @@ describe('large bodies', () => {
     `{${'"a":1,'.repeat(2e6)}"b":1}`,
     `{${' '.repeat(1e7)}}`,
     `{${longMembers}}`,
-  ])('that are large for anything but a long string are refused at once: %.12s…', async (body) => {
+  ])('are refused at once if anything but a long string makes them large: %.12s…', async (body) => {
     const { account } = tenant
     const answer = await account.post('/send-media', body)
     expect(answer).toMatchObject({ status: answer.body.code === 'duplicate_parameter' ? 400 : 413 })
@@ -128,13 +128,13 @@ describe('large bodies', () => {
     'a&'.repeat(1e6),
     Array.from({ length: 1000 }, (_, n) => `${n}=${'x'.repeat(1000)}`).join('&'),
     Array.from({ length: 20 }, (_, n) => `${n}=${'x'.repeat(40_000)}`).join('&'),
-  ])('of a form that is large for anything but a long value are refused: %.12s…', async (form) => {
+  ])('are refused if anything but a long form value makes them large: %.12s…', async (form) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const answer = await tenant.account.post('/send-media', form, headers)
     expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
   })
 
-  test('that come too slowly are answered with 408, small ones too', async () => {
+  test('return 408 when they arrive too slowly, as small bodies do', async () => {
     const { apiKey } = tenant.account
     const slow = [
       await beginUpload({ apiKey, bytes: 1, length: mebibyte }),
@@ -150,13 +150,13 @@ describe('large bodies', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 
-  /** Of a gateway of their own. */
+  /** Not those of the gateway above. */
   let bodies: LargeBodies
   beforeEach(() => {
     bodies = makeLargeBodies(memoryBytes)
   })
 
-  /** A body of which so much has arrived, and that is never answered. */
+  /** Admits a body of which `bytes` have arrived and which never gets a response. */
   async function admit(
     { kind, key }: BodySender,
     { bytes, deadlineMs }: { bytes: number; deadlineMs: number },
@@ -167,7 +167,7 @@ describe('large bodies', () => {
     return admission
   }
 
-  test('are handled one at a time for an account, which leaves the other place to others', async () => {
+  test('are parsed one at a time per account, which leaves the other slot to others', async () => {
     const handle = async (key: string, deadlineMs: number) => {
       const admission = await admit({ kind: 'account', key }, { bytes: mebibyte, deadlineMs })
       await admission.startParsing()
@@ -178,16 +178,16 @@ describe('large bodies', () => {
     await expect(handle('3', 20)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('of strangers in many networks take no memory from those of accounts', async () => {
+  test('without a key take no memory from those of accounts', async () => {
     const whole = { bytes: 12 * mebibyte + 64 * 1024, deadlineMs: 1000 }
-    // Two use up what they share, the third has the turn to finish.
+    // Two bodies use up the share, the third may finish.
     for (const key of ['1', '2', '3']) await admit({ kind: 'network', key }, whole)
     const fourth = admit({ kind: 'network', key: '4' }, { ...whole, deadlineMs: 20 })
     await expect(fourth).rejects.toMatchObject({ code: 'unavailable' })
     await admit({ kind: 'account', key: '1' }, whole)
   })
 
-  test('of which the handler has not let go count after their callers were answered', async () => {
+  test('count until their handler has finished, even after the response', async () => {
     const hold = (deadline: Deadline, answered: Promise<unknown> = Promise.resolve()) =>
       bodies
         .admit({ deadline, answered: () => answered }, { kind: 'account', key: '1' })
@@ -199,7 +199,7 @@ describe('large bodies', () => {
     })
     await hold(first, new Promise((resolve) => setImmediate(resolve)))
     void first.run(() => handler)
-    // The one that may finish without a reservation.
+    // This one may finish without a reservation.
     await hold(new Deadline(1000), new Promise(() => undefined))
     await expect(hold(new Deadline(20))).rejects.toMatchObject({ code: 'unavailable' })
     const fourth = hold(new Deadline(1000))

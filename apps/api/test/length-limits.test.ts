@@ -13,7 +13,7 @@ const refused = (parameter: string) => ({
   body: { code: 'invalid_parameter', details: [{ parameter }] },
 })
 
-describe('the longest text is taken, one character more is not', () => {
+describe('the longest text is accepted, one character more is refused', () => {
   const message = { number, message: 'x' }
   const media = { number, type: 'document', url: 'https://example.com/x.pdf' }
 
@@ -42,7 +42,7 @@ describe('the longest text is taken, one character more is not', () => {
   })
 })
 
-describe('the largest body is taken, one byte more is not', () => {
+describe('the largest body is accepted, one byte more is refused', () => {
   const kibibyte = 1024
   const url = 'https://example.com/x.png'
 

@@ -1,4 +1,4 @@
-/** The limits that an operator has who sets none: other tests switch them off. */
+/** The default limits, which other tests switch off. */
 export const defaultLimits = {
   LIMIT_REQUESTS_PER_SECOND: '',
   LIMIT_REQUESTS_BURST: '',

@@ -1,147 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeApiKey } from '../src/credentials/api-key.ts'
 import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
-
-/** Slow enough to refill next to nothing while a test runs. */
-const limited = {
-  LIMIT_REQUESTS_PER_SECOND: '1',
-  LIMIT_REQUESTS_BURST: '60',
-  LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '1',
-  LIMIT_ACCOUNT_REQUESTS_BURST: '150',
-  LIMIT_FAILED_KEYS_PER_MINUTE: '4',
-  LIMIT_QR_CODES_PER_MINUTE: '3',
-  LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '5',
-  TRUST_PROXY: 'true',
-}
+import { countStatuses, guessKey, invalidKey, lowLimits, newClient, rateLimited } from './low-limits.ts'
 
 let gateway: Gateway
 let replica: Awaited<ReturnType<typeof startReplica>>
 beforeAll(async () => {
-  gateway = await startGateway(limited)
-  replica = await startReplica(gateway, limited)
+  gateway = await startGateway(lowLimits)
+  replica = await startReplica(gateway, lowLimits)
 })
 afterAll(async () => {
   await replica.close()
   await gateway.close()
 })
 
-const rateLimited = { status: 429, body: { code: 'rate_limited' } }
-const invalid = { status: 401, body: { code: 'invalid_api_key' } }
-
-let lastAddress = 0
-/** What a proxy adds for a client that no other test has. */
-const newClient = () => ({ 'x-forwarded-for': `198.51.100.${++lastAddress}` })
-
-const guess = (headers: Record<string, string>, url = gateway.url, key = makeApiKey()) =>
-  makeClient(url, key).get('/user-info', {}, headers)
-
-function count(answers: { status: number }[]): Record<number, number> {
-  const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
-  return counts
-}
-
-describe('keys that are not valid', () => {
-  test('are answered up to a number for each address, in all processes together, then refused', async () => {
-    const client = newClient()
-    expect(await guess(client)).toMatchObject(invalid)
-    expect(await guess(client, replica.url, 'no key at all')).toMatchObject(invalid)
-    expect(await guess(client, replica.url)).toMatchObject(invalid)
-    expect(await guess(client)).toMatchObject(invalid)
-    for (const url of [gateway.url, replica.url]) {
-      const answer = await guess(client, url)
-      expect(answer).toMatchObject(rateLimited)
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(answer.headers.get('ratelimit')).toMatch(/^"failed-keys";r=0;t=\d+$/)
-      expect(answer.headers.get('ratelimit-policy')).toBe('"failed-keys";q=4;w=60')
-    }
-    expect(await guess(newClient())).toMatchObject(invalid)
-  })
-
-  test('are answered no more often when they come all at once', async () => {
-    const client = newClient()
-    const answers = await Promise.all(Array.from({ length: 60 }, () => guess(client)))
-    expect(count(answers)).toEqual({ 401: 4, 429: 56 })
-  })
-
-  test('shut out no valid key from the same address, known here or not', async () => {
-    const [known, fresh] = [await gateway.createAccount(), await gateway.createAccount()]
-    const client = newClient()
-    expect(await guess(client, gateway.url, known.apiKey)).toMatchObject({ status: 200 })
-    const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(client)))
-    expect(count(guesses)).toEqual({ 401: 4, 429: 6 })
-    expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
-    // This process has seen neither key.
-    for (const { apiKey } of [known, fresh]) {
-      expect(await guess(client, replica.url, apiKey)).toMatchObject({ status: 200 })
-    }
-    expect(await guess(client)).toMatchObject(rateLimited)
-  })
-
-  test('are looked up together, so that a flood of them leaves connections to others', async () => {
-    const account = await gateway.createAccount()
-    await account.get('/user-info')
-    const held = await gateway.db.$client.begin(async (sql) => {
-      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-      await sql`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`
-      const guesses = Array.from({ length: 40 }, () => guess(newClient()))
-      const waiting = () => sql`
-        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await vi.waitFor(async () => expect((await waiting()).length).toBeGreaterThan(0))
-      // Its key is known: it needs a connection for its account.
-      expect((await account.get('/user-info')).status).toBe(200)
-      return { waiting: (await waiting()).length, guesses }
-    })
-    expect(held.waiting).toBe(1)
-    expect(count(await Promise.all(held.guesses))).toEqual({ 401: 40 })
-  })
-
-  test('count also when they were valid once', async () => {
-    const account = await gateway.createAccount()
-    const client = newClient()
-    expect(await guess(client, gateway.url, account.apiKey)).toMatchObject({ status: 200 })
-    await gateway.db.$client`UPDATE api_keys SET revoked_at = now() WHERE account_id = ${account.userId}`
-    await gateway.admin.post('/update-user', { user_id: account.userId, devices_allowed: 3 })
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => guess(client, gateway.url, account.apiKey)),
-    )
-    expect(count(answers)).toEqual({ 401: 4, 429: 6 })
-  })
-
-  test('valid keys, missing ones and other mistakes do not count', async () => {
-    const account = await gateway.createAccount()
-    const client = newClient()
-    for (let n = 0; n < 5; n++) {
-      expect((await account.get('/user-info', {}, client)).status).toBe(200)
-      expect((await gateway.anonymous.get('/user-info', {}, client)).status).toBe(401)
-      expect((await account.get('/info-device', {}, client)).status).toBe(400)
-    }
-    expect(await guess(client)).toMatchObject(invalid)
-  })
-
-  test('a client cannot choose its address: what it writes itself is not what the proxy has added', async () => {
-    const { 'x-forwarded-for': address } = newClient()
-    const answers = []
-    for (let n = 0; n < 6; n++) {
-      answers.push(await guess({ 'x-forwarded-for': `203.0.113.${n}, ${address}` }))
-    }
-    expect(count(answers)).toEqual({ 401: 4, 429: 2 })
-  })
-
-  test('addresses of one IPv6 network count as one', async () => {
-    const answers = []
-    for (let n = 1; n <= 6; n++) answers.push(await guess({ 'x-forwarded-for': `2001:db8:0:77::${n}` }))
-    expect(count(answers)).toEqual({ 401: 4, 429: 2 })
-    expect(await guess({ 'x-forwarded-for': '2001:db8:0:78::1' })).toMatchObject(invalid)
-  })
-})
-
 describe('requests of a key', () => {
-  test('are counted in all processes together, and every answer says what is left', async () => {
+  test('are counted in all processes together, and every response tells what is left', async () => {
     const account = await gateway.createAccount()
     const elsewhere = makeClient(replica.url, account.apiKey)
     const first = await account.get('/user-info')
@@ -154,7 +31,7 @@ describe('requests of a key', () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? account : elsewhere).get('/user-info')),
     )
-    const allowed = count(answers)[200] ?? 0
+    const allowed = countStatuses(answers)[200] ?? 0
     expect(allowed).toBeGreaterThanOrEqual(58)
     expect(allowed).toBeLessThan(100)
     const refused = answers.find(({ status }) => status === 429)
@@ -167,7 +44,7 @@ describe('requests of a key', () => {
     expect((await other.get('/user-info')).status).toBe(200)
   })
 
-  test('a request that was refused changes nothing, and goes through after Retry-After', async () => {
+  test('have no effect when they are refused, and succeed after Retry-After', async () => {
     const account = await gateway.createAccount()
     await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
     const sender = randomPhone()
@@ -179,7 +56,7 @@ describe('requests of a key', () => {
   })
 })
 
-test('requests of all keys of an account count together, and leave those of other accounts alone', async () => {
+test('requests of all keys of an account count together, without affecting other accounts', async () => {
   const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const keys = [account.apiKey]
   while (keys.length < 3) keys.push(String((await account.post('/create-key')).body.api_key))
@@ -188,21 +65,21 @@ test('requests of all keys of an account count together, and leave those of othe
     clients.flatMap((client) => Array.from({ length: 40 }, () => client.get('/user-info'))),
   )
   const others = await Promise.all(Array.from({ length: 20 }, () => other.get('/user-info')))
-  expect(count(others)).toEqual({ 200: 20 })
+  expect(countStatuses(others)).toEqual({ 200: 20 })
   const answers = await attack
-  // Two requests made the keys.
-  expect(count(answers)[200]).toBeLessThanOrEqual(152)
+  // Two requests created the keys.
+  expect(countStatuses(answers)[200]).toBeLessThanOrEqual(152)
   const refused = answers.filter(({ status }) => status === 429)
   const policies = new Set(refused.map(({ headers }) => headers.get('ratelimit-policy')))
   expect(policies).toContain('"account";q=150;w=150')
   expect(refused.find(({ headers }) => headers.get('ratelimit')?.startsWith('"account";r=0;'))).toBeDefined()
 })
 
-test('a refusal comes after a pause, so that a client which does not wait asks less often', async () => {
+test('a refusal is delayed, which slows down clients that retry at once', async () => {
   const client = newClient()
-  for (let n = 0; n < 4; n++) await guess(client)
+  for (let n = 0; n < 4; n++) await guessKey(client, gateway.url)
   const askedAt = performance.now()
-  expect(await guess(client)).toMatchObject(rateLimited)
+  expect(await guessKey(client, gateway.url)).toMatchObject(rateLimited)
   expect(performance.now() - askedAt).toBeGreaterThanOrEqual(99)
 })
 
@@ -223,15 +100,15 @@ test('a request beyond the limit is refused before its body is read', async () =
   socket.destroy()
 })
 
-test('a key that is refused takes nothing from the other keys of its account', async () => {
+test('a limited key does not use up the limit of other keys of its account', async () => {
   const account = await gateway.createAccount()
   const second = makeClient(gateway.url, String((await account.post('/create-key')).body.api_key))
   await Promise.all(Array.from({ length: 200 }, () => account.get('/user-info')))
   const answers = await Promise.all(Array.from({ length: 50 }, () => second.get('/user-info')))
-  expect(count(answers)).toEqual({ 200: 50 })
+  expect(countStatuses(answers)).toEqual({ 200: 50 })
 })
 
-test('generate-qr has a limit for each account, whatever the sender', async () => {
+test('generate-qr has a limit for each account, over all senders', async () => {
   const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const generate = async (client: typeof account) => {
     const sender = randomPhone()
@@ -248,7 +125,7 @@ test('generate-qr has a limit for each account, whatever the sender', async () =
   expect((await generate(other)).status).toBe(409)
 })
 
-test('generate-qr has a limit of its own for each device, and names both', async () => {
+test('generate-qr has its own limit for each device and reports both limits', async () => {
   const account = await gateway.createAccount()
   const [sender, other] = [randomPhone(), randomPhone()]
   const { body } = await account.post('/create-device', { sender })
@@ -267,7 +144,7 @@ test('generate-qr has a limit of its own for each device, and names both', async
   expect((await account.post('/generate-qr', { sender: other })).status).toBe(409)
 })
 
-test('create-user has a limit for each ADMIN, which a mistake in the parameters does not touch', async () => {
+test('create-user has a limit for each ADMIN, which invalid parameters do not use up', async () => {
   const strict = await startGateway({ LIMIT_NEW_USERS_PER_MINUTE: '2' })
   try {
     const create = (fields: Record<string, unknown> = {}) =>
@@ -296,7 +173,7 @@ test('the defaults are 50 requests a second with a burst of 100', async () => {
   }
 })
 
-test('without limits no header speaks of them', async () => {
+test('responses have no rate limit headers when limits are off', async () => {
   const open = await startGateway()
   try {
     const { headers } = await open.admin.get('/user-info')
@@ -307,15 +184,15 @@ test('without limits no header speaks of them', async () => {
 })
 
 test.each(['cut', 'freeze'] as const)('without Redis (%s) every process counts for itself', async (fail) => {
-  const alone = await startGateway(limited)
+  const alone = await startGateway(lowLimits)
   try {
     const account = await alone.createAccount()
     alone.redis[fail]()
     const startedAt = performance.now()
     const answers = await Promise.all(Array.from({ length: 70 }, () => account.get('/user-info')))
-    expect(count(answers)).toEqual({ 200: 60, 429: 10 })
-    expect(await guess(newClient(), alone.url)).toMatchObject(invalid)
-    // It does not wait for Redis with every request.
+    expect(countStatuses(answers)).toEqual({ 200: 60, 429: 10 })
+    expect(await guessKey(newClient(), alone.url)).toMatchObject(invalidKey)
+    // Requests do not all wait for Redis.
     expect(performance.now() - startedAt).toBeLessThan(3000)
   } finally {
     await alone.close()

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-test('writes the first key to a file, logs neither keys nor texts nor numbers, and ends with 0', async () => {
+test('writes the first key to a file, logs no keys, texts or numbers, and exits with 0', async () => {
   const env = await makeEnv()
   const keyFile = env.BOOTSTRAP_KEY_FILE ?? ''
   const first = start(env)
@@ -62,7 +62,7 @@ test('writes the first key to a file, logs neither keys nor texts nor numbers, a
   })
 }, 60_000)
 
-test('without a file and a terminal for the first key there is no first ADMIN', async () => {
+test('creates no first ADMIN without a file or a terminal for its key', async () => {
   const env = await makeEnv()
   const { output } = start({ ...env, BOOTSTRAP_KEY_FILE: '' })
   await vi.waitFor(() => expect(output.join('')).toContain('Could not create the first ADMIN'), 20_000)
@@ -72,7 +72,7 @@ test('without a file and a terminal for the first key there is no first ADMIN', 
   expect(again.output.join('')).not.toContain('wag_')
 }, 60_000)
 
-test('a start waits for Postgres', async () => {
+test('waits for Postgres at start', async () => {
   const env = await makeEnv()
   const link = await startTcpProxy(env.DATABASE_URL ?? '')
   closers.push(link.close)
@@ -84,14 +84,14 @@ test('a start waits for Postgres', async () => {
   await end(child, 'SIGTERM')
 }, 60_000)
 
-test('refuses to start on another number of shards, and says so', async () => {
+test('refuses to start with a different number of shards and says so', async () => {
   const { child, output } = start({ ...(await makeEnv()), SHARDS: '8' })
   const [code] = await once(child, 'exit')
   expect(code).not.toBe(0)
   expect(output.join('')).toContain('has 256 shards, but SHARDS is 8')
 })
 
-test('refuses to start on an installation of the other network, and says what to set', async () => {
+test('refuses to start on an installation of the other network and says what to set', async () => {
   const env = await makeEnv()
   await migrate(env.DATABASE_URL ?? '', { shards: 256, network: 'simulator' })
   const { child, output } = start(env)
@@ -100,7 +100,7 @@ test('refuses to start on an installation of the other network, and says what to
   expect(output.join('')).toContain('Set WHATSAPP_NETWORK to "simulator"')
 })
 
-test('refuses to start on a Redis that drops keys, and says what to set', async () => {
+test('refuses to start on a Redis that evicts keys and says what to set', async () => {
   const redis = await startOwnRedis()
   closers.push(redis.close)
   await redis.set('maxmemory-policy', 'volatile-lru')
@@ -111,7 +111,7 @@ test('refuses to start on a Redis that drops keys, and says what to set', async 
 })
 
 test.each(['PORT', 'METRICS_PORT'])(
-  'refuses to start on a %s that is taken, and names it',
+  'refuses to start on a %s that is in use and names it',
   async (variable) => {
     const other = createServer().listen(0, '127.0.0.1')
     closers.push(() => other.close())
@@ -126,7 +126,7 @@ test.each(['PORT', 'METRICS_PORT'])(
   },
 )
 
-test('metrics listen on loopback when the API listens on every address', async () => {
+test('serves metrics on loopback when the API listens on every address', async () => {
   const { output } = start({ ...(await makeEnv()), HOST: '0.0.0.0' })
   const url = new URL(await listening(output))
   const line = output
@@ -134,7 +134,7 @@ test('metrics listen on loopback when the API listens on every address', async (
     .split('\n')
     .find((text) => text.includes('API listening'))
   const { metricsPort } = JSON.parse(line ?? '')
-  // Another address of this machine on Linux, none at all elsewhere.
+  // Another loopback address on Linux, unreachable elsewhere.
   await expect(fetch(`http://127.0.0.2:${metricsPort}/metrics`)).rejects.toThrow()
   expect((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status).toBe(200)
   if (process.platform === 'linux') {
@@ -142,7 +142,7 @@ test('metrics listen on loopback when the API listens on every address', async (
   }
 }, 60_000)
 
-test('warns once of a proxy that it was not told of', async () => {
+test('warns once about a proxy that is not configured', async () => {
   const { output } = start(await makeEnv())
   const url = await listening(output)
   const ask = () => fetch(`${url}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
@@ -156,7 +156,7 @@ test('warns once of a proxy that it was not told of', async () => {
   expect(told.output.join('')).not.toContain('TRUST_PROXY is 0')
 }, 60_000)
 
-test('names every setting that is wrong, and not its value', async () => {
+test('names every invalid setting, but not its value', async () => {
   const { child, output } = start({ DATABASE_URL: 'mysql://secret', REDIS_URL: '', PORT: 'x' })
   const [code] = await once(child, 'exit')
   expect(code).not.toBe(0)
@@ -164,7 +164,7 @@ test('names every setting that is wrong, and not its value', async () => {
   expect(output.join('')).not.toContain('mysql://secret')
 })
 
-test('logs what nobody handled without what it carries, and ends with 1 after an exception', async () => {
+test('logs unhandled errors without their properties and exits with 1 after an exception', async () => {
   const plant = `
     const carrying = (text) => Object.assign(new Error(text), { query: 'planted secret' })
     setTimeout(() => Promise.reject(carrying('planted rejection')), 1)

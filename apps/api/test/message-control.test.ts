@@ -40,7 +40,7 @@ describe.each(['/message-status', '/cancel-message'])('%s', (path) => {
     expect(await account.post(path, { message_id })).toMatchObject({ status: 400, body: { code } })
   })
 
-  test('knows only the messages of the account', async () => {
+  test('finds only messages of the account', async () => {
     const { message_id } = await sendOne()
     const stranger = await gateway.createAccount()
     const unknown = await stranger.post(path, { message_id: makeMessageId('4915100000000') })
@@ -57,14 +57,14 @@ describe.each(['/message-status', '/cancel-message'])('%s', (path) => {
 })
 
 describe('message-status', () => {
-  test('returns the record of the history, by GET and POST', async () => {
+  test('returns the same object as messages, by GET and POST', async () => {
     const { account, message_id } = await sendOne()
     const [record] = await storedOf(account)
     expect((await account.get('/message-status', { message_id })).body).toEqual({ ok: true, ...record })
     expect((await account.post('/api/message-status', { message_id })).body).toEqual({ ok: true, ...record })
   })
 
-  test('is scheduled until the message is due, as in the history', async () => {
+  test('returns scheduled until the message is due, as messages does', async () => {
     const { account, message_id } = await sendOne({ send_at: inAnHour() })
     const status = async () => (await account.get('/message-status', { message_id })).body.status
     expect(await status()).toBe('scheduled')
@@ -79,7 +79,7 @@ describe('cancel-message', () => {
   test.each([
     ['queued', {}],
     ['scheduled', { send_at: inAnHour() }],
-  ])('cancels what is %s, and again', async (_, fields) => {
+  ])('cancels a message that is %s, and can be repeated', async (_, fields) => {
     const { account, sender, deviceId, message_id } = await sendOne(fields)
     const canceled = {
       status: 200,
@@ -91,7 +91,7 @@ describe('cancel-message', () => {
   })
 
   test.each(['sending', 'sent', 'delivered', 'read', 'failed', 'received'])(
-    'does not cancel what is %s',
+    'does not cancel a message that is %s',
     async (status) => {
       const { account, message_id } = await sendOne()
       await setStatus(message_id, status)
@@ -102,7 +102,7 @@ describe('cancel-message', () => {
     },
   )
 
-  test('forgets the media that came with the message, and no other', async () => {
+  test('deletes the media of the message and no other', async () => {
     const { account, sender } = await createSender(gateway)
     const url = `data:image/png;base64,${png}`
     const send = async () => {

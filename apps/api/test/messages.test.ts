@@ -22,7 +22,7 @@ async function read(client: Client, query: Record<string, string> = {}) {
   }
 }
 
-/** Straight into the table: `count` messages, all of one moment if `at` is given. */
+/** Inserts `count` messages into the table, all with the time `at` if given. */
 async function insertMessages(
   { account, deviceId, sender }: Awaited<ReturnType<typeof createSender>>,
   count: number,
@@ -42,7 +42,7 @@ async function insertMessages(
   return rows
 }
 
-test('a record has all its fields, none of them missing', async () => {
+test('a message object has all its fields', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   const sent = await account.post('/send-message', { sender, number, message: 'Hello' })
   await gateway.db.$client`
@@ -79,7 +79,7 @@ test('an empty history is an empty list', async () => {
   expect(await read(account)).toEqual({ texts: [], messages: [], hasMore: false })
 })
 
-test('the last 200 come, newest first', async () => {
+test('returns the last 200 messages, newest first', async () => {
   const device = await createSender(gateway)
   await insertMessages(device, 250)
   const { texts, hasMore } = await read(device.account)
@@ -91,7 +91,7 @@ describe('pages', () => {
   test.each([
     ['of different moments', undefined],
     ['of one moment', new Date().toISOString()],
-  ])('show every message once: %s', async (_, at) => {
+  ])('contain every message once: %s', async (_, at) => {
     const device = await createSender(gateway)
     const rows = await insertMessages(device, 45, at)
     const seen: string[] = []
@@ -107,7 +107,7 @@ describe('pages', () => {
     expect(seen).toHaveLength(45)
   })
 
-  test('stay where they are when messages come meanwhile', async () => {
+  test('are stable while new messages arrive', async () => {
     const device = await createSender(gateway)
     await insertMessages(device, 5)
     const { messages } = await read(device.account, { limit: '2' })
@@ -116,7 +116,7 @@ describe('pages', () => {
     expect(next.texts).toEqual(['text 2', 'text 1'])
   })
 
-  test('do not begin at a message that is unknown or another account’s', async () => {
+  test('cannot begin at an unknown message or one of another account', async () => {
     const [one, other] = [await createSender(gateway), await createSender(gateway)]
     const [foreign] = await insertMessages(other, 1)
     for (const before of [
@@ -155,7 +155,7 @@ test('filters by sender, number and status', async () => {
   expect((await read(account, { number: '4915100000000' })).texts).toEqual([])
 })
 
-test('another account’s messages are never shown', async () => {
+test('messages of another account are never returned', async () => {
   const [one, other] = [await createSender(gateway), await createSender(gateway)]
   await one.account.post('/send-message', { sender: one.sender, number, message: 'mine' })
   await other.account.post('/send-message', { sender: other.sender, number, message: 'theirs' })

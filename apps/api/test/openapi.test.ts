@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 describe('the document', () => {
-  test('is served without a key, and is the one that answers are checked against', async () => {
+  test('is served without a key and is the one that the tests check responses against', async () => {
     const answer = await gateway.anonymous.get('/openapi.json')
     expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)))
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -36,7 +36,7 @@ describe('the document', () => {
     )
   })
 
-  test('gives every operation of the table its methods, a name of its own and both prefixes', () => {
+  test('lists every operation with its methods, a unique name and both prefixes', () => {
     const described = Object.entries(document.paths)
       .filter(([, { servers }]) => !servers)
       .map(([path, { get, post }]) => [path.slice(1), [...(get ? ['GET'] : []), ...(post ? ['POST'] : [])]])
@@ -48,7 +48,7 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('says what every parameter means', () => {
+  test('describes every parameter', () => {
     for (const { name, parameters } of operations) {
       const undescribed = Object.entries(parameters.shape).filter(
         ([, type]) => !(type as { description?: string }).description,
@@ -57,7 +57,7 @@ describe('the document', () => {
     }
   })
 
-  test('names only codes that exist, each under its status', () => {
+  test('contains only existing codes, each under its status', () => {
     for (const { get, post } of Object.values(document.paths)) {
       for (const { responses } of [get, post].filter((operation) => operation !== undefined)) {
         for (const [status, { description }] of Object.entries(responses)) {
@@ -70,7 +70,7 @@ describe('the document', () => {
     }
   })
 
-  test.each(operations)('shows an example of $name that its own schemas accept', (operation) => {
+  test.each(operations)('contains an example of $name that matches its schemas', (operation) => {
     expect(exampleProblems(operation)).toEqual([])
   })
 })
@@ -78,7 +78,7 @@ describe('the document', () => {
 test.each([
   ['api.md', () => makeReference(operations)],
   ['errors.md', makeErrorPage],
-])('docs/%s is up to date: "npm run api-docs" writes it', (name, make) => {
+])('docs/%s is up to date: run "npm run api-docs"', (name, make) => {
   const written = readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
   expect(written).toBe(make())
 })
@@ -95,7 +95,7 @@ describe('routes and document agree', () => {
     }
   })
 
-  test('and nothing answers that is not described', async () => {
+  test('and no other path responds', async () => {
     const described = new Set([
       ...Object.entries(document.paths).flatMap(([path, { servers }]) =>
         servers ? [path] : [path, `/api${path}`],
@@ -109,7 +109,7 @@ describe('routes and document agree', () => {
     }
   })
 
-  test('an answer that is not described is seen by every test', async () => {
+  test('every test detects undocumented responses', async () => {
     const right = await fetch(`${gateway.url}/user-info`)
     const text = await right.text()
     const answer = { status: 401, headers: right.headers, text }

@@ -32,7 +32,7 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
 }
 
 describe('health', () => {
-  test('is ready without a live owner of a shard, and says that messages wait', async () => {
+  test('is ready without a live owner of a shard and reports that messages wait', async () => {
     expect(await ready()).toMatchObject({
       status: 200,
       body: {
@@ -57,7 +57,7 @@ describe('health', () => {
     expect((await ready()).body).toMatchObject({ status: 'ready', degraded: [] })
   })
 
-  test('is looked at once for all who ask meanwhile', async () => {
+  test('is checked once for concurrent callers', async () => {
     let looks = 0
     const checkRedis = async () => {
       looks += 1
@@ -74,7 +74,7 @@ describe('health', () => {
     expect(looks).toBe(2)
   })
 
-  test('is ready without Redis, and not without Postgres', async () => {
+  test('is ready without Redis, but not without Postgres', async () => {
     gateway.redis.cut()
     expect(await ready()).toMatchObject({
       status: 200,
@@ -91,7 +91,7 @@ describe('health', () => {
     expect(await gateway.anonymous.get('/health/live')).toMatchObject({ status: 200, body: { ok: true } })
   })
 
-  test('is not ready on a database of an earlier version or with other settings, and says what to do', async () => {
+  test('is not ready on a database of an earlier version or with other settings, and tells what to do', async () => {
     const sql = gateway.db.$client
     const [newest] = await sql<{ id: number; at: string }[]>`
       SELECT id, created_at AS at FROM drizzle.__drizzle_migrations ORDER BY created_at DESC LIMIT 1`
@@ -111,7 +111,7 @@ describe('health', () => {
     expect(await installation()).toEqual([200, 'ok'])
   })
 
-  test('takes GET and HEAD', async () => {
+  test('accepts GET and HEAD', async () => {
     for (const path of ['/health/live', '/health/ready']) {
       expect(await gateway.anonymous.post(path)).toMatchObject({ status: 405 })
       const options = await gateway.anonymous.request(path, { method: 'OPTIONS' })
@@ -122,7 +122,7 @@ describe('health', () => {
 })
 
 describe('Redis', () => {
-  test('set to drop keys while the API runs: degraded, and readiness says why', async () => {
+  test('that starts to evict keys is reported as degraded, with the reason', async () => {
     const redis = await startOwnRedis()
     const beside = await startGateway({ REDIS_URL: redis.url })
     try {
@@ -142,7 +142,7 @@ describe('Redis', () => {
     }
   })
 
-  test('away: sends are accepted at once, everything else works', async () => {
+  test('that is down delays no send, and everything else works', async () => {
     const { account, sender } = await createSender(gateway)
     gateway.redis.cut()
     for (let n = 0; n < 20; n++) {
@@ -157,7 +157,7 @@ describe('Redis', () => {
     expect(await account.post('/create-device', { sender: '4915112345678' })).toMatchObject({ status: 200 })
   })
 
-  test('frozen: sends are accepted within a second', async () => {
+  test('that is frozen delays sends by less than a second', async () => {
     const { account, sender } = await createSender(gateway)
     gateway.redis.freeze()
     const answers = await Promise.all(
@@ -174,7 +174,7 @@ describe('Redis', () => {
   })
 })
 
-test('a full disk is 503 storage_full with Retry-After, and reads go on', async () => {
+test('a full disk returns 503 storage_full with Retry-After, and reads still work', async () => {
   const { account, sender } = await createSender(gateway)
   const sql = gateway.db.$client
   await sql`CREATE FUNCTION full_disk() RETURNS trigger AS $$
@@ -192,7 +192,7 @@ test('a full disk is 503 storage_full with Retry-After, and reads go on', async 
 })
 
 describe('Postgres', () => {
-  test('what was answered with 503 is not sent afterwards, and a repetition with its key is sent once', async () => {
+  test('a message refused with 503 is not sent later, and a retry with its key is sent once', async () => {
     const { account, sender } = await createSender(gateway)
     const send = (message: string) =>
       account.post('/send-message', { sender, number, message, idempotency_key: message })

@@ -22,7 +22,7 @@ async function commits(): Promise<number> {
   return row?.commits ?? 0
 }
 
-test('of an account 200 requests wait at a time, further ones are accepted and told, and others still wait', async () => {
+test('200 requests of an account wait at a time; further ones are accepted with a warning, and other accounts still wait', async () => {
   const waiting = Array.from({ length: 200 }, () => send(tenant, 25))
   await vi.waitFor(
     async () => {
@@ -33,13 +33,13 @@ test('of an account 200 requests wait at a time, further ones are accepted and t
     { timeout: 15_000, interval: 200 },
   )
 
-  // 200 that wait look together: about once a second, not 200 times.
+  // 200 waiting requests share one poll a second.
   const before = await commits()
   const startedAt = performance.now()
   const { body } = await send(other, 8)
   expect(body).not.toHaveProperty('warnings')
   expect(performance.now() - startedAt).toBeGreaterThan(7000)
-  // Statistics are up to a second late.
+  // Statistics are up to a second old.
   expect((await commits()) - before).toBeLessThan(300)
 
   const sent = await gateway.db.$client<{ id: string }[]>`

@@ -5,7 +5,7 @@ import type { InProcessAnswer } from './in-process.ts'
 
 const answerMs = 30_000
 
-/** Asks as `makeInProcessClient` does, over sockets that stay open: Node's own parser has its say as well. */
+/** Like `makeInProcessClient`, but over keep-alive sockets, so that Node's HTTP parser is tested as well. */
 export function makeSocketClient(baseUrl: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
@@ -33,7 +33,7 @@ export function makeSocketClient(baseUrl: string) {
       const length = body && { 'content-length': String(body.length) }
       const options = { method, agent, headers: { ...headers, ...length }, timeout: answerMs }
       const sent = startRequest(url, options, resolve)
-      // After an answer to a body that was not read to its end the connection may be gone.
+      // After a response to an unread body, the connection may be closed.
       sent.on('error', reject)
       sent.on('timeout', () => sent.destroy(new Error(`No answer to ${method} ${url.pathname}`)))
       sent.end(body)

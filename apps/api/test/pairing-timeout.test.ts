@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('without a QR in 15 seconds the answer is 504, and says when no worker runs', async () => {
+test('returns 504 without a QR code in 15 seconds and reports when no worker is available', async () => {
   const account = await gateway.createAccount()
   const startedAt = performance.now()
   const answer = await account.post('/generate-qr', { sender: randomPhone() })
@@ -20,7 +20,7 @@ test('without a QR in 15 seconds the answer is 504, and says when no worker runs
   expect(seconds).toBeLessThan(17)
 })
 
-test('a call that waits when the process stops is answered', async () => {
+test('a waiting request gets a response when the process stops', async () => {
   const stopping = await startGateway()
   await ownShards(stopping)
   const account = await stopping.createAccount()

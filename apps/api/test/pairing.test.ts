@@ -23,7 +23,7 @@ afterAll(() => gateway.close())
 
 const alreadyConnected = { status: 409, body: { code: 'already_connected' } }
 
-// jsqr is CommonJS whose module is the function itself; its types know only `default`.
+// jsqr is CommonJS and exports the function itself, but its types declare `default`.
 const readCode = jsQR as unknown as typeof jsQR.default
 
 async function statesOf(deviceId: number) {
@@ -32,7 +32,7 @@ async function statesOf(deviceId: number) {
   return row
 }
 
-test('creates the device and returns the QR that its owner shows', async () => {
+test('creates the device and returns the QR code from its owner', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   const text = `2@${'A'.repeat(200)},key,identity,secret`
@@ -61,7 +61,7 @@ test('creates the device and returns the QR that its owner shows', async () => {
   expect(readCode(new Uint8ClampedArray(data), width, height)?.data).toBe(text)
 })
 
-test('tells the owner', async () => {
+test('notifies the owner', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   const { body } = await account.post('/create-device', { sender })
@@ -76,7 +76,7 @@ test('tells the owner', async () => {
   await commands.close()
 })
 
-test('a call while scanning returns the current QR, and wants nothing new of the owner', async () => {
+test('a request while scanning returns the current QR code and does not change the desired state', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   const first = account.post('/generate-qr', { sender })
@@ -91,7 +91,7 @@ test('a call while scanning returns the current QR, and wants nothing new of the
   expect(await statesOf(deviceId)).toEqual(before)
 })
 
-test('many calls at once make one device and get the same QR', async () => {
+test('concurrent requests create one device and return the same QR code', async () => {
   const account = await gateway.createAccount({ devices_allowed: 1 })
   const sender = randomPhone()
   const answering = Promise.all(Array.from({ length: 10 }, () => account.post('/generate-qr', { sender })))
@@ -100,7 +100,7 @@ test('many calls at once make one device and get the same QR', async () => {
     expect(answer).toMatchObject({ status: 200, body: { qr_text: 'one' } })
 })
 
-test('the device limit counts', async () => {
+test('the device limit applies', async () => {
   const account = await gateway.createAccount({ devices_allowed: 0 })
   expect(await account.post('/generate-qr', { sender: randomPhone() })).toMatchObject({
     status: 403,
@@ -108,7 +108,7 @@ test('the device limit counts', async () => {
   })
 })
 
-test('a QR of a former owner is ignored, kept or told', async () => {
+test('a QR code from a former owner is ignored, whether retained or announced', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   const { body } = await account.post('/create-device', { sender })
@@ -122,7 +122,7 @@ test('a QR of a former owner is ignored, kept or told', async () => {
 })
 
 describe('a linked device', () => {
-  test('is 409, whatever its socket does, and stays linked', async () => {
+  test('returns 409 regardless of its connection, and stays linked', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const before = await statesOf(deviceId)
     expect(await account.post('/generate-qr', { sender })).toMatchObject(alreadyConnected)
@@ -132,7 +132,7 @@ describe('a linked device', () => {
     expect(await statesOf(deviceId)).toEqual(before)
   })
 
-  test('is logged out first with force, and takes no sends from then on', async () => {
+  test('is logged out first with force and accepts no further sends', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const answering = account.post('/generate-qr', { sender, force: 'true' })
     await waitForPairing(gateway, sender)
@@ -154,7 +154,7 @@ describe('a linked device', () => {
     expect((await answering).body.qr_text).toBe('anew')
   })
 
-  test('that becomes linked while a call waits is 409', async () => {
+  test('returns 409 when it is linked during a request', async () => {
     const account = await gateway.createAccount()
     const sender = randomPhone()
     const answering = account.post('/generate-qr', { sender })
@@ -164,12 +164,12 @@ describe('a linked device', () => {
     expect(await answering).toMatchObject(alreadyConnected)
   })
 
-  test('can be paired again right after a logout, before its owner has looked', async () => {
+  test('can be paired again right after a logout, before its owner has reconciled', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     await account.post('/logout-device', { sender })
     const answering = account.post('/generate-qr', { sender })
     await waitForPairing(gateway, sender)
-    // The old link is still to be logged out: that is not forgotten.
+    // The old link still has to be logged out.
     expect(await statesOf(deviceId)).toMatchObject({
       desired: 'linked',
       link_generation: 1,
@@ -183,7 +183,7 @@ describe('a linked device', () => {
   })
 })
 
-test('a logout ends the wait, and its QR is not shown again', async () => {
+test('a logout ends the wait, and its QR code is not returned again', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   const first = account.post('/generate-qr', { sender })
@@ -199,7 +199,7 @@ test('a logout ends the wait, and its QR is not shown again', async () => {
   expect(await second).toMatchObject({ status: 504, body: { code: 'qr_timeout' } })
 })
 
-test('without Redis it is 503 at once, and nothing is wanted of the owner', async () => {
+test('returns 503 at once without Redis and does not change the desired state', async () => {
   const account = await gateway.createAccount()
   const sender = randomPhone()
   await account.post('/create-device', { sender })

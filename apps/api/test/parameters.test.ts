@@ -55,7 +55,7 @@ test.each([
   expect(parse(integer(1, 200), value)).toBe(expected)
 })
 
-test('a device id is a Postgres integer', () => {
+test('an ID is a Postgres integer', () => {
   expect(parse(recordId, 2147483647)).toBe(2147483647)
   expect(parse(recordId, 2147483648)).toBe(invalid)
   expect(parse(recordId, '9'.repeat(15))).toBe(invalid)
@@ -93,7 +93,7 @@ test.each([
 })
 
 describe('text', () => {
-  test('of megabytes is refused without a look at its characters', () => {
+  test('of megabytes is refused without counting its characters', () => {
     const long = '😀'.repeat(6_000_000)
     const iterate = vi.spyOn(String.prototype, Symbol.iterator)
     expect(parse(text(1024), long)).toBe(invalid)
@@ -139,7 +139,7 @@ describe('data URL', () => {
     await expect(parseDataUrl(url)).rejects.toMatchObject({ code: 'invalid_media' })
   })
 
-  test('of megabytes is read slice by slice, valid or not', async () => {
+  test('of megabytes is decoded in slices, valid or not', async () => {
     const bytes = randomBytes(3 * 2 ** 20 + 1)
     const base64 = bytes.toString('base64')
     const read = await parseDataUrl(`data:image/png;base64,${base64}`)

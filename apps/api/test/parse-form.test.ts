@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseForm } from '../src/http/parse-form.ts'
 
-/** Values of large forms are read in slices of this many characters. */
+/** Values of large forms are decoded in slices of this many characters. */
 const sliceChars = 2 ** 20
 
 async function expectAsUsual(form: string): Promise<void> {
   const parameters = await parseForm(Buffer.from(form))
-  // Without a comparison of megabytes in the message.
+  // Keeps megabytes out of the failure message.
   expect(JSON.stringify(parameters) === JSON.stringify([...new URLSearchParams(form)])).toBe(true)
 }
 
-describe('a large form is read as URLSearchParams reads it', () => {
+describe('a large form is decoded like URLSearchParams does', () => {
   const large = `url=${'A'.repeat(sliceChars)}`
 
   test.each([
@@ -28,7 +28,7 @@ describe('a large form is read as URLSearchParams reads it', () => {
     '&x==',
     '&x=?y',
     '&%=1',
-  ])('with %j behind it, and before it', async (rest) => {
+  ])('with %j after it and before it', async (rest) => {
     await expectAsUsual(large + rest)
     if (rest.startsWith('&')) await expectAsUsual(`${rest.slice(1)}&${large}`)
   })
@@ -44,10 +44,10 @@ describe('a large form is read as URLSearchParams reads it', () => {
     },
   )
 
-  // Node itself reads a lone percent sign beside characters that are not encoded in a way of its own.
+  // URLSearchParams treats a lone percent sign next to unencoded characters in its own way.
   const encoded = ['a', '%41', '%C3%A9', '%E2%82%AC', '%F0%9F%98%80', '+']
   test.each([[[...encoded, 'é', '😀']], [[...encoded, '%2', '%', '%zz']]])(
-    'whatever of %j stands at the place where it is cut',
+    'wherever it is cut in %j',
     async (pieces) => {
       const found = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 20 })
       await fc.assert(

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseJsonObject } from '../src/http/parse-json-object.ts'
 
-/** Long strings are read in slices of this many characters. */
+/** Long strings are decoded in slices of this many characters. */
 const sliceChars = 2 ** 20
 
 test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A'])(
-  'a long string of %s is read as JSON.parse reads it, wherever it is cut',
+  'a long string of %s is decoded like JSON.parse does, wherever it is cut',
   async (piece) => {
     for (let shift = 0; shift < 12; shift++) {
       const literal = `"${'x'.repeat(shift)}${piece.repeat(Math.ceil((sliceChars + 100) / piece.length))}"`
@@ -16,7 +16,7 @@ test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A']
   },
 )
 
-test('whatever stands at the place where a long string is cut, it is read as JSON.parse reads it', async () => {
+test('a long string is decoded like JSON.parse does, wherever it is cut', async () => {
   const escapes = fc.constantFrom(
     '\\\\',
     '\\"',
@@ -43,24 +43,30 @@ test('whatever stands at the place where a long string is cut, it is read as JSO
   )
 })
 
-test.each(['\\', '\\u12', '\\x', '\n', '\u0000'])('a long string with %j in it is no JSON', async (piece) => {
-  const cut = 'x'.repeat(sliceChars - 2)
-  for (const text of [`${cut}${piece}`, `${cut}${piece}${cut}`]) {
-    await expect(parseJsonObject(Buffer.from(`{"url":"${text}"}`))).rejects.toMatchObject({
-      code: 'malformed_json',
-    })
-  }
-})
+test.each(['\\', '\\u12', '\\x', '\n', '\u0000'])(
+  'a long string that contains %j is not valid JSON',
+  async (piece) => {
+    const cut = 'x'.repeat(sliceChars - 2)
+    for (const text of [`${cut}${piece}`, `${cut}${piece}${cut}`]) {
+      await expect(parseJsonObject(Buffer.from(`{"url":"${text}"}`))).rejects.toMatchObject({
+        code: 'malformed_json',
+      })
+    }
+  },
+)
 
-test.each([0x80, 0xff, 0xc3, 0xf0])('a long string with the byte %i alone in it is no text', async (byte) => {
-  for (const place of [100, sliceChars - 1, sliceChars]) {
-    const bytes = Buffer.from(`{"url":"${'x'.repeat(sliceChars + 100)}"}`)
-    bytes[place] = byte
-    await expect(parseJsonObject(bytes)).rejects.toMatchObject({ code: 'malformed_json' })
-  }
-})
+test.each([0x80, 0xff, 0xc3, 0xf0])(
+  'a long string with a single byte %i is not valid UTF-8',
+  async (byte) => {
+    for (const place of [100, sliceChars - 1, sliceChars]) {
+      const bytes = Buffer.from(`{"url":"${'x'.repeat(sliceChars + 100)}"}`)
+      bytes[place] = byte
+      await expect(parseJsonObject(bytes)).rejects.toMatchObject({ code: 'malformed_json' })
+    }
+  },
+)
 
-test('a long string keeps the byte order mark that it begins with', async () => {
+test('a long string keeps a leading byte order mark', async () => {
   const text = `\ufeff${'x'.repeat(sliceChars)}`
   expect((await parseJsonObject(Buffer.from(JSON.stringify({ url: text }))))[0]?.[1] === text).toBe(true)
 })

@@ -3,7 +3,7 @@ import type { Command } from '@wagate/shared/commands'
 import { type Gateway, ownShards, showQr } from './gateway.ts'
 
 /**
- * Plays a worker to whom everything succeeds at once: QR codes are shown and messages are sent. From now on all new
+ * Plays a worker that succeeds at once: it shows QR codes and sends messages. From now on all new
  * devices are in one shard, so that one consumer of commands is enough.
  */
 export async function playWorker(

@@ -12,21 +12,21 @@ afterAll(() => gateway.close())
 
 const number = '4915199999999'
 
-test('refuses what goes beyond the limit of a sender, until fewer wait', async () => {
+test('refuses messages beyond the limit of a sender until fewer are waiting', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   const send = (fields: Record<string, unknown> = {}) =>
     account.post('/send-message', { sender, number, message: 'x', ...fields })
   let accepted = 0
   let refused = await send({ idempotency_key: 'key 0' })
   while (refused.status === 200) refused = await send({ idempotency_key: `key ${++accepted}` })
-  // What is accepted while the database counts may be counted twice for a moment.
+  // Messages accepted during a count may be counted twice for a moment.
   expect(accepted).toBeGreaterThan(limit - 5)
   expect(accepted).toBeLessThanOrEqual(limit)
   expect(refused).toMatchObject({ status: 429, body: { code: 'queue_full' } })
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
   expect(await storedOf(account)).toHaveLength(accepted)
 
-  // A repetition adds nothing, and is answered as before.
+  // A replay adds nothing and returns the first response.
   const repeated = await send({ idempotency_key: 'key 0' })
   expect(repeated.status).toBe(200)
   expect(repeated.headers.get('idempotent-replayed')).toBe('true')
@@ -39,7 +39,7 @@ test('refuses what goes beyond the limit of a sender, until fewer wait', async (
   await vi.waitFor(async () => expect((await send()).status).toBe(200), { timeout: 10_000, interval: 200 })
 })
 
-test('sees what waited before the API started, and what other replicas accept', async () => {
+test('counts messages from before the start and from other replicas', async () => {
   const { account, sender, deviceId } = await createSender(gateway)
   const send = () => account.post('/send-message', { sender, number, message: 'x' })
   expect((await send()).status).toBe(200)

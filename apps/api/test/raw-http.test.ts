@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-describe('what never reaches the app', () => {
+describe('a request that never reaches the app', () => {
   const ok = 'GET /user-info HTTP/1.1\r\n'
 
   test.each([
@@ -45,7 +45,7 @@ describe('what never reaches the app', () => {
       'missing_api_key',
     ],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400, 'invalid_parameter'],
-  ])('%s is answered in JSON', async (_, request, status, code) => {
+  ])('gets a JSON response: %s', async (_, request, status, code) => {
     const { head, body } = await rawRequest(request)
     expect(head.split(' ')[1]).toBe(String(status))
     for (const header of [
@@ -61,7 +61,7 @@ describe('what never reaches the app', () => {
   })
 })
 
-test('a connection can be used again after a body that was too large', async () => {
+test('a connection can be reused after an oversized body', async () => {
   const { apiKey } = await gateway.createAccount()
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname).setEncoding('utf8')
@@ -75,13 +75,13 @@ test('a connection can be used again after a body that was too large', async () 
     ' 413 ',
   )
   expect(await ask(`${head}\r\nContent-Length: 81920\r\n\r\n${' '.repeat(81_920)}`)).toContain(' 413 ')
-  // The server would close it after half a second.
+  // The server would close the connection after half a second.
   await delay(700)
   expect(await ask(`${head}\r\nContent-Length: 2\r\n\r\n{}`)).toContain(' 200 ')
   socket.destroy()
 })
 
-test('1,000 broken requests over sockets are answered in JSON, or their connection is closed', async () => {
+test('1,000 broken requests over sockets get a JSON response or a closed connection', async () => {
   const names = fc.constantFrom(
     'Host',
     'Content-Length',
@@ -173,7 +173,7 @@ test('1,000 broken requests over sockets are answered in JSON, or their connecti
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 20, maxLength: 20 }), async (texts) => {
       const answers = await Promise.all(texts.map(rawAnswer))
-      // Several, where a client did not wait for the first.
+      // Pipelined requests get several responses.
       for (const answer of answers.flatMap((text) =>
         text === '' ? [] : text.split(/(?=HTTP\/1\.1 \d{3} )/),
       )) {

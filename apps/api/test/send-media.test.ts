@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, ownShards, randomPhone, startGateway, storedOf } from './gateway.ts'
+import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -13,7 +14,7 @@ const number = '4915199999999'
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 
 describe('send-media', () => {
-  test('takes an http URL as it is', async () => {
+  test('accepts an http URL unchanged', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const url = 'https://example.com/a%20b.pdf?x=1'
     const given = { sender, number, type: 'document', url, caption: 'Invoice', filename: 'invoice.pdf' }
@@ -35,7 +36,7 @@ describe('send-media', () => {
     expect(row?.filename).toBe('invoice.pdf')
   })
 
-  test('keeps the bytes of a data: URL and shows only their type', async () => {
+  test('stores the bytes of a data: URL and shows only their type', async () => {
     const { account, sender } = await createSender(gateway)
     const { body } = await account.post('/send-media', {
       sender,
@@ -50,10 +51,10 @@ describe('send-media', () => {
     expect(await storedOf(account)).toMatchObject([{ url: 'data:image/png', type: 'image', caption: null }])
   })
 
-  test('stores a large file whole, and leaves no parts of it behind, accepted, repeated or refused', async () => {
+  test('stores a large file completely and leaves no parts behind, whether accepted, replayed or refused', async () => {
     const { account, sender } = await createSender(gateway)
     const bytes = randomBytes(3 * 2 ** 20 + 1)
-    // As PHP writes it.
+    // PHP escapes slashes in JSON.
     const base64 = bytes.toString('base64').replaceAll('/', '\\/')
     const given = { number, type: 'document' }
     const send = (sender: string, more = {}) =>
@@ -76,7 +77,7 @@ describe('send-media', () => {
     await vi.waitFor(async () => expect(await parts()).toHaveLength(0))
   })
 
-  test('takes a document of any type, the claimed one where bytes say nothing', async () => {
+  test('accepts documents of any type, with the claimed type if none is detected', async () => {
     const { account, sender } = await createSender(gateway)
     const base64 = Buffer.from('just text').toString('base64')
     for (const [claimed, mime] of [
@@ -95,7 +96,7 @@ describe('send-media', () => {
     }
   })
 
-  test('takes an image of 15 MB in the body and refuses one of 17 MB', async () => {
+  test('accepts an image of 15 MB in the body and refuses one of 17 MB', async () => {
     const { account, sender } = await createSender(gateway)
     const send = (bytes: number) => {
       const image = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(bytes)])
@@ -111,7 +112,7 @@ describe('send-media', () => {
     expect(await send(20 * 2 ** 20)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
   })
 
-  test('an equal data: URL under one key is one message', async () => {
+  test('equal data: URLs with one key are one message', async () => {
     const { account, sender } = await createSender(gateway)
     const given = { sender, number, type: 'image', url: `data:image/png;base64,${png}`, idempotency_key: 'k' }
     const answers = await Promise.all(Array.from({ length: 10 }, () => account.post('/send-media', given)))
@@ -122,7 +123,7 @@ describe('send-media', () => {
     expect(await account.post('/send-media', { ...given, url })).toMatchObject({ status: 422 })
   })
 
-  test('without a linked sender keeps no bytes', async () => {
+  test('stores no bytes without a linked sender', async () => {
     const account = await gateway.createAccount()
     const sender = randomPhone()
     await account.post('/create-device', { sender })
@@ -133,42 +134,7 @@ describe('send-media', () => {
     ).toHaveLength(0)
   })
 
-  test.each([
-    [{ type: 'gif' }, 'invalid_parameter'],
-    [{ url: 'example.com/x.png' }, 'invalid_parameter'],
-    [{ url: 'https://' }, 'invalid_parameter'],
-    [{ url: `https://example.com/${'x'.repeat(8200)}` }, 'invalid_parameter'],
-    [{ caption: 'x'.repeat(1025) }, 'invalid_parameter'],
-    [{ filename: '' }, 'invalid_parameter'],
-    [{ url: 'data:image/png,abc' }, 'invalid_media'],
-    [{ url: 'data:image/png' }, 'invalid_media'],
-    [{ url: 'data:' }, 'invalid_media'],
-    [{ url: 'data:,' }, 'invalid_media'],
-    [{ url: 'data:image/png;base64' }, 'invalid_media'],
-    [{ url: 'data:image/png;base64,' }, 'invalid_media'],
-    [{ url: `data:image/png;base64;base64,${png}` }, 'invalid_media'],
-    [{ url: `data:image/png;charset=utf-8;base64,${png}` }, 'invalid_media'],
-    [{ url: `data:base64,${png}` }, 'invalid_media'],
-    [{ url: `data:image/png;${'x'.repeat(300)};base64,${png}` }, 'invalid_media'],
-    [{ url: `data:${'x'.repeat(300)};base64,${png}` }, 'invalid_media'],
-    [{ url: 'data:image/png;base64,!!!!' }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${png.slice(0, -1)}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${png}=` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${png}====` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,AA==${png}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${png.slice(0, 40)}\n${png.slice(40)}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64, ${png}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${png.slice(0, 8)}-_-_${png.slice(12)}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${png.slice(0, 8)}%2B00${png.slice(12)}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${Buffer.from('<svg></svg>').toString('base64')}` }, 'invalid_media'],
-    [{ url: `data:image/png;base64,${Buffer.from('<html></html>').toString('base64')}` }, 'invalid_media'],
-    [
-      { url: `data:image/png;base64,${Buffer.from('GIF89a\x01\0\x01\0').toString('base64')}` },
-      'invalid_media',
-    ],
-    [{ type: 'video', url: `data:video/mp4;base64,${png}` }, 'invalid_media'],
-    [{ type: 'audio', url: `data:audio/mpeg;base64,${png}` }, 'invalid_media'],
-  ])('refuses case %#', async (wrong, code) => {
+  async function expectRefused(wrong: object, code: string): Promise<void> {
     const { account, sender } = await createSender(gateway)
     const right = { sender, number, type: 'image', url: 'https://example.com/x.png' }
     expect(await account.post('/send-media', { ...right, ...wrong })).toMatchObject({
@@ -176,7 +142,48 @@ describe('send-media', () => {
       body: { code },
     })
     expect(await storedOf(account)).toEqual([])
-  })
+  }
+
+  test.each(
+    [
+      { type: 'gif' },
+      { url: 'example.com/x.png' },
+      { url: 'https://' },
+      { url: `https://example.com/${'x'.repeat(8200)}` },
+      { caption: 'x'.repeat(1025) },
+      { filename: '' },
+    ].map(titled),
+  )('refuses %s', (_, wrong) => expectRefused(wrong, 'invalid_parameter'))
+
+  test.each(
+    [
+      { url: 'data:image/png,abc' },
+      { url: 'data:image/png' },
+      { url: 'data:' },
+      { url: 'data:,' },
+      { url: 'data:image/png;base64' },
+      { url: 'data:image/png;base64,' },
+      { url: `data:image/png;base64;base64,${png}` },
+      { url: `data:image/png;charset=utf-8;base64,${png}` },
+      { url: `data:base64,${png}` },
+      { url: `data:image/png;${'x'.repeat(300)};base64,${png}` },
+      { url: `data:${'x'.repeat(300)};base64,${png}` },
+      { url: 'data:image/png;base64,!!!!' },
+      { url: `data:image/png;base64,${png.slice(0, -1)}` },
+      { url: `data:image/png;base64,${png}=` },
+      { url: `data:image/png;base64,${png}====` },
+      { url: `data:image/png;base64,AA==${png}` },
+      { url: `data:image/png;base64,${png.slice(0, 40)}\n${png.slice(40)}` },
+      { url: `data:image/png;base64, ${png}` },
+      { url: `data:image/png;base64,${png.slice(0, 8)}-_-_${png.slice(12)}` },
+      { url: `data:image/png;base64,${png.slice(0, 8)}%2B00${png.slice(12)}` },
+      { url: `data:image/png;base64,${Buffer.from('<svg></svg>').toString('base64')}` },
+      { url: `data:image/png;base64,${Buffer.from('<html></html>').toString('base64')}` },
+      { url: `data:image/png;base64,${Buffer.from('GIF89a\x01\0\x01\0').toString('base64')}` },
+      { type: 'video', url: `data:video/mp4;base64,${png}` },
+      { type: 'audio', url: `data:audio/mpeg;base64,${png}` },
+    ].map(titled),
+  )('refuses the file of %s', (_, wrong) => expectRefused(wrong, 'invalid_media'))
 
   test.each([
     'ftp://example.com/x',
@@ -208,7 +215,7 @@ describe('send-media', () => {
     expect(await storedOf(account)).toEqual([])
   })
 
-  test('names what is missing', async () => {
+  test('names the missing parameters', async () => {
     const { account, sender } = await createSender(gateway)
     expect(await account.post('/send-media', { sender, number })).toMatchObject({
       status: 400,

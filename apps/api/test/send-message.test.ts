@@ -9,6 +9,7 @@ import {
   startGateway,
   storedOf,
 } from './gateway.ts'
+import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -20,7 +21,7 @@ afterAll(() => gateway.close())
 const number = '4915199999999'
 
 describe('send-message', () => {
-  test('stores the message, tells the owner and answers queued', async () => {
+  test('stores the message, notifies the owner and returns queued', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const commands = await recordCommands(gateway, deviceId)
     const { status, body } = await account.post('/send-message', {
@@ -57,7 +58,7 @@ describe('send-message', () => {
     })
   })
 
-  test('by GET and by form does the same', async () => {
+  test('works the same by GET and with a form', async () => {
     const { account, sender } = await createSender(gateway)
     const given = { sender, number, message: 'a+b & ü' }
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -73,7 +74,7 @@ describe('send-message', () => {
     expect((await storedOf(account)).map(({ message }) => message)).toEqual(['a+b & ü', 'a+b & ü'])
   })
 
-  test('is accepted while the socket is away, and refused when the device is not linked', async () => {
+  test('is accepted while the sender is disconnected and refused when it is not linked', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const send = () => account.post('/send-message', { sender, number, message: 'x' })
     const notConnected = { status: 409, body: { code: 'sender_not_connected' } }
@@ -81,7 +82,7 @@ describe('send-message', () => {
       UPDATE devices SET connection = 'offline', offline_since = now() - interval '1 day' WHERE id = ${deviceId}`
     expect(await send()).toMatchObject({ status: 200 })
     await account.post('/logout-device', { sender })
-    // Its credentials are still there: the owner has not looked yet.
+    // Its credentials still exist, because the owner has not reconciled yet.
     expect(await send()).toMatchObject(notConnected)
     const fresh = randomPhone()
     await account.post('/create-device', { sender: fresh })
@@ -91,7 +92,7 @@ describe('send-message', () => {
     expect(await storedOf(account)).toHaveLength(1)
   })
 
-  test('of a sender that WhatsApp keeps away is refused with the reason, and stores nothing', async () => {
+  test('is refused with the reason and stores nothing when WhatsApp blocks the sender', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const given = { sender, number, message: 'x', idempotency_key: 'once' }
     const [first] = [await account.post('/send-message', given)]
@@ -109,7 +110,7 @@ describe('send-message', () => {
           body: { code: 'sender_blocked', error: expect.stringContaining(`(${reason})`) },
         })
       }
-      // What was accepted before stays accepted.
+      // A replay of an accepted message still succeeds.
       const repeated = await account.post('/send-message', given)
       expect(repeated).toMatchObject({ status: 200, body: { message_id: first?.body.message_id } })
     }
@@ -120,7 +121,7 @@ describe('send-message', () => {
     expect(again).toMatchObject({ status: 200, body: { status: 'queued' } })
   })
 
-  test('of a sender that may come back is accepted, with a warning once it is away for longer than the grace', async () => {
+  test('is accepted while the sender may reconnect, with a warning after the grace period', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const send = async (reason: string, away: string) => {
       await gateway.db.$client`
@@ -137,7 +138,7 @@ describe('send-message', () => {
     }
   })
 
-  test('of an unknown sender is 404', async () => {
+  test('returns 404 for an unknown sender', async () => {
     const account = await gateway.createAccount()
     expect(
       await account.post('/send-message', { sender: randomPhone(), number, message: 'x' }),
@@ -147,21 +148,23 @@ describe('send-message', () => {
     })
   })
 
-  test.each([
-    { message: '' },
-    { message: 'x'.repeat(4097) },
-    { message: 5 },
-    { message: 'a\0b' },
-    { number: '12' },
-    { number: '4915199999999@g.us' },
-    { wait: 26 },
-    { wait: 'long' },
-    { send_at: 'tomorrow' },
-    { send_at: '2020-01-01T00:00:00Z' },
-    { send_at: new Date(Date.now() + 31 * 86_400_000).toISOString() },
-    { idempotency_key: '' },
-    { idempotency_key: 'x'.repeat(256) },
-  ])('refuses case %#', async (wrong) => {
+  test.each(
+    [
+      { message: '' },
+      { message: 'x'.repeat(4097) },
+      { message: 5 },
+      { message: 'a\0b' },
+      { number: '12' },
+      { number: '4915199999999@g.us' },
+      { wait: 26 },
+      { wait: 'long' },
+      { send_at: 'tomorrow' },
+      { send_at: '2020-01-01T00:00:00Z' },
+      { send_at: new Date(Date.now() + 31 * 86_400_000).toISOString() },
+      { idempotency_key: '' },
+      { idempotency_key: 'x'.repeat(256) },
+    ].map(titled),
+  )('refuses %s', async (_, wrong) => {
     const { account, sender } = await createSender(gateway)
     const given = { sender, number, message: 'x', ...wrong }
     expect(await account.post('/send-message', given)).toMatchObject({
@@ -171,14 +174,14 @@ describe('send-message', () => {
     expect(await storedOf(account)).toEqual([])
   })
 
-  test('takes 4,096 emoji', async () => {
+  test('accepts 4,096 emoji', async () => {
     const { account, sender } = await createSender(gateway)
     expect((await account.post('/send-message', { sender, number, message: '😀'.repeat(4096) })).status).toBe(
       200,
     )
   })
 
-  test('with send_at is scheduled', async () => {
+  test('is scheduled with send_at', async () => {
     const { account, sender } = await createSender(gateway)
     const send_at = new Date(Date.now() + 86_400_000).toISOString()
     const { body } = await account.post('/send-message', { sender, number, message: 'later', send_at })
@@ -186,7 +189,7 @@ describe('send-message', () => {
     expect(await storedOf(account)).toMatchObject([{ status: 'scheduled', message: 'later' }])
   })
 
-  test('keeps the order of what comes at once, and accepts all of it', async () => {
+  test('accepts all concurrent messages and keeps their order', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const messages = Array.from({ length: 300 }, (_, n) => `message ${n}`)
     const answers = await Promise.all(
@@ -204,7 +207,7 @@ describe('send-message', () => {
     expect(last.map(({ body }) => body)).toEqual(['three', 'two', 'one'])
   })
 
-  test('of many accounts at once stays with each account', async () => {
+  test('keeps concurrent messages of many accounts apart', async () => {
     const senders = await Promise.all(Array.from({ length: 5 }, () => createSender(gateway)))
     const stranger = await gateway.createAccount()
     const answers = await Promise.all(
@@ -224,69 +227,4 @@ describe('send-message', () => {
       expect(stored.every((message) => message.sender === sender && message.message !== 'stolen')).toBe(true)
     }
   })
-})
-
-describe('wait', () => {
-  test('holds the answer until the message is sent', async () => {
-    const { account, sender, deviceId } = await createSender(gateway)
-    const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
-    const messageId = await settle(deviceId, { status: 'sent' })
-    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
-    expect(await answering).toMatchObject({ status: 200, body: { message_id: messageId, status: 'sent' } })
-  })
-
-  test('answers a failure with 200, its status and its reason, even if no event comes', async () => {
-    const { account, sender, deviceId } = await createSender(gateway)
-    const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
-    await settle(deviceId, { status: 'failed', code: 'recipient_not_on_whatsapp', error: 'Not there.' })
-    expect(await answering).toMatchObject({
-      status: 200,
-      body: { ok: true, status: 'failed', error: 'Not there.', error_code: 'recipient_not_on_whatsapp' },
-    })
-  })
-
-  test('ends with the newest status when the time is up', async () => {
-    const { account, sender } = await createSender(gateway)
-    const answer = await account.post('/send-message', { sender, number, message: 'x', wait: 1 })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'queued' } })
-  })
-
-  test('is honoured by a repetition, which sees what became of the first', async () => {
-    const { account, sender, deviceId } = await createSender(gateway)
-    const given = { sender, number, message: 'x', idempotency_key: 'k' }
-    const first = await account.post('/send-message', given)
-    expect(first.body.status).toBe('queued')
-    const repeating = account.post('/send-message', { ...given, wait: 20 })
-    await someoneListens(deviceId)
-    const messageId = await settle(deviceId, { status: 'sent' })
-    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
-    const repeated = await repeating
-    expect(repeated.body).toEqual({ ...first.body, status: 'sent' })
-    expect(repeated.headers.get('idempotent-replayed')).toBe('true')
-  })
-
-  test('is ignored with send_at: the answer does not see what becomes of the message', async () => {
-    const { account, sender, deviceId } = await createSender(gateway)
-    const send_at = new Date(Date.now() + 86_400_000).toISOString()
-    const answering = account.post('/send-message', { sender, number, message: 'x', send_at, wait: 20 })
-    const messageId = await settle(deviceId, { status: 'sent' })
-    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
-    expect((await answering).body).toMatchObject({ message_id: messageId, status: 'scheduled' })
-  })
-
-  /** Redis answers a PUBLISH with the number of those who heard it. */
-  async function someoneListens(deviceId: number) {
-    const publish = ['PUBLISH', `wa:device:${deviceId}`, '{}']
-    await vi.waitFor(async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']))
-  }
-
-  async function settle(deviceId: number, given: { status: string; code?: string; error?: string }) {
-    return vi.waitFor(async () => {
-      const [row] = await gateway.db.$client<{ id: string }[]>`
-        UPDATE messages SET status = ${given.status}, error_code = ${given.code ?? null}, error = ${given.error ?? null}
-        WHERE device_id = ${deviceId} RETURNING id`
-      if (!row) throw new Error('There is no message yet')
-      return row.id
-    })
-  }
 })

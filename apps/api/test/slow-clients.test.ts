@@ -17,7 +17,7 @@ afterAll(() => {
   server.close()
 })
 
-/** What a client gets that sends one character every 20 ms and never comes to an end. */
+/** What a client receives that sends one character every 20 ms and never finishes. */
 async function drip(beginning: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   let answer = ''
@@ -32,13 +32,13 @@ async function drip(beginning: string): Promise<string> {
   return answer
 }
 
-describe('a client that never comes to an end', () => {
+describe('a client that never finishes its request', () => {
   test.each([
     ['its first line', 'GET /'],
     ['its headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-Long: '],
     ['its body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n'],
     ['its chunks', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n'],
-  ])('of %s is answered in JSON and cut off', async (_, beginning) => {
+  ])('gets a JSON response and is disconnected: %s', async (_, beginning) => {
     const answer = await drip(beginning)
     const [head = '', body = ''] = answer.split('\r\n\r\n')
     expect(head).toMatch(/^HTTP\/1.1 408 /)
@@ -46,12 +46,12 @@ describe('a client that never comes to an end', () => {
     expect(JSON.parse(body)).toMatchObject({ ok: false, code: 'request_timeout' })
   })
 
-  test('without a word is cut off', async () => {
+  test('is disconnected when it sends nothing', async () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume()
     await once(socket, 'close')
   })
 
-  test('does not cut off others', async () => {
+  test('does not affect other clients', async () => {
     const slow = drip('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n')
     const { port } = server.address() as AddressInfo
     const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'abc' })
@@ -60,7 +60,7 @@ describe('a client that never comes to an end', () => {
   })
 })
 
-test('a connection beyond CONNECTIONS_MAX is closed without an answer, and the others are answered', async () => {
+test('a connection beyond CONNECTIONS_MAX is closed without a response, and the others are served', async () => {
   const gateway = await startGateway({ CONNECTIONS_MAX: '2' })
   try {
     const ask = (connection: string) => {

@@ -5,8 +5,8 @@ import { createSender, type Gateway, randomPhone, startGateway } from './gateway
 import { playWorker } from './player.ts'
 
 /**
- * The ten operations as every client of such a gateway knows them: nothing here is read from the product, so that
- * a name, a method or a parameter which changes is seen.
+ * The ten operations that existing clients rely on. Nothing here is read from the product, so that
+ * a changed name, method or parameter is detected.
  */
 let gateway: Gateway
 let player: Awaited<ReturnType<typeof playWorker>>
@@ -23,9 +23,9 @@ type Own = { sender: string; device_id: number }
 type Specified = {
   path: string
   methods: ('GET' | 'POST')[]
-  /** Asked anew for every request. */
+  /** Created for every request. */
   parameters(own: Own): Record<string, string | number>
-  /** What must be in the answer. */
+  /** Fields that the response must contain. */
   answer: Record<string, unknown>
 }
 
@@ -123,7 +123,7 @@ describe.each(operations)('$path', ({ path, methods, parameters, answer }) => {
     ),
   )
 
-  test.each(ways)('is done by $method $url with the $credential', async ({ method, url, credential }) => {
+  test.each(ways)('works by $method $url with the $credential', async ({ method, url, credential }) => {
     const { account, sender, deviceId } = await createSender(gateway, { role: 'ADMIN', devices_allowed: 5 })
     const given = parameters({ sender, device_id: deviceId })
     const { body, status } = await ask(makeClient(gateway.url), {

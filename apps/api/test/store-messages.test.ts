@@ -14,7 +14,7 @@ afterAll(() => gateway.close())
 
 const limits = { mediaBytesMax: 2 ** 30 }
 
-test('one bad row of a batch fails alone, the others keep their order', async () => {
+test('an invalid row of a batch fails alone, and the others keep their order', async () => {
   const bodies = ['one', 'two', 'bad \0 row', 'three', 'four']
   const outcomes = await storeMessages(
     gateway.db,
@@ -33,7 +33,7 @@ test('one bad row of a batch fails alone, the others keep their order', async ()
   expect(rows.map(({ body }) => body)).toEqual(['one', 'two', 'three', 'four'])
 })
 
-test('who was answered meanwhile is not stored, its twin is', async () => {
+test('a request that has timed out is not stored, but its duplicate is', async () => {
   const idempotency = {
     operation: 'send-message',
     key: 'k',
@@ -45,7 +45,7 @@ test('who was answered meanwhile is not stored, its twin is', async () => {
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted', 'replayed'])
 })
 
-test('nothing to store needs no statement', async () => {
+test('an empty batch needs no statement', async () => {
   const gone = { ...arrival({}), deadline: { isOver: true } }
   expect(await storeMessages(gateway.db, [gone], limits)).toMatchObject([{ outcome: 'failed' }])
 })

@@ -24,10 +24,10 @@ beforeAll(async () => {
   gateway = await startGateway()
   api = await startReplica(gateway)
   ask = makeInProcessClient(api)
-  // Bad keys are counted for each address, and all of these come from one.
+  // Invalid keys are counted per address, and all of these come from one.
   limitedApi = await startReplica(gateway, { ...defaultLimits, LIMIT_FAILED_KEYS_PER_MINUTE: '0' })
   limited = makeSocketClient(limitedApi.url)
-  // Messages stay queued: when they would be sent is not the same in two runs.
+  // Messages stay queued, because their send times differ between runs.
   player = await playWorker(gateway, { sends: false })
 })
 afterAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** What names a thing of an account, and how something is named that no account has. */
+/** Parameters that identify a resource of an account, with values that identify none. */
 const unknownOf: Record<string, () => string> = {
   sender: randomPhone,
   number: randomPhone,
@@ -50,7 +50,7 @@ const unknownOf: Record<string, () => string> = {
   user_id: () => String(2 ** 31 - 2),
   key_id: () => String(2 ** 31 - 2),
 }
-/** Texts that an account writes down for itself. */
+/** Free text of an account. */
 const namesNothing = ['cms_id']
 
 const identified = operations.flatMap((operation) =>
@@ -62,8 +62,8 @@ const identified = operations.flatMap((operation) =>
     .map((parameter) => ({ operation, parameter, name: operation.name })),
 )
 
-describe('what belongs to another account looks exactly like what nobody has', () => {
-  test.each(identified)('$parameter of $name, however it is asked', async ({ operation, parameter }) => {
+describe('resources of another account look exactly like ones that do not exist', () => {
+  test.each(identified)('$parameter of $name, by every method', async ({ operation, parameter }) => {
     const unknown = unknownOf[parameter]
     if (!unknown) throw new Error(`Say in tenancy.test.ts what a ${parameter} is that no account has.`)
     const sender = randomPhone()
@@ -99,7 +99,7 @@ function waysOf({ methods }: Operation): Way[] {
   )
 }
 
-/** The example of the operation, with the tenant's own things and the one in question. */
+/** The example of the operation with the tenant's own values and the one under test. */
 function requestOf(
   operation: Operation,
   { key, values }: Tenant,
@@ -132,8 +132,8 @@ function requestOf(
   }
 }
 
-test('whatever one tenant does, another is answered as if it were alone', async () => {
-  // Waiting for what is not sent only takes time.
+test('nothing that one tenant does changes the responses of another', async () => {
+  // Messages are never sent here, so waiting would only take time.
   const quick = requests.filter(({ query, body }) => !/\bwait\b/.test(`${formOf(query)} ${body}`))
   const scripts = fc.record({
     script: fc.array(quick, { minLength: 8, maxLength: 8 }),
@@ -151,7 +151,7 @@ test('whatever one tenant does, another is answered as if it were alone', async 
       for (const [index, request] of [...script, ...readAll].entries()) {
         const expected = ofAlone.simplify(await limited.ask(fillIn(request, keysOf(alone))))
         const [disturbance, isAimed] = meanwhile[index] ?? []
-        // Half of the time with what is the other's: its sender, its devices, its messages, its idempotency keys.
+        // Half of the requests use the sender, devices, messages and idempotency keys of the other tenant.
         const aim = keysOf(isAimed ? { ...watched, key: busy.key } : busy)
         if (disturbance) await limited.ask(fillIn(disturbance, aim))
         const seen = ofWatched.simplify(await limited.ask(fillIn(request, keysOf(watched))))
@@ -162,7 +162,7 @@ test('whatever one tenant does, another is answered as if it were alone', async 
   )
 }, 120_000)
 
-/** At the end of every script, so that a disturbance is seen which nothing in the script looks at. */
+/** Runs at the end of every script, to detect side effects that the script does not read. */
 const readAll: GeneratedRequest[] = ['/user-info', '/devices', '/messages', '/keys'].map((path) => ({
   method: 'GET',
   path,

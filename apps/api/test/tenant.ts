@@ -5,10 +5,10 @@ import { sendMessage } from '../src/operations/send-message.ts'
 import { type Gateway, linkDevice, randomPhone } from './gateway.ts'
 import type { InProcessClient } from './in-process.ts'
 
-/** An account, and a value of its own for every parameter that has one. */
+/** An account with its own value for every parameter that identifies a resource. */
 export type Tenant = { key: string; values: Record<string, string> }
 
-/** With a linked sender, a message that is sent later, a spare key and an idempotency key that was used. */
+/** With a linked sender, a scheduled message, a spare key and a used idempotency key. */
 export async function createTenant(
   gateway: Gateway,
   ask: InProcessClient,
@@ -25,7 +25,7 @@ export async function createTenant(
   const idempotency_key = randomUUID()
   const send_at = new Date(Date.now() + 86_400_000).toISOString()
   const message = { ...sendMessage.example.given, sender, number }
-  // A request like the example is a repetition of this one.
+  // A request like the example replays this one.
   await post('/send-message', { ...message, idempotency_key })
   const { message_id } = await post('/send-message', { ...message, send_at })
   const spare = makeNewKey('spare').key

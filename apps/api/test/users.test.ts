@@ -25,7 +25,7 @@ afterAll(async () => {
 type User = Record<string, unknown> & { user_id: number }
 
 describe('users', () => {
-  test('lists the accounts with what they use and may use, newest first, in pages', async () => {
+  test('lists the accounts with their usage and limits, newest first, in pages', async () => {
     const made = [
       await gateway.createAccount({ devices_allowed: 3, expiry: '2099-01-01T00:00:00Z' }),
       await gateway.createAccount({ role: 'ADMIN' }),
@@ -62,7 +62,7 @@ describe('users', () => {
     })
   })
 
-  test('and update-user are for an ADMIN only', async () => {
+  test('and update-user require an ADMIN', async () => {
     const account = await gateway.createAccount()
     const mine = { user_id: account.userId, role: 'ADMIN', devices_allowed: 1000, expiry: 'never' }
     for (const answer of [await account.get('/users'), await account.post('/update-user', mine)]) {
@@ -71,14 +71,14 @@ describe('users', () => {
     expect((await account.get('/user-info')).body).toMatchObject({ level: 'USER', devices_allowed: 10 })
   })
 
-  test('are not shown to an ADMIN whose account has expired', async () => {
+  test('are not returned to an ADMIN whose account has expired', async () => {
     const admin = await gateway.createAccount({ role: 'ADMIN', expiry: '2020-01-01T00:00:00Z' })
     expect(await admin.get('/users')).toMatchObject({ status: 403, body: { code: 'account_expired' } })
   })
 })
 
 describe('update-user', () => {
-  test('changes role, devices and expiry, and nothing that was not given', async () => {
+  test('changes only the given ones of role, devices and expiry', async () => {
     const { userId } = await gateway.createAccount()
     const update = async (fields: Record<string, unknown>) =>
       (await gateway.admin.post('/update-user', { user_id: userId, ...fields })).body
@@ -97,11 +97,11 @@ describe('update-user', () => {
     expect(await update({ expiry: 'never' })).toMatchObject({ expiry: null, user_id: userId })
   })
 
-  test('is felt in every process: role, expiry and devices', async () => {
+  test('takes effect in every process: role, expiry and devices', async () => {
     const account = await gateway.createAccount({ role: 'ADMIN' })
     const everywhere = [gateway.url, replica.url].map((url) => makeClient(url, account.apiKey))
     const felt = async (path: string, status: number, fields: Record<string, unknown>) => {
-      // Now it is cached everywhere, for longer than this waits.
+      // The account is now cached everywhere, for longer than the wait below.
       for (const client of everywhere) await client.get('/user-info')
       await gateway.admin.post('/update-user', { user_id: account.userId, ...fields })
       for (const client of everywhere) {
@@ -120,7 +120,7 @@ describe('update-user', () => {
     await felt(`/create-device?sender=${randomPhone()}`, 403, { devices_allowed: 1 })
   })
 
-  test('sets the pace of senders, which may be slower and never faster', async () => {
+  test('sets the pacing of senders, which may be slower but never faster', async () => {
     const { account, sender: paced } = await createSender(gateway)
     const sender = randomPhone()
     await account.post('/create-device', { sender })
@@ -171,7 +171,7 @@ describe('update-user', () => {
     })
   })
 
-  test('tells the owners of the senders when their pace changes, and only then', async () => {
+  test('notifies the owners of the senders when the pacing changes, and only then', async () => {
     const { account, deviceId } = await createSender(gateway)
     const commands = await recordCommands(gateway, deviceId)
     try {
@@ -202,7 +202,7 @@ describe('update-user', () => {
     })
   })
 
-  test('refuses to change nothing', async () => {
+  test('refuses a request without changes', async () => {
     const { userId } = await gateway.createAccount()
     expect(await gateway.admin.post('/update-user', { user_id: userId })).toMatchObject({
       status: 400,
@@ -210,7 +210,7 @@ describe('update-user', () => {
     })
   })
 
-  test('says when there is no such account', async () => {
+  test('returns 404 for an unknown account', async () => {
     expect(await gateway.admin.post('/update-user', { user_id: 2 ** 31 - 1, role: 'USER' })).toMatchObject({
       status: 404,
       body: { code: 'user_not_found' },
@@ -218,7 +218,7 @@ describe('update-user', () => {
   })
 })
 
-test('one ADMIN who can act is always left, also when all demote each other at once', async () => {
+test('one active ADMIN always remains, even when all demote each other concurrently', async () => {
   const alone = await startGateway()
   try {
     const { body } = await alone.admin.get('/user-info')
@@ -229,7 +229,7 @@ test('one ADMIN who can act is always left, also when all demote each other at o
     const past = { user_id: body.id, expiry: '2020-01-01T00:00:00Z' }
     expect(await alone.admin.post('/update-user', past)).toMatchObject(refused)
 
-    // One whose account has expired is no help.
+    // An ADMIN whose account has expired does not count as active.
     await alone.createAccount({ role: 'ADMIN', expiry: '2020-01-01T00:00:00Z' })
     expect(await demote(alone.admin, body.id)).toMatchObject(refused)
 

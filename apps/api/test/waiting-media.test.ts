@@ -31,7 +31,7 @@ async function usedBytes({ account }: Sender): Promise<number> {
 const queueFull = { status: 429, body: { code: 'queue_full' } }
 const inAMonth = () => ({ send_at: new Date(Date.now() + 29 * 86_400_000).toISOString() })
 
-test('bytes that wait are limited for an account, scheduled ones too, and nobody else is kept out', async () => {
+test('waiting bytes are limited per account, scheduled ones included, without affecting other accounts', async () => {
   const [tenant, other] = [await createSender(gateway), await createSender(gateway)]
   const first = await send(tenant, 10 * unit, { ...inAMonth(), idempotency_key: 'first' })
   expect(first).toMatchObject({ status: 200, body: { status: 'scheduled' } })
@@ -39,12 +39,12 @@ test('bytes that wait are limited for an account, scheduled ones too, and nobody
   const refused = await send(tenant, 5 * unit)
   expect(refused).toMatchObject(queueFull)
   expect(refused.headers.get('retry-after')).toBe('10')
-  // Another sender of the account is no way around it.
+  // Another sender of the account cannot exceed the limit either.
   const { body } = await tenant.account.post('/create-device', { sender: '4915155555555' })
   await gateway.db.$client`
     UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${Number(body.device_id)}`
   expect(await send({ ...tenant, sender: '4915155555555' }, 5 * unit)).toMatchObject(queueFull)
-  // What still fits is taken, and so are texts, URLs and repetitions.
+  // Smaller files, texts, URLs and replays are still accepted.
   expect((await send(tenant, 3 * unit)).status).toBe(200)
   const again = await send(tenant, 10 * unit, { idempotency_key: 'first' })
   expect(again).toMatchObject({ status: 422 })
@@ -53,7 +53,7 @@ test('bytes that wait are limited for an account, scheduled ones too, and nobody
   expect(await usedBytes(tenant)).toBe(23 * unit)
 })
 
-test('their room is free again when messages are canceled, sent, or have failed', async () => {
+test('canceled, sent and failed messages free their bytes', async () => {
   const tenant = await createSender(gateway)
   const ids: string[] = []
   for (let n = 0; n < 3; n++) {
@@ -63,7 +63,7 @@ test('their room is free again when messages are canceled, sent, or have failed'
   const [canceled = '', sent = '', failed = ''] = ids
   await tenant.account.post('/cancel-message', { message_id: canceled })
   expect((await send(tenant, 7 * unit)).status).toBe(200)
-  // As an owner does after the upload.
+  // Acts as an owner after the upload.
   await gateway.db.$client`DELETE FROM media_blobs WHERE message_id = ${sent}`
   expect((await send(tenant, 7 * unit)).status).toBe(200)
   expect(await usedBytes(tenant)).toBe(21 * unit)
@@ -72,17 +72,17 @@ test('their room is free again when messages are canceled, sent, or have failed'
   await send(otherTenant, 16 * unit)
   await gateway.db
     .$client`UPDATE messages SET status = 'failed' WHERE device_id IN (${tenant.deviceId}, ${otherTenant.deviceId}) AND id <> ${failed}`
-  // The media of a failed message is still stored. The request that needs its room deletes it.
+  // The media of a failed message stays stored until a request needs its room.
   expect((await send(otherTenant, 16 * unit)).status).toBe(200)
   expect(await usedBytes(otherTenant)).toBe(16 * unit)
 })
 
-test('many at once go beyond the limit by what comes at the same moment, and no further', async () => {
+test('concurrent requests exceed the limit by no more than what arrives at once', async () => {
   const tenant = await createSender(gateway)
   const answers = await Promise.all(Array.from({ length: 12 }, () => send(tenant, 4 * unit)))
   const accepted = answers.filter(({ status }) => status === 200)
   for (const { status } of answers) expect([200, 429, 503]).toContain(status)
   expect(await usedBytes(tenant)).toBe(accepted.length * 4 * unit)
-  // One process works with one large body of an account at a time.
+  // A process parses one large body of an account at a time.
   expect(accepted.length).toBeLessThanOrEqual(6)
 })

@@ -16,7 +16,7 @@ ajv.addFormat('base64', /^[A-Za-z0-9+/]*={0,2}$/)
 ajv.addSchema({ $id: 'document', ...forbidTheUnknown(document) })
 const validators = new Map<string, ValidateFunction>()
 
-/** What an answer lacks of what every answer and this one in particular is documented to be. Empty when it is right. */
+/** How a response deviates from the OpenAPI document. Empty if it conforms. */
 export function violations(method: string, path: string, answer: AnswerSeen): string[] {
   const { status, headers } = answer
   const found = headersOfEveryAnswer.flatMap(([name, value]) =>
@@ -35,7 +35,7 @@ export function violations(method: string, path: string, answer: AnswerSeen): st
   return [...found, ...violationsOfFailure(answer, codes)]
 }
 
-/** Every status that the method may be answered with on this path. */
+/** Every documented status of a method on a path. */
 export function documentedStatus(method: string, path: string): number[] {
   const item = pathItem(path)
   const operation = item && operationOf(item, method)
@@ -157,7 +157,7 @@ function parseJson(text: string, headers: Headers): Record<string, unknown> | un
   }
 }
 
-/** Clients must bear new fields and values, and we want to see those that nobody has documented. */
+/** Clients must tolerate new fields and values, but these tests must detect undocumented ones. */
 function forbidTheUnknown(value: unknown): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value), (_, inner) => {
     if (inner?.['x-extensible-enum']) return { ...inner, enum: inner['x-extensible-enum'] }

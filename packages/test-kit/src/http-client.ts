@@ -9,7 +9,7 @@ export type Client = {
   request(path: string, init?: RequestInit): Promise<Answer>
 }
 
-/** A client of the API. Every answer that the API's document does not describe is an error. */
+/** Every request fails unless its response is documented, so every test also checks the OpenAPI document. */
 export function makeClient(baseUrl: string, apiKey?: string): Client {
   const credential: Record<string, string> = apiKey === undefined ? {} : { 'x-api-key': apiKey }
 

@@ -1,0 +1,13 @@
+import type { Client } from './client.ts'
+
+type ListedKey = {
+  key_id: number
+  created_by: number | null
+  name: string
+  last_four: string
+  revoked_at: string | null
+}
+
+export async function listKeys(client: Pick<Client, 'get'>, query = {}): Promise<ListedKey[]> {
+  return (await client.get('/keys', query)).body.keys as ListedKey[]
+}

@@ -4,7 +4,7 @@ import { pnJid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
-import type { Arrival } from './inbox.ts'
+import type { Arrival } from './arrival.ts'
 import { handsetBundle } from './signal.ts'
 
 // Clients stop resending at five as well.

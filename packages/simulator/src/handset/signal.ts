@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { Curve, encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { ProtocolAddress, SessionBuilder, SessionCipher, SessionRecord, type SignalStorage } from 'libsignal'
-import type { Device } from '../network/device.ts'
-import type { KeyPair, Phone, SignedPreKey } from '../network/phone.ts'
+import { evictOldest } from '../network/evict-oldest.ts'
+import type { Device, KeyPair, Phone, SignedPreKey } from '../network/phone.ts'
 import { type Node, node } from '../wire/node.ts'
 import { signingKeyFromSeed } from '../wire/signing-key.ts'
 import './intact-sessions.ts'
@@ -96,12 +96,7 @@ function newPreKey(phone: Phone): [number, KeyPair] {
   const id = phone.nextPreKeyId
   phone.nextPreKeyId = (id % 0xfffffe) + 1
   phone.preKeys.set(id, pair)
-  if (phone.preKeys.size > unusedPreKeysMax) {
-    for (const oldest of phone.preKeys.keys()) {
-      phone.preKeys.delete(oldest)
-      break
-    }
-  }
+  evictOldest(phone.preKeys, unusedPreKeysMax)
   return [id, pair]
 }
 

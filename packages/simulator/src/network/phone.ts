@@ -1,7 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import type { Connection } from '../wire/connection.ts'
+import type { Node } from '../wire/node.ts'
 import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
 import { type Chat, emptyChat } from './chat.ts'
-import type { Device } from './device.ts'
+import { evictOldest } from './evict-oldest.ts'
 
 export type KeyPair = { private: Buffer; public: Buffer }
 export type SignedPreKey = { id: number; keyPair: KeyPair; signature: Buffer }
@@ -26,6 +28,35 @@ export type Phone = {
   retries: Map<string, number>
   /** The handset reads one message after the other, in order of arrival. */
   inbox: Promise<void>
+}
+
+/** The public half of a Signal identity, as uploaded. */
+export type KeyBundle = {
+  registrationId: number
+  identity: Buffer
+  signedPreKey: { id: number; public: Buffer; signature: Buffer }
+}
+
+/** A linked companion of a phone: what WhatsApp's servers know of it. */
+export type Device = {
+  phone: Phone
+  id: number
+  platform: string
+  linkedAt: string
+  noiseKey: Buffer
+  bundle: KeyBundle
+  preKeys: Map<number, Buffer>
+  /** The client has confirmed the history that follows its first login. */
+  historyReceived: boolean
+  connection: Connection | undefined
+  /** Stanzas flow: false until the client has asked for them after its login. */
+  active: boolean
+  /** What the client has not acknowledged yet, in order; it is sent again at the next login. */
+  pending: Map<string, Node>
+  /** When each of them was sent over the present connection. */
+  sentAtMs: Map<string, number>
+  /** Called once, when the client has logged in and listens. */
+  whenActive: Array<() => void>
 }
 
 export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
@@ -54,11 +85,7 @@ const acceptedMax = 200_000
 
 export function noteAccepted(phone: Phone, key: string): void {
   phone.accepted.add(key)
-  if (phone.accepted.size <= acceptedMax) return
-  for (const oldest of phone.accepted) {
-    phone.accepted.delete(oldest)
-    return
-  }
+  evictOldest(phone.accepted, acceptedMax)
 }
 
 const deviceIdMax = 250

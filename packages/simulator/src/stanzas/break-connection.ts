@@ -1,6 +1,6 @@
-import type { Device } from '../network/device.ts'
 import type { Fault } from '../network/faults.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { removeDevice } from './remove-device.ts'
 import { streamError } from './stream-error.ts'
 

@@ -1,6 +1,6 @@
 import type { proto } from 'baileys'
-import type { Device } from '../network/device.ts'
 import { deviceOf, type Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection, ConnectionEvents } from '../wire/connection.ts'
 import { child, type Node } from '../wire/node.ts'

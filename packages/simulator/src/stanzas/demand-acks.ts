@@ -1,5 +1,5 @@
-import type { Device } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import type { Connection } from '../wire/connection.ts'
 import { streamErrorOfAck } from './stream-error.ts'
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { encodeWAMessage, proto } from 'baileys'
 import { encryptFor } from '../handset/signal.ts'
-import { type Device, deliver, messageKey, settle } from '../network/device.ts'
+import { acknowledge, deliver, messageKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
-import { makePhone, type Phone } from '../network/phone.ts'
+import { type Device, makePhone, type Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 
 /**
@@ -15,7 +15,7 @@ import { node, nowSeconds } from '../wire/node.ts'
 export async function pushHistory(network: Network, device: Device): Promise<void> {
   // After an interrupted first login: what was sent then would now come as offline, too early for the client.
   for (const [key, stanza] of device.pending) {
-    if (stanza.attrs.category === 'peer') settle(device, key)
+    if (stanza.attrs.category === 'peer') acknowledge(device, key)
   }
   await sendToOwnCompanion(network, device, {
     type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { handsetBundle, takePreKey } from '../handset/signal.ts'
-import { type Device, deliver, notificationKey } from '../network/device.ts'
+import { deliver, notificationKey } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
-import type { IqCall } from './iq.ts'
+import type { IqCall } from './iq-call.ts'
 
 // A client uploads more when it is told that fewer than five are left.
 const fewPreKeys = 4

@@ -1,6 +1,7 @@
 import type { proto } from 'baileys'
-import { type Device, deviceLid } from '../network/device.ts'
+import { deviceLid } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { demandAcks } from './demand-acks.ts'

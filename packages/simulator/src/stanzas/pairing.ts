@@ -1,9 +1,10 @@
 import { createHmac, randomBytes, randomInt } from 'node:crypto'
 import { Curve, proto } from 'baileys'
-import { type Device, type KeyBundle, makeDevice } from '../network/device.ts'
+import { makeDevice } from '../network/device.ts'
 import { lidJid, pnJid, serverJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import { type Phone, takeDeviceId } from '../network/phone.ts'
+import type { Pairing } from '../network/pairing.ts'
+import { type Device, type KeyBundle, type Phone, takeDeviceId } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
@@ -12,24 +13,6 @@ import { streamError } from './stream-error.ts'
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
 const refs = 6
 const signaturePrefix = { account: Buffer.from([6, 0]), device: Buffer.from([6, 1]) }
-
-/** A connection that shows a QR, or has been scanned and is about to sign. */
-export type Pairing = {
-  connection: Connection
-  noiseKey: Buffer
-  bundle: KeyBundle
-  platform: string
-  refs: string[]
-  scanned: Scanned | undefined
-}
-
-type Scanned = {
-  phone: Phone
-  details: Uint8Array
-  replyId: string
-  linked: (device: Device) => void
-  failed: (error: Error) => void
-}
 
 export type QrContent = { ref: string; noiseKey: string; identityKey: string; advSecret: string }
 

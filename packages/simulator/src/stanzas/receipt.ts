@@ -1,9 +1,9 @@
 import { markSent, sendToDevice } from '../handset/outbox.ts'
 import { forgetSession } from '../handset/signal.ts'
-import { type Device, deliver, messageKey, notificationKey, receiptKey, settle } from '../network/device.ts'
+import { acknowledge, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
-import type { Phone } from '../network/phone.ts'
+import type { Device, Phone } from '../network/phone.ts'
 import { bytes, child, children, type Node, node, nowSeconds, uint } from '../wire/node.ts'
 import { readSignedPreKey } from './key-upload.ts'
 
@@ -18,7 +18,7 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   const ids = [id, ...listed]
   // Real servers want a message to be acknowledged besides.
   if (!network.faults.find('ack_required', device.phone.number)) {
-    for (const got of ids) settle(device, messageKey(got))
+    for (const got of ids) acknowledge(device, messageKey(got))
   }
   if (type === 'hist_sync' && !device.historyReceived) {
     device.historyReceived = true
@@ -50,9 +50,9 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
 /** The client is done with a stanza: it will not be sent again. */
 export function receiveAck(device: Device, stanza: Node): void {
   const { class: kind, id = '', to = '', type } = stanza.attrs
-  if (kind === 'message') settle(device, messageKey(id))
-  if (kind === 'receipt') settle(device, receiptKey(to, id, type))
-  if (kind === 'notification') settle(device, notificationKey(id))
+  if (kind === 'message') acknowledge(device, messageKey(id))
+  if (kind === 'receipt') acknowledge(device, receiptKey(to, id, type))
+  if (kind === 'notification') acknowledge(device, notificationKey(id))
 }
 
 /** The companion could not decrypt: a new session, from the keys it sent along if it did, and the same message. */

@@ -1,5 +1,5 @@
-import type { Device } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { streamError } from './stream-error.ts'
 
 /** Unlinks a companion; if it is connected it learns it at once, otherwise at its next login. */

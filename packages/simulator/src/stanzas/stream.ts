@@ -1,6 +1,7 @@
-import { type Device, sendPending } from '../network/device.ts'
+import { sendPending } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { type Node, node } from '../wire/node.ts'
 import { pushHistory } from './history-push.ts'
 

@@ -2,7 +2,7 @@ import type { Fault } from '../network/faults.ts'
 import { lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
-import type { IqCall } from './iq.ts'
+import type { IqCall } from './iq-call.ts'
 
 /** Answers what the client asks about users: are they on WhatsApp, which devices have they, what is their LID. */
 export function answerUsync({ network, device }: IqCall, query: Node | undefined): NodeContent {

@@ -6,14 +6,14 @@ import type { Ciphertext } from './signal.ts'
 export type Arrival = {
   sender: Device
   id: string
-  /** Whom the stanza is for, as its sender wrote it: receipts must come from the same address. */
+  /** The recipient as the sender addressed it: receipts must come from the same address. */
   to: string
-  /** This handset, as the sender wrote it. */
+  /** This handset as the sender addressed it. */
   handsetJid: string
   sealed: Ciphertext
   stanzaType: string | undefined
   mediaType: string | undefined
   entry: LogEntry
-  /** Settles when the server has acknowledged: a receipt never overtakes its ack. */
+  /** Resolves when the server has acknowledged: a receipt must not arrive before the ack. */
   acknowledged: Promise<void> | undefined
 }

@@ -64,12 +64,12 @@ function accept(network: Network, phone: Phone, arrival: Arrival, shown: Descrip
     entry.receipt = true
     sendReceipt(network, sender, { from: userJid(arrival.to), id })
   }
-  // The next message must not wait for the ack of this one.
+  // Not awaited, so that the next message does not wait for the ack of this one.
   if (arrival.acknowledged !== undefined) void arrival.acknowledged.then(confirm)
   else confirm()
 }
 
-/** The own phone learns what its companions send, and shows it like its own messages. */
+/** The phone shows the messages of its companions like its own. */
 async function noteSent(
   network: Network,
   phone: Phone,

@@ -9,7 +9,7 @@ import { askForPreKeys } from '../stanzas/key-fetch.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { encryptFor } from './signal.ts'
 
-/** The person with this phone writes to somebody; resolves with the id when all companions are served. */
+/** Sends a message from this phone. Resolves to its id when it has been sent to all companions. */
 export async function sendFromHandset(
   network: Network,
   phone: Phone,

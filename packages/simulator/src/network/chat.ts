@@ -43,7 +43,7 @@ export function emptyChat(): Chat {
   return { received: new Map(), sent: new Map() }
 }
 
-/** A message is the same if sender and id are: real phones drop the repeat. */
+/** Sender and id identify a message: real phones drop repeats. */
 export const receivedKey = (from: string, id: string): string => `${from} ${id}`
 
 export function addReceived(chat: Chat, received: Received): void {

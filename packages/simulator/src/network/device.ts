@@ -23,7 +23,7 @@ export function makeDevice(
 export const deviceJid = (device: Device): string => pnJid(device.phone.number, device.id)
 export const deviceLid = (device: Device): string => lidJid(device.phone.number, device.id)
 
-/** Sends now if the client listens, and keeps the stanza until it is acknowledged. */
+/** Sends now if the client is active, and keeps the stanza until it is acknowledged. */
 export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
   const evicted = evictOldest(device.pending, pendingMax)
@@ -36,7 +36,7 @@ export function sendPending(device: Device, key: string, stanza: Node): void {
   device.connection?.send(stanza)
 }
 
-/** The client is done with a stanza: it will not be sent again. */
+/** An acknowledged stanza is not sent again. */
 export function acknowledge(device: Device, key: string): void {
   device.pending.delete(key)
   device.sentAtMs.delete(key)

@@ -1,7 +1,7 @@
 import type { Connection } from '../wire/connection.ts'
 import type { Device, KeyBundle, Phone } from './phone.ts'
 
-/** A connection that shows a QR, or has been scanned and is about to sign. */
+/** A connection that shows a QR code, or whose code was scanned and that has not signed yet. */
 export type Pairing = {
   connection: Connection
   noiseKey: Buffer

@@ -11,7 +11,7 @@ import { endPairing, readPairingStanza, startPairing } from './pairing.ts'
 import { receiveAck, receiveReceipt } from './receipt.ts'
 import { sendOffline } from './stream.ts'
 
-/** What happens on the connections of one network. */
+/** Handles the events of all connections of one network. */
 export function clientEvents(network: Network): ConnectionEvents {
   return {
     onClient: (connection, payload, clientKey) => meetClient(network, connection, payload, clientKey),

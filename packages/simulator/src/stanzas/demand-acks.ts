@@ -5,7 +5,7 @@ import { streamErrorOfAck } from './stream-error.ts'
 
 const lookEveryMs = 250
 
-/** While the fault `ack_required` is in force, ends a connection that owes the acknowledgement of a message for too long. */
+/** While the fault `ack_required` is in force, ends connections that do not acknowledge a message in time. */
 export function demandAcks(network: Network, device: Device, connection: Connection): void {
   const timer = setInterval(() => {
     if (connection.closed || device.connection !== connection) return clearInterval(timer)

@@ -84,7 +84,7 @@ const noRestrictions = {
   xwa2_message_capping_info: { total_quota: '-1', used_quota: '0' },
 }
 
-// What has to come after the answer.
+// Sent after the response.
 const sequels: Record<string, (call: IqCall) => void> = {
   'passive set active': ({ network, device }) => announceOffline(network, device),
   'md set remove-companion-device': ({ network, device }) => removeDevice(network, device),

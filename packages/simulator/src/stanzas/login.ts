@@ -9,7 +9,7 @@ import { streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
 
-/** Lets a linked companion in, or says why not. */
+/** Logs a linked companion in, or refuses it with a reason. */
 export function logIn(
   network: Network,
   connection: Connection,
@@ -61,7 +61,7 @@ export function logIn(
   if (fault?.code) streamError(connection, fault.code)
 }
 
-/** A companion has one connection: the newer one wins, and the older learns why it ends. */
+/** A companion has one connection: a new one ends the old one with a conflict. */
 function replaceConnection(network: Network, device: Device): void {
   const old = device.connection
   if (!old) return

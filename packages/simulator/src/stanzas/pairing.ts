@@ -43,7 +43,7 @@ export function startPairing(
   return pairing
 }
 
-/** The phone signs the companion's identity and hands it over; resolves when the companion has signed back. */
+/** The phone signs the companion's identity and sends it. Resolves when the companion has signed in return. */
 export function scanQr(network: Network, qr: QrContent, number: string): Promise<Device> {
   const pairing = network.pairings.get(qr.ref)
   if (!pairing) throw new SimulatorError('This QR is unknown or has expired.')
@@ -69,7 +69,7 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   })
 }
 
-/** Takes what a pairing client sends; everything but its signature and its keep-alive is small talk. */
+/** Reads stanzas of a pairing client. Ignores everything but its signature and its keep-alive. */
 export function readPairingStanza(network: Network, pairing: Pairing, stanza: Node): void {
   const { scanned } = pairing
   const { id, xmlns } = stanza.attrs

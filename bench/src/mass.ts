@@ -9,11 +9,9 @@ import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { quantile, significant } from '@wagate/test-kit/statistics'
 import { endInPages } from '@wagate/worker/end-in-pages'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { devices, fenceOf, fillTables } from './mass/fill.ts'
+import { devices, fenceOf, fillTables, type Size } from './mass/fill.ts'
 import type { Row } from './table.ts'
 import { withThrowAwayPostgres } from './throw-away-postgres.ts'
-
-export type Size = { expiring: number; keys: number; scheduled: number; unlinked: number }
 
 const sizes: Record<'full' | 'short', Size> = {
   full: { expiring: 1_000_000, keys: 5_000_000, scheduled: 1_000_000, unlinked: 100_000 },

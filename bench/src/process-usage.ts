@@ -19,6 +19,11 @@ export function readCpuMs(pid: number): number {
     .reduce((total, { cpuMs, endedChildrenCpuMs }) => total + cpuMs + endedChildrenCpuMs, 0)
 }
 
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 function listStats(): Stat[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

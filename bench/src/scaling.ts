@@ -12,12 +12,12 @@ const sizes: Installation[] = [
   { ...large, shards: 1024 },
   large,
 ]
-/** For the logins of all. */
+/** Bounds the logins of all workers together. */
 const postgresCores = 16
-/** A network on which a login takes a second, and 8 go at a time. */
+/** On a network where a login takes a second, with 8 concurrent logins. */
 const slowLoginsPerSecond = 8
 
-/** A model of a large installation, by the product's own rules and what other benchmarks measured. The same every time. */
+/** A model of a large installation: the planner of the product with measured costs. The result is the same every time. */
 export async function measureScaling({ short, signal }: BenchmarkOptions): Promise<Report> {
   const installation = short ? { ...large, workers: 50, senders: 10_000, shards: 512 } : large
   const setup = {
@@ -39,15 +39,15 @@ export async function measureScaling({ short, signal }: BenchmarkOptions): Promi
     tables: [
       { title: 'Sizes', rows: installations },
       {
-        title: `${name}: what comes and goes, ${setup.loginsPerSecond} logins/s of a worker, ${setup.loginsPerSecondOfAll} of all`,
+        title: `${name}: workers join and leave, ${setup.loginsPerSecond} logins/s per worker, ${setup.loginsPerSecondOfAll} in total`,
         rows: moves,
       },
-      { title: `The same with ${slowLoginsPerSecond} logins/s of each worker`, rows: slowMoves },
-      { title: `${name}: what Postgres and Redis do, a message a minute and sender`, rows: load },
+      { title: `The same with ${slowLoginsPerSecond} logins/s per worker`, rows: slowMoves },
+      { title: `${name}: load on Postgres and Redis, one message a minute per sender`, rows: load },
     ],
     notes: [
-      `Logins of all: what ${postgresCores} cores of Postgres do.`,
-      'Nothing is measured here: see bench/src/scaling/measured.ts for what is taken from where.',
+      `Total logins: what ${postgresCores} cores of Postgres can do.`,
+      'This is a model. bench/src/scaling/measured.ts lists the measurements it uses.',
     ],
     samples: { moves, slowMoves, load, installations },
   }

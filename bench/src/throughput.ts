@@ -5,16 +5,9 @@ import { keptIn, withSystem } from '@wagate/test-kit/system'
 import { type BareLoop, startBareLoop } from './bare/bare-loop.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { makeWorkerProfiler } from './profile-worker.ts'
-import { sendThroughGateway } from './send-through-gateway.ts'
 import type { Row } from './table.ts'
-
-export type Round = {
-  way: string
-  messages: number
-  ms: number
-  /** By process. `sender` is the one that holds the WhatsApp sockets. */
-  cpuMs: Record<'sender' | 'api' | 'postgres' | 'redis' | 'simulator' | 'client', number>
-}
+import type { Round } from './throughput/round.ts'
+import { sendThroughGateway } from './throughput/send-through-gateway.ts'
 
 const sizes = {
   full: { senders: 20, messages: 2000, rounds: 3 },

@@ -114,7 +114,7 @@ describe('the model of many workers', () => {
   it('comes out the same each time, and moves no more senders than a worker had', () => {
     const rows = simulateMoves(setup, signal)
     expect(simulateMoves(setup, signal)).toEqual(rows)
-    const logins = (what: string) => rows.find((row) => row.what === what)?.logins
+    const logins = (what: string) => rows.find((row) => row.event === what)?.logins
     for (const what of ['one joins', 'one is stopped', 'one is killed', 'one is cut off'])
       expect(logins(what)).toBeLessThanOrEqual(1000 / 19 + 7)
     expect(logins('all start within 1 s')).toBeGreaterThanOrEqual(1000)
@@ -122,7 +122,7 @@ describe('the model of many workers', () => {
 
   it('notices the end of a process before the end of a lease', () => {
     const away = (what: string) =>
-      Number(simulateMoves(setup, signal).find((row) => row.what === what)?.['longest away s'])
+      Number(simulateMoves(setup, signal).find((row) => row.event === what)?.['longest away s'])
     expect(away('one is stopped')).toBeLessThan(away('one is killed'))
     expect(away('one is killed')).toBeLessThan(away('one is cut off'))
   })

@@ -2,10 +2,9 @@ import { fork } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { typescript } from '@wagate/devnet/app-process'
-import type { System } from '@wagate/test-kit/system'
-import { readCpuMs } from '../process-usage.ts'
-import { ownCpuMs } from '../send-through-gateway.ts'
-import type { Round } from '../throughput.ts'
+import type { System } from '@wagate/devnet/harness/system'
+import { ownCpuMs, readCpuMs } from '../process-usage.ts'
+import type { Round } from '../throughput/round.ts'
 import type { BareFailure, BareReply, BareRequest } from './bare-messages.ts'
 
 /** Baileys and nothing else, in a process of its own: what the gateway adds is the difference. */
@@ -15,8 +14,8 @@ export type BareLoop = {
 }
 
 const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
-const preload = new URL('@wagate/worker/preload', import.meta.url).href
-const settleMs = 500
+const preload = new URL('../../../apps/worker/src/preload.ts', import.meta.url).href
+const coolDownMs = 500
 const limitMs = 180_000
 
 export async function startBareLoop({ devnet }: System, senders: string[]): Promise<BareLoop> {
@@ -58,7 +57,7 @@ export async function startBareLoop({ devnet }: System, senders: string[]): Prom
     async send(messages, { waitForAcks }) {
       const before = cpuNow()
       const { ms } = await ask({ kind: 'send', messages, waitForAcks })
-      await delay(settleMs)
+      await delay(coolDownMs)
       const after = cpuNow()
       const cpuMs = {
         ...after,

@@ -1,5 +1,7 @@
 import type { Database } from '@wagate/db/client'
-import type { Size } from '../mass.ts'
+
+/** Rows of each kind. */
+export type Size = { expiring: number; keys: number; scheduled: number; unlinked: number }
 
 /** Each has a shard of its own. The first is undisturbed itself: accepts go to it. */
 export const devices = { accepting: 1, expiring: 2, scheduled: 3, unlinked: 4 }

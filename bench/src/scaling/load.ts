@@ -8,21 +8,21 @@ export type Installation = {
   workers: number
   senders: number
   shards: number
-  /** Of one sender, on average over all. */
+  /** Of one sender, on average. */
   messagesPerMinute: number
 }
 
 type Work = { statements?: number; postgresMs?: number; commands?: number; redisMs?: number }
 
 const heartbeatMs = settings.HEARTBEAT_MS.parse(undefined)
-const pollMs = settings.OUTBOX_POLL_MS.parse(undefined)
+const workPollMs = settings.OUTBOX_POLL_MS.parse(undefined)
 
-/** What an installation asks of Postgres and Redis each second. */
+/** The load of an installation on Postgres and Redis. */
 export function describeLoad({ workers, senders, shards, messagesPerMinute }: Installation): Row[] {
   const { perMessage, perLogin } = measured
-  const looks = Math.min((workers * 1000) / product.tickMs, 1000 / restMsPerWorker)
+  const leasePolls = Math.min((workers * 1000) / product.tickMs, 1000 / restMsPerWorker)
   const heartbeats = (workers * 1000) / heartbeatMs
-  const polls = (workers * 1000) / pollMs
+  const workPolls = (workers * 1000) / workPollMs
   const messages = (senders * messagesPerMinute) / 60
   const row = (what: string, times: number, work: Work): Row => ({
     what,
@@ -34,19 +34,22 @@ export function describeLoad({ workers, senders, shards, messagesPerMinute }: In
   })
   return [
     row('heartbeats', heartbeats, { statements: 1, postgresMs: measured.heartbeatCpuMs }),
-    row('looks at the leases', looks, {
-      statements: product.statementsPerLook,
-      postgresMs: measured.lookCpuMs,
+    row('lease polls', leasePolls, {
+      statements: product.statementsPerLeasePoll,
+      postgresMs: measured.leasePollCpuMs,
     }),
-    row('looks for work', polls, { statements: product.statementsPerPoll, postgresMs: measured.pollCpuMs }),
+    row('work polls', workPolls, {
+      statements: product.statementsPerWorkPoll,
+      postgresMs: measured.workPollCpuMs,
+    }),
     row('idle shards', shards, measured.idleShard),
-    row('messages, one by one', messages, perMessage),
-    row('the same, many at once', messages, measured.perMessageOfMany),
+    row('single messages', messages, perMessage),
+    row('messages in batches', messages, measured.perMessageOfMany),
     row('1,000 logins a second', 1000, perLogin),
   ]
 }
 
-/** What it holds open, and what one of its workers carries. */
+/** The connections of an installation, and the load of one worker. */
 export function describeSize({ workers, senders, shards }: Installation): Row {
   const { rssMb, redisConnections, postgresConnections } = measured
   return {

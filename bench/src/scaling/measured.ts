@@ -1,17 +1,17 @@
 /**
- * What the model takes from measurements, each with the command that repeats it. On 2 × AMD EPYC with other work, Node
- * 20.20.2, Postgres 18.4 and Redis on the same machine; CPU in ms.
+ * Measurements that the model uses, each with the command that repeats it. Measured on 2 × AMD EPYC with other work, Node
+ * 20.20.2, Postgres 18.4 and Redis on the same machine. CPU in ms.
  */
 export const measured = {
   /** `bench statements`: with 500 workers, 100,000 senders and 52 weeks of history. */
   heartbeatCpuMs: 0.09,
-  lookCpuMs: 1.6,
-  pollCpuMs: 1.9,
-  /** `bench idle`, 64 and 1,024 shards. Redis counts the commands inside of scripts. */
+  leasePollCpuMs: 1.6,
+  workPollCpuMs: 1.9,
+  /** `bench idle`, 64 and 1,024 shards. Redis counts commands inside scripts. */
   idleShard: { commands: 1.6, redisMs: 0.014 },
-  /** `bench idle`: one message after the other, the most that one can cost. */
+  /** `bench idle`: one message after the other, which is an upper bound. */
   perMessage: { statements: 7, postgresMs: 4.8, commands: 61, redisMs: 1.04 },
-  /** `bench idle`: the start of the worker included. */
+  /** `bench idle`: includes the start of the worker. */
   perLogin: { statements: 16, postgresMs: 12, commands: 46, redisMs: 1 },
   postgresConnections: { idle: 4, most: 11 },
   redisConnections: { perShard: 1, perWorker: 3 },
@@ -23,12 +23,12 @@ export const measured = {
   loginCpuMs: 33,
 }
 
-/** What the product does when nothing is set, where it does not export it. */
+/** Defaults of the product that it does not export. */
 export const product = {
   /** apps/worker/src/start.ts */
   tickMs: 500,
   /** listShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
-  statementsPerLook: 5,
+  statementsPerLeasePoll: 5,
   /** expireMessages, listDevicesWithWork, countLinkedDevices. */
-  statementsPerPoll: 3,
+  statementsPerWorkPoll: 3,
 }

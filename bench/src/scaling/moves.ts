@@ -4,10 +4,10 @@ import { type Cluster, makeCluster } from './cluster.ts'
 import type { Departure, Setup } from './setup.ts'
 
 const limitMs = 1_800_000
-/** Long enough for a lease to run out, and for every worker to look. */
+/** Long enough for a lease to expire, and for every worker to poll. */
 const quietMs = 12_000
 
-/** What happens to the senders when workers come and go. */
+/** The effect on senders when workers join and leave. */
 export function simulateMoves(setup: Setup, signal: AbortSignal): Row[] {
   signal.throwIfAborted()
   const rack = Array.from({ length: Math.ceil(setup.workers / 10) }, (_, index) => index * 10)
@@ -33,7 +33,7 @@ function leaves(numbers: number[], departure: Departure): (cluster: Cluster) => 
 function scenario(setup: Setup, what: string, change: (cluster: Cluster) => void): Row {
   const cluster = makeCluster(setup)
   for (let n = 0; n < setup.workers; n++) cluster.join()
-  settle(cluster)
+  runUntilQuiet(cluster)
   cluster.resetCounters()
   const startedAtMs = cluster.figures().nowMs
   change(cluster)
@@ -50,8 +50,8 @@ function startAll(setup: Setup, what: string, withinMs: number): Row {
   return rowOf(cluster, what, 0)
 }
 
-/** Until nothing moves any more. */
-function settle(cluster: Cluster): void {
+/** Runs until nothing moves any more. */
+function runUntilQuiet(cluster: Cluster): void {
   for (let logins = -1; logins !== cluster.figures().logins; ) {
     logins = cluster.figures().logins
     cluster.runUntilOnline(limitMs)
@@ -60,15 +60,15 @@ function settle(cluster: Cluster): void {
 }
 
 function rowOf(cluster: Cluster, what: string, startedAtMs: number): Row {
-  settle(cluster)
+  runUntilQuiet(cluster)
   const { polls, logins, longestAwayMs, lastLoginAtMs, nowMs } = cluster.figures()
   const carried = cluster.sendersOfWorkers()
   return {
-    what,
+    event: what,
     logins,
     'all online after s': significant((lastLoginAtMs - startedAtMs) / 1000),
     'longest away s': significant(longestAwayMs / 1000),
     'polls/s': Math.round(polls / ((nowMs - startedAtMs) / 1000)),
-    'senders a worker': `${Math.min(...carried)}–${Math.max(...carried)}`,
+    'senders per worker': `${Math.min(...carried)}–${Math.max(...carried)}`,
   }
 }

@@ -6,7 +6,7 @@ const usage = `wa-simulator [--port 8788] [--control-port 8789] [--state <direct
 A WhatsApp network on loopback. The first line of the output is JSON:
 {"socketUrl","rootKey","mediaHost","controlUrl"}; open controlUrl in a browser for the phones.`
 
-// libsignal prints whole session records, private keys included, through these.
+// libsignal prints whole session records with private keys through these.
 console.info = console.warn = console.error = () => {}
 
 try {

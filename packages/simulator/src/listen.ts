@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Binds to loopback only: nothing here is meant to be reached from another machine. */
+/** Binds to loopback only, so that other machines cannot reach it. */
 export function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)

@@ -3,7 +3,7 @@ import type { Network } from './network/network.ts'
 
 const uploadBytesMax = 200 * 1024 * 1024
 
-/** The media host: takes encrypted files in plain HTTP and gives them back. */
+/** The media host: stores encrypted files over plain HTTP. */
 export function serveMedia(network: Network, request: IncomingMessage, response: ServerResponse): void {
   const path = new URL(request.url ?? '/', 'http://media').pathname
   const kind = /^\/(?:o1\/)?mms\/([a-z-]+)\//.exec(path)?.[1]

@@ -1,4 +1,4 @@
-/** Something the caller asked for that cannot be; the sentence says why. */
+/** A request that cannot be fulfilled, with a sentence for the caller. */
 export class SimulatorError extends Error {
   override name = 'SimulatorError'
   readonly status: number

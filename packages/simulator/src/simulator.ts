@@ -16,28 +16,28 @@ import { Connection } from './wire/connection.ts'
 import { signingKeyFromSeed } from './wire/signing-key.ts'
 
 export type SimulatorOptions = {
-  /** Of the WebSocket and the media host; 0 (the default) takes a free one. */
+  /** Of the WebSocket and the media host. 0 (the default) chooses a free port. */
   port?: number
   controlPort?: number
-  /** Keeps root key, phones, linked devices and their keys; without it the network forgets at the end. */
+  /** A directory for the root key, phones, linked devices and their keys. Without it they are lost at the end. */
   stateDirectory?: string
-  /** false: handsets take messages without opening them. */
+  /** False: handsets accept messages without decrypting them. */
   decrypt?: boolean
-  /** Told about bugs of the simulator and clients that break the protocol; they are counted as `failures` too. */
+  /** Called for bugs of the simulator and for protocol violations of clients, which are also counted as `failures`. */
   onFailure?: (error: unknown) => void
 }
 
 export type Simulator = Actions & {
   socketUrl: string
-  /** base64, 32 bytes: what a client must trust instead of WhatsApp's own key. */
+  /** 32 bytes in base64. Clients must trust it instead of WhatsApp's own key. */
   rootKey: string
-  /** host:port that takes media uploads in plain HTTP. */
+  /** host:port for media uploads over plain HTTP. */
   mediaHost: string
   controlUrl: string
   close: () => Promise<void>
 }
 
-/** Starts a WhatsApp network of its own on loopback. */
+/** Starts a separate WhatsApp network on loopback. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const state = options.stateDirectory ? directoryState(options.stateDirectory) : memoryState()
   const root = signingKeyFromSeed(state.rootSeed)

@@ -10,7 +10,7 @@ import { vi } from 'vitest'
 import type { Simulator } from '../src/simulator.ts'
 import { type MemoryAuth, memoryAuth } from './memory-auth.ts'
 
-// libsignal prints session records, private keys included, through these.
+// libsignal prints session records with private keys through these.
 for (const method of ['info', 'warn', 'error'] as const)
   vi.spyOn(console, method).mockImplementation(() => {})
 
@@ -27,10 +27,10 @@ const silent = {
   error: () => {},
 }
 
-/** A real Baileys socket and what it reported so far; `until` waits for a fact instead of for a while. */
+/** A real Baileys socket and the events it has reported. `until` waits for a fact instead of a fixed time. */
 export class Companion {
   readonly auth: MemoryAuth
-  /** Without what the own phone sends to keep house. */
+  /** Without peer messages of the own phone. */
   readonly messages: WAMessage[] = []
   readonly updates: Update[] = []
   readonly sim: Simulator
@@ -78,7 +78,7 @@ export class Companion {
     })
   }
 
-  /** Sends and waits for what the server says about it. */
+  /** Sends and waits for the ack or error of the server. */
   async send(to: string, content: Parameters<Socket['sendMessage']>[1], messageId?: string) {
     const id = messageId ?? newId()
     const ack = this.sock.waitForMessage(id, 10_000)
@@ -143,7 +143,7 @@ let ids = 0
 export const newId = (): string => `3EB0TEST${(++ids).toString().padStart(14, '0')}`
 
 let numbers = 0
-/** A number no other test uses. */
+/** A number that no other test uses. */
 export const newNumber = (): string => `4915${(100_000_000 + ++numbers).toString()}`
 
 /** A companion that was paired by scanning its QR and is logged in. */
@@ -159,7 +159,7 @@ export async function linkedCompanion(
   return companion
 }
 
-/** The client writes https:// in front of the media host; this agent talks plain HTTP to it all the same. */
+/** The client writes https:// in front of the media host; this agent uses plain HTTP nevertheless. */
 function plainHttpAgent(mediaHost: string): Agent {
   const [host, port] = mediaHost.split(':')
   class PlainAgent extends Agent {

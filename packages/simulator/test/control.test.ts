@@ -97,7 +97,7 @@ test('serves the page to people and refuses what other sites send', async () => 
   ).toBe(403)
 })
 
-test('answers what it does not know with 501 and counts it', async () => {
+test('answers unknown requests with 501 and counts them', async () => {
   const companion = await linkedCompanion(sim)
   const iq = {
     tag: 'iq',
@@ -109,13 +109,13 @@ test('answers what it does not know with 501 and counts it', async () => {
   await companion.end()
 })
 
-test('closes twice without complaint', async () => {
+test('can be closed twice', async () => {
   const short = await startSimulator()
   await Promise.all([short.close(), short.close()])
   await short.close()
 })
 
-test('takes messages without opening them when decryption is off', async () => {
+test('accepts messages without decrypting them when decryption is off', async () => {
   const blind = await startSimulator({ decrypt: false })
   const companion = await linkedCompanion(blind)
   const to = newNumber()

@@ -43,7 +43,7 @@ test('drops the connections of one sender only', async () => {
   await spared.end()
 })
 
-test('keeps connections out for as long as a drop lasts', async () => {
+test('refuses connections for as long as a drop lasts', async () => {
   const { id } = sim.fault({ kind: 'drop', sender: companion.number, ms: 60_000 })
   await companion.until(() => companion.closedWith === 428, 'code 428')
   companion.reconnect()
@@ -104,7 +104,7 @@ test('goes silent on a half-open connection until the client notices', async () 
   const { conflicts } = sim.stats()
   sim.fault({ kind: 'half_open', sender: companion.number })
   await companion.send(to, { text: 'into the void' })
-  // Baileys reports the loss only when its WebSocket is closed, and nobody answers its closing handshake.
+  // Baileys reports the loss only when its WebSocket is closed, and its closing handshake gets no answer.
   const { ws } = companion.sock
   await eventually(() => ws.isClosing).toBe(true)
   expect(sim.messages(to).map((one) => one.text)).toEqual(['heard'])
@@ -114,7 +114,7 @@ test('goes silent on a half-open connection until the client notices', async () 
   expect(sim.stats().conflicts).toBe(conflicts)
 })
 
-test('loses an ack and yet delivers the message', async () => {
+test('loses an ack but delivers the message', async () => {
   const to = newNumber()
   sim.fault({ kind: 'ack_drop', sender: companion.number })
   sim.fault({ kind: 'no_receipts', number: to })
@@ -135,7 +135,7 @@ test('delays an ack, and the receipt with it', async () => {
   expect(performance.now() - started).toBeGreaterThan(290)
 })
 
-test('says late which devices a number has', async () => {
+test('delays the device list of a number', async () => {
   const [slow, other] = [newNumber(), newNumber()]
   sim.fault({ kind: 'devices_delay', sender: companion.number, number: slow, ms: 300 })
   const devicesOf = async (number: string) => {
@@ -159,7 +159,7 @@ test('reads slowly', async () => {
   expect(performance.now() - started).toBeGreaterThan(290)
 })
 
-test('reads so many bytes a second', async () => {
+test('reads a limited number of bytes a second', async () => {
   const to = newNumber()
   await (await companion.send(to, { text: 'warm' })).ack
   sim.fault({ kind: 'slow_read', sender: companion.number, bytes_per_second: 10_000 })

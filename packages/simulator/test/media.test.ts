@@ -17,7 +17,7 @@ afterAll(async () => {
   await sim.close()
 })
 
-test('says so when a file cannot be opened', async () => {
+test('reports a file that cannot be decrypted', async () => {
   const blind = await linkedCompanion(sim, newNumber(), {
     // The caller claims another checksum than the file has.
     patchMessageBeforeSending: (message) => {

@@ -1,6 +1,6 @@
 import { type AuthenticationState, initAuthCreds, type SignalDataTypeMap } from 'baileys'
 
-/** Credentials of one companion, in memory; `snapshot` and `restore` take its Signal sessions back in time. */
+/** Credentials of one companion, in memory. `snapshot` and `restore` reset its Signal sessions to an earlier state. */
 export type MemoryAuth = AuthenticationState & {
   snapshot: () => Map<string, unknown>
   restore: (rows: Map<string, unknown>) => void

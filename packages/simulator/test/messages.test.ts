@@ -100,7 +100,7 @@ test('keeps a conversation going in both directions', async () => {
   expect(companion.messages.filter((one) => one.messageStubType)).toEqual([])
 })
 
-test('hands over what arrived while the companion was offline', async () => {
+test('delivers messages that arrived while the companion was offline', async () => {
   const away = await linkedCompanion(sim)
   const contact = newNumber()
   const { id } = await away.send(contact, { text: 'see you' })
@@ -150,7 +150,7 @@ test('finds numbers on WhatsApp unless a fault says otherwise', async () => {
   const present = newNumber()
   const missing = newNumber()
   const { id } = sim.fault({ kind: 'not_on_whatsapp', number: missing })
-  // Baileys leaves out whoever is not there.
+  // Baileys leaves out numbers that are not on WhatsApp.
   expect(await companion.sock.onWhatsApp(`+${present}`, `+${missing}`)).toEqual([
     { jid: `${present}@s.whatsapp.net`, exists: true },
   ])
@@ -174,7 +174,7 @@ test('leaves a number out of a look-up, refuses one, limits look-ups and refuses
   expect(await lookUp()).toHaveLength(2)
 })
 
-test('asks for a message anew that it cannot decrypt', async () => {
+test('asks for a message again that it cannot decrypt', async () => {
   const sender = await linkedCompanion(sim)
   const to = newNumber()
   await (await sender.send(to, { text: 'establishes the session' })).ack
@@ -194,7 +194,7 @@ test('asks for a message anew that it cannot decrypt', async () => {
   await sender.end()
 })
 
-test('encrypts anew what the companion could not decrypt', async () => {
+test('re-encrypts a message that the companion could not decrypt', async () => {
   const receiver = await linkedCompanion(sim)
   const contact = newNumber()
   const before = receiver.auth.snapshot()

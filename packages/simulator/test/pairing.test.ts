@@ -45,7 +45,7 @@ test('reads the QR from a PNG', async () => {
   await companion.end()
 })
 
-test('lets events flow at once after the first login, without the 20 s wait for the history', async () => {
+test('lets events flow at once after the first login, without waiting 20 s for the history', async () => {
   const companion = await linkedCompanion(sim)
   await companion.until(() => companion.historyCompleted, 'the history')
   const contact = newNumber()
@@ -67,7 +67,7 @@ test('pushes the history again when the first login was interrupted', async () =
   await companion.end()
 })
 
-test('gives each companion of a phone a device of its own', async () => {
+test('gives each companion of a phone its own device id', async () => {
   const number = newNumber()
   const first = await linkedCompanion(sim, number)
   const second = await linkedCompanion(sim, number)

@@ -5,10 +5,12 @@ import type { Registration } from './membership.ts'
 
 type ClaimedShard = OwnedShard & { linked: number }
 
+type ListedShard = ClaimedShard & { isMovable: boolean }
+
 export type OwnedShards = {
   linkedDevices(): number
   /** Those with a valid lease. */
-  list(): (ClaimedShard & { isMovable: boolean })[]
+  list(): ListedShard[]
   /** They count as owned at once. Those that the host fails to start are lost. Never rejects. */
   add(claimed: ClaimedShard[], registration: Registration): Promise<void>
   /** Ends the lease at once; `stopLost` stops the shard. False when this lease is not owned any more. */
@@ -38,10 +40,6 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   const entries = new Map<number, Entry>()
   const inTurn = makeTurns()
   let isClosing = false
-
-  function linkedOf({ lease, isStarted, claimedLinked }: Entry): number {
-    return isStarted ? host.linkedDevices(lease.shard) : claimedLinked
-  }
 
   async function start(batch: Entry[]): Promise<void> {
     try {
@@ -73,15 +71,9 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   const listLost = () => [...entries.values()].filter(({ isLost }) => isLost)
 
   return {
-    linkedDevices: () => [...entries.values()].reduce((total, entry) => total + linkedOf(entry), 0),
+    linkedDevices: () => [...entries.values()].reduce((total, entry) => total + linkedOf(entry, host), 0),
 
-    list: () =>
-      [...entries.values()]
-        .filter(({ isEnded }) => !isEnded)
-        .map((entry) => {
-          const { shard, epoch } = entry.lease
-          return { shard, epoch, linked: linkedOf(entry), isMovable: !host.isPairing(shard) }
-        }),
+    list: () => [...entries.values()].filter(({ isEnded }) => !isEnded).map((entry) => describe(entry, host)),
 
     async add(claimed, registration) {
       const added = claimed
@@ -131,6 +123,15 @@ function makeEntry({ shard, epoch, linked }: ClaimedShard, registration: Registr
     isEnded: false,
   }
   return entry
+}
+
+function describe(entry: Entry, host: ShardHost): ListedShard {
+  const { shard, epoch } = entry.lease
+  return { shard, epoch, linked: linkedOf(entry, host), isMovable: !host.isPairing(shard) }
+}
+
+function linkedOf({ lease, isStarted, claimedLinked }: Entry, host: ShardHost): number {
+  return isStarted ? host.linkedDevices(lease.shard) : claimedLinked
 }
 
 function endAsLost(entry: Entry): void {

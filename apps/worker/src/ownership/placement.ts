@@ -56,14 +56,10 @@ export function makePlacement(options: PlacementOptions): Placement {
 
   const listOversized = () => owned.list().filter(({ linked }) => linked > capacity)
 
-  async function countDevices(): Promise<Map<string, DeviceCounts>> {
-    return new Map((await countLinkedDevicesByOwner(db)).map(({ owner, ...counts }) => [owner, counts]))
-  }
-
   async function planFor(registration: Registration, polled: Polled): Promise<Plan> {
     const view = viewOf(registration, polled)
     if (!needsDeviceCounts(view, memory)) return planTick(view, memory, Math.random)
-    const deviceCounts = await countDevices()
+    const deviceCounts = await countDevices(db)
     return planTick({ ...viewOf(registration, polled), deviceCounts }, memory, Math.random)
   }
 
@@ -118,4 +114,9 @@ export function makePlacement(options: PlacementOptions): Placement {
       return { nextInMs: pollsAgain ? 0 : plan.nextPollMs, restMs: plan.restMs }
     },
   }
+}
+
+async function countDevices(db: Database): Promise<Map<string, DeviceCounts>> {
+  const rows = await countLinkedDevicesByOwner(db)
+  return new Map(rows.map(({ owner, ...counts }) => [owner, counts]))
 }

@@ -2,10 +2,11 @@ import { markRead } from '../handset/mark-read.ts'
 import { sendFromHandset } from '../handset/outbox.ts'
 import { claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
-import { type Device, deviceJid } from '../network/device.ts'
+import { deviceJid } from '../network/device.ts'
 import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
 import { isNumber, lidJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import type { LogEntry, LoginEntry } from '../network/recent-log.ts'
 import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
@@ -29,9 +30,9 @@ type PhoneView = {
 
 type StatsView = Counters & { open: number; connections: Record<string, number> }
 
-/** What people and tests can do to the network: each is also an HTTP request of the control interface. */
+/** The actions of people and tests. Each is also an HTTP request of the control interface. */
 export type Actions = {
-  /** The phone scans a QR; resolves when the companion has logged in after its restart. */
+  /** The phone scans a QR code. Resolves when the companion has logged in after its restart. */
   scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string }>
   /** The phone removes its companions, or the one with this JID. */
   unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
@@ -44,7 +45,7 @@ export type Actions = {
   ) => Promise<{ ok: true; wa_message_id: string }>
   /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
   history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
-  /** The phone sends a receipt for any message, also one that it never got. */
+  /** The phone sends a receipt for any message, also for one that it never received. */
   receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
   read: (number: string, request: { wa_message_id: string }) => { ok: true }
   fault: (request: FaultRequest) => { id: string }

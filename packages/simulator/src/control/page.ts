@@ -22,7 +22,7 @@ const headers = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Serves the page for people; false if the path is none of its files. */
+/** Serves the page for people. False when the path is not one of its files. */
 export async function servePage(path: string, response: ServerResponse): Promise<boolean> {
   const name = files.get(path)
   if (!name) return false

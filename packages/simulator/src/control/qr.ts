@@ -5,7 +5,7 @@ import type { QrContent } from '../stanzas/pairing.ts'
 
 const fields = 5
 
-/** Reads what a client shows: the QR's text, or a PNG of it (base64 or data URL). */
+/** Reads a QR code from its text or a PNG (base64 or data URL). */
 export function readQr(qr: string): QrContent {
   const trimmed = qr.trim()
   const text = looksLikeText(trimmed) ? trimmed : decodePng(trimmed)

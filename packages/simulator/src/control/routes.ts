@@ -129,5 +129,5 @@ function readFault(body: Body): FaultRequest {
   }
 }
 
-/** People write +49 151 …, and so may a caller. */
+/** Callers may write a number like people do: +49 151 … */
 const digits = (number: string | undefined): string => (number ?? '').replace(/[+\s()-]/g, '')

@@ -29,7 +29,7 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   sendJson(response, 200, result)
 }
 
-/** A page from elsewhere, open in the same browser, must not operate the phones, whatever its name resolves to. */
+/** Another site that is open in the same browser must not control the phones, also when its name resolves to loopback. */
 function refuseOtherSites(request: IncomingMessage): void {
   const { origin, host } = request.headers
   const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')

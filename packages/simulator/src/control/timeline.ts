@@ -15,7 +15,7 @@ export type TimelineEntry = {
 
 const entriesMax = 500
 
-/** The newest messages of a handset in both directions, oldest first: what its screen would show. */
+/** The most recent messages of a handset in both directions, oldest first, as on its screen. */
 export function timeline(phone: Phone): TimelineEntry[] {
   const received = [...phone.chat.received.values()].slice(-entriesMax).map(
     ({ message, read }): TimelineEntry => ({

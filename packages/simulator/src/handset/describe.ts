@@ -7,12 +7,12 @@ export type Description = Pick<ReceivedMessage, 'type' | 'text' | 'caption' | 'm
 
 const nothing: Omit<Description, 'type'> = { text: null, caption: null, mime: null, sha256: null, size: null }
 
-/** What a phone without its keys could say: decryption is switched off. */
+/** What is known about a message without decrypting it. */
 export function describeSealed(stanzaType: string | undefined, mediaType: string | undefined): Description {
   return { ...nothing, type: mediaType ?? stanzaType ?? 'text' }
 }
 
-/** What the phone shows of a message; media is fetched and decrypted. */
+/** What the phone shows of a message. Media is fetched and decrypted. */
 export async function describe(network: Network, message: proto.IMessage): Promise<Description> {
   const content = normalizeMessageContent(message) ?? message
   const text = content.conversation ?? content.extendedTextMessage?.text

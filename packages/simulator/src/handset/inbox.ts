@@ -1,30 +1,14 @@
 import { proto, unpadRandomMax16 } from 'baileys'
 import { addReceived, addSent, receivedKey } from '../network/chat.ts'
-import { type Device, deliver, receiptKey } from '../network/device.ts'
+import { deliver, receiptKey } from '../network/device.ts'
 import { userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
-import type { Phone } from '../network/phone.ts'
-import type { LogEntry } from '../network/recent-log.ts'
+import type { Device, Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
+import type { Arrival } from './arrival.ts'
 import { type Description, describe, describeSealed } from './describe.ts'
 import { requestRetry } from './retry.ts'
-import { type Ciphertext, decryptFrom } from './signal.ts'
-
-/** One message of a companion on its way to a handset. */
-export type Arrival = {
-  sender: Device
-  id: string
-  /** Whom the stanza is for, as its sender wrote it: receipts must come from the same address. */
-  to: string
-  /** This handset, as the sender wrote it. */
-  handsetJid: string
-  sealed: Ciphertext
-  stanzaType: string | undefined
-  mediaType: string | undefined
-  entry: LogEntry
-  /** Settles when the server has acknowledged: a receipt never overtakes its ack. */
-  acknowledged: Promise<void> | undefined
-}
+import { decryptFrom } from './signal.ts'
 
 export function receiveAtHandset(network: Network, phone: Phone, arrival: Arrival): void {
   phone.inbox = phone.inbox.then(() => read(network, phone, arrival)).catch(network.reportFailure)
@@ -80,12 +64,12 @@ function accept(network: Network, phone: Phone, arrival: Arrival, shown: Descrip
     entry.receipt = true
     sendReceipt(network, sender, { from: userJid(arrival.to), id })
   }
-  // The next message must not wait for the ack of this one.
+  // Not awaited, so that the next message does not wait for the ack of this one.
   if (arrival.acknowledged !== undefined) void arrival.acknowledged.then(confirm)
   else confirm()
 }
 
-/** The own phone learns what its companions send, and shows it like its own messages. */
+/** The phone shows the messages of its companions like its own. */
 async function noteSent(
   network: Network,
   phone: Phone,

@@ -1,8 +1,8 @@
 import { SessionCipher } from 'libsignal'
 
 /**
- * A phone's session is as it was after an attempt to decrypt with it that failed; libsignal's for Node is not. Two who write
- * to each other for the first time at once have two sessions, and each message is tried with both.
+ * On a phone, a failed decryption does not change the session; in libsignal for Node it does. Two contacts that write to
+ * each other for the first time at the same moment have two sessions, and each message is tried with both.
  */
 type Session = { serialize(): unknown }
 type SessionClass = { deserialize(stored: unknown): Session }

@@ -4,7 +4,7 @@ import { SimulatorError } from '../simulator-error.ts'
 import { sendReceipt } from './inbox.ts'
 import { markSent } from './outbox.ts'
 
-/** The person opens the chat: whoever sent the message learns that it was read. */
+/** Opens the chat: the sender of the message gets a read receipt. */
 export function markRead(network: Network, phone: Phone, id: string): void {
   const matches = [...phone.chat.received.values()].filter(({ message }) => message.wa_message_id === id)
   if (matches.length === 0) throw new SimulatorError('This phone has received no such message.', 404)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 const bytesMax = 512 * 1024 * 1024
 
-/** Uploaded, encrypted media by path; the oldest make room. */
+/** Uploaded, encrypted media by path. The oldest are evicted. */
 export class MediaStore {
   readonly #files = new Map<string, Buffer>()
   #bytes = 0

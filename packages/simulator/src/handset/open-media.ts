@@ -4,7 +4,7 @@ import type { MediaStore } from './media-store.ts'
 
 const macBytes = 10
 
-/** What a message says about its media, in every kind of media message. */
+/** The media fields that all kinds of media messages share. */
 export type MediaReference = {
   directPath?: string | null
   mediaKey?: Uint8Array | null
@@ -12,7 +12,7 @@ export type MediaReference = {
   fileEncSha256?: Uint8Array | null
 }
 
-/** Fetches and decrypts as a phone does; undefined if anything does not add up. */
+/** Fetches and decrypts like a phone. Undefined when a checksum or size is wrong. */
 export async function openMedia(
   store: MediaStore,
   type: MediaType,

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { encodeWAMessage, type proto } from 'baileys'
 import { addReceived, addSent } from '../network/chat.ts'
-import { type Device, deliver, messageKey } from '../network/device.ts'
+import { deliver, messageKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import type { Phone } from '../network/phone.ts'
+import type { Device, Phone } from '../network/phone.ts'
 import { askForPreKeys } from '../stanzas/key-fetch.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { encryptFor } from './signal.ts'
 
-/** The person with this phone writes to somebody; resolves with the id when all companions are served. */
+/** Sends a message from this phone. Resolves to its id when it has been sent to all companions. */
 export async function sendFromHandset(
   network: Network,
   phone: Phone,

@@ -4,13 +4,13 @@ import { pnJid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
-import type { Arrival } from './inbox.ts'
+import type { Arrival } from './arrival.ts'
 import { handsetBundle } from './signal.ts'
 
-// Clients stop resending at five as well.
+// Clients also stop resending after five attempts.
 const attemptsMax = 5
 
-/** Asks the sender to encrypt a message anew, and hands it fresh keys to do so. */
+/** Asks the sender to re-encrypt a message, and sends it new keys to do so. */
 export function requestRetry(network: Network, phone: Phone, arrival: Arrival): void {
   const { sender, id } = arrival
   const key = receivedKey(sender.phone.number, id)
@@ -32,7 +32,7 @@ export function requestRetry(network: Network, phone: Phone, arrival: Arrival): 
   deliver(sender, receiptKey(from, id, 'retry'), receipt)
 }
 
-/** A receipt for any message, whether this handset got it or not. */
+/** Sends a receipt for any message, also for one that this handset never received. */
 export function claimReceipt(
   network: Network,
   phone: Phone,

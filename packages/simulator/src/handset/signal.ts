@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { Curve, encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { ProtocolAddress, SessionBuilder, SessionCipher, SessionRecord, type SignalStorage } from 'libsignal'
-import type { Device } from '../network/device.ts'
-import type { KeyPair, Phone, SignedPreKey } from '../network/phone.ts'
+import { evictOldest } from '../network/evict-oldest.ts'
+import type { Device, KeyPair, Phone, SignedPreKey } from '../network/phone.ts'
 import { type Node, node } from '../wire/node.ts'
 import { signingKeyFromSeed } from '../wire/signing-key.ts'
 import './intact-sessions.ts'
@@ -13,7 +13,7 @@ export type Ciphertext = { type: 'pkmsg' | 'msg'; body: Buffer }
 
 const withTypeByte = (key: Uint8Array): Buffer => Buffer.concat([KEY_BUNDLE_TYPE, key])
 
-/** Encrypts for one companion, over a new session made from its uploaded keys if there is none. */
+/** Encrypts for one companion. Without a session it starts one from the uploaded keys. */
 export async function encryptFor(phone: Phone, device: Device, plaintext: Buffer): Promise<Ciphertext> {
   const address = addressOf(device.phone.number, device.id)
   const storage = storageOf(phone)
@@ -40,7 +40,7 @@ export function forgetSession(phone: Phone, number: string, deviceId: number): v
   phone.sessions.delete(addressOf(number, deviceId).toString())
 }
 
-/** What a contact needs to write to this handset; a fresh one-time key each time, as long as few are unused. */
+/** The keys that a contact needs to write to this handset, with a new one-time key while few are unused. */
 export function handsetBundle(phone: Phone): Node[] {
   const signed = signedPreKeyOf(phone)
   const [preKeyId, preKey] = newPreKey(phone)
@@ -72,7 +72,7 @@ async function startSession(storage: SignalStorage, address: ProtocolAddress, de
   } as Parameters<SessionBuilder['initOutgoing']>[0])
 }
 
-/** Each uploaded one-time key is handed out once; when they are used up, sessions start without. */
+/** Returns each uploaded one-time key once. When none is left, sessions start without one. */
 export function takePreKey(device: Device): { id: number; public: Buffer } | undefined {
   for (const [id, key] of device.preKeys) {
     device.preKeys.delete(id)
@@ -81,7 +81,7 @@ export function takePreKey(device: Device): { id: number; public: Buffer } | und
   return undefined
 }
 
-/** Follows from the identity's seed, so that there is nothing more to store. */
+/** Derived from the seed of the identity, so that it need not be stored. */
 function signedPreKeyOf(phone: Phone): SignedPreKey {
   if (!phone.signedPreKey) {
     const seed = createHmac('sha256', phone.identity.seed).update('signed pre-key').digest()
@@ -96,12 +96,7 @@ function newPreKey(phone: Phone): [number, KeyPair] {
   const id = phone.nextPreKeyId
   phone.nextPreKeyId = (id % 0xfffffe) + 1
   phone.preKeys.set(id, pair)
-  if (phone.preKeys.size > unusedPreKeysMax) {
-    for (const oldest of phone.preKeys.keys()) {
-      phone.preKeys.delete(oldest)
-      break
-    }
-  }
+  evictOldest(phone.preKeys, unusedPreKeysMax)
   return [id, pair]
 }
 
@@ -123,7 +118,7 @@ function storageOf(phone: Phone): SignalStorage {
   return storage
 }
 
-/** libsignal's view of one handset. Records are kept serialised: a failed decryption must leave no trace. */
+/** libsignal's view of one handset. Records are kept serialised, so that a failed decryption changes nothing. */
 function makeStorage(phone: Phone): SignalStorage {
   return {
     loadSession: async (id) => {

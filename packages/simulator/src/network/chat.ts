@@ -1,3 +1,5 @@
+import { evictOldest } from './evict-oldest.ts'
+
 const entriesMax = 200_000
 
 /** One message that reached a handset, as the control interface shows it. */
@@ -41,23 +43,15 @@ export function emptyChat(): Chat {
   return { received: new Map(), sent: new Map() }
 }
 
-/** A message is the same if sender and id are: real phones drop the repeat. */
+/** Sender and id identify a message: real phones drop repeats. */
 export const receivedKey = (from: string, id: string): string => `${from} ${id}`
 
 export function addReceived(chat: Chat, received: Received): void {
   chat.received.set(receivedKey(received.message.from, received.message.wa_message_id), received)
-  dropOldest(chat.received)
+  evictOldest(chat.received, entriesMax)
 }
 
 export function addSent(chat: Chat, sent: Sent): void {
   chat.sent.set(sent.wa_message_id, sent)
-  dropOldest(chat.sent)
-}
-
-function dropOldest(entries: Map<string, unknown>): void {
-  if (entries.size <= entriesMax) return
-  for (const oldest of entries.keys()) {
-    entries.delete(oldest)
-    return
-  }
+  evictOldest(chat.sent, entriesMax)
 }

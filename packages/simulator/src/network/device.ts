@@ -1,38 +1,9 @@
-import type { Connection } from '../wire/connection.ts'
 import type { Node } from '../wire/node.ts'
+import { evictOldest } from './evict-oldest.ts'
 import { lidJid, pnJid } from './jid.ts'
-import type { Phone } from './phone.ts'
+import type { Device } from './phone.ts'
 
 const pendingMax = 20_000
-
-/** The public half of a Signal identity, as uploaded. */
-export type KeyBundle = {
-  registrationId: number
-  identity: Buffer
-  signedPreKey: { id: number; public: Buffer; signature: Buffer }
-}
-
-/** A linked companion of a phone: what WhatsApp's servers know of it. */
-export type Device = {
-  phone: Phone
-  id: number
-  platform: string
-  linkedAt: string
-  noiseKey: Buffer
-  bundle: KeyBundle
-  preKeys: Map<number, Buffer>
-  /** The client has confirmed the history that follows its first login. */
-  historyReceived: boolean
-  connection: Connection | undefined
-  /** Stanzas flow: false until the client has asked for them after its login. */
-  active: boolean
-  /** What the client has not acknowledged yet, in order; it is sent again at the next login. */
-  pending: Map<string, Node>
-  /** When each of them was sent over the present connection. */
-  sentAtMs: Map<string, number>
-  /** Called once, when the client has logged in and listens. */
-  whenActive: Array<() => void>
-}
 
 export function makeDevice(
   linked: Pick<Device, 'phone' | 'id' | 'platform' | 'linkedAt' | 'noiseKey' | 'bundle'>,
@@ -52,15 +23,11 @@ export function makeDevice(
 export const deviceJid = (device: Device): string => pnJid(device.phone.number, device.id)
 export const deviceLid = (device: Device): string => lidJid(device.phone.number, device.id)
 
-/** Sends now if the client listens, and keeps the stanza until it is acknowledged. */
+/** Sends now if the client is active, and keeps the stanza until it is acknowledged. */
 export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
-  if (device.pending.size > pendingMax) {
-    for (const oldest of device.pending.keys()) {
-      settle(device, oldest)
-      break
-    }
-  }
+  const evicted = evictOldest(device.pending, pendingMax)
+  if (evicted !== undefined) device.sentAtMs.delete(evicted)
   if (device.active) sendPending(device, key, stanza)
 }
 
@@ -69,8 +36,8 @@ export function sendPending(device: Device, key: string, stanza: Node): void {
   device.connection?.send(stanza)
 }
 
-/** The client is done with a stanza: it will not be sent again. */
-export function settle(device: Device, key: string): void {
+/** An acknowledged stanza is not sent again. */
+export function acknowledge(device: Device, key: string): void {
   device.pending.delete(key)
   device.sentAtMs.delete(key)
 }

@@ -37,26 +37,26 @@ const streamErrorCodes = [
   'conflict',
 ] as const
 
-/** A fault as it is asked for. Without `sender` it meets everybody, without `share` every time. */
+/** A fault as requested. Without `sender` it affects all senders, without `share` every case. */
 export type FaultRequest = {
   kind: FaultKind
   sender?: string
-  /** The other side: the recipient, or the number that is looked up. */
+  /** The recipient, or the number that is looked up. */
   number?: string
   code?: string
   /** Seconds that the error of a look-up asks the client to wait. */
   backoff?: number
-  /** 0 to 1: how many of the cases it meets. */
+  /** 0 to 1: the share of the cases that it affects. */
   share?: number
   /** The delay of `ack_delay`, `devices_delay`, `slow_read` and `ack_required`; for the others, how long the fault lasts. */
   ms?: number
-  /** How much `slow_read` takes, instead of `ms`. */
+  /** For `slow_read`, instead of `ms`. */
   bytes_per_second?: number
-  /** How often it strikes before it is gone. Broken connections then come in place of that many acks. */
+  /** How often it strikes before it is removed. Broken connections then replace that many acks. */
   count?: number
 }
 
-/** A broken connection can be due when a client logs in, or in place of the ack of a message. */
+/** A connection breaks when a client logs in, or instead of the ack of a message. */
 export type FaultMoment = 'login' | 'message'
 
 export type Fault = FaultRequest & {
@@ -68,10 +68,10 @@ export type Fault = FaultRequest & {
 
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
 const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read', 'ack_required'])
-/** Their `code` may be any. */
+/** They accept any `code`. */
 const coded: ReadonlySet<FaultKind> = new Set(['ack_error', 'lookup_error', 'lookup_refuse'])
 
-/** The faults in force. Deciding is cheap when there are none. */
+/** The active faults. Checks are cheap when there are none. */
 export class Faults {
   readonly #faults = new Map<string, Fault>()
   #made = 0
@@ -104,7 +104,7 @@ export class Faults {
     return [...this.#faults.values()]
   }
 
-  /** Whether one of these faults meets this case; each call counts as one strike of the fault that does. */
+  /** The fault of these kinds that affects this case, if any. Each call counts as one strike of that fault. */
   strike(
     kind: FaultKind,
     sender: string | undefined,
@@ -121,7 +121,7 @@ export class Faults {
     return undefined
   }
 
-  /** Whether one is in force, without counting it. */
+  /** Whether a fault is active, without counting a strike. */
   find(kind: FaultKind, sender: string): Fault | undefined {
     for (const fault of this.#faults.values()) {
       if (fault.kind === kind && this.#meets(fault, sender, undefined)) return fault

@@ -7,7 +7,7 @@ const unscramble = inverse(scramble, lidBase)
 
 export const serverJid = '@s.whatsapp.net'
 
-/** The phone number behind a PN or LID, and the device (0 is the phone itself); undefined for groups and the like. */
+/** The phone number behind a PN or LID, and the device (0 is the phone itself); undefined for groups and other JIDs. */
 export function parseJid(jid: string | undefined): { number: string; device: number } | undefined {
   const decoded = jidDecode(jid)
   if (!decoded) return undefined
@@ -34,7 +34,7 @@ export function userJid(jid: string): string {
   return decoded ? `${decoded.user}@${decoded.server}` : jid
 }
 
-/** LIDs are a fixed scrambling of the number: nothing to remember, and any LID can be resolved after a restart. */
+/** LIDs are computed from the number, so they need no storage and can be resolved after a restart. */
 function lidOf(number: string): string {
   return (lidBase + ((BigInt(number) * scramble) % lidBase)).toString()
 }

@@ -1,24 +1,23 @@
 import type { MediaStore } from '../handset/media-store.ts'
-import type { Pairing } from '../stanzas/pairing.ts'
 import type { ServerCertificate } from '../wire/certificate.ts'
 import type { Connection } from '../wire/connection.ts'
-import type { Device } from './device.ts'
 import type { Faults } from './faults.ts'
 import { parseJid } from './jid.ts'
-import { makePhone, type Phone } from './phone.ts'
+import type { Pairing } from './pairing.ts'
+import { type Device, makePhone, type Phone } from './phone.ts'
 import type { LogEntry, LoginEntry, RecentLog } from './recent-log.ts'
 import type { State } from './state.ts'
 import type { Counters } from './stats.ts'
 
-/** Everything one simulated WhatsApp consists of. */
+/** The whole state of one simulated network. */
 export type Network = {
-  /** Handsets really decrypt; false saves half the CPU under load. */
+  /** Whether handsets decrypt messages. False saves half of the CPU under load. */
   decrypt: boolean
   certificate: ServerCertificate
   mediaHost: string
   phones: Map<string, Phone>
   connections: Map<Connection, Client>
-  /** Companions that show a QR, by each of its refs. */
+  /** Companions that show a QR code, by each of its refs. */
   pairings: Map<string, Pairing>
   faults: Faults
   media: MediaStore
@@ -30,10 +29,10 @@ export type Network = {
   reportFailure: (error: unknown) => void
 }
 
-/** What a connection has turned out to be. */
+/** The role of a connection. */
 type Client = { kind: 'unknown' } | { kind: 'pairing'; pairing: Pairing } | { kind: 'device'; device: Device }
 
-/** Every number is on WhatsApp: its phone comes into being when it is first mentioned. */
+/** Every number is on WhatsApp: its phone is created when the number is first used. */
 export function phoneOf(network: Network, number: string): Phone {
   const known = network.phones.get(number)
   if (known) return known

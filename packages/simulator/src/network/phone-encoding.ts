@@ -1,5 +1,5 @@
-import { type Device, type KeyBundle, makeDevice } from './device.ts'
-import { makePhone, type Phone } from './phone.ts'
+import { makeDevice } from './device.ts'
+import { type Device, type KeyBundle, makePhone, type Phone } from './phone.ts'
 
 const encode = (bytes: Buffer): string => bytes.toString('base64')
 const decode = (text: string): Buffer => Buffer.from(text, 'base64')

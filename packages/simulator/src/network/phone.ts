@@ -1,17 +1,19 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import type { Connection } from '../wire/connection.ts'
+import type { Node } from '../wire/node.ts'
 import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
 import { type Chat, emptyChat } from './chat.ts'
-import type { Device } from './device.ts'
+import { evictOldest } from './evict-oldest.ts'
 
 export type KeyPair = { private: Buffer; public: Buffer }
 export type SignedPreKey = { id: number; keyPair: KeyPair; signature: Buffer }
 
-/** A handset with WhatsApp: an account, device 0 of it, and what it has seen. */
+/** A handset with WhatsApp: an account, its device 0, and its messages. */
 export type Phone = {
   number: string
   identity: SigningKey
   registrationId: number
-  /** Made when somebody first asks for it: most phones of a load test never need one. */
+  /** Created on first use: most phones of a load test never need one. */
   signedPreKey: SignedPreKey | undefined
   preKeys: Map<number, KeyPair>
   nextPreKeyId: number
@@ -20,12 +22,41 @@ export type Phone = {
   devices: Map<number, Device>
   nextDeviceId: number
   chat: Chat
-  /** What the servers took for this phone, by sender and id: they know a repeat even if nobody can read it. */
+  /** Messages that the servers accepted for this phone, by sender and id, to detect repeats without decryption. */
   accepted: Set<string>
-  /** How often this handset asked for a message anew, by sender and id. */
+  /** How often this handset asked for a message again, by sender and id. */
   retries: Map<string, number>
-  /** The handset reads one message after the other, in order of arrival. */
+  /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
   inbox: Promise<void>
+}
+
+/** The public half of a Signal identity, as uploaded. */
+export type KeyBundle = {
+  registrationId: number
+  identity: Buffer
+  signedPreKey: { id: number; public: Buffer; signature: Buffer }
+}
+
+/** A linked companion of a phone, as the servers of WhatsApp know it. */
+export type Device = {
+  phone: Phone
+  id: number
+  platform: string
+  linkedAt: string
+  noiseKey: Buffer
+  bundle: KeyBundle
+  preKeys: Map<number, Buffer>
+  /** The client has confirmed the history that it gets after its first login. */
+  historyReceived: boolean
+  connection: Connection | undefined
+  /** False until the client has asked for stanzas after its login. */
+  active: boolean
+  /** Stanzas that the client has not acknowledged, in order. They are sent again at the next login. */
+  pending: Map<string, Node>
+  /** When each of them was sent over the current connection. */
+  sentAtMs: Map<string, number>
+  /** Called once, when the client has logged in and is active. */
+  whenActive: Array<() => void>
 }
 
 export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
@@ -54,18 +85,14 @@ const acceptedMax = 200_000
 
 export function noteAccepted(phone: Phone, key: string): void {
   phone.accepted.add(key)
-  if (phone.accepted.size <= acceptedMax) return
-  for (const oldest of phone.accepted) {
-    phone.accepted.delete(oldest)
-    return
-  }
+  evictOldest(phone.accepted, acceptedMax)
 }
 
 const deviceIdMax = 250
-// Clients take device 99 for one that is hosted by Meta.
+// Clients treat device 99 as hosted by Meta.
 const hostedDeviceId = 99
 
-/** Ids rise with every link, so that nobody mistakes a new companion for an old one. */
+/** Ids increase with every link, so that no client mistakes a new companion for an old one. */
 export function takeDeviceId(phone: Phone): number {
   let id = phone.nextDeviceId
   while (id === hostedDeviceId || phone.devices.has(id)) id = (id % deviceIdMax) + 1

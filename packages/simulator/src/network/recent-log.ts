@@ -11,12 +11,12 @@ export type LogEntry = {
   text?: string
   /** `ok`, the code of an error ack, `dropped`, or null while it is still to be sent. */
   ack: string | null
-  /** Its sender got a receipt of the recipient, from which it knows that the message was taken. */
+  /** The sender got a receipt from the recipient, which proves that the message was accepted. */
   receipt: boolean
   duplicate: boolean
 }
 
-/** A linked companion that wants in. */
+/** A login attempt of a linked companion. */
 export type LoginEntry = {
   t: string
   connection: number
@@ -25,7 +25,7 @@ export type LoginEntry = {
   result: string
 }
 
-/** What the servers saw last. */
+/** The most recent events on the servers. */
 export class RecentLog<Entry> {
   #entries: Entry[] = []
 

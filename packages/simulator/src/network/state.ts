@@ -14,13 +14,13 @@ const flushEveryMs = 500
 const phoneSuffix = '.phone.json'
 const sessionsSuffix = '.sessions.json'
 
-/** Where the network remembers itself between starts. */
+/** Keeps the network between starts. */
 export type State = {
   rootSeed: Buffer
   loadPhones: () => Phone[]
-  /** Identity, devices and their keys: on disk when this returns, because a client acts on the answer. */
+  /** Writes identity, devices and their keys. They are on disk when this returns, because clients rely on the response. */
   save: (phone: Phone) => void
-  /** What `save` writes has changed, but a crash may lose it: it is written within half a second. */
+  /** Writes the same within half a second. A crash may lose the change. */
   keysChanged: (phone: Phone) => void
   /** The same for the handset's Signal sessions. */
   sessionsChanged: (phone: Phone) => void
@@ -38,7 +38,7 @@ export function memoryState(): State {
   }
 }
 
-/** One pair of small files a phone, so that the cost of a change does not grow with the network. */
+/** Two small files per phone, so that the cost of a change does not grow with the network. */
 export function directoryState(directory: string): State {
   const phonesDirectory = join(directory, 'phones')
   mkdirSync(phonesDirectory, { recursive: true })

@@ -10,15 +10,15 @@ export type Counters = {
   receipts: number
   uploads: number
   prekey_uploads: number
-  /** Bundles handed out, each for one new Signal session. */
+  /** Key bundles that were fetched, each for one new Signal session. */
   prekey_fetches: number
-  /** Questions for the devices of a user. */
+  /** Look-ups of the devices of a user. */
   device_lookups: number
   unreadable_media: number
   /** Connections that ended because a message was not acknowledged. */
   missing_acks: number
   failures: number
-  /** Stanzas nobody here understands, by kind. A test that means its client well expects none. */
+  /** Stanzas that the simulator does not implement, by kind. Tests normally expect none. */
   unknown: Record<string, number>
 }
 

@@ -1,6 +1,6 @@
 import type { proto } from 'baileys'
-import type { Device } from '../network/device.ts'
 import { deviceOf, type Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection, ConnectionEvents } from '../wire/connection.ts'
 import { child, type Node } from '../wire/node.ts'
@@ -11,7 +11,7 @@ import { endPairing, readPairingStanza, startPairing } from './pairing.ts'
 import { receiveAck, receiveReceipt } from './receipt.ts'
 import { sendOffline } from './stream.ts'
 
-/** What happens on the connections of one network. */
+/** Handles the events of all connections of one network. */
 export function clientEvents(network: Network): ConnectionEvents {
   return {
     onClient: (connection, payload, clientKey) => meetClient(network, connection, payload, clientKey),

@@ -1,11 +1,11 @@
-import type { Device } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import type { Connection } from '../wire/connection.ts'
 import { streamErrorOfAck } from './stream-error.ts'
 
 const lookEveryMs = 250
 
-/** While the fault `ack_required` is in force, ends a connection that owes the acknowledgement of a message for too long. */
+/** While the fault `ack_required` is in force, ends connections that do not acknowledge a message in time. */
 export function demandAcks(network: Network, device: Device, connection: Connection): void {
   const timer = setInterval(() => {
     if (connection.closed || device.connection !== connection) return clearInterval(timer)

@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { encodeWAMessage, proto } from 'baileys'
 import { encryptFor } from '../handset/signal.ts'
-import { type Device, deliver, messageKey, settle } from '../network/device.ts'
+import { acknowledge, deliver, messageKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
-import { makePhone, type Phone } from '../network/phone.ts'
+import { type Device, makePhone, type Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 
 /**
- * What a phone sends a new companion first: the key of the app state and its history. A client that never gets
- * them holds back all events for 20 s.
+ * The first messages of a phone to a new companion: the key of the app state and the history. A client that does not get
+ * them delays all events for 20 s.
  */
 export async function pushHistory(network: Network, device: Device): Promise<void> {
-  // After an interrupted first login: what was sent then would now come as offline, too early for the client.
+  // After an interrupted first login, pending peer messages would arrive as offline messages, too early for the client.
   for (const [key, stanza] of device.pending) {
-    if (stanza.attrs.category === 'peer') settle(device, key)
+    if (stanza.attrs.category === 'peer') acknowledge(device, key)
   }
   await sendToOwnCompanion(network, device, {
     type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
@@ -32,17 +32,17 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
   })
 }
 
-/** What a history notification makes its reader unpack or download. */
+/** What the reader of a history notification unpacks or downloads. */
 export type HistoryOffer = {
-  /** From another companion of the account, which is any program that somebody linked. */
+  /** Sent by another companion of the account, which may be any linked program. */
   fromCompanion?: boolean
-  /** Put behind WhatsApp's host. */
+  /** The path on the media host of WhatsApp. */
   directPath?: string
-  /** So many zeros, packed, instead. */
+  /** Sends this many zeros, compressed, instead. */
   inlineZeros?: number
 }
 
-/** Tells the companions of a phone that there is history for them. */
+/** Notifies the companions of a phone of history for them. */
 export async function offerHistory(network: Network, phone: Phone, offer: HistoryOffer): Promise<void> {
   const { fromCompanion, directPath, inlineZeros } = offer
   const author = fromCompanion

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
-import type { Device } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
-import type { Network } from '../network/network.ts'
 import { countUnknown } from '../network/stats.ts'
-import type { Connection } from '../wire/connection.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import type { IqCall } from './iq-call.ts'
 import { answerKeyFetch } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
 import { removeDevice } from './remove-device.ts'
 import { announceOffline } from './stream.ts'
 import { answerUsync, findLookupRefusal, usyncDelayMs } from './usync.ts'
 
-export type IqCall = { network: Network; device: Device; connection: Connection; stanza: Node }
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
 
 const bigEndian = (value: number): Buffer => Buffer.from(encodeBigEndian(value))
@@ -87,7 +84,7 @@ const noRestrictions = {
   xwa2_message_capping_info: { total_quota: '-1', used_quota: '0' },
 }
 
-// What has to come after the answer.
+// Sent after the response.
 const sequels: Record<string, (call: IqCall) => void> = {
   'passive set active': ({ network, device }) => announceOffline(network, device),
   'md set remove-companion-device': ({ network, device }) => removeDevice(network, device),

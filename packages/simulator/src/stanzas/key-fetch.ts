@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { handsetBundle, takePreKey } from '../handset/signal.ts'
-import { type Device, deliver, notificationKey } from '../network/device.ts'
+import { deliver, notificationKey } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
-import type { IqCall } from './iq.ts'
+import type { IqCall } from './iq-call.ts'
 
-// A client uploads more when it is told that fewer than five are left.
+// A client uploads more when the server says that fewer than five are left.
 const fewPreKeys = 4
 
-/** Users that do not exist are left out: an error inside one user would spoil the whole answer for the client. */
+/** Users that do not exist are left out: an error for one user would make the client reject the whole response. */
 export function answerKeyFetch({ network }: IqCall, query: Node | undefined): NodeContent {
   const users = children(query, 'user').flatMap(({ attrs }) => {
     const bundle = bundleOf(network, attrs.jid)
@@ -50,7 +51,7 @@ function companionBundle(network: Network, device: Device): Node[] {
   ]
 }
 
-/** Called whenever a one-time key of a companion was handed out. */
+/** To be called whenever a one-time key of a companion was used. */
 export function askForPreKeys(network: Network, device: Device): void {
   network.state.keysChanged(device.phone)
   if (device.preKeys.size !== fewPreKeys) return

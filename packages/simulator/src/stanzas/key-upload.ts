@@ -1,6 +1,6 @@
-import type { KeyBundle } from '../network/device.ts'
+import type { KeyBundle } from '../network/phone.ts'
 import { bytes, child, children, type Node, uint } from '../wire/node.ts'
-import type { IqCall } from './iq.ts'
+import type { IqCall } from './iq-call.ts'
 
 export function storePreKeys({ network, device, stanza }: IqCall): undefined {
   const identity = bytes(child(stanza, 'identity'))

@@ -1,6 +1,7 @@
 import type { proto } from 'baileys'
-import { type Device, deviceLid } from '../network/device.ts'
+import { deviceLid } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { demandAcks } from './demand-acks.ts'
@@ -8,7 +9,7 @@ import { streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
 
-/** Lets a linked companion in, or says why not. */
+/** Logs a linked companion in, or refuses it with a reason. */
 export function logIn(
   network: Network,
   connection: Connection,
@@ -60,7 +61,7 @@ export function logIn(
   if (fault?.code) streamError(connection, fault.code)
 }
 
-/** A companion has one connection: the newer one wins, and the older learns why it ends. */
+/** A companion has one connection: a new one ends the old one with a conflict. */
 function replaceConnection(network: Network, device: Device): void {
   const old = device.connection
   if (!old) return

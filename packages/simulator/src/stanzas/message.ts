@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Arrival, receiveAtHandset } from '../handset/inbox.ts'
+import type { Arrival } from '../handset/arrival.ts'
+import { receiveAtHandset } from '../handset/inbox.ts'
 import { receivedKey } from '../network/chat.ts'
-import { type Device, deliver, deviceJid, deviceLid, messageKey } from '../network/device.ts'
+import { deliver, deviceJid, deviceLid, messageKey } from '../network/device.ts'
 import type { Fault } from '../network/faults.ts'
 import { parseJid, userJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
-import { noteAccepted } from '../network/phone.ts'
+import { type Device, noteAccepted } from '../network/phone.ts'
 import type { LogEntry } from '../network/recent-log.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
@@ -14,7 +15,7 @@ import { breakConnection } from './break-connection.ts'
 
 type Incoming = { device: Device; connection: Connection; stanza: Node; entry: LogEntry }
 
-/** A companion sends: log it, acknowledge it, and pass each ciphertext on to the device it is for. */
+/** Logs and acknowledges a message of a companion, and passes each ciphertext to its device. */
 export function receiveMessage(network: Network, device: Device, connection: Connection, stanza: Node): void {
   const { id, to } = stanza.attrs
   const recipient = parseJid(to)?.number
@@ -35,7 +36,7 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     duplicate: phoneOf(network, recipient).accepted.has(receivedKey(sender, id)),
   }
   const incoming: Incoming = { device, connection, stanza, entry }
-  // What goes to the own phone keeps house (it answers a history request, say): it is no message to anybody.
+  // Peer messages to the own phone, such as responses to history requests, are not messages to a contact.
   const isPeer = stanza.attrs.category === 'peer'
   if (!isPeer) {
     network.log.add(entry)
@@ -120,7 +121,7 @@ function ciphertexts(stanza: Node): Array<{ jid: string; enc: Node }> {
   })
 }
 
-/** Companion to companion: the servers only swap the addresses. */
+/** From companion to companion: the servers only swap the addresses. */
 function forward({ device, stanza }: Incoming, companion: Device, jid: string, enc: Node): void {
   const { id = '', to = '', type } = stanza.attrs
   const isLid = jid.endsWith('@lid')

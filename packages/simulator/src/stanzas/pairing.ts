@@ -1,9 +1,10 @@
 import { createHmac, randomBytes, randomInt } from 'node:crypto'
 import { Curve, proto } from 'baileys'
-import { type Device, type KeyBundle, makeDevice } from '../network/device.ts'
+import { makeDevice } from '../network/device.ts'
 import { lidJid, pnJid, serverJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import { type Phone, takeDeviceId } from '../network/phone.ts'
+import type { Pairing } from '../network/pairing.ts'
+import { type Device, type KeyBundle, type Phone, takeDeviceId } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
@@ -12,24 +13,6 @@ import { streamError } from './stream-error.ts'
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
 const refs = 6
 const signaturePrefix = { account: Buffer.from([6, 0]), device: Buffer.from([6, 1]) }
-
-/** A connection that shows a QR, or has been scanned and is about to sign. */
-export type Pairing = {
-  connection: Connection
-  noiseKey: Buffer
-  bundle: KeyBundle
-  platform: string
-  refs: string[]
-  scanned: Scanned | undefined
-}
-
-type Scanned = {
-  phone: Phone
-  details: Uint8Array
-  replyId: string
-  linked: (device: Device) => void
-  failed: (error: Error) => void
-}
 
 export type QrContent = { ref: string; noiseKey: string; identityKey: string; advSecret: string }
 
@@ -60,7 +43,7 @@ export function startPairing(
   return pairing
 }
 
-/** The phone signs the companion's identity and hands it over; resolves when the companion has signed back. */
+/** The phone signs the companion's identity and sends it. Resolves when the companion has signed in return. */
 export function scanQr(network: Network, qr: QrContent, number: string): Promise<Device> {
   const pairing = network.pairings.get(qr.ref)
   if (!pairing) throw new SimulatorError('This QR is unknown or has expired.')
@@ -86,7 +69,7 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   })
 }
 
-/** Takes what a pairing client sends; everything but its signature and its keep-alive is small talk. */
+/** Reads stanzas of a pairing client. Ignores everything but its signature and its keep-alive. */
 export function readPairingStanza(network: Network, pairing: Pairing, stanza: Node): void {
   const { scanned } = pairing
   const { id, xmlns } = stanza.attrs

@@ -1,24 +1,24 @@
 import { markSent, sendToDevice } from '../handset/outbox.ts'
 import { forgetSession } from '../handset/signal.ts'
-import { type Device, deliver, messageKey, notificationKey, receiptKey, settle } from '../network/device.ts'
+import { acknowledge, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
-import type { Phone } from '../network/phone.ts'
+import type { Device, Phone } from '../network/phone.ts'
 import { bytes, child, children, type Node, node, nowSeconds, uint } from '../wire/node.ts'
 import { readSignedPreKey } from './key-upload.ts'
 
-// Between a phone and its own companions; nobody else hears of them.
+// Between a phone and its own companions only.
 const privateTypes = new Set(['peer_msg', 'hist_sync', 'sender', 'read-self', 'played-self', 'server-error'])
 
-/** A companion got, read or could not read something. */
+/** A companion has received, read or failed to decrypt messages. */
 export function receiveReceipt(network: Network, device: Device, stanza: Node): void {
   const { id = '', to, type, recipient } = stanza.attrs
   device.connection?.send(node('ack', { class: 'receipt', id, from: to, type }))
   const listed = children(child(stanza, 'list'), 'item').map((item) => item.attrs.id ?? '')
   const ids = [id, ...listed]
-  // Real servers want a message to be acknowledged besides.
+  // Real servers also require an ack for each message.
   if (!network.faults.find('ack_required', device.phone.number)) {
-    for (const got of ids) settle(device, messageKey(got))
+    for (const got of ids) acknowledge(device, messageKey(got))
   }
   if (type === 'hist_sync' && !device.historyReceived) {
     device.historyReceived = true
@@ -34,12 +34,12 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   if (type !== 'retry') {
     for (const got of ids) markSent(origin.phone, got, type === 'read' ? 'read' : 'delivered')
   }
-  // A read receipt names the account only: it is for all of its companions.
+  // A read receipt names only the account, so it goes to all companions.
   const companions = [...origin.phone.devices.values()].filter(
     (other) => other !== device && (origin.device === 0 || other.id === origin.device),
   )
   const jidOf = to?.endsWith('@lid') ? lidJid : pnJid
-  // Only a retry says which device asks: a resend goes to it alone.
+  // Only a retry names the device: the resend goes to that device alone.
   const from = jidOf(device.phone.number, type === 'retry' ? device.id : 0)
   for (const companion of companions) {
     const attrs = { from, id, t: nowSeconds(), type: type === 'inactive' ? undefined : type, recipient }
@@ -47,15 +47,15 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   }
 }
 
-/** The client is done with a stanza: it will not be sent again. */
+/** An acknowledged stanza is not sent again. */
 export function receiveAck(device: Device, stanza: Node): void {
   const { class: kind, id = '', to = '', type } = stanza.attrs
-  if (kind === 'message') settle(device, messageKey(id))
-  if (kind === 'receipt') settle(device, receiptKey(to, id, type))
-  if (kind === 'notification') settle(device, notificationKey(id))
+  if (kind === 'message') acknowledge(device, messageKey(id))
+  if (kind === 'receipt') acknowledge(device, receiptKey(to, id, type))
+  if (kind === 'notification') acknowledge(device, notificationKey(id))
 }
 
-/** The companion could not decrypt: a new session, from the keys it sent along if it did, and the same message. */
+/** The companion could not decrypt: sends the same message over a new session, from the keys of the receipt if it has any. */
 async function resend(network: Network, phone: Phone, device: Device, receipt: Node): Promise<void> {
   const id = receipt.attrs.id ?? ''
   const plaintext = phone.chat.sent.get(id)?.plaintext

@@ -1,8 +1,8 @@
-import type { Device } from '../network/device.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { streamError } from './stream-error.ts'
 
-/** Unlinks a companion; if it is connected it learns it at once, otherwise at its next login. */
+/** Unlinks a companion. It is told at once if it is connected, otherwise at its next login. */
 export function removeDevice(network: Network, device: Device): void {
   device.phone.devices.delete(device.id)
   network.state.save(device.phone)

@@ -1,7 +1,7 @@
 import type { Connection } from '../wire/connection.ts'
 import { node } from '../wire/node.ts'
 
-/** Ends a stream with a code, or with a conflict: another connection of the same companion, or its removal. */
+/** Ends a stream with a code, or with a conflict: the companion has connected again or was removed. */
 export function streamError(connection: Connection, code: string): void {
   if (code === 'conflict') {
     connection.send(node('stream:error', {}, [node('conflict', { type: 'replaced' })]))

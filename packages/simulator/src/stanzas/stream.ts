@@ -1,19 +1,20 @@
-import { type Device, sendPending } from '../network/device.ts'
+import { sendPending } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
 import { type Node, node } from '../wire/node.ts'
 import { pushHistory } from './history-push.ts'
 
 const unaskedMs = 2000
 
-/** The client is ready for what happened while it was away: announce it, or say that there is nothing. */
+/** The client is ready for offline stanzas: announces how many there are, also when there are none. */
 export function announceOffline(network: Network, device: Device): void {
   const queued = offlineStanzas(device)
   if (queued.length === 0) {
     startStream(network, device, 0)
     return
   }
-  // Not every client asks.
+  // Not every client requests them.
   const { connection } = device
   setTimeout(() => {
     if (connection && device.connection === connection && device.sentAtMs.size === 0) {
@@ -34,7 +35,7 @@ export function announceOffline(network: Network, device: Device): void {
   )
 }
 
-/** The client asked for the announced stanzas. It gets all of them, or with `offline_parts` as many as it asked for. */
+/** Sends the announced stanzas: all of them, or with `offline_parts` as many as the client requested. */
 export function sendOffline(network: Network, device: Device, count: number): void {
   if (device.active) return
   const isInParts = network.faults.find('offline_parts', device.phone.number) !== undefined
@@ -44,7 +45,7 @@ export function sendOffline(network: Network, device: Device, count: number): vo
   if (part.length === queued.length) startStream(network, device, part.length)
 }
 
-/** The history is not among them: if it is still due, it is pushed afresh. */
+/** Without the history: if it is still due, it is pushed again. */
 function offlineStanzas(device: Device): Node[] {
   return [...device.pending.values()].filter(isOffline)
 }
@@ -54,7 +55,7 @@ function isOffline({ attrs }: Node): boolean {
 }
 
 function startStream(network: Network, device: Device, offlineCount: number): void {
-  // Without this the client holds back all events.
+  // Without this the client delays all events.
   device.connection?.send(
     node('ib', { from: serverJid }, [node('offline', { count: offlineCount.toString() })]),
   )

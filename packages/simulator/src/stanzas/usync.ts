@@ -2,13 +2,13 @@ import type { Fault } from '../network/faults.ts'
 import { lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
-import type { IqCall } from './iq.ts'
+import type { IqCall } from './iq-call.ts'
 
-/** Answers what the client asks about users: are they on WhatsApp, which devices have they, what is their LID. */
+/** Answers queries about users: whether they are on WhatsApp, their devices, and their LID. */
 export function answerUsync({ network, device }: IqCall, query: Node | undefined): NodeContent {
   const asked = new Set(children(child(query, 'query')).map((protocol) => protocol.tag))
   const asker = device.phone.number
-  // Without a number a fault is about the query, with one about that number's entry.
+  // A fault without a number affects the whole query, one with a number only the entry of that number.
   const failed = asked.has('contact') ? network.faults.strike('lookup_error', asker, undefined) : undefined
   const users = failed
     ? []
@@ -25,7 +25,7 @@ export function answerUsync({ network, device }: IqCall, query: Node | undefined
   ]
 }
 
-/** By how many ms a fault delays the answer. */
+/** The delay that faults add to the response. */
 export function usyncDelayMs({ network, device }: IqCall, query: Node | undefined): number {
   if (!child(child(query, 'query'), 'devices')) return 0
   const delaysMs = children(child(query, 'list'), 'user').map(({ attrs }) => {
@@ -55,7 +55,7 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
   return [node('user', { jid }, results)]
 }
 
-/** The fault that has the whole query refused: one of its numbers is enough. */
+/** The refusal of the whole query, by a fault for one of its numbers. */
 export function findLookupRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
   if (!child(child(query, 'query'), 'contact')) return undefined
   for (const user of children(child(query, 'list'), 'user')) {

@@ -3,12 +3,12 @@ import { Curve, proto } from 'baileys'
 import { type SigningKey, signingKeyFromSeed } from './signing-key.ts'
 
 export type ServerCertificate = {
-  /** The static Noise key the leaf certificate vouches for. */
+  /** The static Noise key that the leaf certificate signs. */
   static: { private: Buffer; public: Buffer }
   chain: Buffer
 }
 
-/** Root → intermediate → leaf, the shape WhatsApp serves; clients trust only the root. */
+/** Root, intermediate and leaf, as WhatsApp serves them. Clients trust only the root. */
 export function issueServerCertificate(root: SigningKey): ServerCertificate {
   const intermediate = signingKeyFromSeed(randomBytes(32))
   const serverKey = Curve.generateKeyPair()

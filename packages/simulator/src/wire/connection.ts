@@ -9,9 +9,9 @@ export type ConnectionEvents = {
   onClient: (connection: Connection, payload: proto.IClientPayload, clientKey: Buffer) => void
   onNode: (connection: Connection, node: Node) => void
   onClose: (connection: Connection) => void
-  /** The client broke the protocol, or we have a bug; the connection is cut either way. */
+  /** The client broke the protocol, or the simulator has a bug. The connection is cut in both cases. */
   onFailure: (connection: Connection, error: unknown) => void
-  /** How long this client's next stanza, of this size, has to wait before it is read: 0 for not at all. */
+  /** How long to wait before reading the next stanza of this size from this client. */
   readDelayMs: (connection: Connection, bytes: number) => number
 }
 
@@ -48,7 +48,7 @@ export class Connection {
     return this.#halfOpen
   }
 
-  /** Falls silent in both directions while TCP stays up: not even a closing handshake is answered. */
+  /** Stops reading and writing while TCP stays up, without even a closing handshake. */
   goHalfOpen(): void {
     this.#halfOpen = true
     this.#socket.pause()
@@ -60,20 +60,20 @@ export class Connection {
     if (this.#unsent.length === 1) setImmediate(() => this.#flush())
   }
 
-  /** Ends the stream in order: what was sent before still arrives. */
+  /** Ends the stream in order: everything sent before still arrives. */
   close(): void {
     this.#flush()
     this.#socket.close()
     this.#closed()
   }
 
-  /** Cuts the wire. */
+  /** Cuts the connection without a closing handshake. */
   terminate(): void {
     this.#socket.terminate()
     this.#closed()
   }
 
-  /** What is sent in one go, an ack and its receipt say, leaves as one WebSocket message. */
+  /** Stanzas that are sent together, such as an ack and its receipt, leave as one WebSocket message. */
   #flush(): void {
     const [first, ...more] = this.#unsent
     if (!first || this.#halfOpen || this.closed) return

@@ -5,7 +5,7 @@ const introBytes = NOISE_WA_HEADER.length
 const routingHeaderBytes = 7
 const empty = Buffer.alloc(0)
 
-/** Cuts the byte stream of one client into frames; the stream opens with an intro, optionally with routing. */
+/** Splits the byte stream of one client into frames. The stream begins with an intro, optionally with routing. */
 export class FrameReader {
   #bytes: Buffer = empty
   #introRead = false

@@ -11,7 +11,7 @@ export type Transport = {
 }
 
 export type FinishedHandshake = {
-  /** The client's static Noise key: proven by the handshake, it identifies a linked device. */
+  /** The client's static Noise key, proven by the handshake. It identifies a linked device. */
   clientKey: Buffer
   payload: proto.IClientPayload
   transport: Transport
@@ -32,7 +32,7 @@ export class NoiseResponder {
     this.#mixHash(NOISE_WA_HEADER)
   }
 
-  /** Takes the client's first frame and returns the body of the answer. */
+  /** Reads the client's first frame and returns the body of the response. */
   answerHello(frame: Buffer): Uint8Array {
     const clientEphemeral = proto.HandshakeMessage.decode(frame).clientHello?.ephemeral
     if (clientEphemeral?.length !== 32) throw new Error('client hello without an ephemeral key')
@@ -47,7 +47,7 @@ export class NoiseResponder {
     }).finish()
   }
 
-  /** Takes the client's second frame; from here on both sides speak through the transport. */
+  /** Reads the client's second frame. From now on both sides use the transport keys. */
   finish(frame: Buffer): FinishedHandshake {
     const finish = proto.HandshakeMessage.decode(frame).clientFinish
     if (!finish?.static || !finish.payload) throw new Error('client finish without static key or payload')

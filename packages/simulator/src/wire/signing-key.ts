@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 
-/** A curve25519 key that agrees (X25519) and signs (XEdDSA); everything follows from the 32-byte seed. */
+/** A curve25519 key for agreement (X25519) and signatures (XEdDSA), derived from the 32-byte seed. */
 export type SigningKey = {
   seed: Buffer
   private: Buffer
@@ -23,7 +23,7 @@ export function signingKeyFromSeed(seed: Buffer): SigningKey {
     public: publicKeyOf(privateKey('X25519', scalar)),
     sign: (message) => {
       const signature = sign(null, message, edPrivate)
-      // The verifier knows only the Montgomery form, which has lost the sign: it rides in the last byte.
+      // The verifier knows only the Montgomery form, which lacks the sign, so the last byte carries it.
       signature[63] = (signature[63] ?? 0) | signBit
       return signature
     },

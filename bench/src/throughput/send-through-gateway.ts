@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { inLanes } from '@wagate/test-kit/load/in-lanes'
-import { recipientOf } from '@wagate/test-kit/load/numbers'
-import type { System } from '@wagate/test-kit/system'
-import { readCpuMs } from './process-usage.ts'
-import type { WorkerProfiler } from './profile-worker.ts'
-import type { Round } from './throughput.ts'
+import { inLanes } from '@wagate/devnet/harness/in-lanes'
+import { recipientOf } from '@wagate/devnet/harness/numbers'
+import type { System } from '@wagate/devnet/harness/system'
+import { ownCpuMs, readCpuMs } from '../process-usage.ts'
+import type { WorkerProfiler } from '../profile-worker.ts'
+import type { Round } from './round.ts'
 
 const connections = 64
 const pollMs = { longest: 500, shortest: 20 }
 /** The receipts of the last messages are part of their cost. */
-const settleMs = 500
+const coolDownMs = 500
 const limitMs = 180_000
 
 /** Accepted over HTTP, on 64 connections; done when Postgres says `sent` of all. */
@@ -51,7 +51,7 @@ export async function sendThroughGateway(
   }
   const ms = performance.now() - startedAt
 
-  await delay(settleMs)
+  await delay(coolDownMs)
   const after = cpuNow()
   await profiler?.stop(devnet.pid('worker-1') ?? 0)
   const used = (process: keyof typeof before) => after[process] - before[process]
@@ -68,9 +68,4 @@ export async function sendThroughGateway(
       client: used('client'),
     },
   }
-}
-
-export function ownCpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
 }

@@ -89,7 +89,7 @@ export const mutants: Mutant[] = [
     replacement: 'if (false)',
     test: {
       file: 'apps/worker/test/device-auth.test.ts',
-      title: 'keeps back what was stored when the lease has lapsed meanwhile',
+      title: 'rejects a write when the lease has expired before the write was stored',
     },
   },
   {
@@ -99,7 +99,7 @@ export const mutants: Mutant[] = [
     replacement: 'store.add({ writes, first }).catch(() => undefined)',
     test: {
       file: 'apps/worker/test/signal-section.test.ts',
-      title: 'never overlap, and each has stored its step when it hands out the ciphertext',
+      title: 'never overlap, and each has stored its step before it returns the ciphertext',
     },
   },
   {
@@ -131,7 +131,7 @@ export const mutants: Mutant[] = [
     replacement: 'Math.random() - 0.5 + 0 * (one.seq - other.seq)',
     test: {
       file: 'apps/worker/test/recipient-lanes.test.ts',
-      title: 'messages to one recipient leave one at a time in their order, and nothing hides for good',
+      title: 'messages to one recipient leave one at a time in their order, and none stays hidden',
     },
   },
   {
@@ -161,7 +161,7 @@ export const mutants: Mutant[] = [
     file: 'apps/worker/src/preload.ts',
     text: "import './preload/intact-sessions.ts'\n",
     replacement: '',
-    test: { file: 'apps/worker/test/preload.test.ts', title: 'survive that both sides write first' },
+    test: { file: 'apps/worker/test/preload.test.ts', title: 'stay intact when both sides write first' },
   },
   {
     name: 'receipt of a stranger taken for an answer',
@@ -330,7 +330,7 @@ export const mutants: Mutant[] = [
     replacement: 'count.total() <= dailyCap',
     test: {
       file: 'apps/worker/test/pacer.test.ts',
-      title: 'counts what the day has seen before, and waits for the next day of UTC',
+      title: 'counts what was sent earlier in the day, and waits for the next UTC day',
     },
   },
   {
@@ -340,7 +340,7 @@ export const mutants: Mutant[] = [
     replacement: 'const isRefused = false',
     test: {
       file: 'apps/worker/test/forbidden-media.test.ts',
-      title: 'leads nobody inside by a name that becomes private after it was looked at',
+      title: 'cannot rebind its name to an internal address after the check',
     },
   },
   {

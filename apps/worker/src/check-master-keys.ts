@@ -7,7 +7,7 @@ import {
 } from '@wagate/db/queries/master-keys'
 import type { MasterKeys } from './session/master-keys.ts'
 
-/** Throws, naming them, when values are encrypted by master keys that are not known here. */
+/** Throws when values are encrypted with master keys that are not configured here, and names those keys. */
 export async function checkMasterKeys(db: Database, { current, all }: MasterKeys): Promise<void> {
   const unknown = (await listUsedMasterKeys(db)).filter((id) => !all.has(id))
   if (unknown.length > 0) {

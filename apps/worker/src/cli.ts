@@ -100,8 +100,8 @@ async function keepHouse(): Promise<number> {
       retentionDays: config.RETENTION_DAYS,
       isDoneHere: true,
     })
-    logger.info('Housekeeping has started')
-    // A timer keeps the process: an event to wait for does not.
+    logger.info('Housekeeping started')
+    // A timer keeps the process alive; waiting for an event does not.
     const keepAlive = setInterval(() => undefined, 60_000)
     if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
     clearInterval(keepAlive)
@@ -130,10 +130,10 @@ async function rotate(
     onProgress(progress) {
       if (performance.now() - saidAtMs < sayEveryMs) return
       saidAtMs = performance.now()
-      console.log(`${progress.looked} rows looked at, ${progress.replaced} values encrypted anew`)
+      console.log(`${progress.looked} rows scanned, ${progress.replaced} values re-encrypted`)
     },
   })
-  console.log(`${replaced} values were encrypted anew.`)
+  console.log(`${replaced} values re-encrypted.`)
   for (const [why, count] of unreadable) console.error(`${count} values could not be opened. ${why}.`)
   for (const { name, masterKeyId } of others) {
     console.error(
@@ -141,13 +141,11 @@ async function rotate(
     )
   }
   if (isComplete) {
-    console.log(
-      'Everything is encrypted with the current master key. The other keys are not needed any more.',
-    )
+    console.log('Everything is encrypted with the current master key. The other keys are no longer needed.')
     return 0
   }
   console.error(
-    'Not everything is encrypted with the current master key: keep the other keys, and run it again.',
+    'Some values are not encrypted with the current master key: keep the other keys and run this command again.',
   )
   return 1
 }

@@ -45,24 +45,24 @@ export const shape = {
 
 export type Config = ReturnType<typeof readEnv<typeof shape>>
 
-/** Throws one Error that names every bad variable. */
+/** Throws one error that names every invalid variable. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const config = readEnv(shape, env)
   const problems = [...heartbeatProblems(config), ...networkProblems(config)]
   if (problems.length > 0) {
-    throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
   }
   return config
 }
 
-/** One heartbeat may fail, and the lease is still renewed in time. */
+/** Even if one heartbeat fails, the lease is renewed in time. */
 function heartbeatProblems({ HEARTBEAT_MS, LEASE_TTL_MS }: Config): string[] {
   return HEARTBEAT_MS < LEASE_TTL_MS / 2 ? [] : ['HEARTBEAT_MS: must be less than half of LEASE_TTL_MS']
 }
 
 /**
- * The simulator's addresses come with its trust anchor: a live worker that took them would speak to whoever
- * set them, with real credentials.
+ * The simulator's addresses come with its own trust anchor: a live worker that accepted them would send real credentials
+ * to whatever host they name.
  */
 function networkProblems(config: Config): string[] {
   const { WHATSAPP_NETWORK, WHATSAPP_SOCKET_URL, WHATSAPP_ROOT_KEY, WHATSAPP_MEDIA_HOST } = config
@@ -84,7 +84,7 @@ function networkProblems(config: Config): string[] {
   ]
 }
 
-/** Addresses, and names that only a local network can mean (a container's service name has no dot). */
+/** Addresses, and names that only a local network resolves (the service name of a container has no dot). */
 function isPrivateHost(host: string): boolean {
   if (isIP(host.replace(/^\[|\]$/g, ''))) {
     return /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/.test(host)

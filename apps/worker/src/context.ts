@@ -38,14 +38,14 @@ export type DeviceContext = {
   metrics: Metrics
   network: Partial<UserFacingSocketConfig>
   masterKeys: MasterKeys
-  /** A login costs 25 ms of CPU: more at a time would stall the sockets that are open. */
+  /** A login costs 25 ms of CPU: too many at a time would stall the open sockets. */
   logins: LoginQueue
-  /** By account: each is a connection to WhatsApp that a caller without any phone can ask for. */
+  /** Limited per account: each is a connection to WhatsApp that a caller can request without having a phone. */
   pairings: FairSemaphore
   mediaShares: MediaShares
   inspector: Inspector
   recipientsOf(deviceId: number): Recipients
-  /** Each opens a scope of its own in a cache that all devices share. */
+  /** Each call opens a new scope in a cache that all devices share. */
   caches: { auth(): Scope; retryCounts(): Scope }
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
@@ -53,20 +53,20 @@ export type DeviceContext = {
   holds: Holds
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
-  /** A fenced write that carried this lease found another owner. */
+  /** Call when a fenced write with this lease was rejected because the shard has another owner. */
   onLost(lease: OwnedShard): void
 }
 
 const loginsMax = 8
 const hourMs = 3_600_000
 const authCacheBytesMax = 64 * 2 ** 20
-/** Some 75 contacts that a sender writes to at the moment. However many it has, they take no more. */
+/** Enough for about 75 contacts that a sender is currently writing to. A sender with more uses no more memory. */
 const authCacheBytesOfDeviceMax = 384 * 2 ** 10
 const batchItemsMax = 500
 
 export function makeDeviceContext(
   given: Pick<DeviceContext, 'config' | 'logger' | 'metrics' | 'db' | 'events' | 'inspector' | 'onLost'> & {
-    /** May commit lazily: a claim that is undone only means that its message is sent again, under its id. */
+    /** May commit asynchronously: if a crash undoes a claim, its message is sent again under the same id. */
     claimsDb: Database
   },
 ): DeviceContext {
@@ -83,7 +83,7 @@ export function makeDeviceContext(
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
     },
-    // A worker that takes over looks at hundreds of devices at once.
+    // A worker that takes over shards reconciles hundreds of devices at once.
     deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
     authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
@@ -94,7 +94,7 @@ export function makeDeviceContext(
         recordOutcomes(db, outcomes, (unknown) => {
           metrics.unknownOutcomes.inc(unknown.length)
           const deviceIds = [...new Set(unknown.map(({ deviceId }) => deviceId))]
-          logger.warn({ count: unknown.length, deviceIds }, 'Outcomes belong to no stored message')
+          logger.warn({ count: unknown.length, deviceIds }, 'Outcomes for unknown messages')
         }),
       { itemsMax: batchItemsMax },
     ),

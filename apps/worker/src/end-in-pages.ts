@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type FailedPage, firstWaiting, type WaitingPosition } from '@wagate/db/queries/unsendable-messages'
 
-/** Between two statements: others of the shard, a hand-over first of all, get their turn. */
+/** The pause between two statements, in which others of the shard run, above all a handover. */
 const pauseMs = 20
 
-/** Ends waiting messages page by page until nothing is left or `mayGoOn` says no. Answers how many. */
+/** Ends waiting messages page by page until none is left or `mayGoOn` returns false. Returns how many. */
 export async function endInPages(
   endPage: (from: WaitingPosition) => Promise<FailedPage>,
   mayGoOn: () => boolean,

@@ -10,8 +10,8 @@ import type { Lease } from './ownership/lease.ts'
 const pollsBetween = 6
 
 /**
- * Fails what could not be sent within its time, apart from the poll for work: however much expires at once, that
- * goes on. One device that fails stops none of the others.
+ * Fails messages that could not be sent within their time. It runs apart from the poll for work, so that a large number of
+ * expired messages does not delay the poll. An error of one device does not affect the others.
  */
 export function startExpiry(
   { db, config, logger, metrics }: Pick<DeviceContext, 'db' | 'config' | 'logger' | 'metrics'>,

@@ -6,13 +6,13 @@ import type { OwnershipState } from './ownership/ownership.ts'
 
 type Readings = {
   readOwnership(): OwnershipState
-  /** Resolves to `ok`, or to what is wrong with Redis. */
+  /** Resolves to `ok`, or to a description of what is wrong with Redis. */
   checkRedis(): Promise<string>
-  /** Undefined when it is not known. */
+  /** Undefined when unknown. */
   countPartitionWeeksAhead(): number | undefined
 }
 
-/** Eight are made ahead: fewer than these, and making them has failed for a month. */
+/** Eight are created ahead. With fewer than this, creating them has failed for a month. */
 export const partitionWeeksAheadMin = 4
 
 /** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */

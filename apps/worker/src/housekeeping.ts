@@ -19,7 +19,7 @@ import type { Running } from '@wagate/runtime/running'
 import { partitionWeeksAheadMin } from './health.ts'
 
 export type Housekeeping = Running & {
-  /** Weeks from now that have a partition for their messages; undefined before the first check. */
+  /** The number of weeks from now that have a partition for their messages; undefined before the first check. */
   partitionWeeksAhead(): number | undefined
 }
 
@@ -27,18 +27,18 @@ const minuteMs = 60_000
 const partitionsEveryMs = 10 * minuteMs
 const cleaningEveryMs = 60 * minuteMs
 const contactsEveryMs = 24 * 60 * minuteMs
-/** Between two batches: other statements and vacuum get their turn. */
+/** The pause between two batches, in which other statements and vacuum run. */
 const pauseMs = 50
 
 type HousekeepingOptions = {
   retentionDays: number
-  /** False only watches the partitions: another process makes and drops them, and cleans. */
+  /** If false, it only watches the partitions: another process creates and drops them, and cleans. */
   isDoneHere: boolean
 }
 
 /**
- * Makes partitions ahead every ten minutes and cleans every hour, in steps that fail each for itself. All workers
- * try; one at a time does it. Needs a role that owns the tables.
+ * Creates partitions ahead every ten minutes and cleans every hour, in steps that fail independently. All workers try, and
+ * an advisory lock lets one at a time do it. Needs a role that owns the tables.
  */
 export function startHousekeeping(
   db: Database,
@@ -55,13 +55,13 @@ export function startHousekeeping(
       weeksAhead = await countPartitionWeeksAhead(db.$client)
     })
     if (weeksAhead === undefined || weeksAhead >= partitionWeeksAheadMin) return
-    logger.error({ weeksAhead }, 'Partitions are missing: messages of those weeks could not be stored')
+    logger.error({ weeksAhead }, 'Missing partitions: messages of those weeks could not be stored')
   }
 
   async function clean(): Promise<void> {
     await attempt('dropping partitions', async () => {
       const partitions = await dropOldMessagePartitions(db.$client, retentionDays)
-      if (partitions.length > 0) logger.info({ partitions }, 'Dropped messages past the retention')
+      if (partitions.length > 0) logger.info({ partitions }, 'Dropped partitions past retention')
     })
     await deleteAll('idempotency keys', (after) => deleteExpiredIdempotencyKeys(db, after))
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
@@ -70,7 +70,7 @@ export function startHousekeeping(
     await cleanContacts()
   }
 
-  /** It looks at all that is stored of contacts. */
+  /** It scans all stored keys of contacts. */
   async function cleanContacts(): Promise<void> {
     const nowMs = performance.now()
     if (nowMs < contactsAfterMs) return
@@ -89,14 +89,12 @@ export function startHousekeeping(
         if (next !== undefined) await pause(pauseMs)
       }
     })
-    if (deleted > 0) logger.info({ what, deleted }, 'Deleted what had expired')
+    if (deleted > 0) logger.info({ what, deleted }, 'Deleted expired rows')
   }
 
   async function attempt(what: string, work: () => Promise<void>): Promise<void> {
     if (stopping.signal.aborted) return
-    await work().catch((err: unknown) =>
-      logger.warn({ err, what }, 'A step of the housekeeping failed, will retry'),
-    )
+    await work().catch((err: unknown) => logger.warn({ err, what }, 'Housekeeping step failed, will retry'))
   }
 
   async function repeat(work: () => Promise<void>, everyMs: number): Promise<void> {

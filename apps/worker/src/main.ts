@@ -7,13 +7,13 @@ import { startWorker } from './start.ts'
 
 const config = readConfig(process.env)
 const logger = makeLogger('worker', config.LOG_LEVEL)
-// Nothing in this process downloads with it but Baileys.
+// Only Baileys downloads with `fetch` in this process.
 globalThis.fetch = makeWhatsAppFetch({ ...downloadLimits, simulatedHost: config.WHATSAPP_MEDIA_HOST })
 const signals = ['SIGTERM', 'SIGINT'] as const
-/** Until it has started, nothing has to be finished. */
+/** Before the worker has started, it has nothing to finish. */
 const leave = () => process.exit(0)
 for (const signal of signals) process.on(signal, leave)
-// Where Baileys puts what it uploads, too.
+// Baileys also puts the files that it uploads there.
 const folder = makePrivateFolder()
 process.env.TMPDIR = folder
 process.on('exit', () => removeFolder(folder))
@@ -21,23 +21,23 @@ const worker = await startWorker(config, logger)
 let isStopping = false
 
 function stop(code: number): void {
-  // Whoever asks for a second time does not want to wait.
+  // A second signal forces an immediate exit.
   if (isStopping) process.exit(1)
   isStopping = true
-  // Baileys leaves timers of up to 30 s behind (of its pre-key upload, of its initial sync): nobody waits for them.
+  // Do not wait for the timers of up to 30 s that Baileys leaves behind (of its pre-key upload and initial sync).
   void worker.close().finally(() => process.exit(code))
 }
 
 for (const signal of signals) process.off(signal, leave).on(signal, () => stop(0))
 
-// Baileys leaves rejections behind when a socket closes while it connects. One sender's must not end all.
-process.on('unhandledRejection', (error) => logger.error({ err: error }, 'A rejection was not handled'))
+// Baileys leaves rejections unhandled when a socket closes while it connects. One sender must not end the whole process.
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'Unhandled rejection'))
 process.on('uncaughtException', (error) => {
-  logger.error({ err: error }, 'An exception was not caught')
+  logger.error({ err: error }, 'Uncaught exception')
   if (isOutOfResources(error)) stop(1)
 })
 
-/** This process will not recover, but another worker has what it lacks. */
+/** This process will not recover, but another worker may still have these resources. */
 function isOutOfResources(error: Error & { code?: unknown }): boolean {
   return ['EMFILE', 'ENFILE', 'ENOMEM', 'ERR_OUT_OF_MEMORY'].includes(String(error.code))
 }

@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What this process counts. Never a phone number, a message or a key: label values are few and known. */
+/** The metrics of this process. Labels have few, known values: never a phone number, a message or a key. */
 export type Metrics = ReturnType<typeof makeMetrics>
 
-/** What is read when somebody asks. */
+/** Values that are read at each scrape. */
 export type Readings = {
   leaseValid: boolean
   ownedShards: number
@@ -53,7 +53,7 @@ export function makeMetrics() {
   }
 }
 
-/** Gauges are read when they are asked for, so that none is out of date. */
+/** Gauges are read at each scrape, so that none is out of date. */
 export function addGauges({ registry }: Metrics, read: () => Readings): void {
   const gauge = (name: string, help: string, value: (readings: Readings) => number) =>
     new Gauge({
@@ -70,7 +70,7 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
   gauge('online_devices', 'Devices of this worker that can send now', ({ onlineDevices }) => onlineDevices)
   gauge(
     'no_capacity_shards',
-    'Shards that no worker has room for: start one more',
+    'Shards that no worker has capacity for: start another worker',
     ({ unplacedShards }) => unplacedShards,
   )
   gauge(
@@ -80,12 +80,12 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
   )
   gauge(
     'waiting_devices',
-    'Devices of this worker with messages to send, at the last look',
+    'Devices of this worker with messages to send, at the last poll',
     ({ waitingDevices }) => waitingDevices,
   )
 }
 
-/** Below four for long, something keeps the partitions from being made; below zero nothing can be accepted. */
+/** If it stays below four, partitions cannot be created; below zero, no message can be accepted. */
 export function addPartitionGauge({ registry }: Metrics, read: () => number | undefined): void {
   new Gauge({
     name: 'wagate_message_partitions_ahead_weeks',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const prefix = 'wagate-worker-'
 
-/** Makes a folder that only this user can enter, and removes those of workers that have ended. */
+/** Creates a folder that only this user can enter, and removes the folders of workers that have ended. */
 export function makePrivateFolder(parent = tmpdir()): string {
   for (const name of readdirSync(parent)) {
     const [, pid] = name.startsWith(prefix) ? name.slice(prefix.length - 1).split('-') : []
@@ -17,7 +17,7 @@ export function removeFolder(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true })
   } catch {
-    // Of another user, or in use until now: nothing depends on it.
+    // It belongs to another user or was in use until now. Nothing depends on its removal.
   }
 }
 

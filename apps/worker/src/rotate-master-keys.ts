@@ -15,24 +15,24 @@ import { authContext, makeVault, uploadContext, type Vault } from './session/vau
 
 export type Rotation = {
   replaced: number
-  /** Values that could not be opened, by why: their master key is not known, or they are broken. */
+  /** The number of values that could not be opened, by reason: their master key is unknown, or they are damaged. */
   unreadable: Map<string, number>
-  /** Workers that go on encrypting by another key. */
+  /** Workers that still encrypt with another key. */
   others: { name: string; masterKeyId: string }[]
-  /** Nothing is encrypted by any other key, and nobody will do it. */
+  /** No value is encrypted with another key, and no worker will write one. */
   isComplete: boolean
 }
 
 type Options = {
   onProgress(progress: { looked: number; replaced: number }): void
-  /** Ends it between two pages; it can be begun again at any time. */
+  /** Ends the rotation between two pages; it can be started again at any time. */
   signal?: AbortSignal
 }
 
-/** A page is looked at again when its owner was writing. */
+/** A page is scanned again if its owner was writing at the same time. */
 const passesMax = 5
 
-/** Encrypts by the current master key what another one has encrypted, while workers read and write it. */
+/** Re-encrypts values of other master keys with the current one, while workers read and write them. */
 export async function rotateMasterKeys(
   db: Database,
   masterKeys: MasterKeys,
@@ -47,7 +47,7 @@ export async function rotateMasterKeys(
 
   function vaultOf(deviceId: number): Vault {
     const vault = vaults.get(deviceId) ?? makeVault(masterKeys, deviceId)
-    // Values come ordered by device: more than a few are not needed again.
+    // Values are ordered by device, so only a few vaults are needed again.
     if (vaults.size > 1000) vaults.clear()
     vaults.set(deviceId, vault)
     return vault

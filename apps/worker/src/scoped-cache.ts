@@ -1,31 +1,31 @@
 import { LRUCache } from 'lru-cache'
 
-/** A part of a shared cache: what is set in one scope is not seen in another, and goes when others need the room. */
+/** A part of a shared cache. Entries are visible in their own scope only, and are evicted when others need the room. */
 export type Scope = {
   get(key: string): { value: unknown } | undefined
-  /** `size`: how much of the room it takes. */
+  /** `size`: how much of the limits the entry uses. */
   set(key: string, value: unknown, size?: number): void
   delete(key: string): void
-  /** Gives its room back, and keeps nothing from now on. */
+  /** Frees its entries. It keeps nothing from now on. */
   close(): void
 }
 
 type Limits = {
-  /** Of all entries together. */
+  /** The limit for all entries together. */
   sizeMax: number
-  /** Of the entries of one scope, so that a busy one leaves room to the others. */
+  /** The limit for one scope, so that a busy one leaves room for the others. */
   scopeSizeMax?: number
   ttlMs?: number
 }
 
-/** `sizes`: of all entries of its scope, by key, the one that was used last at the end. */
+/** `sizes`: the sizes of the scope's entries by key, in the order of their last use. */
 type Owner = { sizes: Map<string, number>; total: number }
 
 type Entry = { value: unknown; size: number; owner: Owner }
 
 /**
- * One bounded cache for all devices of the process; each call of the answer opens a new, empty scope. A cache
- * for each device would reserve its full size for each of hundreds.
+ * One bounded cache for all devices of the process. Each call of the returned function opens a new, empty scope. A cache
+ * per device would have to reserve its full size for each of hundreds of devices.
  */
 export function makeScopedCache({ sizeMax, scopeSizeMax = sizeMax, ttlMs = 0 }: Limits): () => Scope {
   const cache = new LRUCache<string, Entry>({

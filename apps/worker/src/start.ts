@@ -25,8 +25,8 @@ const statementTimeoutMs = 4000
 const tickMs = 500
 
 /**
- * Starts once Postgres answers, however long that takes, then claims shards in the background; Redis may come later.
- * Throws when the installation has another number of shards or belongs to another network.
+ * Waits for Postgres without a limit, then claims shards in the background. Redis may become available later. Throws when
+ * the installation has another number of shards or belongs to another network.
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
   warnOfUnauthenticatedTls(config.DATABASE_URL, logger)
@@ -49,7 +49,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     }
     await refuseEvictingRedis(config.REDIS_URL)
     await untilAvailable(check, makeOutageLog(logger, 'postgres'))
-    // Last of all, so that nothing is owned when something else cannot start.
+    // Last, so that no shard is owned when something else cannot start.
     const health = await startHealth(config, metrics, {
       readOwnership: () => owner.state(),
       checkRedis: events.checkRedis,
@@ -61,14 +61,14 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       isDoneHere: config.HOUSEKEEPING,
     })
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
-    logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'The worker has started')
+    logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'Worker started')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       await owner.close()
       await Promise.all([health.close(), housekeeping.close()])
       await release()
-      logger.info('The worker has stopped')
+      logger.info('Worker stopped')
     }
     return {
       healthPort: health.port,
@@ -86,9 +86,9 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 
 type Databases = ReturnType<typeof openDatabases>
 
-/** Apart from each other: however busy the sessions are, the lease is renewed and lost shards are noticed. */
+/** Separate pools: however busy the sessions are, the lease is renewed and lost shards are noticed. */
 function openDatabases({ DATABASE_URL }: Config) {
-  // One name for all: as long as Postgres sees one of them, the process is not dead.
+  // One name for all pools: as long as Postgres sees one of their connections, the process is not dead.
   const applicationName = `wagate-worker ${randomUUID().slice(0, 8)}`
   const open = (poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
     openDatabase(DATABASE_URL, {

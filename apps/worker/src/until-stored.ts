@@ -6,8 +6,8 @@ import type { Lease } from './ownership/lease.ts'
 const retryMs = 500
 
 /**
- * Holds on to something that WhatsApp tells only once while Postgres is away. Undefined when the device
- * belongs to another owner before it was stored.
+ * Retries until it is stored, because WhatsApp will not repeat this event. Undefined when the device gets another owner
+ * before that.
  */
 export async function untilStored<Result>(
   store: () => Promise<Result>,
@@ -19,7 +19,7 @@ export async function untilStored<Result>(
       return await store()
     } catch (error) {
       if (error instanceof OwnershipLost) throw error
-      logger.warn({ err: error }, 'Something could not be stored, trying again')
+      logger.warn({ err: error }, 'Storing an event of WhatsApp failed, will retry')
       await delay(retryMs)
       if (!lease.isValid()) return undefined
     }

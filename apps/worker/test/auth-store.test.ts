@@ -16,7 +16,7 @@ function makeStore(written: AuthRows[] = []) {
   })
 }
 
-test('a token that came in a stanza does not keep the stanza in memory', async () => {
+test('a stored token does not keep the stanza that carried it in memory', async () => {
   const { keys } = makeStore()
   const token = randomBytes(4000).subarray(1000, 1032)
   await keys.set({ tctoken: { contact: { token, timestamp: '1' } } })

@@ -14,13 +14,13 @@ test('a worker is named after its host unless it is given a name', () => {
   expect(readConfig({ ...required, WORKER_NAME: 'w1' }).WORKER_NAME).toBe('w1')
 })
 
-test('refuses heartbeats of which none may fail', () => {
+test('refuses a heartbeat interval that leaves no room for one failed heartbeat', () => {
   const beats = { ...required, LEASE_TTL_MS: '6000', HEARTBEAT_MS: '3000' }
   expect(() => readConfig(beats)).toThrow('HEARTBEAT_MS: must be less than half of LEASE_TTL_MS')
   expect(readConfig({ ...beats, HEARTBEAT_MS: '2999' }).HEARTBEAT_MS).toBe(2999)
 })
 
-test('names every bad variable at once, and no secret', () => {
+test('names every invalid variable in one message, without revealing a secret', () => {
   const read = () => readConfig({ REDIS_URL: 'http://x', MASTER_KEY: 'hush' })
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'MASTER_KEY']) expect(read).toThrow(name)
   expect(read).not.toThrow('hush')
@@ -34,7 +34,7 @@ const simulator = {
   WHATSAPP_MEDIA_HOST: '127.0.0.1:8788',
 }
 
-test('takes no address or trust anchor of a simulator unless it is told to use one', () => {
+test('accepts addresses and a trust anchor of a simulator only when it is configured to use one', () => {
   expect(readConfig(simulator).WHATSAPP_NETWORK).toBe('simulator')
   const read = () => readConfig({ ...simulator, WHATSAPP_NETWORK: 'live' })
   for (const name of ['WHATSAPP_SOCKET_URL', 'WHATSAPP_ROOT_KEY', 'WHATSAPP_MEDIA_HOST']) {

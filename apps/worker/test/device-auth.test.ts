@@ -5,9 +5,9 @@ import { listAuthValues, storeAuthWrites } from '@wagate/db/queries/device-auth'
 import { createDevice, findDevice } from '@wagate/db/queries/devices'
 import { claimShards } from '@wagate/db/queries/shard-leases'
 import { registerWorker } from '@wagate/db/queries/workers'
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
-import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeNaturalBatch } from '@wagate/shared/natural-batch'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { makeDeviceAuth } from '../src/device/device-auth.ts'
 import type { Lease } from '../src/ownership/lease.ts'
 import { makeScopedCache } from '../src/scoped-cache.ts'
@@ -73,17 +73,17 @@ const storedValues = async () =>
   (await listAuthValues(db, [{ deviceId: id, type: 'sender-key', ids: ['a'] }])).flat()
 
 describe('the key store of a device', () => {
-  it('resolves when the keys are stored', async () => {
+  test('resolves when the keys are stored', async () => {
     await openStore({}).keys.set({ 'sender-key': { a: Buffer.from('1') } })
     expect(await storedValues()).toHaveLength(1)
   })
 
-  it('keeps back what was stored when the lease has lapsed meanwhile', async () => {
+  test('rejects a write when the lease has expired before the write was stored', async () => {
     const { keys } = openStore({ isValid: () => false })
     await expect(keys.set({ 'sender-key': { a: Buffer.from('2') } })).rejects.toThrow('lease')
   })
 
-  it('refuses keys of a former owner and stores none of them', async () => {
+  test('refuses keys of a former owner and stores none of them', async () => {
     const before = await storedValues()
     const { keys } = openStore({ epoch: owned.epoch - 1 })
     await expect(keys.set({ 'sender-key': { a: Buffer.from('3') } })).rejects.toThrow('Another worker')

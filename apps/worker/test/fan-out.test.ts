@@ -1,6 +1,6 @@
 import { makeLogger } from '@wagate/runtime/logger'
 import type { UserFacingSocketConfig, WASocket } from 'baileys'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeAddressees } from '../src/outbox/addressees.ts'
@@ -18,37 +18,37 @@ const ownPhone = '15550000001@s.whatsapp.net'
 const recipient = '15550000002@s.whatsapp.net'
 const companion = '15550000002:5@s.whatsapp.net'
 
-describe('a message that left', () => {
-  it.each([
+describe('the reach of a message', () => {
+  test.each([
     { encrypted: [ownPhone, recipient, companion], failed: [], reach: 'all' },
     { encrypted: [ownPhone, companion], failed: [recipient], reach: 'part' },
     { encrypted: [recipient], failed: [ownPhone], reach: 'all' },
     { encrypted: [ownPhone], failed: [], reach: 'none' },
     { encrypted: ['900000000000001@lid'], failed: [], reach: 'none' },
     { encrypted: [], failed: [recipient], reach: 'none' },
-  ])('for $encrypted, but not $failed, reaches $reach of the recipient', ({ reach, ...fanOut }) => {
+  ])('is $reach when it was encrypted for $encrypted, but not for $failed', ({ reach, ...fanOut }) => {
     expect(reachOf(fanOut, recipient, own)).toBe(reach)
   })
 
-  it('reaches the sender when it is for the sender', () => {
+  test('includes the sender when the sender is the recipient', () => {
     expect(reachOf({ encrypted: [ownPhone], failed: [] }, ownPhone, own)).toBe('all')
   })
 })
 
 describe('a delivery', () => {
-  it('leaves out a device of the recipient only when it fails a second time', async () => {
+  test('leaves out a device of the recipient only when it fails a second time', async () => {
     const { attempt, sent } = makeAttempts({ failing: [companion] })
     await expect(attempt()).rejects.toThrow('could not be encrypted for every device')
     expect(await attempt()).toEqual({ kind: 'acknowledged' })
     expect(sent()).toEqual({ times: 2, forgotten: ['15550000002'] })
   })
 
-  it('never counts as sent when nothing in it is for the recipient', async () => {
+  test('never counts a message as sent when nothing in it is for the recipient', async () => {
     const { attempt } = makeAttempts({ failing: [recipient, companion] })
     for (let n = 0; n < 3; n++) await expect(attempt()).rejects.toThrow('could not be encrypted')
   })
 
-  it('goes out once when every device can read it', async () => {
+  test('sends a message once when every device can read it', async () => {
     const { attempt, sent } = makeAttempts({ failing: [] })
     expect(await attempt()).toEqual({ kind: 'acknowledged' })
     expect(sent()).toEqual({ times: 1, forgotten: [] })

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRetryAfterMs } from '../src/media/fetch-failure.ts'
 import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
@@ -114,15 +114,15 @@ async function fetched(url: string, more: Partial<FetchLimits> = {}): Promise<Bu
 }
 
 describe('media from a URL', () => {
-  it.each(['/picture', '/moved', '/in-chunks'])('is fetched (%s)', async (path) => {
+  test.each(['/picture', '/moved', '/in-chunks'])('is fetched (%s)', async (path) => {
     expect(await fetched(host.origin + path)).toEqual(picture)
   })
 
-  it('may be as large as is allowed', async () => {
+  test('may be as large as the limit', async () => {
     expect(await fetched(`${host.origin}/as-large-as-allowed`)).toHaveLength(bytesMax)
   })
 
-  it.each([
+  test.each([
     ['/away', 'media_fetch_failed'],
     ['/created', 'media_fetch_failed'],
     ['/in-part', 'media_fetch_failed'],
@@ -139,11 +139,11 @@ describe('media from a URL', () => {
     ['/brotli', 'media_fetch_failed'],
     ['/deflate', 'media_fetch_failed'],
     ['/identity', 'media_fetch_failed'],
-  ])('is refused for good with its code (%s: %s)', async (path, code) => {
+  ])('is refused permanently, with a code (%s: %s)', async (path, code) => {
     await expect(fetched(host.origin + path)).rejects.toMatchObject({ name: 'MediaError', code })
   })
 
-  it.each([
+  test.each([
     '/broken',
     '/request-timeout',
     '/too-early',
@@ -153,20 +153,20 @@ describe('media from a URL', () => {
     '/chunks-cut',
     '/half-closed',
     '/hangs-up',
-  ])('may come later when the host or the network fails for a while (%s)', async (path) => {
+  ])('may be fetched later after a temporary failure of the host or the network (%s)', async (path) => {
     await expect(fetched(host.origin + path)).rejects.toMatchObject({
       name: 'MediaUnavailable',
       code: 'media_fetch_failed',
     })
   })
 
-  it('may come later when nothing listens', async () => {
+  test('may be fetched later when nothing listens', async () => {
     const closed = await openMediaHost({})
     closed.close()
     await expect(fetched(`${closed.origin}/`)).rejects.toMatchObject({ name: 'MediaUnavailable' })
   })
 
-  it.each([
+  test.each([
     ['EAI_AGAIN', 'MediaUnavailable'],
     ['ENOTFOUND', 'MediaError'],
   ])(
@@ -180,7 +180,7 @@ describe('media from a URL', () => {
     },
   )
 
-  it.each(['/drip', '/silent', '/silent-after-head'])(
+  test.each(['/drip', '/silent', '/silent-after-head'])(
     'is given up for now when it does not come in time (%s)',
     async (path) => {
       await expect(fetched(host.origin + path, { deadlineMs: 200 })).rejects.toMatchObject({
@@ -190,19 +190,19 @@ describe('media from a URL', () => {
     },
   )
 
-  it('says when the host wants to be asked again', async () => {
+  test('reports when the host wants the next attempt', async () => {
     await expect(fetched(`${host.origin}/busy`)).rejects.toMatchObject({ retryAfterMs: 7000 })
     await expect(fetched(`${host.origin}/broken`)).rejects.toMatchObject({ retryAfterMs: undefined })
   })
 
-  it.each([
+  test.each([
     ['0', 0],
     ['120', 120_000],
     ['31536000', 600_000],
     ['Thu, 01 Jan 1970 00:01:30 GMT', 30_000],
     ['Thu, 01 Jan 1970 00:00:01 GMT', 0],
     ['soon', undefined],
-  ])('takes both forms of Retry-After, up to ten minutes (%s)', (value, ms) => {
+  ])('accepts both forms of Retry-After, up to ten minutes (%s)', (value, ms) => {
     expect(readRetryAfterMs(value, 60_000)).toBe(ms)
   })
 })
@@ -223,29 +223,29 @@ describe('room for media', () => {
     return { room, reserved, waited }
   }
 
-  it('is reserved before a body is read that says how long it is', async () => {
+  test('is reserved before a body of known length is read', async () => {
     const { room, reserved } = makeRoom()
     await fetched(`${host.origin}/picture`, { room })
     expect(reserved).toEqual([picture.length])
   })
 
-  it('grows with the bytes that come when their number is not known', async () => {
+  test('grows with a body of unknown length', async () => {
     const { room, reserved } = makeRoom()
     await fetched(`${host.origin}/megabyte-in-chunks`, { room, bytesMax: 100e6 })
     expect(reserved.at(0)).toBe(256 * 1024)
     expect(reserved.at(-1)).toBe(1024 * 1024)
   })
 
-  it('stays small for a host that sends next to nothing', async () => {
+  test('stays small for a host that sends almost nothing', async () => {
     const { room, reserved } = makeRoom()
     await fetched(`${host.origin}/drip`, { room, deadlineMs: 200, bytesMax: 100e6 }).catch(() => undefined)
     expect(reserved).toEqual([256 * 1024])
   })
 
-  it.each([
+  test.each([
     ['/picture', picture.length],
     ['/megabyte-in-chunks', 2 * 2 ** 20],
-  ])('is waited for without a connection (%s)', async (path, bytes) => {
+  ])('is waited for without holding a connection (%s)', async (path, bytes) => {
     const before = host.hits()
     const { room, waited } = makeRoom({ free: 300_000 * Number(path !== '/picture') })
     let makeFree: () => void = () => undefined
@@ -261,7 +261,7 @@ describe('room for media', () => {
     expect(host.hits()).toBe(before + 2)
   })
 
-  it('is not taken beyond what was waited for, when a file has grown meanwhile', async () => {
+  test('does not exceed the reservation when the file has grown while it waited', async () => {
     let size = 10
     pages['/grows'] = (_, response) => {
       size *= 2

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { hostname } from 'node:os'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
@@ -112,8 +112,8 @@ async function codeOf(url: string, more: Partial<FetchLimits> = {}): Promise<str
   return code
 }
 
-describe('an address inside is never asked', () => {
-  it.each([
+describe('internal addresses are never contacted', () => {
+  test.each([
     // IPv4 in all the ways in which it can be written
     'http://127.0.0.1:PORT/',
     'http://127.0.0.1.:PORT/',
@@ -206,7 +206,7 @@ describe('an address inside is never asked', () => {
     expect(await codeOf(url.replace('PORT', String(port)))).toBe('media_url_forbidden')
   })
 
-  it.each([
+  test.each([
     // Some systems know these names, others do not.
     'http://localhost.:PORT/',
     'http://a.localhost:PORT/',
@@ -232,7 +232,7 @@ describe('an address inside is never asked', () => {
 describe('a public server', () => {
   const isForbidden = (address: string) => address !== doorAddress && isForbiddenAddress(address)
 
-  it.each([
+  test.each([
     ['/to-address', 'media_url_forbidden'],
     ['/to-name', 'media_url_forbidden'],
     ['/to-number', 'media_url_forbidden'],
@@ -255,13 +255,13 @@ describe('a public server', () => {
     ['/circle', 'media_fetch_failed'],
     ['/four', 'media_fetch_failed'],
     ['/nowhere', 'media_fetch_failed'],
-  ])('leads nobody inside by a redirect (%s)', async (path, code) => {
+  ])('cannot redirect to an internal address (%s)', async (path, code) => {
     const before = door.hits()
     expect(await codeOf(door.origin + path, { isForbidden })).toBe(code)
     expect(door.hits()).toBeGreaterThan(before)
   })
 
-  it.each([
+  test.each([
     ['loopback.test', 'media_url_forbidden'],
     ['loopback-v6.test', 'media_url_forbidden'],
     ['mapped.test', 'media_url_forbidden'],
@@ -271,14 +271,14 @@ describe('a public server', () => {
     ['one-of-two.test', 'media_url_forbidden'],
     ['no-address.test', 'media_url_forbidden'],
     ['nothing.test', 'media_fetch_failed'],
-  ])('leads nobody inside by its name (%s)', async (name, code) => {
+  ])('cannot lead to an internal address by its name (%s)', async (name, code) => {
     const lookup = makeLookup()
     const given = { lookup, isForbidden: name === 'one-of-two.test' ? isForbidden : isForbiddenAddress }
     expect(await codeOf(`http://${name}:${port}/`, given)).toBe(code)
     expect(lookup.count).toBe(1)
   })
 
-  it('leads nobody inside by a name that becomes private after it was looked at', async () => {
+  test('cannot rebind its name to an internal address after the check', async () => {
     const lookup = makeLookup()
     const before = door.hits()
     expect(await codeOf(`http://rebound.test:${door.port}/again`, { lookup, isForbidden })).toBe(

@@ -28,7 +28,7 @@ async function count(table: string): Promise<number> {
   return row?.count ?? 0
 }
 
-test('one step that fails stops no other', async () => {
+test('a step that fails does not stop the others', async () => {
   const [newest] = await db.$client<{ name: string }[]>`
     SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'messages'::regclass
     ORDER BY 1 DESC LIMIT 1`

@@ -7,7 +7,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import sharp from 'sharp'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { makeHostileMedia } from '../../../devnet/src/harness/hostile-media.ts'
+import { mediaSamples } from '../../../devnet/test/media-samples.ts'
 import type { Inspector } from '../src/media/inspection/inspector.ts'
 import type { InspectionRequest, MediaFacts } from '../src/media/inspection/media-facts.ts'
 import { inspectionPids, makeTestInspector, nodeOptions } from './inspection.ts'
@@ -55,11 +57,15 @@ const slowTag = hostile('ID3 tag full of tiny frames', 1)
 const endlessAnimation = hostile('WebP with an animation of pieces', 8)
 
 describe('an inspection', () => {
-  it.each(mediaSamples)('knows the type by the bytes ($type)', options, async ({ type, mime, bytes }) => {
-    expect(await inspect(bytes, type)).toMatchObject({ mime })
-  })
+  test.each(mediaSamples)(
+    'recognises the type by the bytes ($type)',
+    options,
+    async ({ type, mime, bytes }) => {
+      expect(await inspect(bytes, type)).toMatchObject({ mime })
+    },
+  )
 
-  it('finds size and preview of a picture', options, async () => {
+  test('finds the size and preview of a picture', options, async () => {
     const jpeg = await sharp({ create: { width: 300, height: 200, channels: 3, background: 'red' } })
       .jpeg()
       .toBuffer()
@@ -69,23 +75,23 @@ describe('an inspection', () => {
     expect(preview).toMatchObject({ format: 'jpeg', width: 32 })
   })
 
-  it('finds the duration of audio', options, async () => {
+  test('finds the duration of audio', options, async () => {
     const second = Buffer.concat(Array.from({ length: 4 }, () => sample('audio')))
     expect(await inspect(second, 'audio')).toMatchObject({ seconds: 1 })
   })
 
-  it('tells what a file of another type is, and does not open it', options, async () => {
+  test('recognises a file of another type without opening it', options, async () => {
     expect(await inspect(sample('document'), 'image')).toEqual({ mime: 'application/pdf', extension: 'pdf' })
   })
 
-  it('refuses a picture that cannot be opened', options, async () => {
+  test('refuses a picture that cannot be opened', options, async () => {
     const damaged = Buffer.concat([Buffer.from('ffd8ff', 'hex'), Buffer.alloc(100)])
     await expect(inspect(damaged, 'image')).rejects.toMatchObject({ code: 'invalid_media' })
   })
 })
 
 describe('hostile files', () => {
-  it('end in facts or a refusal, while this process stands still for less than 200 ms', options, async () => {
+  test('end in facts or a refusal, while this process is blocked for less than 200 ms', options, async () => {
     const files = makeHostileMedia()
     expect(files.length).toBeGreaterThanOrEqual(30)
     await inspect(sample('image'), 'image')
@@ -110,7 +116,7 @@ describe('hostile files', () => {
     expect(await inspect(sample('image'), 'image')).toMatchObject({ mime: 'image/png' })
   })
 
-  it('of one account let those of another pass', options, async () => {
+  test('of one account do not hold up files of another', options, async () => {
     const order: string[] = []
     const slow = Array.from({ length: 5 }, () =>
       inspect(slowTag, 'audio', 'hostile').then(() => order.push('hostile')),
@@ -121,7 +127,7 @@ describe('hostile files', () => {
     expect(order.indexOf('other')).toBeLessThanOrEqual(2)
   })
 
-  it('that use up the processor are ended, tried once more, and refused', options, async () => {
+  test('that use too much CPU time are ended, tried once more, and refused', options, async () => {
     const patient = open({ timeoutMs: 100_000 })
     await expect(patient.inspect('a', write(endlessAnimation, 'image'))).rejects.toMatchObject({
       name: 'MediaError',
@@ -129,7 +135,7 @@ describe('hostile files', () => {
     })
   })
 
-  it('that take too long are refused', options, async () => {
+  test('that take too long are refused', options, async () => {
     const impatient = open({ timeoutMs: 50 })
     await expect(impatient.inspect('a', write(slowTag, 'audio'))).rejects.toMatchObject({
       name: 'MediaError',
@@ -138,21 +144,25 @@ describe('hostile files', () => {
   })
 })
 
-describe('the process that inspects', () => {
-  it('is replaced when it is killed at work, and the file is tried again', options, async () => {
-    await inspect(sample('image'), 'image')
-    const [killed] = inspectionPids()
-    if (!killed) throw new Error('No process is at work')
-    const interrupted = inspect(slowTag, 'audio', 'a')
-    const waiting = [inspect(sample('image'), 'image', 'b'), inspect(sample('audio'), 'audio', 'c')]
-    process.kill(killed, 'SIGKILL')
-    const found: MediaFacts[] = await Promise.all(waiting)
-    expect(found.map(({ mime }) => mime)).toEqual(['image/png', 'audio/mpeg'])
-    expect(await interrupted).toMatchObject({ mime: 'audio/mpeg' })
-    expect(inspectionPids()).not.toContain(killed)
-  })
+describe('the inspection process', () => {
+  test(
+    'is replaced when it is killed during an inspection, and the file is tried again',
+    options,
+    async () => {
+      await inspect(sample('image'), 'image')
+      const [killed] = inspectionPids()
+      if (!killed) throw new Error('No process is at work')
+      const interrupted = inspect(slowTag, 'audio', 'a')
+      const waiting = [inspect(sample('image'), 'image', 'b'), inspect(sample('audio'), 'audio', 'c')]
+      process.kill(killed, 'SIGKILL')
+      const found: MediaFacts[] = await Promise.all(waiting)
+      expect(found.map(({ mime }) => mime)).toEqual(['image/png', 'audio/mpeg'])
+      expect(await interrupted).toMatchObject({ mime: 'audio/mpeg' })
+      expect(inspectionPids()).not.toContain(killed)
+    },
+  )
 
-  it('is given no setting of the worker', options, async () => {
+  test('receives no settings of the worker', options, async () => {
     await inspect(sample('image'), 'image')
     const names = readFileSync(`/proc/${inspectionPids()[0]}/environ`, 'latin1')
       .split('\0')
@@ -160,7 +170,7 @@ describe('the process that inspects', () => {
     expect(names.filter((name) => !/^(UV_THREADPOOL_SIZE|NODE_CHANNEL_.*|)$/.test(name ?? ''))).toEqual([])
   })
 
-  it('ends with this one, and when it is closed', options, async () => {
+  test("ends with the worker's process, and when the inspector is closed", options, async () => {
     const own = open()
     const before = inspectionPids()
     await own.inspect('a', write(sample('image'), 'image'))

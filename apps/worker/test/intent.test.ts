@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { intentOf } from '../src/device/intent.ts'
 
-it.each([
+test.each([
   // isLinked, hasStoredCreds, isPairing, isRemovable
   [true, true, false, false, 'connect'],
   [true, true, true, false, 'connect'],
@@ -19,6 +19,6 @@ it.each([
   },
 )
 
-it('does nothing for a device that is gone', () => {
+test('a device that no longer exists is left alone', () => {
   expect(intentOf(undefined)).toBe('rest')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeLoginQueue } from '../src/device/login-queue.ts'
 
-test('gives turns to devices with waiting messages first, also to those that got them while they waited', async () => {
+test('devices with waiting messages log in first, including those that got messages while they waited', async () => {
   const queue = makeLoginQueue(2)
   const urgent = new Set(['d'])
   const order: string[] = []
@@ -24,7 +24,7 @@ test('gives turns to devices with waiting messages first, also to those that got
   expect(queue.isIdle()).toBe(true)
 })
 
-test('never gives out more than there is, and takes each unit back once', async () => {
+test('never grants more units than there are, and releases each only once', async () => {
   const queue = makeLoginQueue(8)
   const never = () => false
   const first = await queue.acquire(4, never)

@@ -1,5 +1,5 @@
 import type { BinaryNode } from 'baileys'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LookUpRefused, readLookUp } from '../src/outbox/look-up.ts'
 
 const node = (tag: string, attrs: BinaryNode['attrs'], content?: BinaryNode['content']): BinaryNode => ({
@@ -19,7 +19,7 @@ const user = (jidUser: string, type: 'in' | 'out', repeated?: string) =>
   ])
 
 describe('the answer to a look-up', () => {
-  it('says no only where WhatsApp says no', () => {
+  test('reports a number as absent only if WhatsApp does', () => {
     const answer = answerOf([user('1', 'in', '1'), user('2', 'out', '2')])
     expect([...readLookUp(answer, ['1', '2', '3'])]).toEqual([
       ['1', '1@s.whatsapp.net'],
@@ -27,7 +27,7 @@ describe('the answer to a look-up', () => {
     ])
   })
 
-  it('leaves out a number whose entry carries an error', () => {
+  test('leaves out a number whose entry carries an error', () => {
     const failed = node('user', { jid: '1@s.whatsapp.net' }, [
       node('contact', {}, [node('error', { code: '500' })]),
     ])
@@ -36,7 +36,7 @@ describe('the answer to a look-up', () => {
     ])
   })
 
-  it('throws the error of the query with the time that WhatsApp asks to wait', () => {
+  test("throws the error of the query with WhatsApp's back-off time", () => {
     const limited = answerOf([], [node('error', { code: '429', backoff: '3600' })])
     const refused = node('iq', { type: 'error' }, [node('error', { code: '400' })])
     expect(() => readLookUp(limited, ['1'])).toThrow(
@@ -45,7 +45,7 @@ describe('the answer to a look-up', () => {
     expect(() => readLookUp(refused, ['1'])).toThrow(LookUpRefused)
   })
 
-  it.each([
+  test.each([
     ['Brazil', '5511987650001', '551187650001'],
     ['Mexico', '5215512340001', '525512340001'],
     ['Argentina', '5491112340001', '541112340001'],
@@ -56,7 +56,7 @@ describe('the answer to a look-up', () => {
     expect(readLookUp(answerOf([user(known, 'in')]), [asked, '1']).get(asked)).toBe(`${known}@s.whatsapp.net`)
   })
 
-  it.each([
+  test.each([
     ['with the number repeated', (number: string) => number],
     ['without it', () => undefined],
   ])('never gives the account of one form to the other in the same query, %s', (_, repeat) => {

@@ -4,8 +4,8 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { makeFairSemaphore } from '@wagate/shared/fair-semaphore'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { MediaUnavailable } from '../src/media/media-error.ts'
 import { type MediaSource, makeMediaFile } from '../src/media/media-file.ts'
@@ -80,7 +80,7 @@ const fetchFile = (source: MediaSource, path: string) =>
   })
 
 describe('room for media', () => {
-  it.each(['/drip', '/large-drip'])(
+  test.each(['/drip', '/large-drip'])(
     'of one account that fetches slow files is no other account’s (%s)',
     async (path) => {
       const sourceOf = makeSources()
@@ -95,7 +95,7 @@ describe('room for media', () => {
     },
   )
 
-  it('is given back when a fetch fails and when a file is removed', async () => {
+  test('is released when a fetch fails and when a file is removed', async () => {
     const mediaBytes = makeFairSemaphore(10, { shareMax: 10 })
     const room = makeMediaRoom(mediaBytes, 'a')
     expect([room.tryGrow(4), room.tryGrow(10), room.tryGrow(11)]).toEqual([true, true, false])
@@ -117,7 +117,7 @@ describe('a slow host', () => {
     throw new MediaUnavailable('media_fetch_timeout')
   }
 
-  it('is asked for one file at a time by a device, after a timeout', async () => {
+  test('serves one fetch of a device at a time after a timeout', async () => {
     const hosts = makeSlowHosts()
     await expect(hosts.visit(1, 'http://slow.test/1', timeOut)).rejects.toThrow(MediaUnavailable)
     let end: () => void = () => undefined

@@ -11,7 +11,10 @@ import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { generateWAMessageContent } from 'baileys'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeHostileMedia } from '../../../devnet/src/harness/hostile-media.ts'
+import { createTestDatabase, type TestDatabase } from '../../../devnet/src/test-database.ts'
+import { mediaSamples } from '../../../devnet/test/media-samples.ts'
 import { readConfig } from '../src/config.ts'
 import { loadMedia } from '../src/media/load-media.ts'
 import type { MediaMessage, MediaSource } from '../src/media/media-file.ts'
@@ -87,13 +90,13 @@ async function load(message: Partial<MediaMessage> & { type: MediaType; url: str
 const loadUrl = (type: MediaType, path: string) => load({ type, url: host.origin + path })
 
 describe('media', () => {
-  it.each(['/picture.png', '/photo.png'])('that are pictures get a preview (%s)', options, async (path) => {
+  test.each(['/picture.png', '/photo.png'])('that are pictures get a preview (%s)', options, async (path) => {
     const { bytes, ...content } = await loadUrl('image', path)
     expect(content).toMatchObject({ mimetype: 'image/png', jpegThumbnail: expect.stringMatching(/^\/9j\//) })
     expect(bytes).toEqual(files[path])
   })
 
-  it.each([
+  test.each([
     ['/bomb.png', 'image/png', 6000],
     ['/disguised.jpg', 'image/jpeg', 16_000],
   ])(
@@ -109,15 +112,15 @@ describe('media', () => {
     },
   )
 
-  it('that are videos have none, so that Baileys opens nothing', options, async () => {
+  test('that are videos get an empty preview, so that Baileys does not open them', options, async () => {
     expect(await loadUrl('video', '/video.mp4')).toMatchObject({ jpegThumbnail: '' })
   })
 
-  it('that are audio say how long they are, so that Baileys opens nothing', options, async () => {
+  test('that are audio carry their duration, so that Baileys does not open them', options, async () => {
     expect(await loadUrl('audio', '/audio.mp3')).toMatchObject({ seconds: 0 })
   })
 
-  it.each([
+  test.each([
     ['image', '/picture.png'],
     ['video', '/video.mp4'],
     ['audio', '/audio.mp3'],
@@ -136,14 +139,14 @@ describe('media', () => {
     expect(files.filter((name) => !name.startsWith('media-'))).toEqual([expect.stringMatching(/-enc$/)])
   })
 
-  it('of another type than the message leave nothing behind', options, async () => {
+  test('of another type than the message leave nothing behind', options, async () => {
     await expect(loadUrl('audio', '/picture.png')).rejects.toMatchObject({ code: 'media_type_mismatch' })
     expect(readdirSync(folder)).toEqual([])
   })
 })
 
 describe('documents', () => {
-  it.each([
+  test.each([
     ['/a%20b.pdf', 'a b.pdf'],
     ['/files/%C3%BC.pdf?x=1#y', 'ü.pdf'],
     ['/..%2F..%2Fetc%2Fpasswd', 'passwd'],
@@ -152,11 +155,11 @@ describe('documents', () => {
     ['/%ff.pdf', '%ff.pdf'],
     ['/', 'file.pdf'],
     ['/a%2F', 'file.pdf'],
-  ])('are named as their URL says (%s: %s)', options, async (path, fileName) => {
+  ])('are named after their URL (%s: %s)', options, async (path, fileName) => {
     expect(await loadUrl('document', path)).toMatchObject({ fileName, mimetype: 'application/pdf' })
   })
 
-  it('have the type of their name when their bytes say nothing', options, async () => {
+  test('have the type of their name when their bytes are not recognised', options, async () => {
     expect(await loadUrl('document', '/table.csv')).toMatchObject({ mimetype: 'text/csv' })
   })
 
@@ -167,7 +170,7 @@ describe('documents', () => {
     return { id: row?.id ?? '', type: 'document', url: `data:${mime}`, body: null, filename: null }
   }
 
-  it.each([
+  test.each([
     ['text/csv', Buffer.from('a,b\n'), null, 'text/csv', 'file.csv'],
     ['text/plain', Buffer.from('a'), 'notes', 'text/plain', 'notes'],
     ['text/plain', Buffer.from('%PDF-1.4\n'), null, 'application/pdf', 'file.pdf'],
@@ -182,7 +185,7 @@ describe('documents', () => {
     },
   )
 
-  it('of a data: URL are read in parts', options, async () => {
+  test('of a data: URL are read in parts', options, async () => {
     const bytes = Buffer.alloc(1_300_000, 'abcdefg')
     expect((await load(await store('text/plain', bytes))).bytes.equals(bytes)).toBe(true)
   })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type LookUp, type LookUpAnswer, LookUpRefused } from '../src/outbox/look-up.ts'
 import { makeNumberResolver } from '../src/outbox/number-resolver.ts'
 import { makeRecipientsCache } from '../src/outbox/recipients.ts'
@@ -31,7 +31,7 @@ const allFound = (numbers: string[]): LookUpAnswer =>
   new Map(numbers.map((number) => [number, jidOf(number)]))
 
 describe('resolving numbers', () => {
-  it('asks WhatsApp once for each number, and remembers which are not there', async () => {
+  test('asks WhatsApp once for each number, and remembers which are not on WhatsApp', async () => {
     const { resolver, lookUp, asked } = setUp(
       () =>
         new Map([
@@ -45,7 +45,7 @@ describe('resolving numbers', () => {
     expect([resolver.find('1'), resolver.find('2')]).toEqual([jidOf('1'), null])
   })
 
-  it('leaves a number unknown that WhatsApp says nothing of, and asks again after growing pauses', async () => {
+  test('leaves a number unknown without an answer, and asks again after growing pauses', async () => {
     const { resolver, lookUp, asked, pass } = setUp(() => new Map([['1', jidOf('1')]]))
     await resolver.resolve(['1', '2'], lookUp)
     expect(resolver.find('2')).toBeUndefined()
@@ -58,7 +58,7 @@ describe('resolving numbers', () => {
     expect(resolver.waitMs('2')).toBe(10_000)
   })
 
-  it('pauses the look-ups of the sender, and of no other, for as long as WhatsApp asks', async () => {
+  test('pauses the look-ups of one sender only, for as long as WhatsApp asks', async () => {
     let isLimited = true
     const { resolver, other, lookUp, pass } = setUp((numbers) => {
       if (isLimited) throw refusal('429', '60')
@@ -74,7 +74,7 @@ describe('resolving numbers', () => {
     expect(resolver.waitMs('3')).toBe(0)
   })
 
-  it('waits longer each time that WhatsApp refuses without saying for how long', async () => {
+  test('waits longer each time that WhatsApp refuses without saying for how long', async () => {
     const { resolver, lookUp, pass } = setUp(() => {
       throw refusal('503')
     })
@@ -87,7 +87,7 @@ describe('resolving numbers', () => {
     expect(pauses).toEqual([2000, 4000, 8000, 16_000])
   })
 
-  it('finds all others when one number spoils the query', async () => {
+  test('finds all others when one number makes WhatsApp refuse the query', async () => {
     const numbers = Array.from({ length: 50 }, (_, index) => String(index))
     const { resolver, lookUp, asked } = setUp((given) => {
       if (given.includes('17')) throw refusal('400')
@@ -99,14 +99,14 @@ describe('resolving numbers', () => {
     expect(asked.length).toBeLessThan(15)
   })
 
-  it('keeps what one device was told from all others', async () => {
+  test('does not share the answers of one device with others', async () => {
     const { resolver, other, lookUp } = setUp((numbers) => new Map(numbers.map((number) => [number, null])))
     await resolver.resolve(['1'], lookUp)
     expect(resolver.find('1')).toBeNull()
     expect(other.find('1')).toBeUndefined()
   })
 
-  it('knows no more than before, and pauses nothing, when the connection ends', async () => {
+  test('learns nothing, and pauses nothing, when the connection ends', async () => {
     const { resolver } = setUp(allFound)
     await expect(resolver.resolve(['1'], () => Promise.reject(new Error('closed')))).rejects.toThrow('closed')
     expect(resolver.find('1')).toBeUndefined()

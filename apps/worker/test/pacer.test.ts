@@ -1,6 +1,6 @@
 import type { Pacing } from '@wagate/shared/pacing'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makePacer, type Pacer } from '../src/outbox/pacer.ts'
 
 const noon = Date.UTC(2030, 0, 1, 12)
@@ -51,7 +51,7 @@ function sendFor(pacer: Pacer, clock: ReturnType<typeof makeClock>, forMs: numbe
 }
 
 describe('a pacer', () => {
-  it.each([
+  test.each([
     { ratePerMinute: 60, burst: 1 },
     { ratePerMinute: 60, burst: 20 },
     { ratePerMinute: 100, burst: 5 },
@@ -69,14 +69,14 @@ describe('a pacer', () => {
     }
   })
 
-  it('keeps a slow rate over an hour', () => {
+  test('keeps a slow rate over an hour', () => {
     const clock = makeClock()
     const pacer = makePacer(pacing({ ratePerMinute: 2 }), nothingSent, clock)
     expect(sendFor(pacer, clock, hourMs).length).toBeGreaterThanOrEqual(119)
     expect(sendFor(pacer, clock, hourMs).length).toBeLessThanOrEqual(121)
   })
 
-  it('does not keep the beat', () => {
+  test('varies the time between messages', () => {
     const clock = makeClock()
     const times = sendFor(makePacer(pacing({ ratePerMinute: 60 }), nothingSent, clock), clock, 10 * minuteMs)
     const gaps = times.slice(1).map((ms, index) => ms - (times[index] ?? 0))
@@ -84,7 +84,7 @@ describe('a pacer', () => {
     expect(Math.max(...gaps)).toBeGreaterThan(1300)
   })
 
-  it('cannot be hurried by asking often', () => {
+  test('does not send faster when it is asked often', () => {
     const clock = makeClock()
     const pacer = makePacer(pacing({ ratePerMinute: 60 }), nothingSent, clock)
     let sent = 0
@@ -93,19 +93,19 @@ describe('a pacer', () => {
     expect(sent).toBeLessThanOrEqual(602)
   })
 
-  it('saves no more than the burst while nothing is sent', () => {
+  test('saves no more than the burst while nothing is sent', () => {
     const clock = makeClock()
     const pacer = makePacer(pacing({ ratePerMinute: 60, burst: 2 }), nothingSent, clock)
     clock.pass(hourMs)
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
   })
 
-  it('does not limit at rate 0', () => {
+  test('does not limit at rate 0', () => {
     const pacer = makePacer(pacing({ ratePerMinute: 0 }), nothingSent, makeClock())
     expect(Array.from({ length: 100 }, () => takeNext(pacer)).every((waitMs) => waitMs === 0)).toBe(true)
   })
 
-  it('loses nothing to messages that are canceled', () => {
+  test('does not charge for messages that are canceled', () => {
     const clock = makeClock()
     const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1, dailyCap: 1 }), nothingSent, clock)
     for (let n = 0; n < 100; n++) {
@@ -117,7 +117,7 @@ describe('a pacer', () => {
     expect(takeNext(pacer)).toBeGreaterThan(0)
   })
 
-  it('takes new settings from now on', () => {
+  test('applies new settings from now on', () => {
     const clock = makeClock()
     const pacer = makePacer(pacing({ ratePerMinute: 1, burst: 1 }), nothingSent, clock)
     expect(sendFor(pacer, clock, minuteMs / 2)).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('a pacer', () => {
 })
 
 describe('a daily cap', () => {
-  it('counts what the day has seen before, and waits for the next day of UTC', () => {
+  test('counts what was sent earlier in the day, and waits for the next UTC day', () => {
     const clock = makeClock(noon)
     const pacer = makePacer(pacing({ dailyCap: 10 }), { sent: 7, unanswered: [] }, clock)
     expect(sendFor(pacer, clock, hourMs)).toHaveLength(3)
@@ -143,7 +143,7 @@ describe('a daily cap', () => {
     expect(sendFor(pacer, clock, 24 * hourMs)).toHaveLength(10)
   })
 
-  it('that is raised, lowered or taken away counts what was sent already', () => {
+  test('that is raised, lowered or removed counts what was sent already', () => {
     const clock = makeClock(noon)
     const pacer = makePacer(pacing({ dailyCap: 2 }), nothingSent, clock)
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
@@ -154,7 +154,7 @@ describe('a daily cap', () => {
     pacer.set(pacing({ dailyCap: 0 }))
     expect(takeNext(pacer)).toBe(0)
   })
-  it('counts a message once, however often it is sent until WhatsApp answers', () => {
+  test('counts a message once, however often it is sent until WhatsApp answers', () => {
     const pacer = makePacer(pacing({ dailyCap: 2 }), nothingSent, makeClock())
     const [first, second] = [newMessage(), newMessage()]
     for (const waId of [first, second, first, second, first]) expect(pacer.acquire(waId)).toBe(0)
@@ -166,7 +166,7 @@ describe('a daily cap', () => {
     expect(takeNext(pacer)).toBeGreaterThan(0)
   })
 
-  it('counts what a former owner has sent without an answer', () => {
+  test('counts unanswered messages of a former owner', () => {
     const pacer = makePacer(pacing({ dailyCap: 3 }), { sent: 1, unanswered: ['3EB0A', '3EB0B'] }, makeClock())
     expect(takeNext(pacer)).toBeGreaterThan(0)
     expect(pacer.acquire('3EB0B')).toBe(0)
@@ -174,7 +174,7 @@ describe('a daily cap', () => {
     expect(takeNext(pacer)).toBeGreaterThan(0)
   })
 
-  it('counts what has no answer at midnight in the day that follows', () => {
+  test('counts messages without an answer at midnight on the next day as well', () => {
     const clock = makeClock(noon)
     const pacer = makePacer(pacing({ dailyCap: 3 }), nothingSent, clock)
     const [answered, unanswered] = [newMessage(), newMessage()]
@@ -185,7 +185,7 @@ describe('a daily cap', () => {
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
   })
 
-  it('is never exceeded, whatever is sent again, canceled, answered or set meanwhile', () => {
+  test('is never exceeded, whatever is resent, canceled, answered or configured', () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constantFrom('take', 'cancel', 'answer'), message: fc.nat(9) }),
       fc.record({ kind: fc.constant('cap'), message: fc.integer({ min: 1, max: 6 }) }),

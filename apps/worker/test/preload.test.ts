@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 const preload = fileURLToPath(new URL('../src/preload.ts', import.meta.url))
 
@@ -25,7 +25,7 @@ const contexts = `
 `
 
 describe('the async contexts of the worker', () => {
-  it('are kept apart by instance, nested, and seen across awaits', () => {
+  test('are kept apart by instance, nested, and seen across awaits', () => {
     const printed = run(`${contexts}
       await first.run('a', () => second.run('b', async () => {
         await turn()
@@ -45,23 +45,23 @@ describe('the async contexts of the worker', () => {
     })
     say(await detached)`
 
-  it('end when the work that was run in them has settled', () => {
+  test('end when the work that was run in them has settled', () => {
     expect(run(detached).trim()).toBe('[null]')
   })
 
-  it('would go on without the preload, which is why it exists', () => {
+  test('would not end without the preload', () => {
     expect(run(detached, false).trim()).toBe('["transaction"]')
   })
 })
 
 describe('the console of the worker', () => {
-  it('prints nothing, so that a library cannot print keys', () => {
+  test('prints nothing, so that a library cannot print keys', () => {
     const program = `for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir'])
       console[method]('Closing session:', { privKey: 'secret' })`
     expect(run(program)).toBe('')
   })
 
-  it('prints the private keys of a closed Signal session without the preload', () => {
+  test('prints the private keys of a closed Signal session without the preload', () => {
     expect(run(`console.info('Closing session:', { privKey: 'secret' })`, false)).toContain('secret')
   })
 })
@@ -88,12 +88,12 @@ describe('the signature checks of the worker', () => {
     )
     process.stdout.write(JSON.stringify({ results, runs }))`
 
-  it('tell right from wrong, however often they are asked', () => {
+  test('accept valid and reject invalid signatures, however often they are repeated', () => {
     const { results } = JSON.parse(run(checks))
     expect(results).toEqual(Array.from({ length: 3 }, () => [true, false, false, false]).flat())
   })
 
-  it('do not make one that was right a second time', () => {
+  test('do not verify a valid signature twice', () => {
     expect(JSON.parse(run(checks)).runs).toBe(1 + 3 * 3)
     expect(JSON.parse(run(checks, false)).runs).toBe(3 * 4)
   })
@@ -156,11 +156,11 @@ describe('the Signal sessions of the worker', () => {
     }
     process.stdout.write(JSON.stringify(texts))`
 
-  it('survive that both sides write first', () => {
+  test('stay intact when both sides write first', () => {
     expect(JSON.parse(run(crossed))).toEqual(Array(8).fill('hello'))
   })
 
-  it('would not without the preload', () => {
+  test('would not stay intact without the preload', () => {
     expect(JSON.parse(run(crossed, false))).toContain('undecryptable')
   })
 })
@@ -181,11 +181,11 @@ describe('what the worker unpacks', () => {
     }
     say(JSON.stringify([await whole(2 ** 20), await piecewise(2 ** 20), await whole(2 ** 24), await piecewise(2 ** 24)]))`
 
-  it('does not grow beyond a limit, at once or as a stream', () => {
+  test('does not exceed the limit, whether unpacked at once or as a stream', () => {
     expect(run(bomb).trim()).toBe(JSON.stringify([2 ** 20, 2 ** 20, 'refused', 'refused']))
   })
 
-  it('would without the preload', () => {
+  test('would exceed it without the preload', () => {
     expect(run(bomb, false).trim()).toBe(JSON.stringify([2 ** 20, 2 ** 20, 2 ** 24, 2 ** 24]))
   })
 })

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { makePrivateFolder } from '../src/private-folder.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'wagate-test-'))
@@ -16,11 +16,11 @@ function makeFolder(name: string): string {
 }
 
 describe('the folder for temporary files', () => {
-  it('can be entered by this user only', () => {
+  test('can be entered only by this user', () => {
     expect(statSync(makePrivateFolder(parent)).mode & 0o777).toBe(0o700)
   })
 
-  it('replaces those of workers that have ended, and no others', () => {
+  test('replaces only those of workers that have ended', () => {
     const { pid: ended } = spawnSync('true')
     const leftovers = [
       makeFolder(`wagate-worker-${ended}-abc`),

@@ -1,6 +1,6 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { type LaneFacts, planLanes } from '../src/outbox/recipient-lanes.ts'
 import { makeSendTurns } from '../src/outbox/send-turns.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'
@@ -163,7 +163,7 @@ function at<Item>(items: Item[], index: number): Item[] {
   return item === undefined ? [] : [item]
 }
 
-it('messages to one recipient leave one at a time in their order, and nothing hides for good', async () => {
+test('messages to one recipient leave one at a time in their order, and none stays hidden', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       const model = new Model()

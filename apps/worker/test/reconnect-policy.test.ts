@@ -1,19 +1,19 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { afterClose as decide } from '../src/session/reconnect-policy.ts'
 
 const afterClose = (code: number | undefined, failures: number, random?: number) =>
   decide(code, { failures, replacements: 0, isLoggingOut: false }, random)
 
 describe('after WhatsApp closed a socket', () => {
-  it('restarts at once for 515, without a reason in the status', () => {
+  test('restarts at once for 515, without a reason in the status', () => {
     expect(afterClose(515, 9)).toEqual({ kind: 'reconnect', delayMs: 0, reason: null, hasGrace: true })
   })
 
-  it('forgets the credentials for 401', () => {
+  test('forgets the credentials for 401', () => {
     expect(afterClose(401, 0)).toEqual({ kind: 'wipe', reason: 'logged_out' })
   })
 
-  it.each([408, 428, 500, 503, undefined])('backs off from 1 s to 30 s for %s', (code) => {
+  test.each([408, 428, 500, 503, undefined])('backs off from 1 s to 30 s for %s', (code) => {
     const delays = [0, 1, 2, 3, 4, 5, 50].map((attempt) => afterClose(code, attempt, 1))
     expect(delays).toEqual(
       [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000].map((delayMs) => ({
@@ -26,7 +26,7 @@ describe('after WhatsApp closed a socket', () => {
     expect(afterClose(code, 5, 0)).toMatchObject({ delayMs: 0 })
   })
 
-  it('reconnects at once after the first replacement (440), if Postgres confirms the lease', () => {
+  test('reconnects at once after the first replacement (440), if Postgres confirms the lease', () => {
     expect(decide(440, { failures: 9, replacements: 0, isLoggingOut: false })).toEqual({
       kind: 'reconnect',
       delayMs: 0,
@@ -36,7 +36,7 @@ describe('after WhatsApp closed a socket', () => {
     })
   })
 
-  it.each([1, 2, 50])('waits a minute after replacement number %s + 1', (replacements) => {
+  test.each([1, 2, 50])('waits a minute if %s replacements came before', (replacements) => {
     expect(decide(440, { failures: 0, replacements, isLoggingOut: false })).toEqual({
       kind: 'reconnect',
       delayMs: 60_000,
@@ -45,20 +45,20 @@ describe('after WhatsApp closed a socket', () => {
     })
   })
 
-  it.each([
+  test.each([
     [402, 'temporarily_banned'],
     [403, 'blocked_by_whatsapp'],
     [405, 'client_outdated'],
     [406, 'banned_by_whatsapp'],
     [409, 'client_outdated'],
     [411, 'multi_device_mismatch'],
-  ])('says what %s means, and tries again only after minutes', (code, reason) => {
+  ])('reports the reason of %s, and reconnects only after minutes', (code, reason) => {
     const next = afterClose(code, 0, 0)
     expect(next).toMatchObject({ kind: 'reconnect', reason })
     expect(next.kind === 'reconnect' && next.delayMs).toBeGreaterThanOrEqual(600_000)
   })
 
-  it.each([
+  test.each([
     [403, 'blocked_by_whatsapp'],
     [406, 'banned_by_whatsapp'],
   ])('forgets credentials that WhatsApp refuses with %s when the device is logging out', (code, reason) => {
@@ -68,7 +68,7 @@ describe('after WhatsApp closed a socket', () => {
     })
   })
 
-  it('reports the device as disconnected at once exactly when the pause is known to be a minute or more', () => {
+  test('reports the device as disconnected at once only if the pause is a minute or more', () => {
     const codes = [402, 403, 405, 406, 408, 409, 411, 428, 440, 500, 503, 515, undefined]
     for (const code of codes) {
       for (const replacements of [0, 1]) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeRetries, type Setback } from '../src/outbox/retries.ts'
 
 function setUp() {
@@ -17,23 +17,23 @@ function setUp() {
   }
 }
 
-describe('what a device remembers of messages that have to be sent again', () => {
-  it.each([
+describe('the memory of messages that have to be sent again', () => {
+  test.each([
     ['unanswered', [0, 5000, 10_000, 20_000]],
     ['disconnected', [0, 1000, 2000, 4000]],
     ['stream_ended', [0, 2000, 4000, 8000]],
     ['refused', [2000, 4000, 8000, 16_000]],
     ['failed', [500, 1000, 2000, 4000]],
     ['unprepared', [1000, 2000, 4000, 8000]],
-  ] as const)('lets a message wait longer each time that it was %s', (setback, pauses) => {
+  ] as const)('makes a message wait longer each time that it was %s', (setback, pauses) => {
     expect(setUp().pausesAfter(setback, 4)).toEqual(pauses)
   })
 
-  it('lets no message wait for more than ten minutes', () => {
+  test('makes no message wait for more than ten minutes', () => {
     expect(Math.max(...setUp().pausesAfter('unanswered', 30))).toBe(600_000)
   })
 
-  it('blames a message only for connections that had worked before it was sent', () => {
+  test('blames a message only for connections that had worked before it was sent', () => {
     const { retries } = setUp()
     for (let ends = 0; ends < 20; ends++) retries.note('1', 'stream_ended', { isBlamed: false })
     expect(retries.isHopeless('1')).toBe(false)
@@ -43,14 +43,14 @@ describe('what a device remembers of messages that have to be sent again', () =>
     expect(retries.isHopeless('1')).toBe(true)
   })
 
-  it('never gives a message up for connections that the network ended', () => {
+  test('never gives up a message for connections that the network ended', () => {
     const { retries } = setUp()
     for (let ends = 0; ends < 50; ends++) retries.note('1', 'disconnected', { isBlamed: true })
     expect(retries.isHopeless('1')).toBe(false)
     expect(retries.streamEnds('1')).toBe(0)
   })
 
-  it('knows what kept a message back the last time, until it is forgotten', () => {
+  test('keeps the last setback of a message until it is forgotten', () => {
     const { retries } = setUp()
     retries.note('1', 'unanswered')
     retries.note('1', 'refused', { sentence: 'Error 503.' })

@@ -80,7 +80,7 @@ async function storeContent(keys = before): Promise<string> {
   return id
 }
 
-test('encrypts all values anew, on many pages, and the contents of messages too', async () => {
+test('re-encrypts all values over many pages, including the contents of messages', async () => {
   await storeAuth(2100)
   const messageId = await storeContent()
   await db.$client`
@@ -98,7 +98,7 @@ test('encrypts all values anew, on many pages, and the contents of messages too'
   expect(String(content)).toBe('content')
 })
 
-test('done a second time changes nothing', async () => {
+test('a second rotation changes nothing', async () => {
   await storeAuth(3)
   await rotateMasterKeys(db, during, silent)
   expect(await rotateMasterKeys(db, during, silent)).toMatchObject({ replaced: 0, isComplete: true })
@@ -132,7 +132,7 @@ test('does not bring back what the owner deleted after it was read', async () =>
   expect(await readAuth()).toEqual([])
 })
 
-test('waits for nobody who holds a row, and comes back to it', async () => {
+test('does not wait for a locked row, and returns to it later', async () => {
   await storeAuth(3)
   let commit: () => void = () => undefined
   const writing = new Promise<void>((resolve) => {
@@ -160,7 +160,7 @@ test('waits for nobody who holds a row, and comes back to it', async () => {
   expect(await readAuth()).toEqual(['value 0', 'newer', 'value 2'])
 })
 
-test('writes and a rotation at the same time lose nothing', async () => {
+test('concurrent writes and a rotation lose nothing', async () => {
   await storeAuth(200)
   let isRotated = false
   async function own(): Promise<number[]> {
@@ -206,7 +206,7 @@ test('is not complete while a worker still encrypts with another key', async () 
   expect(await rotateMasterKeys(db, during, silent)).toMatchObject({ others: [], isComplete: true })
 })
 
-test('ends between two pages when it is told to', async () => {
+test('ends between two pages when it is aborted', async () => {
   await storeAuth(3)
   const stopping = new AbortController()
   const rotation = rotateMasterKeys(db, during, {
@@ -230,7 +230,7 @@ test('a start is refused while values need a key that it does not have, and the 
   await expect(checkMasterKeys(db, before)).rejects.toThrow(after.current.id)
 })
 
-test('a start with another key is no problem where nothing is encrypted yet', async () => {
+test('a start with another key is accepted while nothing is encrypted', async () => {
   await checkMasterKeys(db, before)
   await checkMasterKeys(db, after)
   expect(await listUsedMasterKeys(db)).toEqual([after.current.id])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { makeScopedCache } from '../src/scoped-cache.ts'
 
-test('what is set in one scope is not seen in another', () => {
+test('an entry of one scope is not visible in another', () => {
   const open = makeScopedCache({ sizeMax: 10 })
   const [one, other] = [open(), open()]
   one.set('key', 1)
@@ -11,7 +11,7 @@ test('what is set in one scope is not seen in another', () => {
   expect(other.get('key')).toMatchObject({ value: 2 })
 })
 
-test('a scope that is closed leaves its room to others, and keeps nothing any more', () => {
+test('a closed scope frees its room, and keeps nothing from then on', () => {
   const open = makeScopedCache({ sizeMax: 2 })
   const [closing, other] = [open(), open()]
   other.set('old', 1)
@@ -25,7 +25,7 @@ test('a scope that is closed leaves its room to others, and keeps nothing any mo
   expect(other.get('new')).toMatchObject({ value: 2 })
 })
 
-test('a scope keeps what it used last, up to its own size, and leaves the rest to others', () => {
+test('a scope keeps the entries that it used last, up to its own limit', () => {
   const open = makeScopedCache({ sizeMax: 100, scopeSizeMax: 10 })
   const [busy, other] = [open(), open()]
   other.set('kept', 1, 10)

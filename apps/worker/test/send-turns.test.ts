@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeSendTurns, type SendKind } from '../src/outbox/send-turns.ts'
 
 type Item = { kind: SendKind; index: number }
@@ -20,14 +20,14 @@ function startAll(turns: ReturnType<typeof makeSendTurns<Item>>, waiting: Item[]
 const kindsOf = (started: Item[]) => started.map(({ kind }) => kind)
 
 describe('turns to send', () => {
-  it('keep half of the places free of retries', () => {
+  test('keep half of the capacity free of retries', () => {
     const turns = makeSendTurns<Item>(({ kind }) => kind)
     const retries = startAll(turns, items('retry', 20))
     expect(retries).toHaveLength(4)
     expect(startAll(turns, items('fresh', 20))).toHaveLength(4)
   })
 
-  it('let new messages go first, and retries in between', () => {
+  test('let new messages go first, and retries in between', () => {
     const turns = makeSendTurns<Item>(({ kind }) => kind)
     expect(kindsOf(startAll(turns, [...items('retry', 2), ...items('fresh', 4)]))).toEqual([
       'fresh',
@@ -39,7 +39,7 @@ describe('turns to send', () => {
     ])
   })
 
-  it('do not let new messages keep a retry waiting when the pace allows one at a time', () => {
+  test('do not let new messages keep a retry waiting when the pace allows one at a time', () => {
     const turns = makeSendTurns<Item>(({ kind }) => kind)
     const sent: SendKind[] = []
     for (let round = 0; round < 4; round++) {
@@ -52,7 +52,7 @@ describe('turns to send', () => {
     expect(sent).toEqual(['fresh', 'retry', 'fresh', 'retry'])
   })
 
-  it('put one suspect on the wire at a time', () => {
+  test('allow one suspect in flight at a time', () => {
     const turns = makeSendTurns<Item>(({ kind }) => kind)
     const suspects = items('suspect', 3)
     const [first, ...more] = startAll(turns, suspects)
@@ -61,7 +61,7 @@ describe('turns to send', () => {
     expect(startAll(turns, suspects.slice(1))).toHaveLength(1)
   })
 
-  it('use all places for new messages', () => {
+  test('use the whole capacity for new messages', () => {
     const turns = makeSendTurns<Item>(({ kind }) => kind)
     expect(startAll(turns, items('fresh', 20))).toHaveLength(8)
   })

@@ -8,7 +8,7 @@ import {
   signedKeyPair,
   type UserFacingSocketConfig,
 } from 'baileys'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeSignalSection } from '../src/session/signal-section.ts'
 
 type BaileysLogger = NonNullable<UserFacingSocketConfig['logger']>
@@ -91,7 +91,7 @@ function storedCounter({ stored }: ReturnType<typeof makeSender>): number {
 }
 
 describe('the Signal operations of a device', () => {
-  it('never overlap, and each has stored its step when it hands out the ciphertext', async () => {
+  test('never overlap, and each has stored its step before it returns the ciphertext', async () => {
     const sender = makeSender()
     await meet(sender)
     const before = storedCounter(sender)
@@ -105,7 +105,7 @@ describe('the Signal operations of a device', () => {
     expect(stored).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
-  it('of many senders to one recipient do not wait for each other', async () => {
+  test('of many senders to one recipient do not wait for each other', async () => {
     const senders = Array.from({ length: 5 }, makeSender)
     await Promise.all(senders.map(meet))
     const sent = senders.flatMap((sender) =>
@@ -114,7 +114,7 @@ describe('the Signal operations of a device', () => {
     expect(await Promise.all(sent)).toHaveLength(25)
   })
 
-  it('keep the ciphertext back when its step cannot be stored, and go on with the step before', async () => {
+  test('withhold the ciphertext when its step cannot be stored, and continue from the step before', async () => {
     const sender = makeSender()
     await meet(sender)
     await sender.encrypt('first')
@@ -126,7 +126,7 @@ describe('the Signal operations of a device', () => {
     expect(storedCounter(sender) - before).toBe(1)
   })
 
-  it('wait for a session that Baileys deletes, and are not undone by it', async () => {
+  test('wait for the deletion of a session by Baileys, and are not undone by it', async () => {
     const sender = makeSender()
     await meet(sender)
     const id =
@@ -138,7 +138,7 @@ describe('the Signal operations of a device', () => {
   })
 })
 
-it('remembers the addresses of few contacts, however many there are', async () => {
+test('the addresses of only a few contacts are kept in memory, however many there are', async () => {
   const { repository, stored } = makeSender()
   const { lidMapping } = repository
   // Baileys keeps them here. When that is renamed, something else must bound it.

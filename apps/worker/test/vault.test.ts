@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { makeVault } from '../src/session/vault.ts'
 
@@ -10,7 +10,7 @@ const masterKey = keysOf(key)
 const secret = Buffer.from('a session record')
 
 describe('the vault', () => {
-  it('opens what it sealed, and seals the same value differently each time', () => {
+  test('opens what it sealed, and seals the same value differently each time', () => {
     const vault = makeVault(masterKey, 7)
     const sealed = vault.seal(secret, 'session|1')
     expect(vault.open(sealed, 'session|1')).toEqual(secret)
@@ -18,13 +18,13 @@ describe('the vault', () => {
     expect(vault.seal(secret, 'session|1').equals(sealed)).toBe(false)
   })
 
-  it('refuses a value that was moved to another device, type or id', () => {
+  test('refuses a value that was moved to another device, type or id', () => {
     const sealed = makeVault(masterKey, 7).seal(secret, 'session|1')
     expect(() => makeVault(masterKey, 8).open(sealed, 'session|1')).toThrow()
     expect(() => makeVault(masterKey, 7).open(sealed, 'session|2')).toThrow()
   })
 
-  it('refuses a value of which one bit was changed', () => {
+  test('refuses a value with one changed bit', () => {
     const vault = makeVault(masterKey, 7)
     const sealed = vault.seal(secret, 'session|1')
     for (let index = 0; index < sealed.length; index++) {
@@ -34,7 +34,7 @@ describe('the vault', () => {
     }
   })
 
-  it('opens what another master key has sealed if it has that too, and seals with the current one', () => {
+  test('opens values of another configured master key, and seals with the current one', () => {
     const sealed = makeVault(masterKey, 7).seal(secret, 'session|1')
     const next = randomBytes(32)
     const vault = makeVault(keysOf(next, randomBytes(32), key), 7)
@@ -43,7 +43,7 @@ describe('the vault', () => {
     expect(makeVault(keysOf(next), 7).open(resealed, 'session|1')).toEqual(secret)
   })
 
-  it('names the master key that is missing, and says nothing of any key', () => {
+  test('names the missing master key without revealing any key', () => {
     const sealed = makeVault(masterKey, 7).seal(secret, 'session|1')
     const open = () => makeVault(keysOf(randomBytes(32)), 7).open(sealed, 'session|1')
     expect(open).toThrow(`another master key (${masterKey.current.id})`)

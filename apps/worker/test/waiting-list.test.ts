@@ -1,5 +1,5 @@
-import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
-import { describe, expect, it } from 'vitest'
+import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
+import { describe, expect, test } from 'vitest'
 import { planLanes, type Supply } from '../src/outbox/recipient-lanes.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'
 import { makeMessage, readFrom } from './waiting-rows.ts'
@@ -41,7 +41,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
 }
 
 describe('the waiting list', () => {
-  it('reads in order, and again only when there may be more', async () => {
+  test('reads in order, and again only when there may be more', async () => {
     const rows = [makeMessage(1, 'a'), makeMessage(2, 'b')]
     const { list, queries, refill, ids } = makeRows(rows)
     await refill()
@@ -54,7 +54,7 @@ describe('the waiting list', () => {
     expect(ids()).toEqual(['id-1', 'id-2', 'id-3'])
   })
 
-  it('sees past a recipient with a long queue, and reads it only now and then', async () => {
+  test('reads past a recipient with a long queue, at limited intervals', async () => {
     const rows = Array.from({ length: 1000 }, (_, index) => makeMessage(index, 'slow'))
     rows.push(makeMessage(1000, 'other'))
     const { list, queries, refillAll, ids } = makeRows(rows, { slow: ['slow'] })
@@ -75,7 +75,7 @@ describe('the waiting list', () => {
     ['attempted', (index) => makeMessage(index, `unanswered ${index}`, { status: 'sending' })],
   ]
 
-  it.each(kinds)('sees past ten thousand that stand still within a second (%s)', async (_, make) => {
+  test.each(kinds)('reads past ten thousand blocked messages within a second (%s)', async (_, make) => {
     const rows = Array.from({ length: 10_000 }, (_, index) => make(index))
     const { list, refillAll, ids } = makeRows([...rows, makeMessage(10_000, 'known')])
     expect(await refillAll()).toBeLessThan(1000)
@@ -83,7 +83,7 @@ describe('the waiting list', () => {
     expect(list.list().length).toBeLessThanOrEqual(1024)
   })
 
-  it('sees past ten thousand of every kind, and what waits behind them for the same recipient stays behind', async () => {
+  test('reads past ten thousand of every kind, and keeps the order for each recipient', async () => {
     const rows = [
       ...kinds.flatMap(([, make], kind) =>
         Array.from({ length: 10_000 }, (_, index) => make(kind * 10_000 + index)),
@@ -98,7 +98,7 @@ describe('the waiting list', () => {
     expect(ids()).not.toContain('id-40000')
   })
 
-  it('does not read a skipped message again before it is woken', async () => {
+  test('does not read a skipped message again before it is woken', async () => {
     const row = makeMessage(1, 'a')
     const { list, refill } = makeRows([row])
     await refill()
@@ -110,7 +110,7 @@ describe('the waiting list', () => {
     expect(list.list()).toEqual([row])
   })
 
-  it('may be read again after a read that failed', async () => {
+  test('may be read again after a read that failed', async () => {
     let isAway = true
     const list = makeWaitingList(async () => {
       if (isAway) throw new Error('away')

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeWhatsAppFetch } from '../src/session/whatsapp-fetch.ts'
 
 let server: Server
@@ -28,7 +28,7 @@ describe('a download on the live network', () => {
   }
   const fetchLive = makeWhatsAppFetch({ ...limits, lookup })
 
-  it.each([
+  test.each([
     'https://mmg.whatsapp.net:9443/x',
     'https://mmg.whatsapp.net.evil.example/x',
     'https://mmg.whatsapp.net@evil.example/x',
@@ -41,12 +41,12 @@ describe('a download on the live network', () => {
     expect(lookedUp).toEqual([])
   })
 
-  it('refuses a host of WhatsApp whose name leads to a private address', async () => {
+  test('refuses a WhatsApp host whose name resolves to a private address', async () => {
     await expect(fetchLive('https://mmg.whatsapp.net/x')).rejects.toThrow()
     expect(lookedUp.splice(0)).toEqual(['mmg.whatsapp.net'])
   })
 
-  it('refuses to send anything', async () => {
+  test('refuses to send anything', async () => {
     await expect(fetchLive('https://mmg.whatsapp.net/x', { method: 'POST' })).rejects.toThrow('GET')
   })
 })
@@ -54,22 +54,22 @@ describe('a download on the live network', () => {
 describe('a download on the simulated network', () => {
   const download = (url: string) => makeWhatsAppFetch({ ...limits, simulatedHost: host })(url)
 
-  it('comes from the simulator, whichever host of WhatsApp was meant', async () => {
+  test('comes from the simulator for every WhatsApp host', async () => {
     const response = await download('https://mmg.whatsapp.net/file?a=1')
     expect(Buffer.from(await response.arrayBuffer()).length).toBe(1000)
     expect(asked.at(-1)).toBe('/file?a=1')
   })
 
-  it('does not follow a redirect', async () => {
+  test('does not follow a redirect', async () => {
     expect(await download('https://mmg.whatsapp.net/moved')).toMatchObject({ ok: false, status: 302 })
   })
 
-  it('ends with an error when it is too large', async () => {
+  test('ends with an error when it is too large', async () => {
     const response = await download('https://mmg.whatsapp.net/large')
     await expect(response.arrayBuffer()).rejects.toThrow()
   })
 
-  it.each(['https://mmg.whatsapp.net:9443/x', 'https://mmg.whatsapp.net.evil.example/x'])(
+  test.each(['https://mmg.whatsapp.net:9443/x', 'https://mmg.whatsapp.net.evil.example/x'])(
     'refuses %s',
     async (url) => {
       await expect(download(url)).rejects.toThrow('not one of WhatsApp')

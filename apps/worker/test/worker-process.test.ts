@@ -48,7 +48,7 @@ test('a signal hands the shards over and ends the process with 0', options, asyn
   await owns(second, 256)
 })
 
-test('tells Prometheus what it owns', options, async () => {
+test('Prometheus metrics show what the worker owns', options, async () => {
   const worker = await startWorker('first')
   await owns(worker, 256)
   // Counted beside the start, not before it.
@@ -73,7 +73,7 @@ test('a second signal ends the process at once', options, async () => {
   expect(await once(worker.child, 'exit')).toEqual([1, null])
 })
 
-test('a process that stood still longer than its lease goes on under a fresh id', options, async () => {
+test('a process that was paused for longer than its lease continues with a new id', options, async () => {
   const [first, second] = await Promise.all([startWorker('first'), startWorker('second')])
   await Promise.all([owns(first, 128), owns(second, 128)])
   const formerId = (await second.ready()).body.worker_id
@@ -84,7 +84,7 @@ test('a process that stood still longer than its lease goes on under a fresh id'
   await owns(second, 128)
 })
 
-test('a Redis that drops keys ends the start, and the log says what to set', options, async () => {
+test('a Redis that evicts keys ends the start, and the log says what to set', options, async () => {
   const redis = await startOwnRedis()
   try {
     await redis.set('maxmemory-policy', 'allkeys-lfu')
@@ -136,7 +136,7 @@ test('a worker of the other network touches no credentials and ends with one mes
   }
 })
 
-test('a start waits for Postgres, and a signal ends it meanwhile', options, async () => {
+test('a start waits for Postgres, and a signal ends it', options, async () => {
   link.cut()
   const [child, impatient] = [spawnWorker('first', 'inherit'), spawnWorker('second', 'inherit')]
   await Promise.all([child, impatient].map((each) => logged(each, ({ what }) => what === 'postgres')))

@@ -1,4 +1,4 @@
-/** Types that their bytes do not tell, or that are sent so often that they must not depend on it. */
+/** Types that cannot be recognised by their bytes, or that are too common to depend on that. */
 const extensions: Record<string, string> = {
   'application/json': 'json',
   'application/msword': 'doc',
@@ -26,7 +26,7 @@ export type DocumentType = { mime: string; extension: string | undefined }
 
 const unknown: DocumentType = { mime: 'application/octet-stream', extension: undefined }
 
-/** What the bytes say; else what a data: URL claims; else what the name of the file says. */
+/** By the bytes, otherwise by the claim of a data: URL, otherwise by the name of the file. */
 export function documentType(
   found: { mime?: string | undefined; extension?: string | undefined },
   claimedMime: string | undefined,

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 
 const retryAfterMsMax = 600_000
-/** Request Timeout, Too Early, Too Many Requests. Every 5xx is one as well. */
+/** Request Timeout, Too Early, Too Many Requests. Every 5xx is temporary as well. */
 const temporaryStatuses = [408, 425, 429]
-/** Of the network, of name servers that do not answer, and of this machine. Any other code is final. */
+/** Errors of the network, of name servers that do not answer, and of this machine. Any other code is final. */
 const temporaryCodes = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -26,14 +26,14 @@ const temporaryCodes = [
   'EIO',
 ]
 
-/** What a status other than 200 means. */
+/** The error for a status other than 200. */
 export function failureOfStatus(status: number, headers: IncomingHttpHeaders): MediaError | MediaUnavailable {
   if (status < 500 && !temporaryStatuses.includes(status)) return new MediaError('media_fetch_failed')
   const retryAfterMs = readRetryAfterMs(headers['retry-after'])
   return new MediaUnavailable('media_fetch_failed', retryAfterMs === undefined ? {} : { retryAfterMs })
 }
 
-/** What an error of a connection means. */
+/** The error for a failed connection. */
 export function failureOfError(error: unknown): MediaError | MediaUnavailable {
   if (error instanceof MediaError || error instanceof MediaUnavailable) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

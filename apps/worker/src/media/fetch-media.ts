@@ -12,28 +12,28 @@ export type FetchLimits = {
   deadlineMs: number
   isForbidden(address: string): boolean
   room: MediaRoom
-  /** The system's by default. */
+  /** The system resolver by default. */
   lookup?: LookupFunction
 }
 
 const redirectsMax = 3
-/** Reserved for a body of unknown length before it comes; doubled as often as it needs more. */
+/** Reserved for a body of unknown length at first; doubled whenever it needs more. */
 const firstBytes = 256 * 1024
 
 /**
- * Writes what is behind a public URL to a file. Throws MediaError or MediaUnavailable with a `media_…` code; no
- * address that is not public is ever connected to.
+ * Downloads a public URL to a file. Throws MediaError or MediaUnavailable with a `media_…` code. Never connects to an
+ * address that is not public.
  */
 export async function fetchMedia(url: string, file: string, limits: FetchLimits): Promise<void> {
   const first = await attempt(url, file, limits)
   if (first.isDone) return
-  // A host does not wait for as long as others take with their media: it is asked again when there is room.
+  // Do not hold the connection while waiting for memory: fetch again once there is room.
   await limits.room.wait(first.bytesWanted)
   const second = await attempt(url, file, limits)
   if (!second.isDone) throw new MediaUnavailable('media_fetch_failed')
 }
 
-/** Without room for what comes an attempt ends early. */
+/** An attempt ends early when there is no room for the next bytes. */
 type Attempt = { isDone: true } | { isDone: false; bytesWanted: number }
 
 async function attempt(url: string, file: string, limits: FetchLimits): Promise<Attempt> {
@@ -69,12 +69,12 @@ async function follow(url: URL, limits: FetchLimits, signal: AbortSignal): Promi
 function request(url: URL, limits: FetchLimits, signal: AbortSignal): Promise<http.IncomingMessage> {
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'
   if (!isWeb || url.username || url.password) throw new MediaError('media_url_forbidden')
-  // No name is looked up for an address. URL has turned its decimal, octal and short forms into the usual one.
+  // An address needs no DNS look-up. URL has normalised its decimal, octal and short forms.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && limits.isForbidden(host)) throw new MediaError('media_url_forbidden')
   const options: https.RequestOptions = {
     signal,
-    // A connection of its own: one that is kept alive would be used without a look at its address.
+    // A new connection: a kept-alive one would be used without a check of its address.
     agent: false,
     headers: { 'accept-encoding': 'identity', 'user-agent': 'wagate' },
     lookup: makePublicLookup(limits.isForbidden, limits.lookup),
@@ -89,13 +89,13 @@ function redirectTarget({ statusCode = 0, headers }: http.IncomingMessage): stri
   return statusCode >= 300 && statusCode < 400 ? headers.location : undefined
 }
 
-/** Undefined when the host does not say. */
+/** Undefined when the host does not send it. */
 function announcedBytes(
   { statusCode = 0, headers }: http.IncomingMessage,
   bytesMax: number,
 ): number | undefined {
   if (statusCode !== 200) throw failureOfStatus(statusCode, headers)
-  // We asked for no encoding: a body that has one would have to be unpacked.
+  // We asked for no encoding: an unsolicited one may be a decompression bomb.
   if (headers['content-encoding'] !== undefined) throw new MediaError('media_fetch_failed')
   const length = headers['content-length']
   if (length === undefined) return undefined
@@ -103,7 +103,7 @@ function announcedBytes(
   return Number(length)
 }
 
-/** False when there is no room for all of it. */
+/** Returns false when there is no room for all of it. */
 async function writeBody(
   response: http.IncomingMessage,
   announced: number | undefined,

@@ -8,13 +8,13 @@ import type { MediaFacts } from './inspection/media-facts.ts'
 import { MediaError } from './media-error.ts'
 import { type MediaFile, type MediaMessage, type MediaSource, makeMediaFile } from './media-file.ts'
 
-/** An empty one keeps Baileys from opening the file to make one. It is taken out before the message is sent. */
+/** An empty thumbnail keeps Baileys from opening the file to make one. It is removed before the message is sent. */
 const noThumbnail = ''
 
 /**
- * The media of a message, fetched and checked, for Baileys to upload: it is given a stream and all that it would
- * open the file for. Call `release` when it is no longer needed. Throws MediaError when the message can never be
- * sent, MediaUnavailable when it may be later.
+ * Fetches and checks the media of a message for Baileys to upload: it gets a stream, and everything that it would open the
+ * file for. Call `release` when the media is no longer needed. Throws MediaError when the message can never be sent, and
+ * MediaUnavailable when it may be sent later.
  */
 export async function loadMedia(
   source: MediaSource & { inspector: Inspector },
@@ -69,7 +69,7 @@ function makeContent(
   }
 }
 
-/** Opens the file when the first piece is asked for, so that an error reaches the one who asked. */
+/** Opens the file with the first read, so that an error reaches the reader. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   yield* createReadStream(path)
 }
@@ -78,12 +78,12 @@ function sizeOf({ width, height }: MediaFacts): { width?: number; height?: numbe
   return width && height ? { width, height } : {}
 }
 
-/** Baileys hands on what its type does not name. */
+/** Baileys passes on fields that its type does not name. */
 function secondsOf({ seconds }: MediaFacts): object {
   return seconds ? { seconds } : {}
 }
 
-/** As the URL has it where it cannot be decoded; never with a path in it. */
+/** Left as in the URL if it cannot be decoded; never contains a path. */
 function nameInUrl(url: string | null): string | undefined {
   if (!url || url.startsWith('data:')) return undefined
   const name = new URL(url).pathname.split('/').at(-1) ?? ''

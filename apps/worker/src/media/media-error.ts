@@ -11,10 +11,10 @@ export class MediaError extends Error {
   }
 }
 
-/** The media cannot be had now but may be later: try again until the message's time is over. */
+/** The media is temporarily unavailable: try again until the message expires. */
 export class MediaUnavailable extends Error {
   readonly code: MessageErrorCode
-  /** Set when the host said how long to wait. */
+  /** Set when the host says how long to wait. */
   readonly retryAfterMs: number | undefined
 
   constructor(

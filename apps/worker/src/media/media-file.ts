@@ -22,24 +22,24 @@ export type MediaSource = {
 
 export type MediaMessage = Pick<WaitingMessage, 'id' | 'body' | 'url' | 'filename'> & { type: MediaType }
 
-/** A file of the worker's private folder, with the room that it takes. */
+/** A file in the worker's private folder, with the reservation for its bytes. */
 export type MediaFile = {
   path: string
-  /** What a data: URL says that it is. */
+  /** The type that a data: URL claims. */
   claimedMime: string | undefined
   remove(): Promise<void>
 }
 
 const fetchDeadlineMs = 15_000
-/** Postgres sends them as twice as many characters, within the time for one statement. */
+/** Per read: Postgres sends twice as many characters, within the time limit of one statement. */
 const partBytes = 512 * 1024
 
-/** The bytes that a message's URL stands for. Throws MediaError or MediaUnavailable. */
+/** Gets the bytes behind a message's URL. Throws MediaError or MediaUnavailable. */
 export async function makeMediaFile(source: MediaSource, message: MediaMessage): Promise<MediaFile> {
   const path = join(tmpdir(), `media-${randomUUID()}`)
   const room = makeMediaRoom(source.mediaShares.bytes, String(source.device.accountId))
   async function remove(): Promise<void> {
-    // The room is free when the file is gone.
+    // The reservation ends when the file is gone.
     await rm(path, { force: true }).finally(room.release)
   }
   try {
@@ -88,7 +88,7 @@ async function copyBlob(db: Database, messageId: string, path: string, room: Med
   try {
     for (let start = 0; start < blob.size; start += partBytes) {
       const part = await findMediaBlobPart(db, messageId, { start, length: partBytes })
-      // Canceled meanwhile.
+      // The message was canceled in the meantime.
       if (!part) throw new MediaError('invalid_media')
       await handle.appendFile(part)
     }

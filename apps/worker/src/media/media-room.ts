@@ -1,10 +1,10 @@
 import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
 
-/** The part of a worker's room for media that one file has reserved. */
+/** The part of a worker's memory for media that one file has reserved. */
 export type MediaRoom = {
-  /** Makes the reservation this large unless others would have to wait. */
+  /** Grows the reservation to this size unless it would have to wait. */
   tryGrow(bytes: number): boolean
-  /** Gives up what is reserved and waits for this much. */
+  /** Releases the reservation and waits for this much. */
   wait(bytes: number): Promise<void>
   release(): void
 }
@@ -29,7 +29,7 @@ export function makeMediaRoom(semaphore: FairSemaphore, key: string): MediaRoom 
       return true
     },
     async wait(bytes) {
-      // Two files that wait for more while they hold some could wait for each other.
+      // Two files that wait for more while they hold some could block each other.
       release()
       releases = [await semaphore.acquire(key, bytes)]
       reserved = bytes

@@ -1,11 +1,11 @@
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { makeSlowHosts, type SlowHosts } from './slow-hosts.ts'
 
-/** What the media of all devices of a worker share. The keys of the semaphores are accounts. */
+/** The limits that the media of all devices of a worker share. The keys of the semaphores are accounts. */
 export type MediaShares = {
-  /** Bytes of files. */
+  /** Bytes of media files. */
   bytes: FairSemaphore
-  /** Fetches under way. */
+  /** Concurrent fetches. */
   fetches: FairSemaphore
   slowHosts: SlowHosts
 }

@@ -3,8 +3,8 @@ import type { LookupFunction } from 'node:net'
 import { MediaError } from './media-error.ts'
 
 /**
- * Resolves names as `lookup` does, and refuses a name with any address that is forbidden. A socket connects to
- * the very addresses that were looked at: a name that resolves differently the next time gains nothing.
+ * Resolves names like `lookup`, and refuses a name with any forbidden address. A socket connects to exactly the addresses
+ * that were checked, so DNS rebinding gains nothing.
  */
 export function makePublicLookup(
   isForbidden: (address: string) => boolean,

@@ -3,8 +3,8 @@ import { MediaUnavailable } from './media-error.ts'
 
 export type SlowHosts = {
   /**
-   * Runs a fetch. While a host counts as slow for a device, because a fetch timed out there, the device has one fetch
-   * from it at a time; another one throws MediaUnavailable at once.
+   * Runs a fetch. A host counts as slow for a device after a fetch from it timed out. From a slow host the device may
+   * fetch one file at a time; another fetch throws MediaUnavailable at once.
    */
   visit(deviceId: number, url: string, fetch: () => Promise<void>): Promise<void>
 }

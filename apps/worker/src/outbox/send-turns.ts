@@ -19,11 +19,11 @@ const retriesInFlightMax = 4
  * time: if WhatsApp ends the connection again, that message is the cause.
  */
 export function makeSendTurns<Item>(kindOf: (item: Item) => SendKind): SendTurns<Item> {
-  const onWire = new Map<Item, SendKind>()
+  const inFlight = new Map<Item, SendKind>()
   let wasFresh = false
 
   function count(...kinds: SendKind[]): number {
-    return [...onWire.values()].filter((kind) => kinds.includes(kind)).length
+    return [...inFlight.values()].filter((kind) => kinds.includes(kind)).length
   }
 
   function mayStart(item: Item): boolean {
@@ -35,7 +35,7 @@ export function makeSendTurns<Item>(kindOf: (item: Item) => SendKind): SendTurns
 
   return {
     choose(items) {
-      if (onWire.size >= inFlightMax) return undefined
+      if (inFlight.size >= inFlightMax) return undefined
       const fresh = items.find((item) => kindOf(item) === 'fresh')
       const again = items.find((item) => kindOf(item) !== 'fresh' && mayStart(item))
       return wasFresh ? (again ?? fresh) : (fresh ?? again)
@@ -43,8 +43,8 @@ export function makeSendTurns<Item>(kindOf: (item: Item) => SendKind): SendTurns
     started(item) {
       const kind = kindOf(item)
       wasFresh = kind === 'fresh'
-      onWire.set(item, kind)
+      inFlight.set(item, kind)
     },
-    ended: (item) => void onWire.delete(item),
+    ended: (item) => void inFlight.delete(item),
   }
 }

@@ -80,22 +80,6 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
     }
   }
 
-  function wantedOf({ stocked, hindered }: Supply): Exhausted {
-    const kinds: Hindrance[] = ['newContacts', 'unprepared', 'attempted']
-    const without = messages.length < windowMax ? [] : kinds.filter((kind) => hindered[kind] >= hinderedMin)
-    return { numbers: stocked, without }
-  }
-
-  /** A read whose filter leaves out at least as much as the last one's finds nothing new either. */
-  function isExhausted(wanted: Exhausted): boolean {
-    if (!exhausted) return false
-    const { numbers, without } = exhausted
-    return (
-      [...numbers].every((number) => wanted.numbers.has(number)) &&
-      without.every((kind) => wanted.without.includes(kind))
-    )
-  }
-
   function remove(message: WaitingMessage): void {
     messages = messages.filter(({ id }) => id !== message.id)
   }
@@ -110,8 +94,8 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
       if (!isMore) return 0
       const supply = supplyOf(messages)
       if (supply.open >= readAhead / 2 || messages.length >= messagesMax) return 0
-      const wanted = wantedOf(supply)
-      if (isExhausted(wanted)) return 0
+      const wanted = wantedOf(supply, messages.length)
+      if (isCoveredBy(exhausted, wanted)) return 0
       const waitMs = nextReadAtMs - nowMs()
       if (waitMs > 0) return waitMs
       await readPast(wanted)
@@ -128,4 +112,20 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
       skipped.add(message.id)
     },
   }
+}
+
+function wantedOf({ stocked, hindered }: Supply, listed: number): Exhausted {
+  const kinds: Hindrance[] = ['newContacts', 'unprepared', 'attempted']
+  const without = listed < windowMax ? [] : kinds.filter((kind) => hindered[kind] >= hinderedMin)
+  return { numbers: stocked, without }
+}
+
+/** A read whose filter leaves out at least as much as the last one's finds nothing new either. */
+function isCoveredBy(exhausted: Exhausted | undefined, wanted: Exhausted): boolean {
+  if (!exhausted) return false
+  const { numbers, without } = exhausted
+  return (
+    [...numbers].every((number) => wanted.numbers.has(number)) &&
+    without.every((kind) => wanted.without.includes(kind))
+  )
 }

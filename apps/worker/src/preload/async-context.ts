@@ -1,19 +1,19 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks'
 import { syncBuiltinESMExports } from 'node:module'
 
-/**
- * Baileys makes an AsyncLocalStorage per socket and never disables it. On Node < 24 every await of the
- * process then pays for each of them, also for those of sockets that are long closed. This replaces the
- * class by one whose instances share a single real one.
- *
- * A context also ends when what `run()` returned has settled: work that Baileys leaves behind in a finished
- * transaction would otherwise write into its dead buffer, and a privacy token would be lost with every message.
- */
 type Frame = { owner: object; value: unknown; isOver: boolean; outer: Frame | undefined }
 
 const Native = AsyncLocalStorage
 const frames = new Native<Frame | undefined>()
 
+/**
+ * Baileys makes an AsyncLocalStorage per socket and never disables it. On Node < 24 every await of the
+ * process then pays for each of them, including those of sockets that closed long ago. This replaces the class by one whose
+ * instances share a single real instance.
+ *
+ * A context also ends when the promise of `run()` has settled: work that Baileys leaves behind in a finished transaction
+ * would otherwise write into its dead buffer, and a privacy token would be lost with every message.
+ */
 class SharedAsyncLocalStorage<Value> {
   static bind = Native.bind
   static snapshot = Native.snapshot
@@ -45,18 +45,18 @@ class SharedAsyncLocalStorage<Value> {
   }
 
   disable(): void {
-    // The real instance is shared and stays.
+    // The real instance is shared, so it stays enabled.
   }
 }
 
-/** Frames that are over are left out, so that a chain of detached work does not keep them all alive. */
+/** Finished frames are left out, so that a chain of detached work does not keep them all alive. */
 function living(frame: Frame | undefined): Frame | undefined {
   let nearest = frame
   while (nearest?.isOver) nearest = nearest.outer
   return nearest
 }
 
-// An assignment would do on Node 20; from 24 on the property has only a getter.
+// On Node 20 an assignment would do; since Node 24 the property has only a getter.
 Object.defineProperty(asyncHooks, 'AsyncLocalStorage', {
   value: SharedAsyncLocalStorage,
   configurable: true,

@@ -2,8 +2,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import zlib, { type Inflate, type ZlibOptions } from 'node:zlib'
 
 /**
- * Baileys unpacks histories and stanzas without a limit, and a megabyte of zeros that was deflated is a gigabyte. Nothing
- * that a worker unpacks may become larger than this.
+ * Baileys unpacks histories and stanzas without a limit, and a megabyte of deflated zeros becomes a gigabyte. This limits
+ * everything that a worker unpacks.
  */
 const bytesMax = 8 * 2 ** 20
 
@@ -15,7 +15,7 @@ function boundedInflate(packed: zlib.InputType, ...given: [Callback] | [ZlibOpti
   inflate(packed, { maxOutputLength: bytesMax, ...options }, callback)
 }
 
-/** `maxOutputLength` counts for the functions only, not for streams. */
+/** `maxOutputLength` applies to the functions only, not to streams. */
 function createBoundedInflate(options?: ZlibOptions): Inflate {
   const stream = createInflate(options)
   const push = stream.push.bind(stream)

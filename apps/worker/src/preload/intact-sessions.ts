@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 
 /**
- * Two people who write to each other for the first time at once have two Signal sessions. libsignal tries both when a
- * message comes, and an attempt changes the session that it fails with: what is sent through that one afterwards cannot
- * be decrypted. Here an attempt that fails leaves its session as it was.
+ * Two contacts that write to each other for the first time simultaneously have two Signal sessions. libsignal tries both
+ * when a message arrives, and a failed attempt changes its session: messages sent through that session afterwards cannot be
+ * decrypted. Here a failed attempt leaves its session unchanged.
  */
 type Session = { serialize(): unknown }
 type SessionClass = { deserialize(stored: unknown): Session }

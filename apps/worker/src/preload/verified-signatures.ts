@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 
-/**
- * libsignal verifies signatures in plain JavaScript, 8 ms each, on the event loop. The same ones come again
- * and again: the two of WhatsApp's certificates with every login of every sender, a recipient's pre-key with
- * each of its senders. What was found to be right is remembered by the hash of key, message and signature, so
- * exactly the same check is not made twice. What was wrong is checked every time.
- */
 type Bytes = Uint8Array
 type Curve = { verifySignature(key: Bytes, message: Bytes, signature: Bytes, isInit?: boolean): unknown }
 
@@ -16,11 +10,17 @@ const rememberedMax = 10_000
 const require = createRequire(import.meta.resolve('baileys'))
 const curve = require('libsignal/src/curve.js') as Curve
 const verify = curve.verifySignature
-/** In the order of their first check. */
+/** Hashes of valid signatures, in the order of their first check. */
 const remembered = new Set<string>()
 
+/**
+ * libsignal verifies signatures in plain JavaScript, 8 ms each, on the event loop. The same ones recur: those of WhatsApp's
+ * two certificates with every login of every sender, that of a recipient's pre-key with each of its senders. Valid
+ * signatures are remembered by the hash of key, message and signature, so the same check is not repeated. Invalid ones are
+ * checked every time.
+ */
 curve.verifySignature = (key, message, signature, isInit) => {
-  // With `isInit` libsignal does not look at the signature at all.
+  // With `isInit`, libsignal does not check the signature at all.
   if (isInit) return verify(key, message, signature, isInit)
   const check = hash(key, message, signature)
   if (remembered.has(check)) return true
@@ -31,7 +31,7 @@ curve.verifySignature = (key, message, signature, isInit) => {
   return result
 }
 
-/** Each part with its length: no two checks hash alike. */
+/** Each part is hashed with its length, so that no two different checks have the same input. */
 function hash(...parts: Bytes[]): string {
   const digest = createHash('sha256')
   for (const part of parts) digest.update(`${part?.length}:`).update(part ?? '')

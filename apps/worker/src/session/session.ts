@@ -7,6 +7,7 @@ import { type Outcome, onAcknowledgements } from './outcomes.ts'
 import { makePersist, type Persist } from './persistence.ts'
 import { type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received } from './received.ts'
+import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 
 export type SessionHooks = {
@@ -36,9 +37,6 @@ export type Session = {
 
 const firstQrMs = 60_000
 const laterQrMs = 20_000
-/** Added to the keep-alive period, within which WhatsApp must have answered. */
-const silenceMarginMs = 4000
-const watchEveryMs = 1000
 
 export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
   const { auth, logger } = options
@@ -75,22 +73,9 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   onAcknowledgements(sock, hooks.onOutcome)
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
   const offline = askForAllOffline(sock)
-
-  // Baileys notices the silence as well, but then waits half a minute for the other side to close the connection.
-  let heardAtMs = performance.now()
-  let watchedAtMs = heardAtMs
-  sock.ws.on('frame', () => {
-    heardAtMs = performance.now()
+  const silence = watchSilence(sock, options.keepAliveMs, () => {
+    closed(DisconnectReason.connectionLost).catch(hooks.onError)
   })
-  const watchdog = setInterval(() => {
-    const nowMs = performance.now()
-    // If this process itself was paused, frames that arrived in the meantime have not been read yet.
-    if (nowMs - watchedAtMs > 2 * watchEveryMs) heardAtMs = nowMs
-    watchedAtMs = nowMs
-    if (nowMs - heardAtMs > options.keepAliveMs + silenceMarginMs) {
-      closed(DisconnectReason.connectionLost).catch(hooks.onError)
-    }
-  }, watchEveryMs)
 
   async function closed(code: number | undefined): Promise<void> {
     if (isEnded) return
@@ -107,7 +92,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
 
   function finish(): Promise<void> {
     isEnded = true
-    clearInterval(watchdog)
+    silence.stop()
     offline.stop()
     auth.release()
     return sock.end(undefined)

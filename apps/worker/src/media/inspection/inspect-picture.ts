@@ -1,15 +1,15 @@
 import sharp, { type Metadata } from 'sharp'
 import type { MediaFacts } from './media-facts.ts'
 
-/** Those of a good camera. */
+/** The pixels of a good camera's picture. */
 const pixelsMax = 25_000_000
-/** A progressive JPEG, an interlaced PNG and a WebP are in memory as a whole while they are opened. */
+/** Progressive JPEG, interlaced PNG and WebP are kept in memory as a whole while they are decoded. */
 const decodedBytesMax = 100_000_000
 const thumbnailPixels = 32
 const thumbnailQuality = 50
 const thumbnailSecondsMax = 1
 
-// Nothing but what WhatsApp shows as an image is opened, whatever the bytes look like.
+// Only formats that WhatsApp shows as images are opened, whatever the bytes look like.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({
   operation: ['VipsForeignLoadJpegFile', 'VipsForeignLoadPngFile', 'VipsForeignLoadWebpFile'],
@@ -17,7 +17,7 @@ sharp.unblock({
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** The size that the picture is opened with is the size that is judged. `null` when it cannot be opened. */
+/** The checked size is the size with which the picture is decoded. `null` when it cannot be opened. */
 export async function inspectPicture(file: string): Promise<MediaFacts | null> {
   const header = await readHeader(file)
   if (!header) return null
@@ -42,7 +42,7 @@ function decodedBytes({ width, height, channels, depth, format, isProgressive }:
   return width * height * channels * bytesPerSample
 }
 
-/** Without one when the picture is damaged further on, or takes too long: phones show as much as there is. */
+/** Undefined when the rest of the picture is damaged or takes too long: phones show the part that is intact. */
 async function makeThumbnail(file: string): Promise<{ thumbnail?: string }> {
   try {
     const jpeg = await sharp(file, { limitInputPixels: pixelsMax, failOn: 'error' })

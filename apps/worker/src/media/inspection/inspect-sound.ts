@@ -6,14 +6,14 @@ import type { MediaFacts } from './media-facts.ts'
 const parseMsMax = 1000
 const secondsMax = 1_000_000
 
-/** Of audio or video. A file whose length cannot be told has 0 seconds: phones find out when they play it. */
+/** The duration of audio or video. 0 when it cannot be determined: phones find out when they play the file. */
 export async function inspectSound(file: string): Promise<MediaFacts> {
   const tokenizer = await fromFile(file)
   let format: IFormat | undefined
   try {
     giveUpAfter(tokenizer, parseMsMax)
     await parseFromTokenizer(tokenizer, {
-      // No file is read to its end just to count frames.
+      // Do not read a whole file just to count its frames.
       duration: false,
       skipCovers: true,
       skipPostHeaders: true,
@@ -22,7 +22,7 @@ export async function inspectSound(file: string): Promise<MediaFacts> {
       },
     })
   } catch {
-    // What was found until then counts.
+    // The metadata that was found before the error counts.
   } finally {
     await tokenizer.close()
   }
@@ -41,7 +41,7 @@ function giveUpAfter(tokenizer: ITokenizer, ms: number): void {
   }
 }
 
-/** MP3 of a variable rate without a header for it: about as long as at the rate of its first frame. */
+/** An MP3 of variable bit rate without a header: estimated by the rate of its first frame. */
 function secondsOf({ duration, bitrate }: Partial<IFormat> = {}, bytes: number): number {
   const seconds = duration ?? (bitrate ? (bytes * 8) / bitrate : 0)
   return Number.isFinite(seconds) ? Math.min(Math.max(Math.round(seconds), 0), secondsMax) : 0

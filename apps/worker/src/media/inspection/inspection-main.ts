@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { ownUrl } from './own-url.ts'
 
-/** Far above what an honest file takes, far below what a worker's memory is planned with. */
+/** Far above the need of an honest file, far below the memory that is planned for a worker. */
 const rssBytesMax = 384 * 2 ** 20
 const heapMbMax = 128
-/** Of the processor, for one file: on a busy machine an honest file may need longer. */
+/** CPU time for one file; on a busy machine an honest file may take longer by the clock. */
 const cpuMsMax = 2000
 const watchMs = 20
 
@@ -18,7 +18,7 @@ thread.on('message', (answer) => {
   startedAt = undefined
   process.send?.(answer, undefined, undefined, () => undefined)
 })
-// Out of memory, or a bug: the worker starts another process.
+// Out of memory or a bug: the worker starts another process.
 thread.on('error', end)
 thread.on('exit', end)
 process.on('message', (request) => {
@@ -38,7 +38,7 @@ function usedMs(since: NodeJS.CpuUsage | undefined): number {
   return (user + system) / 1000
 }
 
-/** At once: an ordinary exit would wait for the picture that is being opened. */
+/** Exits at once: an ordinary exit would wait for the picture that is being decoded. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL')
 }
@@ -48,6 +48,6 @@ function preferAsVictim(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // Another system: the limits above hold without it.
+    // Not Linux: the limits above hold without it.
   }
 }

@@ -7,7 +7,7 @@ import { ownUrl } from './own-url.ts'
 
 export type InspectionProcess = {
   hasEnded(): boolean
-  /** One file at a time. Undefined when the process ended, or was ended because this took too long. */
+  /** Inspects one file at a time. Undefined when the process ended, or was killed because it took too long. */
   ask(request: InspectionRequest, timeoutMs: number): Promise<MediaFacts | null | undefined>
   close(): Promise<void>
 }
@@ -17,7 +17,7 @@ const startMsMax = 15_000
 export async function startInspectionProcess(nodeOptions = sourceOptions()): Promise<InspectionProcess> {
   const child = fork(ownUrl(import.meta.url, 'inspection-main'), {
     execArgv: ['--v8-pool-size=1', ...nodeOptions],
-    // Neither keys nor addresses: this is the process that strangers' files may take over.
+    // Pass no keys or addresses: a malicious file may take over this process.
     env: { UV_THREADPOOL_SIZE: '2' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
@@ -28,7 +28,7 @@ export async function startInspectionProcess(nodeOptions = sourceOptions()): Pro
   })
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined
 
-  /** Undefined when none came. */
+  /** Undefined when there was none. */
   async function answerWithin(ms: number): Promise<unknown> {
     const waiting = new AbortController()
     const { signal } = waiting
@@ -63,7 +63,7 @@ export async function startInspectionProcess(nodeOptions = sourceOptions()): Pro
   }
 }
 
-/** The sockets of all senders come first: on a busy machine a file is inspected with what they leave of the processors. */
+/** Lower priority: on a busy machine, files are inspected with the CPU time that the senders' sockets leave. */
 function yieldToOthers(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
@@ -72,7 +72,7 @@ function yieldToOthers(pid: number | undefined): void {
   }
 }
 
-/** What makes this process run TypeScript, when it does. What ships needs nothing. */
+/** The options by which this process runs TypeScript, if it does. The built worker needs none. */
 function sourceOptions(): string[] {
   if (!import.meta.url.endsWith('.ts')) return []
   return process.execArgv.flatMap((option, at, all) => {

@@ -10,22 +10,22 @@ export type Inspector = {
    * is damaged, or that ended the process twice or took too long twice.
    */
   inspect(account: string, request: InspectionRequest): Promise<MediaFacts>
-  /** Nothing is inspected any more. Safe to call twice. */
+  /** Ends inspections. Safe to call twice. */
   close(): Promise<void>
 }
 
 export type InspectorOptions = {
   logger: Logger
-  /** Options of Node that let the process run from source; of this process by default. */
+  /** Node options that let the process run from source; by default those of this process. */
   nodeOptions?: string[]
   timeoutMs?: number
 }
 
 const triesMax = 2
-/** The process ends itself much earlier unless it stands still or gets no share of the processor. */
+/** The process ends itself much earlier unless it hangs or gets no CPU time. */
 const inspectionMsMax = 10_000
 
-/** Parses media in a process of its own, which is started with the first file and again whenever it has ended. */
+/** Parses media in a separate process, which is started with the first file and restarted whenever it has ended. */
 export function makeInspector({
   logger,
   nodeOptions,
@@ -41,7 +41,7 @@ export function makeInspector({
   ): Promise<MediaFacts | null | undefined> {
     const release = await turns.acquire(account, 1)
     try {
-      if (isClosed) throw new Error('Media are not inspected any more')
+      if (isClosed) throw new Error('The inspector of media is closed')
       if (!running || running.hasEnded()) running = await startInspectionProcess(nodeOptions)
       return await running.ask(request, timeoutMs)
     } finally {
@@ -55,10 +55,7 @@ export function makeInspector({
         const facts = await tryOnce(account, request)
         if (facts === null) throw new MediaError('invalid_media')
         if (facts) return facts
-        logger.warn(
-          { type: request.type, tries: tries + 1 },
-          'A media file ended the process that inspects it',
-        )
+        logger.warn({ type: request.type, tries: tries + 1 }, 'A media file ended the inspection process')
       }
       throw new MediaError('invalid_media')
     },

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 
-/** The file beside a module that is a program of its own: `.ts` from source, `.js` in what ships. */
+/** The URL of a program next to a module: `.ts` when run from source, `.js` in the build. */
 export function ownUrl(moduleUrl: string, name: string): URL {
   return new URL(`./${name}${extname(moduleUrl)}`, moduleUrl)
 }

@@ -17,7 +17,7 @@ function pathsIn(folder: string): string[] {
 
 const fence = /^[ \t]*```(\w*)\n(.*?)^[ \t]*```$/gms
 
-export type CodeBlock = { language: string; text: string }
+type CodeBlock = { language: string; text: string }
 
 export function codeBlocksOf(page: string): CodeBlock[] {
   return [...page.matchAll(fence)].map(([, language = '', text = '']) => ({ language, text }))

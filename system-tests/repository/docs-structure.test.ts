@@ -1,0 +1,35 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@wagate/devnet/app-process'
+import { expect, test } from 'vitest'
+import { readPages, withoutCodeBlocks } from './pages.ts'
+
+const pages = readPages()
+const records = [...pages].filter(([path]) => /^docs\/decisions\/\d{4}-/.test(path))
+const index = pages.get('docs/decisions/README.md') ?? ''
+const headingsOf = (text: string) =>
+  [...withoutCodeBlocks(text).matchAll(/^## (.+)$/gm)].map(([, title]) => title)
+
+test.each(records)('%s has the sections of the template, and the index names it', (path, text) => {
+  expect(headingsOf(text)).toEqual(headingsOf(pages.get('docs/decisions/template.md') ?? ''))
+  const [, title = ''] = /^# (.+)$/m.exec(text) ?? []
+  const name = path.replace('docs/decisions/', '')
+  expect(title.slice(0, 4)).toBe(name.slice(0, 4))
+  expect(index.replaceAll(/\s+/g, ' ')).toContain(`[${title}](${name})`)
+})
+
+test('every package, every app and every folder of the root with a manifest has a README', () => {
+  const inside = (folder: string) => readdirSync(join(repository, folder)).map((name) => join(folder, name))
+  const folders = [...inside('packages'), ...inside('apps'), ...inside('.')]
+    .filter((folder) => !/^(\.|node_modules)/.test(folder))
+    .filter((folder) => existsSync(join(repository, folder, 'package.json')))
+  expect(folders.length).toBeGreaterThan(10)
+  expect(folders.filter((folder) => !pages.has(join(folder, 'README.md')))).toEqual([])
+})
+
+test('the README names every operation', () => {
+  const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+  const names = readdirSync(join(repository, 'apps/api/src/operations')).map((file) => file.slice(0, -3))
+  expect(names.length).toBeGreaterThan(15)
+  expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+})

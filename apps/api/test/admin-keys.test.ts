@@ -1,5 +1,5 @@
+import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { makeClient } from './client.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { listKeys } from './list-keys.ts'
 

@@ -1,4 +1,4 @@
-import type { Client } from './client.ts'
+import type { Client } from '@wagate/test-kit/http-client'
 
 type ListedKey = {
   key_id: number

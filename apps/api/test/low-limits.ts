@@ -1,5 +1,5 @@
-import { makeApiKey } from '@wagate/shared/api-key'
-import { makeClient } from './client.ts'
+import { makeClient } from '@wagate/test-kit/http-client'
+import { makeApiKey } from '../src/credentials/api-key.ts'
 
 /** Limits that are low, and too slow to refill noticeably during a test. */
 export const lowLimits = {

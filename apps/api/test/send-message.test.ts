@@ -1,4 +1,3 @@
-import { askRedis } from '@wagate/local-servers/ask-redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,

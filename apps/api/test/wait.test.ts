@@ -1,5 +1,5 @@
+import { askRedis } from '@wagate/local-servers/ask-redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { askRedis } from '../../../devnet/src/servers/ask-redis.ts'
 import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
 
 let gateway: Gateway

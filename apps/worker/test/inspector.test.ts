@@ -8,8 +8,6 @@ import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import sharp from 'sharp'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { makeHostileMedia } from '../../../devnet/src/harness/hostile-media.ts'
-import { mediaSamples } from '../../../devnet/test/media-samples.ts'
 import type { Inspector } from '../src/media/inspection/inspector.ts'
 import type { InspectionRequest, MediaFacts } from '../src/media/inspection/media-facts.ts'
 import { inspectionPids, makeTestInspector, nodeOptions } from './inspection.ts'
@@ -180,7 +178,7 @@ describe('the inspection process', () => {
     await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('not inspected')
   })
 
-  it('does not outlive a worker that is killed while it starts', options, async () => {
+  test('does not outlive a worker that is killed while it starts', options, async () => {
     const program = new URL('../src/media/inspection/inspection-main.ts', import.meta.url)
     const child = fork(program, { execArgv: nodeOptions, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
     child.disconnect()

@@ -1,4 +1,4 @@
-import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/outbox'
+import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
 import { describe, expect, test } from 'vitest'
 import { planLanes, type Supply } from '../src/outbox/recipient-lanes.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'

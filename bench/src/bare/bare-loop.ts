@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { typescript } from '@wagate/devnet/app-process'
-import type { System } from '@wagate/devnet/harness/system'
+import type { System } from '@wagate/test-kit/system'
 import { ownCpuMs, readCpuMs } from '../process-usage.ts'
 import type { Round } from '../throughput/round.ts'
 import type { BareFailure, BareReply, BareRequest } from './bare-messages.ts'
@@ -14,7 +14,7 @@ export type BareLoop = {
 }
 
 const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
-const preload = new URL('../../../apps/worker/src/preload.ts', import.meta.url).href
+const preload = new URL('@wagate/worker/preload', import.meta.url).href
 const coolDownMs = 500
 const limitMs = 180_000
 

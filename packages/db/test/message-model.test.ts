@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
-import { createTestDatabase } from '../../../devnet/src/test-database.ts'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'

@@ -34,20 +34,16 @@ export function streamFaults(find: () => World): void {
     let disconnectedMs = 0
     let credentials = 0
 
-    async function statusOf(sender: string): Promise<unknown> {
-      return (await world.gateway.call('info-device', { sender })).body.status
-    }
-
     async function watchRestart(): Promise<void> {
       while (Date.now() < startedAtMs + backMsMax) {
-        statuses.add(await statusOf(restarted))
+        statuses.add(await statusOf(world, restarted))
         await delay(50)
       }
     }
 
     async function watchLogout(): Promise<void> {
       await until('the sender is disconnected', { withinMs: 10_000, everyMs: 20 }, async () => {
-        return (await statusOf(loggedOut)) === 'disconnected'
+        return (await statusOf(world, loggedOut)) === 'disconnected'
       })
       disconnectedMs = Date.now() - startedAtMs
       credentials = await world.records.countCredentials(loggedOut)
@@ -92,14 +88,7 @@ export function streamFaults(find: () => World): void {
     expectWithin(found, { 'back after 515 ms': after('515')[0] ?? Number.NaN }, backMsMax)
     expect([...statuses]).toEqual(['connected'])
 
-    for (const code of lasting.filter((each) => victims.has(each))) {
-      const attempts = after(code)
-      expect(attempts.length).toBeGreaterThan(1)
-      // The wait doubles: half as many again by chance.
-      expect(attempts.length).toBeLessThan(isShort ? 7 : 11)
-      if (!isShort) expect(Math.max(...attempts)).toBeGreaterThan(outageMs - 1000)
-      expect(Math.max(...attempts)).toBeLessThan(outageMs + 30_000)
-    }
+    for (const code of lasting.filter((each) => victims.has(each))) expectGrowingWaits(after(code))
 
     // Once, and not again: nobody fights here.
     expect(after('conflict')).toHaveLength(1)
@@ -119,4 +108,16 @@ export function streamFaults(find: () => World): void {
     const untouched = world.senders.filter((sender) => ![...victims.values()].includes(sender))
     for (const sender of untouched) expect(logins.get(sender)).toBeUndefined()
   })
+}
+
+async function statusOf({ gateway }: World, sender: string): Promise<unknown> {
+  return (await gateway.call('info-device', { sender })).body.status
+}
+
+function expectGrowingWaits(attemptsMs: number[]): void {
+  expect(attemptsMs.length).toBeGreaterThan(1)
+  // The wait doubles, with half as much again by chance.
+  expect(attemptsMs.length).toBeLessThan(isShort ? 7 : 11)
+  if (!isShort) expect(Math.max(...attemptsMs)).toBeGreaterThan(outageMs - 1000)
+  expect(Math.max(...attemptsMs)).toBeLessThan(outageMs + 30_000)
 }

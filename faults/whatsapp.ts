@@ -23,6 +23,13 @@ const attemptGapMs = 1000 - arrivalMs
 const ackTimeoutMs = 20_000
 
 export function whatsappFaults(find: () => World): void {
+  connectionsDropped(find)
+  acknowledgementsDisturbed(find)
+  connectionsSilent(find)
+  connectionsSlow(find)
+}
+
+function connectionsDropped(find: () => World): void {
   // Fails when a resend gets a new id, when no attempt waits for the one before, and when all wait equally long.
   it('18: WhatsApp drops all connections at once', async () => {
     const world = find()
@@ -52,7 +59,9 @@ export function whatsappFaults(find: () => World): void {
     // Too few senders may come at the same time by chance.
     if (!isShort) expect(Math.max(...firsts) - Math.min(...firsts)).toBeGreaterThan(firstWaitMsMax / 2)
   })
+}
 
+function acknowledgementsDisturbed(find: () => World): void {
   // Fails when the error in an ack is ignored, and when a message counts as sent once it is written.
   it.skipIf(isShort)('20: acknowledgements are lost, late, or errors', async () => {
     const world = find()
@@ -119,7 +128,9 @@ export function whatsappFaults(find: () => World): void {
       expect(message).toMatchObject({ status: 'failed', errorCode: 'rejected_by_whatsapp' })
     }
   })
+}
 
+function connectionsSilent(find: () => World): void {
   // Fails when the session leaves it to Baileys to notice the silence: 55 s.
   it.skipIf(isShort)('21: connections go silent', async () => {
     const world = find()
@@ -133,7 +144,9 @@ export function whatsappFaults(find: () => World): void {
     const noticed = { 'first attempt ms, most': Math.max(...firsts) }
     expectWithin(found, noticed, noticeMsMax + firstWaitMsMax + arrivalMs)
   })
+}
 
+function connectionsSlow(find: () => World): void {
   // Fails when the senders of a worker share the limit of unacknowledged messages.
   it.skipIf(isShort)(
     '22: WhatsApp reads 1 kB/s for some senders, and others are offline or keep a pace',

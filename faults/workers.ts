@@ -18,6 +18,12 @@ const stopMsMax = 15_000
 const quitMsMax = 2000
 
 export function workerFaults(find: () => World): void {
+  workersKilled(find)
+  workersRestarted(find)
+  workersStandStill(find)
+}
+
+function workersKilled(find: () => World): void {
   // Fails when a new owner reads only `queued` messages, and not those that the former one was sending.
   it('1: a worker is killed', async () => {
     const world = find()
@@ -67,7 +73,9 @@ export function workerFaults(find: () => World): void {
     note('3 SIGKILL all, 20 s', { 'drained per second': perSecond })
     expect(perSecond * found.stretch).toBeGreaterThan(1.5 * size.perSecond)
   })
+}
 
+function workersRestarted(find: () => World): void {
   // Fails when a worker that ends does not release its shards, and when it releases them before it closes its connections.
   it('4: the workers are restarted one after the other', async () => {
     const world = find()
@@ -95,7 +103,9 @@ export function workerFaults(find: () => World): void {
     expectWithin(found, { 'first sender ms': Math.min(...nextMs) }, handoverMsMax)
     expectWithin(found, { 'longest gap of a sender ms': Math.max(...gapsMs) }, gapMsMax)
   })
+}
 
+function workersStandStill(find: () => World): void {
   // Fails when the fence compares neither owner nor epoch.
   it('5: a worker is stopped for longer than its lease and wakes up', async () => {
     const world = find()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { freePort } from '@wagate/local-servers/free-port'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
+import type { Phones } from '@wagate/test-kit/load/phones'
 import { openSystem, type System } from '@wagate/test-kit/system'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
@@ -92,20 +93,6 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     await Promise.all((await faults()).map(({ id, kind }) => kind !== lasting && clearFault(id)))
   }
 
-  async function startWhatDied(): Promise<void> {
-    for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
-    await devnet.waitUntilReady()
-  }
-
-  async function isPlaced(): Promise<boolean> {
-    const owned = Object.values(await records.countShards())
-    return (
-      owned.length === workers.length &&
-      Math.max(...owned) - Math.min(...owned) <= 1 &&
-      (await records.countOnline()) >= senders.length
-    )
-  }
-
   return {
     ...system,
     phones,
@@ -123,22 +110,47 @@ export async function openWorld(size: Size, random: () => number): Promise<World
     },
     links: (server) => [...links].flatMap(([key, link]) => (key.endsWith(` ${server}`) ? link : [])),
     fault: phones.fault,
-    async loginsSince(ms) {
-      const times = new Map<string, number[]>()
-      for (const { sender, t } of await phones.logins()) {
-        const atMs = Date.parse(t)
-        if (atMs >= ms) times.set(sender, [...(times.get(sender) ?? []), atMs])
-      }
-      return times
-    },
+    loginsSince: (ms) => loginsSince(phones, ms),
     settings,
     async health(worker) {
       const response = await fetch(`http://127.0.0.1:${healthPorts.get(worker)}/health/ready`)
       return (await response.json()) as WorkerHealth
     },
     ownerWatch,
+    ...makeRecovery({ devnet, records, phones, workers, senders, links }),
+    async close() {
+      await ownerWatch.close()
+      await system.close()
+      await Promise.all([...links.values()].map((link) => link.close()))
+      rmSync(dataFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+type Recoverable = Pick<System, 'devnet' | 'records' | 'phones'> & {
+  workers: string[]
+  senders: string[]
+  links: Map<string, TcpProxy>
+}
+
+function makeRecovery({ devnet, records, phones, workers, senders, links }: Recoverable) {
+  async function startWhatDied(): Promise<void> {
+    for (const name of ['api', ...workers]) if (devnet.pid(name) === undefined) await devnet.start(name)
+    await devnet.waitUntilReady()
+  }
+
+  async function isPlaced(): Promise<boolean> {
+    const owned = Object.values(await records.countShards())
+    return (
+      owned.length === workers.length &&
+      Math.max(...owned) - Math.min(...owned) <= 1 &&
+      (await records.countOnline()) >= senders.length
+    )
+  }
+
+  return {
     startWhatDied,
-    async recover() {
+    async recover(): Promise<void> {
       for (const link of links.values()) link.heal()
       await phones.clearFaults()
       await startWhatDied()
@@ -147,13 +159,16 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       })
     },
     untilPlaced: () => until('every sender is in its place', { withinMs: restMs, everyMs: 200 }, isPlaced),
-    async close() {
-      await ownerWatch.close()
-      await system.close()
-      await Promise.all([...links.values()].map((link) => link.close()))
-      rmSync(dataFolder, { recursive: true, force: true })
-    },
   }
+}
+
+async function loginsSince(phones: Phones, ms: number): Promise<Map<string, number[]>> {
+  const times = new Map<string, number[]>()
+  for (const { sender, t } of await phones.logins()) {
+    const atMs = Date.parse(t)
+    if (atMs >= ms) times.set(sender, [...(times.get(sender) ?? []), atMs])
+  }
+  return times
 }
 
 function kindOf(url: string): ServerKind {

@@ -1,6 +1,7 @@
 import type { startApi } from '../src/start.ts'
 import { violations } from './contract.ts'
-import { formOf, type GeneratedRequest } from './generated-requests.ts'
+import { formOf } from './generated-bodies.ts'
+import type { GeneratedRequest } from './generated-requests.ts'
 
 export type InProcessAnswer = { status: number; headers: Headers; text: string; problems: string[] }
 

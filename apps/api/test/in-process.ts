@@ -1,6 +1,8 @@
 import { violations } from '@wagate/test-kit/contract'
 import type { startApi } from '../src/start.ts'
-import { formOf, type GeneratedRequest } from './generated-requests.ts'
+import { violations } from './contract.ts'
+import { formOf } from './generated-bodies.ts'
+import type { GeneratedRequest } from './generated-requests.ts'
 
 export type InProcessAnswer = { status: number; headers: Headers; text: string; problems: string[] }
 

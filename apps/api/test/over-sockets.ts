@@ -1,6 +1,7 @@
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http'
-import { violations } from '@wagate/test-kit/contract'
-import { formOf, type GeneratedRequest } from './generated-requests.ts'
+import { violations } from './contract.ts'
+import { formOf } from './generated-bodies.ts'
+import type { GeneratedRequest } from './generated-requests.ts'
 import type { InProcessAnswer } from './in-process.ts'
 
 const answerMs = 30_000

@@ -18,8 +18,8 @@ const sizes = {
 }
 
 /**
- * Resident memory of a worker with so many idle senders. Each count is a fresh start of the worker with a
- * capacity of just so many: what pairing left behind would otherwise be counted.
+ * Resident memory of a worker by its number of idle senders. The worker is restarted for each number, with exactly that
+ * capacity, so that memory left over from pairing does not count.
  */
 export async function measureMemory({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const { counts, settleMs } = short ? sizes.short : sizes.full

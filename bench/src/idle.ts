@@ -15,7 +15,7 @@ const sizes = {
   short: { shardCounts: [256], senders: 4, seconds: 10, messages: 40 },
 }
 /** Postgres updates its counters only when a connection has been idle for a while. */
-const settleMs = 12_000
+const coolDownMs = 12_000
 
 type Counters = {
   statements: number
@@ -106,13 +106,13 @@ async function observe(
     })
     const before = await read()
     await work()
-    await delay(settleMs)
+    await delay(coolDownMs)
     const after = await read()
     return mapCounters(after, (figure) => after[figure] - before[figure])
   }
 
   try {
-    await delay(settleMs)
+    await delay(coolDownMs)
     const idle = await during(() => delay(seconds * 1000))
     const perSecond = mapCounters(idle, (figure) => idle[figure] / idle.seconds)
     const beyondIdle = (used: Counters & { seconds: number }, times: number) =>
@@ -126,7 +126,7 @@ async function observe(
     }
     // The first contact, with its lookups and handshakes, does not count.
     for (let index = 0; index < senders.length; index++) await send(index)
-    await delay(settleMs)
+    await delay(coolDownMs)
     const sent = await during(async () => {
       for (let index = 0; index < messages; index++) await send(index)
     })

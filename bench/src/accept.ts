@@ -23,12 +23,12 @@ type Target = { way: string; url: string; pid: number; apiKey: string }
 /** Accepted texts a second of one API process, against a server that does nothing and one that only asks Redis. */
 export async function measureAccept({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
-  // A folder of its own at least: servers whose data nobody keeps do not wait for the disk.
+  // A separate folder, because servers without a data folder do not wait for the disk.
   const dataFolder = data ? resolve(data) : mkdtempSync(join(tmpdir(), 'wagate-accept-'))
   const rounds = await withSystem({ workers: 1, dataFolder, signal }, async (system) => {
     const senders = senderNumbers(short ? 2 : sendersMax)
     await linkSenders(system, senders)
-    // Accepting is measured, not sending.
+    // This measures accepting, not sending.
     await system.devnet.stop('worker-1')
     const yardsticks = [await startYardstick('hello', system), await startYardstick('redis', system)]
     try {

@@ -15,7 +15,7 @@ export type Report = {
   notes: string[]
   /** Every single measurement, for the JSON file. */
   samples: unknown
-  /** What was too slow, where that fails the run: it is said after the figures. */
+  /** What was too slow, if that fails the run. Printed after the figures. */
   failure?: string | undefined
 }
 

@@ -11,14 +11,14 @@ import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { memoryProbe, readHeapBytes } from './memory-probe.ts'
 import type { Row } from './table.ts'
 
-/** Baileys keeps the last 512 messages of a connection: the first count is beyond that. */
+/** Baileys keeps the last 512 messages of a connection, so the first count is larger than that. */
 const sizes = { full: [1000, 3000, 5000, 6000], short: [700, 1100, 1500] }
 const lanes = 16
 const sentMs = 400_000
 
 type Sample = { contacts: number; heap: number; rows: number; stored: number; largest: number }
 
-/** What one more contact of one sender costs: heap of the worker, and rows and bytes at rest. */
+/** The cost of one more contact of one sender: heap of the worker, and rows and bytes in Postgres. */
 export async function measureContacts({ short, signal }: BenchmarkOptions): Promise<Report> {
   const counts = short ? sizes.short : sizes.full
   const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))

@@ -16,11 +16,11 @@ const sizes = {
   short: { senders: 6, perSecond: 20, kills: 1, others: 0 },
 }
 const finishMs = 60_000
-/** All senders of a killed worker are to be online again within so long, with one worker left. */
+/** The limit for all senders of a killed worker to be online again, with one worker left. */
 const aimMs = 8000
 const aimMsPerSender = 30
 
-/** What senders and clients notice when a worker goes away under a steady light load. */
+/** The effect on senders and clients when a worker stops or dies under a steady light load. */
 export async function measureFailover({
   short,
   data,
@@ -38,7 +38,7 @@ export async function measureFailover({
   return withSystem({ workers: 2, ...keptIn(data), signal }, async (system) => {
     const senders = senderNumbers(size.senders)
     await linkSenders(system, senders)
-    // A kept data folder may hold what an earlier run left.
+    // A kept data folder may contain messages of an earlier run.
     await until('nothing waits', { withinMs: 120_000, everyMs: 200 }, async () => {
       return (await system.records.countWaiting()) === 0
     })
@@ -64,7 +64,7 @@ export async function measureFailover({
   })
 }
 
-/** The messages, once none of them waits any more, or as they are after a minute. */
+/** The messages, once none of them is waiting, or as they are after a minute. */
 async function untilFinished({ records }: System, startedAtMs: number): Promise<MessageFacts[]> {
   await until('every message is finished', { withinMs: finishMs, everyMs: 500 }, async () => {
     return (await records.listMessagesSince(startedAtMs)).every(isFinished)

@@ -19,12 +19,12 @@ const sizes: Record<'full' | 'short', Size & { pages: number }> = {
 }
 /** Of the full run. */
 const pageMsMax = 100
-/** The most that the API gives, and what it gives unless asked for less. */
+/** The maximum and the default of the API. */
 const limit = 200
-/** More of them would leave little that is only on the disk. */
+/** More of them would read most of the history into memory. */
 const pagesBetweenDrops = 4
 
-/** Reads at that place, and resolves to how many messages it found. */
+/** Reads a page at that place. Resolves to the number of messages on it. */
 type Read = (place: Place) => Promise<number>
 type Sample = Place & { filter: string; messages: number; diskMs: number; memoryMs: number }
 
@@ -43,7 +43,7 @@ const filters: Record<string, (place: Place) => HistoryFilter> = {
   'sender, number, status=read': ({ sender, number }) => ({ sender, number, status: 'read' }),
 }
 
-/** How long a page of the history of an account with very many messages takes, and whether that is too long. */
+/** The time for a page of the history of an account with many messages, and whether it exceeds the limit. */
 export async function measureHistory({ short, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   return withThrowAwayPostgres({ shards: 256, signal }, async ({ url }) => {
@@ -69,12 +69,12 @@ export async function measureHistory({ short, signal }: BenchmarkOptions): Promi
   })
 }
 
-/** As the API opens it, but with one connection: an account reads one page at a time. */
+/** Like that of the API, but with one connection: an account reads one page at a time. */
 function openForReading(url: string): Database {
   return openDatabase(url, { poolSize: 1, applicationName: 'bench reads', statementTimeoutMs: 2000 })
 }
 
-/** A page of another account: the connection is open then, and Postgres has read its catalogs for it. */
+/** Reads a page of another account, so that the connection is open and Postgres has read its catalogs. */
 async function warmConnection(db: Database): Promise<void> {
   await listMessages(db, accountId + 1, { before: undefined, limit: 1 })
 }
@@ -104,7 +104,7 @@ async function readPage(db: Database, filter: HistoryFilter, { id, isNewest }: P
   return (await listMessages(db, accountId, { ...filter, before, limit })).messages.length
 }
 
-/** Each read once, so that what disturbs the machine meanwhile disturbs all of them, and each at a place of its own. */
+/** Reads each once in turn and at its own place, so that other load on the machine affects all of them. */
 async function measureInTurn(reads: Record<string, Read>, places: Place[]): Promise<Sample[]> {
   const samples: Sample[] = []
   for (const [filter, read] of Object.entries(reads)) {

@@ -12,13 +12,13 @@ import type { BenchmarkOptions, Report } from './benchmark.ts'
 
 const sizes = { full: { scale: 4, quietMs: 20_000 }, short: { scale: 1, quietMs: 5000 } }
 const stallMsMax = 200
-/** A machine that is busy with something else stalls every process: then the ratio counts. */
+/** A busy machine stalls every process, so the ratio counts as well. */
 const stallRatioMax = 2
 const textEveryMs = 100
 
 /**
- * How long the worker's event loop stands still while files that are made to do harm are accepted, prepared and sent,
- * and what that does to the texts of other senders. Throws when it stands still for too long.
+ * How long the worker's event loop stalls while malicious files are accepted, prepared and sent, and how that affects the
+ * texts of other senders. Throws when it stalls for too long.
  */
 export async function measureHostileMedia({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const { scale, quietMs } = short ? sizes.short : sizes.full
@@ -34,7 +34,7 @@ export async function measureHostileMedia({ short, data, signal }: BenchmarkOpti
       const [hostile = '', ...others] = senderNumbers(3)
       await linkSenders(system, [hostile, ...others])
       const watch = { system, others, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` }
-      // What a new contact costs belongs to neither.
+      // The cost of a new contact must not count for either.
       await measureTexts({ ...watch, others: [hostile, ...others] }, () => delay(4000))
       const quiet = await measureTexts(watch, () => delay(quietMs))
       let outcomes: string[] = []
@@ -43,7 +43,7 @@ export async function measureHostileMedia({ short, data, signal }: BenchmarkOpti
       })
       if (beside.stallMs > Math.max(stallMsMax, stallRatioMax * quiet.stallMs)) {
         throw new Error(
-          `The event loop stood still for ${beside.stallMs} ms, without hostile media ${quiet.stallMs}`,
+          `The event loop stalled for ${beside.stallMs} ms, without hostile media ${quiet.stallMs}`,
         )
       }
       return makeReport(
@@ -66,7 +66,7 @@ async function openMediaServer(files: HostileFile[]): Promise<Server> {
   return server
 }
 
-/** Every second one as a data: URL. Resolves to how each ended. */
+/** Sends every second file as a data: URL. Resolves to the result of each. */
 async function sendFiles(
   { gateway, records }: System,
   sender: string,
@@ -107,7 +107,7 @@ type Figures = {
   stallMs: number
 }
 
-/** Sends texts of other senders while something goes on. */
+/** Sends texts of other senders during the work. */
 async function measureTexts(
   { system, others, metricsUrl }: Watch,
   work: () => Promise<void>,
@@ -148,7 +148,7 @@ async function listSentTexts({ records }: System, sinceMs: number): Promise<Mess
   }
 }
 
-/** The longest since it was read before. */
+/** The longest stall since the last read. */
 async function readStallMs(metricsUrl: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text()
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text) ?? []
@@ -163,7 +163,7 @@ function makeReport(rows: ({ beside: string } & Figures)[], outcomes: string[]):
   return {
     tables: [
       { title: 'Texts of other senders, and the longest stall of the event loop of their worker', rows },
-      { title: `How ${outcomes.length} hostile files ended`, rows: ends },
+      { title: `Results of ${outcomes.length} hostile files`, rows: ends },
     ],
     notes: [`A text every ${textEveryMs} ms; the time is from its acceptance to WhatsApp's acknowledgement.`],
     samples: { rows, ends },

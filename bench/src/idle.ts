@@ -14,8 +14,8 @@ const sizes = {
   full: { shardCounts: [64, 1024], senders: 24, seconds: 30, messages: 240 },
   short: { shardCounts: [256], senders: 4, seconds: 10, messages: 40 },
 }
-/** Postgres counts what a connection did when that has been idle for a while. */
-const settleMs = 12_000
+/** Postgres updates its counters only when a connection has been idle for a while. */
+const coolDownMs = 12_000
 
 type Counters = {
   statements: number
@@ -27,14 +27,14 @@ type Counters = {
 type Sample = {
   shards: number
   perSecond: Counters
-  /** Beyond what an idle worker needs; one message after the other. */
+  /** Beyond the needs of an idle worker, one message after the other. */
   perMessage: Counters
   perLogin: Counters
   connections: { postgres: number; redis: number }
   rssMb: number
 }
 
-/** What one worker asks of Postgres and Redis while it is idle, for a message and for a login, by the number of its shards. */
+/** The load of one worker on Postgres and Redis: idle, for a message and for a login, by its number of shards. */
 export async function measureIdle({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const { shardCounts, senders, seconds, messages } = short ? sizes.short : sizes.full
   const samples: Sample[] = []
@@ -66,7 +66,7 @@ export async function measureIdle({ short, data, signal }: BenchmarkOptions): Pr
       { title: 'Connections of the worker', rows: connections },
     ],
     notes: [
-      `Idle for ${seconds} s; statements are the transactions of all processes. Of messages, logins and their receipts, what an idle worker needs meanwhile is taken off.`,
+      `Idle for ${seconds} s; statements are the transactions of all processes. The figures for messages, logins and receipts are without the needs of an idle worker.`,
     ],
     samples,
   }
@@ -94,7 +94,7 @@ async function observe(
   const redis = new Redis(devnet.redisUrl)
   const cpuOf = (name: string) => readCpuMs(devnet.pid(name) ?? 0)
 
-  /** What the work takes, the time in which Postgres writes its counters down included. */
+  /** The cost of the work, including the time until Postgres has updated its counters. */
   async function during(work: () => Promise<unknown>): Promise<Counters & { seconds: number }> {
     const read = async (): Promise<Counters & { seconds: number }> => ({
       seconds: performance.now() / 1000,
@@ -106,13 +106,13 @@ async function observe(
     })
     const before = await read()
     await work()
-    await delay(settleMs)
+    await delay(coolDownMs)
     const after = await read()
     return mapCounters(after, (figure) => after[figure] - before[figure])
   }
 
   try {
-    await delay(settleMs)
+    await delay(coolDownMs)
     const idle = await during(() => delay(seconds * 1000))
     const perSecond = mapCounters(idle, (figure) => idle[figure] / idle.seconds)
     const beyondIdle = (used: Counters & { seconds: number }, times: number) =>
@@ -124,9 +124,9 @@ async function observe(
       const number = recipientOf(sender, 0)
       await gateway.call('send-message', { sender, number, message: 'A text', wait: 10 })
     }
-    // First contact, with its lookups and handshakes, is not counted.
+    // The first contact, with its lookups and handshakes, does not count.
     for (let index = 0; index < senders.length; index++) await send(index)
-    await delay(settleMs)
+    await delay(coolDownMs)
     const sent = await during(async () => {
       for (let index = 0; index < messages; index++) await send(index)
     })

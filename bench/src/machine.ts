@@ -7,7 +7,7 @@ export type Machine = {
   memoryGb: number
   system: string
   node: string
-  /** Of the last minute and the last five: above the number of cores, wall times mean little. */
+  /** Of the last minute and the last five. Above the number of cores, wall times mean little. */
   load: [number, number]
   at: string
 }

@@ -24,13 +24,13 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
 
 const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> [options]
 
-  --short            a look that takes less than half a minute
-  --json <file>      writes the figures, every single measurement included
+  --short            a quick run of less than half a minute
+  --json <file>      writes the figures with every single measurement
   --data <folder>    keeps the linked senders there for the next run (not preload)
-  --profile <folder> throughput: writes a CPU profile of the worker for each round and prints what costs most
-  --kills <number>   failover: so many SIGKILLs of a worker whose senders the other takes over, instead of 10
-  --senders <number> failover: so many, instead of 20
-  --node24 <file>    preload: a Node 24 to measure too`
+  --profile <folder> throughput: writes a CPU profile of the worker for each round and prints the most expensive functions
+  --kills <number>   failover: number of SIGKILLs of a worker whose senders the other takes over (10)
+  --senders <number> failover: number of senders (20)
+  --node24 <file>    preload: also measure this Node 24`
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -42,7 +42,7 @@ try {
   await main()
 } catch (error) {
   console.error(stopping.signal.aborted ? 'Stopped.' : error)
-  // What was being measured may still wait for something that will not come.
+  // The benchmark may still be waiting for an event that will not come.
   process.exit(1)
 }
 if (process.connected) process.disconnect()
@@ -93,6 +93,6 @@ async function main(): Promise<void> {
 
 function readCount(option: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^[1-9]\d*$/.test(text))
-    throw new Error(`--${option} takes a whole number from 1 on`)
+    throw new Error(`--${option} must be a whole number of at least 1`)
   return text === undefined ? undefined : Number(text)
 }

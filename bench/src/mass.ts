@@ -18,20 +18,20 @@ const sizes: Record<'full' | 'short', Size> = {
   short: { expiring: 50_000, keys: 200_000, scheduled: 50_000, unlinked: 20_000 },
 }
 const undisturbedMs = 10_000
-/** A phase that is not over by then has shown what it does. */
+/** The limit for a phase. Longer phases are cut off, since their effect is visible by then. */
 const phaseMsMax = 60_000
 const pauseBetweenBatchesMs = 50
 const shards = Array.from({ length: 50 }, (_, n) => n + 1)
 
 type Samples = { acceptMs: number[]; pollMs: number[]; handOverMs: number[] }
 
-/** What accepts, the poll and a hand-over wait while masses of rows expire, are deleted or belong to no link. */
+/** The latency of accepts, polls and hand-overs while masses of rows expire or are deleted. */
 export async function measureMass({ short, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   return withThrowAwayPostgres({ shards: 256, signal }, async ({ url }) => {
     const db = openDatabase(url, { poolSize: 8, applicationName: 'bench', statementTimeoutMs: 4000 })
     try {
-      // With no more than that, nothing but what is measured disturbs.
+      // Without these rows, nothing disturbs the first phase.
       await fillTables(db.$client, { ...size, expiring: 0, scheduled: 0, unlinked: 0, keys: 0 })
       const nothing = await sample(db, signal, () => delay(short ? undisturbedMs / 2 : undisturbedMs))
       await fillMore(url, size)
@@ -52,7 +52,7 @@ async function fillMore(url: string, size: Size): Promise<void> {
   await closeDatabase(db)
 }
 
-/** As the worker does it, of one device or table each. */
+/** The same work as in the worker, each for one device or table. */
 function workOf(db: Database): Record<string, (mayGoOn: () => boolean) => Promise<unknown>> {
   const ttlMs = 72 * 3_600_000
   const { expiring, unlinked } = devices
@@ -75,7 +75,7 @@ function workOf(db: Database): Record<string, (mayGoOn: () => boolean) => Promis
   }
 }
 
-/** Times accepts, polls and hand-overs, each one after the other with a pause, while `work` goes on. */
+/** Times accepts, polls and hand-overs during the work, each in a loop with pauses. */
 async function sample(
   db: Database,
   signal: AbortSignal,
@@ -114,7 +114,7 @@ async function accept(db: Database): Promise<void> {
   if (answer?.outcome !== 'accepted') throw new Error(`A message was not accepted: ${answer?.outcome}`)
 }
 
-/** A release waits for every statement that carries the lease. This one is not the owner's, so it changes nothing. */
+/** A release waits for all statements with the lease. This one has another owner, so it changes nothing. */
 async function waitForLeases(db: Database): Promise<void> {
   const sql = db.$client
   const disturbed = [devices.expiring, devices.unlinked]
@@ -137,7 +137,7 @@ function makeReport(size: Size, phases: [string, Samples][]): Report {
   })
   const figures = Object.entries(size).map(([what, count]) => `${count} ${what}`)
   return {
-    tables: [{ title: 'What others wait meanwhile', rows }],
+    tables: [{ title: 'Latency of other work', rows }],
     notes: [`${figures.join(', ')}. A hand-over waits for the lease of the shard whose rows are changed.`],
     samples: phases,
   }

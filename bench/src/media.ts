@@ -10,15 +10,15 @@ import type { BenchmarkOptions, Report } from './benchmark.ts'
 
 const mebibyte = 2 ** 20
 const sizes = { full: { count: 50, senders: 5 }, short: { count: 10, senders: 2 } }
-/** Far above what was measured, far below what a process without bounds takes. */
+/** Far above the measured values, far below those of a process without bounds. */
 const rssMaxMb = { api: 900, worker: 900 }
 
 type Outcome = { accepted: number; refused: number; failed: number }
 type Sample = Outcome & { what: string; seconds: number; api: number; worker: number }
 
 /**
- * Resident memory of the API and of a worker while very many large media come at once: as data: URLs, of which the
- * API takes as many as it has memory for, and as URLs, which all have to arrive. Throws when one takes too much.
+ * Resident memory of the API and of a worker with many large media at once: as data: URLs, of which the API accepts as
+ * many as it has memory for, and as URLs, which must all arrive. Throws when a process takes too much.
  */
 export async function measureMedia({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const { count, senders } = short ? sizes.short : sizes.full
@@ -66,7 +66,7 @@ async function openMediaServer(bytes: number): Promise<Server> {
   return server
 }
 
-/** All at once, each to a recipient of its own, and waits until all that were accepted are sent or failed. */
+/** Sends all at once, each to another recipient, and waits until all accepted messages are sent or failed. */
 async function sendAll(
   { devnet, records }: System,
   senders: string[],
@@ -78,7 +78,7 @@ async function sendAll(
   const answers = await Promise.all(
     recipients.map(async (number, n) => {
       const sender = senders[n % senders.length]
-      // Not the usual client: its connections, which stay open, do not outlive a refusal before the end of a body.
+      // Not the usual client: its keep-alive connections break when a body is refused before its end.
       return fetch(`${devnet.apiUrl}/send-media`, {
         method: 'POST',
         headers: { 'x-api-key': devnet.adminKey.apiKey ?? '', 'content-type': 'application/json' },
@@ -87,7 +87,7 @@ async function sendAll(
     }),
   )
   const strange = answers.find(({ status }) => ![200, 408, 503].includes(status))
-  if (strange) throw new Error(`Not what a full house answers: ${await strange.text()}`)
+  if (strange) throw new Error(`Unexpected response when at capacity: ${await strange.text()}`)
   await until('all media are sent', { withinMs: 600_000, everyMs: 200 }, async () => {
     return (await records.countWaiting()) === 0
   })
@@ -115,7 +115,7 @@ async function weigh({ devnet }: System, what: string, work: Promise<Outcome>): 
 
 function makeReport(samples: Sample[], count: number): Report {
   return {
-    tables: [{ title: `${count} media at once, and the most resident memory meanwhile, MB`, rows: samples }],
+    tables: [{ title: `${count} media at once, and the peak resident memory, MB`, rows: samples }],
     notes: [
       'Refused: 503 with Retry-After, or 408 where this machine could not send a body within a minute. Seconds until all that were accepted were sent.',
     ],

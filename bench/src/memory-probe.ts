@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { until } from '@wagate/test-kit/until'
 
-/** Settings of a process that writes its memory to the file after a forced collection. */
+/** Environment of a process that writes its memory to the file after a forced garbage collection. */
 export function memoryProbe(file: string): NodeJS.ProcessEnv {
   const probe = new URL('./probes/memory.mjs', import.meta.url).href
   return { NODE_OPTIONS: `--import ${probe}`, WAGATE_BENCH_FILE: file }
 }
 
-/** What the garbage collector leaves of the heap of such a process. */
+/** The heap of such a process after a forced garbage collection. */
 export async function readHeapBytes(pid: number, file: string): Promise<number> {
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')

@@ -13,16 +13,16 @@ import { memoryProbe, readHeapBytes } from './memory-probe.ts'
 type Sample = { senders: number; afterLogin: number; settled: number; collected: number; heap: number }
 
 const sizes = {
-  full: { counts: [1, 50, 200], settleMs: 50_000 },
-  short: { counts: [1, 8, 24], settleMs: 2000 },
+  full: { counts: [1, 50, 200], coolDownMs: 50_000 },
+  short: { counts: [1, 8, 24], coolDownMs: 2000 },
 }
 
 /**
- * Resident memory of a worker with so many idle senders. Each count is a fresh start of the worker with a
- * capacity of just so many: what pairing left behind would otherwise be counted.
+ * Resident memory of a worker by its number of idle senders. The worker is restarted for each number, with exactly that
+ * capacity, so that memory left over from pairing does not count.
  */
 export async function measureMemory({ short, data, signal }: BenchmarkOptions): Promise<Report> {
-  const { counts, settleMs } = short ? sizes.short : sizes.full
+  const { counts, coolDownMs } = short ? sizes.short : sizes.full
   const most = Math.max(...counts)
   const folder = mkdtempSync(join(tmpdir(), 'wagate-bench-'))
   const file = join(folder, 'memory.json')
@@ -37,9 +37,12 @@ export async function measureMemory({ short, data, signal }: BenchmarkOptions): 
       for (const count of counts) {
         capacity = count
         await restart(system, count)
-        samples.push({ senders: count, ...(await weigh(system.devnet.pid('worker-1') ?? 0, file, settleMs)) })
+        samples.push({
+          senders: count,
+          ...(await weigh(system.devnet.pid('worker-1') ?? 0, file, coolDownMs)),
+        })
       }
-      return makeReport(samples, settleMs)
+      return makeReport(samples, coolDownMs)
     })
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -54,15 +57,15 @@ async function restart({ devnet, phones }: System, senders: number): Promise<voi
   })
 }
 
-async function weigh(pid: number, file: string, settleMs: number): Promise<Omit<Sample, 'senders'>> {
+async function weigh(pid: number, file: string, coolDownMs: number): Promise<Omit<Sample, 'senders'>> {
   const afterLogin = readRssBytes(pid)
-  await delay(settleMs)
+  await delay(coolDownMs)
   const settled = readRssBytes(pid)
   const heap = await readHeapBytes(pid, file)
   return { afterLogin, settled, collected: readRssBytes(pid), heap }
 }
 
-function makeReport(samples: Sample[], settleMs: number): Report {
+function makeReport(samples: Sample[], coolDownMs: number): Report {
   const mb = (bytes: number) => Math.round(bytes / 2 ** 20)
   const [first, last] = [samples.at(0), samples.at(-1)]
   const perSender = (of: (sample: Sample) => number) =>
@@ -88,7 +91,9 @@ function makeReport(samples: Sample[], settleMs: number): Report {
       { title: 'Resident memory of one worker, MB', rows },
       { title: 'What one more sender costs, KB', rows: increments },
     ],
-    notes: [`Settled for ${settleMs / 1000} s. The worker owns all 256 shards in every row.`],
+    notes: [
+      `"settled" is ${coolDownMs / 1000} s after the logins. The worker owns all 256 shards in every row.`,
+    ],
     samples,
   }
 }

@@ -14,7 +14,7 @@ const sizes = { full: { seconds: 15, rounds: 3 }, short: { seconds: 4, rounds: 1
 const attackingKeys = 10
 const requestEveryMs = 25
 
-/** The default request limits, which the harness turns off. The queue has no limit: its refusals would answer every attack. */
+/** The default request limits, which the harness turns off. The queue has no limit, or it would refuse all attacks. */
 const usualLimits = {
   LIMIT_REQUESTS_PER_SECOND: '50',
   LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '200',
@@ -24,7 +24,7 @@ const usualLimits = {
 
 type Round = { beside: string; p50: number; p99: number; max: number; refused: number; attacks: string }
 
-/** How long requests of one account take while ten keys of another one ask for as much as they can. */
+/** The time for requests of one account while ten keys of another account send as many as they can. */
 export async function measureNeighbours({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const { seconds, rounds } = short ? sizes.short : sizes.full
   const environment = (name: string) => (name === 'api' ? usualLimits : {})
@@ -32,7 +32,7 @@ export async function measureNeighbours({ short, data, signal }: BenchmarkOption
     const [sender = '', ofAttacker = ''] = senderNumbers(2)
     await linkSenders(system, [sender])
     const attacker = await makeAttacker(system, ofAttacker)
-    // Accepting is measured, not sending.
+    // This measures accepting, not sending.
     await system.devnet.stop('worker-1')
     await measureRequests(system, sender, 3000)
     const found: Round[] = []
@@ -41,7 +41,7 @@ export async function measureNeighbours({ short, data, signal }: BenchmarkOption
         signal.throwIfAborted()
         const order = { apiUrl: system.devnet.apiUrl, ...attacker }
         const under = attack ? startAttack({ ...order, attack }) : undefined
-        // What a burst may take at once is over.
+        // The initial burst is used up by now.
         await delay(3000)
         const requests = await measureRequests(system, sender, seconds * 1000)
         found.push({ beside: attack ?? 'nothing', ...requests, attacks: (await under?.stop()) ?? '' })
@@ -84,7 +84,7 @@ function startAttack(order: AttackOrder): { stop(): Promise<string> } {
   }
 }
 
-/** At a steady pace, whether the requests before were answered or not. */
+/** At a steady pace, whether earlier requests were answered or not. */
 async function measureRequests(
   { gateway }: System,
   sender: string,
@@ -128,7 +128,7 @@ function makeReport(found: Round[]): Report {
   return {
     tables: [{ title: `Requests of one account beside ${attackingKeys} keys of another`, rows }],
     notes: [
-      `A request every ${requestEveryMs} ms, sends and looks at a device in turn; medians of the rounds. The attacker has four requests of each key under way.`,
+      `A request every ${requestEveryMs} ms, sends and device reads in turn; medians of the rounds. The attacker has four requests of each key in flight.`,
     ],
     samples: found,
   }

@@ -2,7 +2,7 @@ import type { Database } from '@wagate/db/client'
 
 const weekMs = 7 * 86_400_000
 
-/** The partitions of `messages` that an installation has after so many weeks, made as the product makes them. Those to come are there. */
+/** Creates the partitions of `messages` of the last weeks, as the product does. Future partitions exist already. */
 export async function makeOldPartitions(sql: Database['$client'], weeks: number): Promise<void> {
   const thisWeek = Math.floor(Date.now() / weekMs)
   for (let week = thisWeek - weeks; week < thisWeek - 1; week++) {

@@ -13,7 +13,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url))
 const multiplexer = new URL('@wagate/worker/preload/async-context', import.meta.url).href
 const instanceCounts = [0, 50, 200, 500]
 
-/** What an await costs while many sockets live in one process, with and without what the worker loads first. */
+/** The cost of an await with many sockets in one process, with and without the preload of the worker. */
 export async function measurePreload({ short, node24, signal }: BenchmarkOptions): Promise<Report> {
   if (node24 && !existsSync(node24)) throw new Error(`There is no ${node24}`)
   const rows: Row[] = []
@@ -37,7 +37,7 @@ async function costOfAwait(
   count: number,
   measureMs: number,
 ): Promise<number | string> {
-  // Both with it: the preload is TypeScript, and that must not make the difference.
+  // Both load TypeScript, because the preload needs it and it must not make the difference.
   const imports = ['--import', typescript, ...(isPreloaded ? ['--import', multiplexer] : [])]
   const args = [...imports, program, String(count), String(measureMs)]
   try {

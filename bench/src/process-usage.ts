@@ -5,11 +5,11 @@ const tickMs = 10
 
 type Stat = { pid: number; parent: number; cpuMs: number; endedChildrenCpuMs: number }
 
-/** CPU time that a process and all below it have used so far, those that have ended included. Linux only. */
+/** CPU time of a process and all its descendants so far, including those that have ended. Linux only. */
 export function readCpuMs(pid: number): number {
   const stats = listStats()
   const family = new Set([pid])
-  // A child may stand before its parent in the list.
+  // A child may come before its parent in the list.
   for (let size = 0; size !== family.size; ) {
     size = family.size
     for (const { pid: child, parent } of stats) if (family.has(parent)) family.add(child)
@@ -33,7 +33,7 @@ function listStats(): Stat[] {
 function readStat(pid: number): Stat[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name, in brackets, may hold anything; field 3 (state) is the first after it.
+    // The name in parentheses may contain anything; field 3 (state) is the first after it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const field = (number: number) => Number(fields[number - 3])
     return [

@@ -6,12 +6,12 @@ type ProfileNode = {
   children?: number[]
 }
 
-/** What V8 writes: samples are ids of nodes, each the innermost call of a stack. */
+/** The format of V8: samples are ids of nodes, each the innermost call of a stack. */
 export type CpuProfile = { nodes: ProfileNode[]; samples: number[]; timeDeltas: number[] }
 
 const linesMax = 25
 
-/** By function its own time and, with all that it calls, its total; and the own time by package. */
+/** Self time and total time by function, and self time by package. */
 export function summarizeProfile({ nodes, samples, timeDeltas }: CpuProfile): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])))

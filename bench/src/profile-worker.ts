@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '@wagate/test-kit/until'
 import { type CpuProfile, summarizeProfile } from './profile-summary.ts'
 
-/** Profiles a worker while it sends, and not while it starts. */
+/** Profiles a worker while it sends, without its start. */
 export type WorkerProfiler = {
   environment: NodeJS.ProcessEnv
   start(pid: number): Promise<void>

@@ -8,7 +8,7 @@ import { readCpuMs } from './process-usage.ts'
 
 type Sample = {
   way: 'SIGTERM' | 'SIGKILL'
-  /** From the signal to the end of the old process, to the first login, to the last. */
+  /** From the signal to the end of the old process, to the first login, and to the last. */
   endedMs: number
   firstMs: number
   allMs: number
@@ -61,7 +61,7 @@ async function restartOnce({ devnet, phones, records }: System, way: Sample['way
   }
 }
 
-/** Its sockets are gone when it is: nobody is counted as online who is not. */
+/** Its sockets close with the process, so no sender counts as online by mistake. */
 async function kill(devnet: System['devnet']): Promise<void> {
   devnet.signal('worker-1', 'SIGKILL')
   await until(
@@ -87,9 +87,7 @@ function makeReport(samples: Sample[], senders: number, rounds: number): Report 
   })
   return {
     tables: [{ title: `One worker with ${senders} senders, stopped and started at once; medians`, rows }],
-    notes: [
-      `${rounds} rounds of each. Times run from the signal on, the start of Node from source included.`,
-    ],
+    notes: [`${rounds} rounds of each. Times begin at the signal and include the start of Node from source.`],
     samples,
   }
 }

@@ -31,7 +31,7 @@ const sizes: Record<'full' | 'short', Size> = {
 const patience = { leaseTtlMs: 6000, silentMs: 1500 }
 const measureMs = { full: 2000, short: 700 }
 
-/** What each statement that workers repeat costs Postgres in an installation of the largest size. */
+/** The cost in Postgres of each statement that workers repeat, in an installation of the largest size. */
 export async function measureStatements({ short, signal }: BenchmarkOptions): Promise<Report> {
   const kind = short ? 'short' : 'full'
   const size = sizes[kind]
@@ -45,7 +45,7 @@ export async function measureStatements({ short, signal }: BenchmarkOptions): Pr
         rows.push({ statement, ...(await measure(run, measureMs[kind], pid)) })
       }
       return {
-        tables: [{ title: 'One worker of them, one statement after the other', rows }],
+        tables: [{ title: 'One of the workers, one statement after the other', rows }],
         notes: [
           `${size.workers} workers, ${size.shards} shards, ${size.devices} linked senders, ${size.messages} messages, ${size.weeks} weeks of partitions.`,
         ],
@@ -87,7 +87,7 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
 }
 
 async function measure(run: () => Promise<unknown>, forMs: number, postgresPid: number) {
-  // The first runs plan the statement anew each time.
+  // Postgres plans the first runs of a statement each time.
   for (let n = 0; n < 10; n++) await run()
   const [cpuBefore, startedAt] = [readCpuMs(postgresPid), performance.now()]
   let runs = 0

@@ -1,7 +1,7 @@
 export type Row = Record<string, string | number>
 export type Table = { title: string; rows: Row[] }
 
-/** Plain text, one line a row; numbers stand right. The first row names the columns. */
+/** Plain text, one line per row, numbers aligned right. The keys of the first row are the columns. */
 export function formatTable({ title, rows }: Table): string {
   const columns = Object.keys(rows[0] ?? {})
   const cells = rows.map((row) => columns.map((column) => show(row[column])))

@@ -14,7 +14,7 @@ const sizes = {
   short: { senders: 8, messages: 400, rounds: 1 },
 }
 
-/** Messages a second and CPU a message: the whole gateway with one worker, and Baileys alone beside it. */
+/** Messages per second and CPU per message of the whole gateway with one worker, and of Baileys alone. */
 export async function measureThroughput(options: BenchmarkOptions): Promise<Report> {
   const size = options.short ? sizes.short : sizes.full
   const profiler = options.profile ? makeWorkerProfiler(options.profile) : undefined
@@ -45,7 +45,7 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
 type Ways = { gateway: (messages: number) => Promise<Round>; bare: BareLoop }
 
 async function alternate(size: (typeof sizes)['full'], { gateway, bare }: Ways): Promise<Round[]> {
-  // First contact, with its lookups and handshakes, is not counted: two messages to each recipient.
+  // The first contact, with its lookups and handshakes, does not count: two messages to each recipient.
   await gateway(size.senders * 10)
   await bare.send(size.senders * 10, { waitForAcks: true })
   const rounds: Round[] = []

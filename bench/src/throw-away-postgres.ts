@@ -6,11 +6,11 @@ import { startServerSupervisor } from '@wagate/local-servers/server-supervisor'
 
 type Postgres = {
   url: string
-  /** Of the process whose child Postgres is. */
+  /** Of the parent process of Postgres. */
   pid: number
 }
 
-/** Does the work on a Postgres that is set up for so many shards, and deletes its data afterwards. */
+/** Runs the work with a Postgres that is set up for this number of shards, and deletes its data afterwards. */
 export async function withThrowAwayPostgres<T>(
   { shards, signal }: { shards: number; signal: AbortSignal },
   work: (postgres: Postgres) => Promise<T>,

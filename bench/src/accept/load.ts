@@ -13,9 +13,9 @@ type Load = {
 }
 
 /**
- * Posts to `/send-message` over connections that each wait for their answer before they ask again.
- * On the machine of the server every microsecond of the client is missing there, so this knows no more of HTTP than
- * the answers need: a status line and a content-length. (autocannon takes nearly twice the CPU for a request.)
+ * Posts to `/send-message` over connections that each wait for the response before the next request. The client shares
+ * the CPU with the server, so it parses only what these responses need: a status line and a content-length. (autocannon
+ * takes nearly twice the CPU per request.)
  */
 export async function load({ url, bodies, headers, connections, ms }: Load): Promise<LoadResult> {
   const { hostname, port, host } = new URL(url)

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq'
 import { Hono } from 'hono'
 import { Redis } from 'ioredis'
 
-/** What an accepting API is measured against: `hello` does nothing, `redis` puts the message into a BullMQ queue. */
+/** The servers that the API is compared with: `hello` does nothing, `redis` adds the message to a BullMQ queue. */
 const [kind, redisUrl = ''] = process.argv.slice(2)
 const app = new Hono()
 

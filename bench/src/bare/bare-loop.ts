@@ -7,7 +7,7 @@ import { ownCpuMs, readCpuMs } from '../process-usage.ts'
 import type { Round } from '../throughput/round.ts'
 import type { BareFailure, BareReply, BareRequest } from './bare-messages.ts'
 
-/** Baileys and nothing else, in a process of its own: what the gateway adds is the difference. */
+/** Only Baileys, in a separate process, to show what the gateway adds. */
 export type BareLoop = {
   send(messages: number, options: { waitForAcks: boolean }): Promise<Round>
   close(): Promise<void>

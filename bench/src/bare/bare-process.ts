@@ -40,7 +40,7 @@ async function answer(request: BareRequest): Promise<number> {
 
 function link(socketUrl: string, phones: Phones, number: string): Promise<WASocket> {
   const auth = makeMemoryAuth()
-  // The default forgets within minutes, and the lookups that follow would count as sending.
+  // Entries of the default cache expire within minutes, and the lookups that follow would count as sending.
   const devices = new Map<string, unknown>()
   const userDevicesCache = {
     get: <Value>(key: string) => devices.get(key) as Value | undefined,
@@ -63,7 +63,7 @@ function link(socketUrl: string, phones: Phones, number: string): Promise<WASock
       sock.ev.on('connection.update', ({ qr, connection }) => {
         if (qr) phones.scan(qr, number).catch(reject)
         if (connection === 'open') resolve(sock)
-        // After a pairing WhatsApp closes once.
+        // WhatsApp closes the connection once after a pairing.
         if (connection === 'close') open()
       })
     }

@@ -6,7 +6,7 @@ import {
 } from 'baileys'
 import { silent } from './silent.ts'
 
-/** The cheapest store that there can be: nothing is serialized, nothing survives. */
+/** The cheapest possible store: it serializes and keeps nothing. */
 export function makeMemoryAuth(): AuthenticationState {
   const values = new Map<string, unknown>()
   const keys = makeCacheableSignalKeyStore(

@@ -4,7 +4,7 @@ import { until } from '@wagate/test-kit/until'
 
 export type Way = 'SIGKILL, other worker' | 'SIGKILL, same name again' | 'SIGTERM, other worker'
 
-/** One worker went away. The times of its senders' next messages are read from the records afterwards. */
+/** A fault of one worker. The times of its senders' next messages are read from the records afterwards. */
 export type Fault = {
   way: Way
   worker: string
@@ -20,12 +20,12 @@ const workers = ['worker-1', 'worker-2'] as const
 const balanceMs = 180_000
 const recoveryMs = 45_000
 
-/** Lets one of two workers go, and brings both back to an equal share before it returns. */
+/** Stops or kills one of two workers, and returns when both have equal shares again. */
 export async function causeFault({ devnet, records, phones }: System, way: Way): Promise<Fault> {
   const held = async (worker: string) => ({ worker, senders: await records.listSendersOf(worker) })
   await balanced(records)
   const [first, second] = await Promise.all([held(workers[0]), held(workers[1])])
-  // Equal shares of the shards need not be equal shares of the senders.
+  // Equal shares of the shards may be unequal shares of the senders.
   const { worker, senders } = first.senders.length >= second.senders.length ? first : second
   const at = Date.now()
   const ending = way === 'SIGTERM, other worker' ? devnet.stop(worker) : kill(devnet, worker)
@@ -46,7 +46,7 @@ export async function causeFault({ devnet, records, phones }: System, way: Way):
       return back.size === senders.length && Math.max(...back.values())
     },
   ).catch(() => Date.now())
-  // What has not recovered by then counts as silent.
+  // Senders that have not recovered by then count as silent.
   await until('all senders send again', { withinMs: recoveryMs, everyMs: 100 }, async () => {
     return (await records.countSendersSince(senders, endedAt)) === senders.length
   }).catch(() => undefined)
@@ -60,7 +60,7 @@ async function kill(devnet: System['devnet'], worker: string): Promise<void> {
   await until(`${worker} is gone`, { withinMs: 5000, everyMs: 1 }, () => devnet.pid(worker) === undefined)
 }
 
-/** Both own half of the shards, what moved for that is online, and nothing has piled up. */
+/** Both own half of the shards, all moved senders are online, and no messages are waiting. */
 async function balanced(records: System['records']): Promise<void> {
   const linked = (await records.listLinkedSenders()).length
   await until('both workers own their share', { withinMs: balanceMs, everyMs: 100 }, async () => {
@@ -72,6 +72,6 @@ async function balanced(records: System['records']): Promise<void> {
       (await records.countWaiting()) < linked
     )
   })
-  // Messages that waited for the last moves are not the next fault's.
+  // Messages that waited for the last moves do not count for the next fault.
   await delay(2000)
 }

@@ -2,20 +2,20 @@ import type { MessageFacts } from '@wagate/test-kit/load/records'
 import type { Fault } from './faults.ts'
 
 export type Recovery = {
-  /** From the signal until a message that was accepted after it was sent, for each sender that the worker had. */
+  /** For each sender of the worker: from the signal until the first message accepted after it was sent. */
   nextSentMs: number[]
-  /** The longest that a message of each of these senders waited. */
+  /** The longest wait of a message, for each of these senders. */
   longestWaitMs: number[]
-  /** Of these senders, how many sent nothing before the next fault. */
+  /** How many of these senders sent nothing before the next fault. */
   silent: number
 }
 
-/** What a fault did to the senders of the worker that went away. */
+/** The effect of a fault on the senders of the worker. */
 export function measureRecovery({ senders, at, endedAt, until }: Fault, messages: MessageFacts[]): Recovery {
   const recovery: Recovery = { nextSentMs: [], longestWaitMs: [], silent: 0 }
   for (const sender of senders) {
     const own = messages.filter((message) => message.sender === sender)
-    // What was accepted before may have left already, and its receipt alone may have come late.
+    // Messages accepted before may have been sent already, with only their receipts late.
     const sent = own.flatMap(({ createdAtMs, sentAtMs }) =>
       createdAtMs > endedAt && sentAtMs !== null && sentAtMs <= until ? [sentAtMs] : [],
     )

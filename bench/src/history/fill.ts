@@ -8,7 +8,7 @@ export const accountId = 1
 const otherAccounts = 2
 /** One row in this many belongs to another account. */
 const otherEvery = 26
-/** More would take longer than the 6 s after which a silent connection is taken for dead, on a machine that is busy. */
+/** On a busy machine, more would take longer than 6 s, after which a silent connection counts as dead. */
 const rowsAtOnce = 10_000
 
 /** The busiest of 20 senders has 37 % of the messages and the quietest 2 %, the busiest of 200,000 contacts 5 %. */
@@ -19,7 +19,7 @@ export const senderOf = (device: number) => String(15_550_000_000 + device)
 /** From 0 on. */
 export const contactOf = (index: number) => String(15_560_000_000 + index)
 
-/** One account with all these messages, evenly over the weeks until now, and others with a few. */
+/** One account with all these messages, spread evenly over the weeks until now, and other accounts with a few. */
 export async function fillHistory(sql: Database['$client'], size: Size, signal: AbortSignal): Promise<void> {
   const { senders, weeks } = size
   await sql`
@@ -35,7 +35,7 @@ export async function fillHistory(sql: Database['$client'], size: Size, signal: 
   await vacuumTables(sql)
 }
 
-/** In the order of their time, as they would have come. Those of the last three days may still wait. */
+/** In order of time. Messages of the last three days may still be waiting. */
 async function insertMessages(sql: Database['$client'], size: Size, signal: AbortSignal): Promise<void> {
   const rows = Math.ceil((size.messages * otherEvery) / (otherEvery - 1))
   const until = sql`${new Date().toISOString()}::timestamptz`
@@ -79,7 +79,7 @@ async function insertMessages(sql: Database['$client'], size: Size, signal: Abor
   }
 }
 
-/** From 0 to 1, and the same each time for the same row. */
+/** From 0 to 1, and always the same for the same row. */
 function drawFrom(sql: Database['$client'], salt: number) {
   return sql`((hashint8extended(n, ${salt}::int) & 2147483647) / 2147483648::float8)`
 }

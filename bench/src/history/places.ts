@@ -2,15 +2,15 @@ import type { Database } from '@wagate/db/client'
 import { makeRandom } from '../random.ts'
 import { accountId, contactOf, type Size, senderOf } from './fill.ts'
 
-/** A message anywhere in the history, and a sender and a number to filter by. */
+/** A random message of the history, and a sender and a number to filter by. */
 export type Place = { id: string; isNewest: boolean; sender: string; number: string }
 
-/** One page in this many is the newest, the others begin behind the message. */
+/** One page in this many is the newest; the others begin after the message. */
 const newestEvery = 5
 /** Every second number is one of these. */
 const busiestContacts = 10
 
-/** The same each time, but for the ids. */
+/** The same each time, except for the ids. */
 export async function pickPlaces(db: Database, size: Size, count: number): Promise<Place[]> {
   const random = makeRandom(1)
   const below = (limit: number) => Math.floor(random() * limit)

@@ -3,7 +3,7 @@ import type { Database } from '@wagate/db/client'
 /** Rows of each kind. */
 export type Size = { expiring: number; keys: number; scheduled: number; unlinked: number }
 
-/** Each has a shard of its own. The first is undisturbed itself: accepts go to it. */
+/** Each has its own shard. Accepts go to the first, which is not changed otherwise. */
 export const devices = { accepting: 1, expiring: 2, scheduled: 3, unlinked: 4 }
 
 const rowsAtOnce = 20_000

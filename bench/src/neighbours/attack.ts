@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openGateway } from '@wagate/test-kit/load/pooled-client'
 
-/** What the keys of one account ask for, as much as they can, from a process of their own. */
+/** Requests with the keys of one account, as many as possible, from a separate process. */
 const single = ['texts', 'large bodies', 'waits', 'histories'] as const
 export const attacks = [...single, 'mixed'] as const
 export type Attack = (typeof attacks)[number]
@@ -13,7 +13,7 @@ export type AttackOrder = { apiUrl: string; keys: string[]; sender: string; atta
 const recipient = '15550199999'
 const largeBytes = 16 * 2 ** 20
 const requestsAtOnce = 4
-/** A refusal is cheap: without a rest the attacker would only measure itself. */
+/** Refusals are cheap: without a pause the attacker would use up the CPU itself. */
 const restMs = 5
 
 let largeUrl: string | undefined
@@ -60,7 +60,7 @@ async function run({ apiUrl, keys, sender, attack }: AttackOrder): Promise<void>
   )
 }
 
-// What attacks runs on machines of its own: it must not take the CPU of the gateway that it is measured against.
+// A real attacker has its own machines, so this process must not take CPU from the gateway.
 setPriority(constants.priority.PRIORITY_LOW)
 process.on('disconnect', () => process.exit())
 if (!process.connected) process.exit()

@@ -6,7 +6,7 @@ export type Size = { workers: number; shards: number; devices: number; messages:
 
 const messagesAtOnce = 50_000
 
-/** An installation of this size as Postgres sees it: every sender linked and online, every worker alive, nothing waiting. */
+/** Fills the tables of an installation of this size: all senders linked and online, all workers live, no messages waiting. */
 export async function fillInstallation(sql: Database['$client'], size: Size): Promise<void> {
   const { workers, shards, devices, messages, weeks } = size
   await sql`

@@ -8,11 +8,11 @@ import type { Round } from './round.ts'
 
 const connections = 64
 const pollMs = { longest: 500, shortest: 20 }
-/** The receipts of the last messages are part of their cost. */
+/** Includes the receipts of the last messages in the cost. */
 const coolDownMs = 500
 const limitMs = 180_000
 
-/** Accepted over HTTP, on 64 connections; done when Postgres says `sent` of all. */
+/** Sends over HTTP on 64 connections, until all messages are `sent` in Postgres. */
 export async function sendThroughGateway(
   { devnet, gateway, records }: System,
   senders: string[],

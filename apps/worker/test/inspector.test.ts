@@ -173,6 +173,6 @@ describe('the inspection process', () => {
     const [pid = 0] = inspectionPids().filter((each) => !before.includes(each))
     await own.close()
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
-    await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('not inspected')
+    await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('is closed')
   })
 })

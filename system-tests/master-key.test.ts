@@ -77,7 +77,7 @@ test('a master key is replaced while the worker sends and receives, and is not n
   const done = await rotate(masterKeys)
   isRotated = true
   await conversation
-  expect(done.output).toContain('The other keys are not needed any more.')
+  expect(done.output).toContain('The other keys are no longer needed.')
   expect(done.code).toBe(0)
   for (const key of [first, second]) expect(early.output + done.output).not.toContain(key)
 

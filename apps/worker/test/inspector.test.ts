@@ -175,7 +175,7 @@ describe('the inspection process', () => {
     const [pid = 0] = inspectionPids().filter((each) => !before.includes(each))
     await own.close()
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'))
-    await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('not inspected')
+    await expect(own.inspect('a', write(sample('image'), 'image'))).rejects.toThrow('is closed')
   })
 
   test('does not outlive a worker that is killed while it starts', options, async () => {

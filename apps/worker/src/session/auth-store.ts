@@ -96,7 +96,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     )
   }
 
-  async function store(entries: { type: string; id: string; value: unknown }[]): Promise<void> {
+  async function store(entries: Entry[]): Promise<void> {
     const rows = entries.map(({ type, id, value }) => seal(type, id, value))
     try {
       await write(rows)
@@ -117,20 +117,12 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     return found
   }
 
-  function set(data: SignalDataSet): Promise<void> {
-    return store(
-      Object.entries(data).flatMap(([type, values]) =>
-        Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
-      ),
-    )
-  }
-
   const credsRow = () => seal(credsType, credsId, creds)
   let saving: Promise<void> = Promise.resolve()
 
   return {
     creds,
-    keys: withoutTokenIndex({ get, set }),
+    keys: withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) }),
     readOwn: read,
     writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
     credsRow,
@@ -140,6 +132,14 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
       return saving
     },
   }
+}
+
+type Entry = { type: string; id: string; value: unknown }
+
+function entriesOf(data: SignalDataSet): Entry[] {
+  return Object.entries(data).flatMap(([type, values]) =>
+    Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
+  )
 }
 
 function encode(value: unknown): Buffer {

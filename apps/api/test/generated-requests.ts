@@ -2,7 +2,6 @@ import { document } from '@wagate/test-kit/contract'
 import fc from 'fast-check'
 import type { JsonSchema } from '../src/openapi/json-schemas.ts'
 import type { OpenApiParameter } from '../src/openapi/openapi-types.ts'
-import { document } from './contract.ts'
 import { bodies, contentTypes, formOf, type Given, largeBodies } from './generated-bodies.ts'
 import { brokenValues, valuesOf } from './generated-values.ts'
 

@@ -1,6 +1,5 @@
 import { violations } from '@wagate/test-kit/contract'
 import type { startApi } from '../src/start.ts'
-import { violations } from './contract.ts'
 import { formOf } from './generated-bodies.ts'
 import type { GeneratedRequest } from './generated-requests.ts'
 

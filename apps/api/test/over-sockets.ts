@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http'
-import { violations } from './contract.ts'
+import { violations } from '@wagate/test-kit/contract'
 import { formOf } from './generated-bodies.ts'
 import type { GeneratedRequest } from './generated-requests.ts'
 import type { InProcessAnswer } from './in-process.ts'

@@ -45,7 +45,9 @@ export function readTlsSettings(databaseUrl: string): TlsSettings {
 /** Call it when a process starts. */
 export function warnOfUnauthenticatedTls(databaseUrl: string, logger: Pick<Logger, 'warn'>): void {
   if (!readTlsSettings(databaseUrl).isUnauthenticated) return
-  logger.warn('sslmode=require does not authenticate Postgres. Use sslmode=verify-full (docs/security.md).')
+  logger.warn(
+    'Postgres is not authenticated with sslmode=require. Use sslmode=verify-full (docs/security.md).',
+  )
 }
 
 function takeParameter(url: URL, name: string): string | undefined {

@@ -1,0 +1,127 @@
+import type { Mutant } from './mutant.ts'
+
+const ofKeys = 'apps/api/test/keys.test.ts'
+
+/** Keys, accounts, networks and what may be reached. */
+export const accessMutants: Mutant[] = [
+  {
+    name: 'addresses behind names not judged',
+    file: 'apps/worker/src/media/public-lookup.ts',
+    text: 'const isRefused = !error && addresses.some(isForbidden)',
+    replacement: 'const isRefused = false',
+    test: {
+      file: 'apps/worker/test/forbidden-media.test.ts',
+      title: 'cannot rebind its name to an internal address after the check',
+    },
+  },
+  {
+    name: 'messages of any account canceled',
+    file: 'packages/db/src/queries/cancel-message.ts',
+    text: 'account_id = ${accountId} AND id',
+    replacement: 'id',
+    test: {
+      file: 'apps/api/test/message-control.test.ts',
+      title: 'finds only messages of the account',
+    },
+  },
+  {
+    name: 'devices of any account found',
+    file: 'packages/db/src/queries/devices.ts',
+    text: 'and(eq(devices.accountId, accountId), isNull(devices.deletedAt))',
+    replacement: 'isNull(devices.deletedAt)',
+    test: {
+      file: 'apps/api/test/devices.test.ts',
+      title: 'devices of another account look like unknown ones in every operation',
+    },
+  },
+  {
+    name: 'places for devices counted without a lock',
+    file: 'packages/db/src/queries/devices.ts',
+    text: ".for('no key update')",
+    replacement: '',
+    test: { file: 'apps/api/test/devices.test.ts', title: 'enforces the limit for 50 concurrent requests' },
+  },
+  {
+    name: 'revoked key accepted',
+    file: 'packages/db/src/queries/api-keys.ts',
+    text: 'and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt))',
+    replacement: 'inArray(apiKeys.hash, given)',
+    test: { file: ofKeys, title: 'revokes a key at once in every process' },
+  },
+  {
+    name: 'hash of a key not compared',
+    file: 'packages/db/src/queries/api-keys.ts',
+    text: "and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt)))\n  return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))",
+    replacement:
+      'isNull(apiKeys.revokedAt))\n  return new Map(hashes.flatMap((given) => rows.slice(0, 1).map((holder) => [given, holder])))',
+    test: {
+      file: 'apps/api/test/credentials.test.ts',
+      title: 'a key that is unknown, malformed or not text returns 401 invalid_api_key and is not echoed',
+    },
+  },
+  {
+    name: 'expired key accepted',
+    file: 'apps/api/src/credentials/api-key-cache.ts',
+    text: 'if (principal.keyExpiresAt &&',
+    replacement: 'if (false && principal.keyExpiresAt &&',
+    test: { file: ofKeys, title: 'accepts an expiry, after which the key is refused as expired' },
+  },
+  {
+    name: 'rate limit off',
+    file: 'apps/api/src/limits/charge.ts',
+    text: 'if (isAllowed) return',
+    replacement: 'return',
+    test: {
+      file: 'apps/api/test/limits.test.ts',
+      title: 'are counted in all processes together, and every response tells what is left',
+    },
+  },
+  {
+    name: 'the other network accepted',
+    file: 'packages/db/src/queries/installation.ts',
+    text: 'if (found.network !== null &&',
+    replacement: 'if (false && found.network !== null &&',
+    test: {
+      file: 'apps/worker/test/worker-process.test.ts',
+      title: 'a worker of the other network touches no credentials and ends with one message',
+    },
+  },
+  {
+    name: 'certificate of any host accepted',
+    file: 'packages/db/src/tls.ts',
+    text: 'ssl: verified }',
+    replacement: 'ssl: { ...verified, checkServerIdentity: () => undefined } }',
+    test: { file: 'packages/db/test/tls.test.ts', title: 'verify-full refuses a server of another name' },
+  },
+  {
+    name: 'API may read credentials',
+    file: 'packages/db/src/rights.ts',
+    text: "device_auth: '',",
+    replacement: "device_auth: 'SELECT',",
+    test: {
+      file: 'system-tests/database-roles.test.ts',
+      title: 'the role api may not: SELECT * FROM device_auth',
+      written: { title: 'the role %s may not: %s' },
+    },
+  },
+  {
+    name: 'not ready without Redis',
+    file: 'apps/api/src/readiness.ts',
+    text: "isReady: installation === 'ok',",
+    replacement: "isReady: installation === 'ok' && redis === 'ok',",
+    test: {
+      file: 'apps/api/test/outages.test.ts',
+      title: 'is ready without Redis, but not without Postgres',
+    },
+  },
+  {
+    name: 'metrics on every address',
+    file: 'apps/api/src/start.ts',
+    text: 'startInternalServer(metrics, {',
+    replacement: 'startInternalServer({ ...metrics, host: http.host }, {',
+    test: {
+      file: 'apps/api/test/main.test.ts',
+      title: 'serves metrics on loopback when the API listens on every address',
+    },
+  },
+]

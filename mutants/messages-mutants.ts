@@ -1,0 +1,109 @@
+import type { Mutant } from './mutant.ts'
+
+const ofStatus = 'packages/db/test/message-status.test.ts'
+const ofWaitingMedia = 'packages/db/test/waiting-media.test.ts'
+const onlyForward = {
+  file: ofStatus,
+  title:
+    'a status only moves forward, with outcomes that are late, repeated, concurrent, from a former owner or by a wrong clock',
+}
+
+/** From the request to the row, and its status. */
+export const messagesMutants: Mutant[] = [
+  {
+    name: 'time of a repetition judged before its key',
+    file: 'apps/api/src/messages/message-intake.ts',
+    text: 'if (replay) return',
+    replacement: 'if (replay && !refusal) return',
+    test: {
+      file: 'apps/api/test/idempotency.test.ts',
+      title: 'a replay is recognized after its scheduled time has passed',
+    },
+  },
+  {
+    name: 'a lower status replaces a higher one',
+    file: 'packages/db/src/queries/message-outcomes.ts',
+    text: '[greatest(given.rank,',
+    replacement: '[least(given.rank,',
+    test: onlyForward,
+  },
+  {
+    name: 'cancel ignores the status',
+    file: 'packages/db/src/queries/cancel-message.ts',
+    text: "AND status = 'queued'",
+    replacement: '',
+    test: onlyForward,
+  },
+  {
+    name: 'canceled messages claimed',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: 'AND message.is_waiting\n    RETURNING',
+    replacement: 'RETURNING',
+    test: onlyForward,
+  },
+  {
+    name: 'media without all their parts accepted',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' AND has_room AND is_complete',
+    replacement: ' AND has_room',
+    test: {
+      file: ofWaitingMedia,
+      title: 'media with a missing part is not accepted, and its idempotency key stays unused',
+    },
+  },
+  {
+    name: 'parts of media of another account',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' AND part.account_id = given.account_id',
+    replacement: '',
+    test: { file: ofWaitingMedia, title: 'parts of another account are not used' },
+  },
+  {
+    name: 'parts of media in any order',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' ORDER BY part.position',
+    replacement: ' ORDER BY part.bytes',
+    test: { file: ofWaitingMedia, title: 'media is joined in the order of its parts' },
+  },
+  {
+    name: 'escape sequence cut in two',
+    file: 'apps/api/src/http/parse-json-object.ts',
+    text: '(last - first) % 2 === 0',
+    replacement: 'false',
+    test: {
+      file: 'apps/api/test/parse-json-object.test.ts',
+      title: 'a long string is decoded like JSON.parse does, wherever it is cut',
+    },
+  },
+  {
+    name: 'idempotency key ignored',
+    file: 'apps/api/src/messages/send.ts',
+    text: 'findIdempotencyKey(call, input.idempotency_key)',
+    replacement: 'undefined',
+    test: {
+      file: 'apps/api/test/idempotency.test.ts',
+      title: '50 concurrent equal requests send one message',
+    },
+  },
+  {
+    name: 'payload of an idempotency key not compared',
+    file: 'apps/api/src/messages/accepted-message.ts',
+    text: 'if (payloadHash !== message.idempotency?.payloadHash)',
+    replacement: 'if (false)',
+    test: {
+      file: 'apps/api/test/idempotency.test.ts',
+      title: 'a different payload returns 422: {"message":"other"}',
+      written: { title: 'a different payload returns 422: %j' },
+    },
+  },
+  {
+    name: 'blocked sender accepted',
+    file: 'packages/db/src/queries/accept-messages.ts',
+    text: ' AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/send-message.test.ts',
+      title: 'is refused with the reason and stores nothing when WhatsApp blocks the sender',
+    },
+  },
+]

@@ -1,0 +1,90 @@
+import type { Mutant } from './mutant.ts'
+
+const ofShards = 'packages/db/test/shard-leases.test.ts'
+const ofModel = {
+  file: 'packages/db/test/message-model.test.ts',
+  title:
+    'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
+}
+
+/** Who may act for a sender. */
+export const ownershipMutants: Mutant[] = [
+  {
+    name: 'fence removed',
+    file: 'packages/db/src/queries/fence.ts',
+    text: 'WHERE shard = ${shard} AND owner = ${workerId} AND epoch = ${epoch}',
+    replacement: 'WHERE shard = ${shard}',
+    test: { file: ofShards, title: "a former owner's fenced write changes nothing" },
+  },
+  {
+    name: 'epoch ignored',
+    file: 'packages/db/src/queries/fence.ts',
+    text: ' AND epoch = ${epoch}',
+    replacement: '',
+    test: { file: ofShards, title: 'a fence of an earlier lease of the same worker does not hold' },
+  },
+  {
+    name: 'epoch ignored in batches',
+    file: 'packages/db/src/queries/fence.ts',
+    text: 'USING (shard, owner, epoch)',
+    replacement: 'USING (shard, owner)',
+    test: { file: ofShards, title: 'a fence of an earlier lease of the same worker does not hold' },
+  },
+  {
+    name: 'owned shards claimed',
+    file: 'packages/db/src/queries/shard-leases.ts',
+    text: ' AND owner IS NULL',
+    replacement: '',
+    test: {
+      file: ofShards,
+      title: '49 workers that claim, release and die at once never own a shard together',
+    },
+  },
+  {
+    name: 'reaps after an outage',
+    file: 'packages/db/src/queries/workers.ts',
+    text: 'AND renewed_since <= now()',
+    replacement: "AND renewed_since <= now() + interval '1 day'",
+    test: {
+      file: 'packages/db/test/workers.test.ts',
+      title: 'marks no worker dead before it has renewed its own lease for one full TTL',
+    },
+  },
+  {
+    name: 'lease not asked after a step is stored',
+    file: 'apps/worker/src/device/device-auth.ts',
+    text: 'if (!lease.isValid())',
+    replacement: 'if (false)',
+    test: {
+      file: 'apps/worker/test/device-auth.test.ts',
+      title: 'rejects a write when the lease has expired before the write was stored',
+    },
+  },
+  {
+    name: 'link generation ignored',
+    file: 'packages/db/src/queries/unsendable-messages.ts',
+    text: 'message.link_generation <> device.link_generation',
+    replacement: 'false',
+    test: ofModel,
+  },
+  {
+    name: 'message of a former link claimed',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: 'AND device.link_generation = message.link_generation',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/waiting-messages.test.ts',
+      title: 'are neither listed nor claimed, also before they have failed',
+    },
+  },
+  {
+    name: 'epoch of a QR code ignored',
+    file: 'apps/api/src/pairing/request-qr.ts',
+    text: 'qr?.epoch === pairing.epoch &&',
+    replacement: 'qr !== undefined &&',
+    test: {
+      file: 'apps/api/test/pairing.test.ts',
+      title: 'a QR code from a former owner is ignored, whether retained or announced',
+    },
+  },
+]

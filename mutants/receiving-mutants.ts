@@ -1,0 +1,85 @@
+import type { Mutant } from './mutant.ts'
+
+const ofAgreement = {
+  file: 'faults/test/agreement.test.ts',
+  title: 'what clients were told, what the database says and what phones show is the same',
+}
+const ofKill = {
+  file: 'system-tests/received.test.ts',
+  title: 'loses nothing when the owner is killed while messages and receipts wait to be stored',
+}
+const ofFrozenDatabase = {
+  file: 'system-tests/received.test.ts',
+  title: 'loses neither messages nor receipts while Postgres does not answer for longer than a lease',
+}
+const ofModel = {
+  file: 'packages/db/test/message-model.test.ts',
+  title:
+    'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
+}
+
+/** What WhatsApp says: receipts and received messages. */
+export const receivingMutants: Mutant[] = [
+  {
+    name: 'every second receipt dropped',
+    file: 'apps/worker/src/session/receipts.ts',
+    text: 'if (!kind)',
+    replacement: 'if (!kind || Math.random() < 0.5)',
+    test: ofAgreement,
+  },
+  {
+    name: 'receipt acknowledged before it is stored',
+    file: 'apps/worker/src/session/receipts.ts',
+    text: 'Promise.allSettled([stored, passed])',
+    replacement: 'Promise.allSettled([passed, passed])',
+    test: ofFrozenDatabase,
+  },
+  {
+    name: 'session changed by a failed decryption',
+    file: 'apps/worker/src/preload.ts',
+    text: "import './preload/intact-sessions.ts'\n",
+    replacement: '',
+    test: { file: 'apps/worker/test/preload.test.ts', title: 'stay intact when both sides write first' },
+  },
+  {
+    name: 'receipt of a stranger taken for an answer',
+    file: 'apps/worker/src/outbox/in-flight.ts',
+    text: ' || !isBelievable(outcome, recipient)',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/in-flight.test.ts',
+      title: 'ignores receipts of anybody but the recipient',
+    },
+  },
+  {
+    name: 'received message acknowledged before it is stored',
+    file: 'apps/worker/src/session/signal-section.ts',
+    text: 'await Promise.all(batch.map(({ first }) => first?.()))',
+    replacement: 'Promise.all(batch.map(({ first }) => first?.())).catch(() => undefined)',
+    test: ofKill,
+  },
+  {
+    name: 'received messages not stored',
+    file: 'apps/worker/src/session/received.ts',
+    text: 'if (!source || !read) return undefined',
+    replacement: 'if (source || !read) return undefined',
+    test: ofAgreement,
+  },
+  {
+    name: 'receipt forgotten with a claim that Postgres lost',
+    file: 'apps/worker/src/session/store-receipt.ts',
+    text: 'addressees.find(waId) ?? null',
+    replacement: 'null',
+    test: {
+      file: 'system-tests/receipts.test.ts',
+      title: 'believes the recipient of a message also when a crash of Postgres has undone its claim',
+    },
+  },
+  {
+    name: 'received messages stored as often as they come',
+    file: 'packages/db/src/queries/received-messages.ts',
+    text: "AND known.direction = 'in'",
+    replacement: "AND known.direction = 'out'",
+    test: ofModel,
+  },
+]

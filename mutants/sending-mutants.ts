@@ -1,0 +1,108 @@
+import type { Mutant } from './mutant.ts'
+
+const ofStatus = 'packages/db/test/message-status.test.ts'
+const ofAgreement = {
+  file: 'faults/test/agreement.test.ts',
+  title: 'what clients were told, what the database says and what phones show is the same',
+}
+
+/** From the outbox to WhatsApp. */
+export const sendingMutants: Mutant[] = [
+  {
+    name: 'ciphertext before its step is stored',
+    file: 'apps/worker/src/session/signal-section.ts',
+    text: 'await store.add({ writes, first })',
+    replacement: 'store.add({ writes, first }).catch(() => undefined)',
+    test: {
+      file: 'apps/worker/test/signal-section.test.ts',
+      title: 'never overlap, and each has stored its step before it returns the ciphertext',
+    },
+  },
+  {
+    name: 'new id on resend',
+    file: 'packages/db/src/queries/waiting-messages.ts',
+    text: 'wa_id AS "waId", number, recipient_jid',
+    replacement:
+      "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
+    test: {
+      file: 'faults/suite.fault.ts',
+      title: '18: WhatsApp drops all connections at once',
+      written: { file: 'faults/whatsapp.ts' },
+    },
+  },
+  {
+    name: 'ack not awaited',
+    file: 'apps/worker/src/outbox/delivery.ts',
+    text: 'const given = await answer',
+    replacement: "const given: AckResult = { kind: 'acknowledged' }",
+    test: {
+      file: 'system-tests/device-links.test.ts',
+      title: 'not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent',
+    },
+  },
+  {
+    name: 'order at random',
+    file: 'apps/worker/src/outbox/waiting-list.ts',
+    text: 'one.seq - other.seq',
+    replacement: 'Math.random() - 0.5 + 0 * (one.seq - other.seq)',
+    test: {
+      file: 'apps/worker/test/recipient-lanes.test.ts',
+      title: 'messages to one recipient leave one at a time in their order, and none stays hidden',
+    },
+  },
+  {
+    name: 'every tenth outcome failed',
+    file: 'apps/worker/src/outbox/recorder.ts',
+    text: 'store(waId, { status, at: at.toISOString() }, message)',
+    replacement:
+      "store(waId, Math.random() < 0.1 ? { status: 'failed', at: at.toISOString(), error: { code: 'message_expired', sentence: '' } } : { status, at: at.toISOString() }, message)",
+    test: ofAgreement,
+  },
+  {
+    name: 'number without WhatsApp reported as sent',
+    file: 'apps/worker/src/outbox/outbox.ts',
+    text: "results.fail(message, 'recipient_not_on_whatsapp')",
+    replacement: 'results.recordSent(message)',
+    test: ofAgreement,
+  },
+  {
+    name: 'content of another device',
+    file: 'packages/db/src/queries/message-content.ts',
+    text: 'WHERE id = ${id} AND device_id = ${deviceId} AND direction',
+    replacement: 'WHERE id = ${id} AND direction',
+    test: {
+      file: ofStatus,
+      title: 'only the recipient and the sending device report on a message and get its content',
+    },
+  },
+  {
+    name: 'upload that Postgres has stored taken for lost',
+    file: 'apps/worker/src/outbox/content.ts',
+    text: 'if (stored) return stored',
+    replacement: '',
+    test: {
+      file: 'system-tests/lost-answer.test.ts',
+      title: 'a file of a data: URL is sent when the answer of Postgres to its upload is lost',
+    },
+  },
+  {
+    name: 'what was sent today not counted',
+    file: 'packages/db/src/queries/sent-today.ts',
+    text: "sent_at >= date_trunc('day', now(), 'UTC')",
+    replacement: "sent_at >= 'infinity'",
+    test: {
+      file: 'system-tests/sender-control.test.ts',
+      title: 'holds what is over the daily cap, also after a change of owner, until the cap is raised',
+    },
+  },
+  {
+    name: 'daily cap not kept',
+    file: 'apps/worker/src/outbox/pacer.ts',
+    text: 'count.total() < dailyCap',
+    replacement: 'count.total() <= dailyCap',
+    test: {
+      file: 'apps/worker/test/pacer.test.ts',
+      title: 'counts what was sent earlier in the day, and waits for the next UTC day',
+    },
+  },
+]

@@ -240,7 +240,7 @@ async function noteSignalSecrets(): Promise<void> {
   const rows = await sql<{ device_id: number; type: string; id: string; value: Buffer }[]>`
     SELECT device_id, type, id, value FROM device_auth
     WHERE type <> 'pre-key' OR id::int % 100 = 0`
-  const keys = readMasterKeys({ MASTER_KEY: masterKey })
+  const keys = readMasterKeys(masterKey)
   for (const { device_id, type, id, value } of rows) {
     const stored = makeVault(keys, device_id).open(value, authContext(type, id))
     noteSecretsIn(JSON.parse(stored.toString(), reviveBytes), `${type} ${id}`)

@@ -63,7 +63,7 @@ async function rotateKeys(): Promise<number> {
   const config = readEnv({ DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER }, process.env)
   return withDatabase(config.DATABASE_URL, async (db) => {
     try {
-      return await rotate(db, readMasterKeys(config))
+      return await rotate(db, readMasterKeys(config.MASTER_KEY, config.MASTER_KEYS_OTHER))
     } catch (error) {
       if (!stopping.signal.aborted) throw error
       console.error('Stopped. What was done stays done; run it again for the rest.')

@@ -1,93 +1,9 @@
-import { isIP } from 'node:net'
-import { hostname } from 'node:os'
-import { readEnv } from '@wagate/runtime/env'
-import { pickSettings, settings } from '@wagate/shared/settings'
+import { readEnvironment } from './environment.ts'
+import { toConfig } from './to-config.ts'
 
-export const shape = {
-  ...pickSettings(
-    'DATABASE_URL',
-    'REDIS_URL',
-    'MASTER_KEY',
-    'MASTER_KEYS_OTHER',
-    'LOG_LEVEL',
-    'METRICS_HOST',
-    'METRICS_PORT',
-    'SHARDS',
-    'WORKER_CAPACITY',
-    'LEASE_TTL_MS',
-    'HEARTBEAT_MS',
-    'OUTBOX_POLL_MS',
-    'WHATSAPP_NETWORK',
-    'WHATSAPP_SOCKET_URL',
-    'WHATSAPP_ROOT_KEY',
-    'WHATSAPP_MEDIA_HOST',
-    'WHATSAPP_VERSION',
-    'KEEPALIVE_MS',
-    'PAIRINGS_MAX',
-    'PAIRINGS_PER_ACCOUNT_MAX',
-    'SEND_ACK_TIMEOUT_MS',
-    'MESSAGE_TTL_MS',
-    'SEND_RATE_PER_MINUTE',
-    'SEND_BURST',
-    'SEND_DAILY_CAP',
-    'RESTRICTION_PAUSE_MS',
-    'MEDIA_IMAGE_BYTES_MAX',
-    'MEDIA_AUDIO_BYTES_MAX',
-    'MEDIA_VIDEO_BYTES_MAX',
-    'MEDIA_DOCUMENT_BYTES_MAX',
-    'MEDIA_MEMORY_BYTES',
-    'ALLOW_PRIVATE_MEDIA_HOSTS',
-    'RETENTION_DAYS',
-    'HOUSEKEEPING',
-  ),
-  WORKER_NAME: settings.WORKER_NAME.default(hostname),
-}
-
-export type Config = ReturnType<typeof readEnv<typeof shape>>
+export type Config = ReturnType<typeof toConfig>
 
 /** Throws one error that names every invalid variable. */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const config = readEnv(shape, env)
-  const problems = [...heartbeatProblems(config), ...networkProblems(config)]
-  if (problems.length > 0) {
-    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
-  }
-  return config
-}
-
-/** Even if one heartbeat fails, the lease is renewed in time. */
-function heartbeatProblems({ HEARTBEAT_MS, LEASE_TTL_MS }: Config): string[] {
-  return HEARTBEAT_MS < LEASE_TTL_MS / 2 ? [] : ['HEARTBEAT_MS: must be less than half of LEASE_TTL_MS']
-}
-
-/**
- * The simulator's addresses come with its own trust anchor: a live worker that accepted them would send real credentials
- * to whatever host they name.
- */
-function networkProblems(config: Config): string[] {
-  const { WHATSAPP_NETWORK, WHATSAPP_SOCKET_URL, WHATSAPP_ROOT_KEY, WHATSAPP_MEDIA_HOST } = config
-  const given = { WHATSAPP_SOCKET_URL, WHATSAPP_ROOT_KEY, WHATSAPP_MEDIA_HOST }
-  if (WHATSAPP_NETWORK === 'live') {
-    const named = Object.entries(given).filter(([, value]) => value !== undefined)
-    return named.map(([name]) => `${name}: only with WHATSAPP_NETWORK=simulator`)
-  }
-  const missing = Object.entries(given).filter(([, value]) => value === undefined)
-  const hosts = [
-    ['WHATSAPP_SOCKET_URL', WHATSAPP_SOCKET_URL],
-    ['WHATSAPP_MEDIA_HOST', WHATSAPP_MEDIA_HOST && `http://${WHATSAPP_MEDIA_HOST}`],
-  ] as const
-  return [
-    ...missing.map(([name]) => `${name}: is required with WHATSAPP_NETWORK=simulator`),
-    ...hosts.flatMap(([name, url]) =>
-      url && !isPrivateHost(new URL(url).hostname) ? [`${name}: must be a loopback or private address`] : [],
-    ),
-  ]
-}
-
-/** Addresses, and names that only a local network resolves (the service name of a container has no dot). */
-function isPrivateHost(host: string): boolean {
-  if (isIP(host.replace(/^\[|\]$/g, ''))) {
-    return /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd])/.test(host)
-  }
-  return !host.includes('.') || host.endsWith('.localhost')
+  return toConfig(readEnvironment(env))
 }

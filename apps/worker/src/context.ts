@@ -23,7 +23,7 @@ import type { Metrics } from './metrics.ts'
 import { type Holds, makeHolds } from './outbox/holds.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
-import { type MasterKeys, readMasterKeys } from './session/master-keys.ts'
+import type { MasterKeys } from './session/master-keys.ts'
 import { chooseNetwork } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 
@@ -73,11 +73,11 @@ export function makeDeviceContext(
   const { config, db, claimsDb, logger, metrics } = given
   return {
     ...given,
-    network: chooseNetwork(config),
-    masterKeys: readMasterKeys(config),
+    network: chooseNetwork(config.whatsApp),
+    masterKeys: config.masterKeys,
     logins: makeLoginQueue(loginsMax),
-    pairings: makeFairSemaphore(config.PAIRINGS_MAX, { shareMax: config.PAIRINGS_PER_ACCOUNT_MAX }),
-    mediaShares: makeMediaShares(config.MEDIA_MEMORY_BYTES),
+    pairings: makeFairSemaphore(config.pairings.max, { shareMax: config.pairings.perAccountMax }),
+    mediaShares: makeMediaShares(config.media.memoryBytes),
     recipientsOf: makeRecipientsCache(),
     caches: {
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),

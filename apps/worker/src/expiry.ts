@@ -18,9 +18,9 @@ export function startExpiry(
   listLeases: () => Lease[],
 ): Running {
   let isClosed = false
-  const ttlMs = config.MESSAGE_TTL_MS
+  const ttlMs = config.outbox.messageTtlMs
   const run = makeSingleFlight(expireAll, (err) => logger.warn({ err }, 'Expiry failed, will retry'))
-  const timer = setInterval(run, config.OUTBOX_POLL_MS * pollsBetween)
+  const timer = setInterval(run, config.outbox.pollMs * pollsBetween)
 
   async function expireAll(): Promise<void> {
     const leases = new Map(listLeases().map((lease) => [lease.shard, lease]))

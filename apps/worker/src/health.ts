@@ -17,19 +17,16 @@ export const partitionWeeksAheadMin = 4
 
 /** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */
 export function startHealth(
-  { METRICS_HOST, METRICS_PORT }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>,
+  address: Config['metrics'],
   metrics: Metrics,
   { readOwnership, checkRedis, countPartitionWeeksAhead }: Readings,
 ): Promise<Running & { port: number }> {
-  return startInternalServer(
-    { host: METRICS_HOST, port: METRICS_PORT },
-    {
-      '/health/live': () => ({ status: 200, body: { ok: true } }),
-      '/health/ready': async () =>
-        describeReadiness(readOwnership(), await checkRedis(), countPartitionWeeksAhead()),
-      '/metrics': () => answerMetrics(metrics.registry),
-    },
-  )
+  return startInternalServer(address, {
+    '/health/live': () => ({ status: 200, body: { ok: true } }),
+    '/health/ready': async () =>
+      describeReadiness(readOwnership(), await checkRedis(), countPartitionWeeksAhead()),
+    '/metrics': () => answerMetrics(metrics.registry),
+  })
 }
 
 function describeReadiness(

@@ -6,9 +6,9 @@ import { downloadLimits, makeWhatsAppFetch } from './session/whatsapp-fetch.ts'
 import { startWorker } from './start.ts'
 
 const config = readConfig(process.env)
-const logger = makeLogger('worker', config.LOG_LEVEL)
+const logger = makeLogger('worker', config.logLevel)
 // Only Baileys downloads with `fetch` in this process.
-globalThis.fetch = makeWhatsAppFetch({ ...downloadLimits, simulatedHost: config.WHATSAPP_MEDIA_HOST })
+globalThis.fetch = makeWhatsAppFetch({ ...downloadLimits, simulatedHost: config.whatsApp.mediaHost })
 const signals = ['SIGTERM', 'SIGINT'] as const
 /** Before the worker has started, it has nothing to finish. */
 const leave = () => process.exit(0)

@@ -16,7 +16,6 @@ import { startHousekeeping } from './housekeeping.ts'
 import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
-import { readMasterKeys } from './session/master-keys.ts'
 import { startShardHost } from './shards/shard-host.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
@@ -29,11 +28,11 @@ const tickMs = 500
  * the installation has another number of shards or belongs to another network.
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
-  warnOfUnauthenticatedTls(config.DATABASE_URL, logger)
+  warnOfUnauthenticatedTls(config.databaseUrl, logger)
   const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
-  const events = openDeviceEvents(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
+  const events = openDeviceEvents(config.redisUrl, { onError: makeOutageLog(logger, 'redis').failed })
 
   async function release(): Promise<void> {
     await Promise.all([events.close(), inspector.close()])
@@ -42,26 +41,22 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 
   try {
     const check = async () => {
-      const { SHARDS: shards, WHATSAPP_NETWORK: network } = config
-      await checkInstallation(databases.ownership, { shards, network })
-      await claimNetwork(databases.ownership.$client, network)
-      await checkMasterKeys(databases.sessions, readMasterKeys(config))
+      await checkInstallation(databases.ownership, config.installation)
+      await claimNetwork(databases.ownership.$client, config.installation.network)
+      await checkMasterKeys(databases.sessions, config.masterKeys)
     }
-    await refuseEvictingRedis(config.REDIS_URL)
+    await refuseEvictingRedis(config.redisUrl)
     await untilAvailable(check, makeOutageLog(logger, 'postgres'))
     // Last, so that no shard is owned when something else cannot start.
-    const health = await startHealth(config, metrics, {
+    const health = await startHealth(config.metrics, metrics, {
       readOwnership: () => owner.state(),
       checkRedis: events.checkRedis,
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
     const owner = startOwner({ config, logger, metrics, databases, events, inspector })
-    const housekeeping = startHousekeeping(databases.housekeeping, logger, {
-      retentionDays: config.RETENTION_DAYS,
-      isDoneHere: config.HOUSEKEEPING,
-    })
+    const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
-    logger.info({ name: config.WORKER_NAME, healthPort: health.port }, 'Worker started')
+    logger.info({ name: config.ownership.name, healthPort: health.port }, 'Worker started')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
@@ -87,11 +82,11 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 type Databases = ReturnType<typeof openDatabases>
 
 /** Separate pools: however busy the sessions are, the lease is renewed and lost shards are noticed. */
-function openDatabases({ DATABASE_URL }: Config) {
+function openDatabases({ databaseUrl }: Config) {
   // One name for all pools: as long as Postgres sees one of their connections, the process is not dead.
   const applicationName = `wagate-worker ${randomUUID().slice(0, 8)}`
   const open = (poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
-    openDatabase(DATABASE_URL, {
+    openDatabase(databaseUrl, {
       poolSize,
       commit,
       applicationName,
@@ -136,12 +131,9 @@ function startOwner({ config, logger, metrics, databases, events, inspector }: O
     host,
     events,
     logger,
-    name: config.WORKER_NAME,
-    shards: config.SHARDS,
-    capacity: config.WORKER_CAPACITY,
-    masterKeyId: context.masterKeys.current.id,
-    leaseTtlMs: config.LEASE_TTL_MS,
-    heartbeatMs: config.HEARTBEAT_MS,
+    ...config.ownership,
+    shards: config.installation.shards,
+    masterKeyId: config.masterKeys.current.id,
     tickMs,
   })
   addGauges(metrics, () => ({ ...ownership.state(), ...host.counts() }))

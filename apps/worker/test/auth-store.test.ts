@@ -10,7 +10,7 @@ function makeStore(written: AuthRows[] = []) {
     async read() {
       throw new Error('What was written is cached')
     },
-    vault: makeVault(readMasterKeys({ MASTER_KEY: randomBytes(32), MASTER_KEYS_OTHER: [] }), 1),
+    vault: makeVault(readMasterKeys(randomBytes(32)), 1),
     cache: makeScopedCache({ sizeMax: 100_000 })(),
     write: async (rows) => void written.push(rows),
   })

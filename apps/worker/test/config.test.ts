@@ -10,14 +10,14 @@ const required = {
 }
 
 test('a worker is named after its host unless it is given a name', () => {
-  expect(readConfig(required).WORKER_NAME).toBe(hostname())
-  expect(readConfig({ ...required, WORKER_NAME: 'w1' }).WORKER_NAME).toBe('w1')
+  expect(readConfig(required).ownership.name).toBe(hostname())
+  expect(readConfig({ ...required, WORKER_NAME: 'w1' }).ownership.name).toBe('w1')
 })
 
 test('refuses a heartbeat interval that leaves no room for one failed heartbeat', () => {
   const beats = { ...required, LEASE_TTL_MS: '6000', HEARTBEAT_MS: '3000' }
   expect(() => readConfig(beats)).toThrow('HEARTBEAT_MS: must be less than half of LEASE_TTL_MS')
-  expect(readConfig({ ...beats, HEARTBEAT_MS: '2999' }).HEARTBEAT_MS).toBe(2999)
+  expect(readConfig({ ...beats, HEARTBEAT_MS: '2999' }).ownership.heartbeatMs).toBe(2999)
 })
 
 test('names every invalid variable in one message, without revealing a secret', () => {
@@ -35,7 +35,7 @@ const simulator = {
 }
 
 test('accepts addresses and a trust anchor of a simulator only when it is configured to use one', () => {
-  expect(readConfig(simulator).WHATSAPP_NETWORK).toBe('simulator')
+  expect(readConfig(simulator).whatsApp.network).toBe('simulator')
   const read = () => readConfig({ ...simulator, WHATSAPP_NETWORK: 'live' })
   for (const name of ['WHATSAPP_SOCKET_URL', 'WHATSAPP_ROOT_KEY', 'WHATSAPP_MEDIA_HOST']) {
     expect(read).toThrow(`${name}: only with WHATSAPP_NETWORK=simulator`)

@@ -63,7 +63,7 @@ function openStore(lease: Partial<Lease>) {
     {
       id,
       lease: { ...owned, isValid: () => true, ...lease },
-      vault: makeVault(readMasterKeys({ MASTER_KEY: randomBytes(32) }), id),
+      vault: makeVault(readMasterKeys(randomBytes(32)), id),
     },
   )
   return auth.make()

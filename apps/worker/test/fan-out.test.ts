@@ -84,7 +84,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
   const nothing = async () => undefined
   const hold = { isPoison: false, end: nothing, unmark: nothing, unmarkSuspect: nothing }
   const context = standIn<DeviceContext>({
-    config: { SEND_ACK_TIMEOUT_MS: 60_000 },
+    config: { outbox: { ackTimeoutMs: 60_000 } },
     logger: makeLogger('test', 'silent'),
     metrics: makeMetrics(),
     holds: { take: async () => hold },

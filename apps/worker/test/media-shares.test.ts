@@ -22,7 +22,7 @@ const config = readConfig({
   ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
   MEDIA_MEMORY_BYTES: String(200 * mebibyte),
 })
-const db = openDatabase(config.DATABASE_URL, {
+const db = openDatabase(config.databaseUrl, {
   poolSize: 1,
   applicationName: 'test',
   statementTimeoutMs: 1000,
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 /** The shares of a worker, seen by a device of each account. */
 function makeSources() {
-  const mediaShares = makeMediaShares(config.MEDIA_MEMORY_BYTES)
+  const mediaShares = makeMediaShares(config.media.memoryBytes)
   return (accountId: number): MediaSource => ({
     config,
     db,

@@ -60,7 +60,7 @@ beforeAll(async () => {
   source = {
     config,
     db: openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }),
-    mediaShares: makeMediaShares(config.MEDIA_MEMORY_BYTES),
+    mediaShares: makeMediaShares(config.media.memoryBytes),
     inspector,
     device: { id: 1, accountId: 1 },
   }

@@ -11,8 +11,7 @@ import { readMasterKeys } from '../src/session/master-keys.ts'
 import { authContext, makeVault, uploadContext } from '../src/session/vault.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
-const keysOf = (current: Buffer, ...others: Buffer[]) =>
-  readMasterKeys({ MASTER_KEY: current, MASTER_KEYS_OTHER: others })
+const keysOf = (current: Buffer, ...others: Buffer[]) => readMasterKeys(current, others)
 const before = keysOf(first)
 const during = keysOf(second, first)
 const after = keysOf(second)

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { makeVault } from '../src/session/vault.ts'
 
-const keysOf = (key: Buffer, ...others: Buffer[]) =>
-  readMasterKeys({ MASTER_KEY: key, MASTER_KEYS_OTHER: others })
+const keysOf = (key: Buffer, ...others: Buffer[]) => readMasterKeys(key, others)
 const key = randomBytes(32)
 const masterKey = keysOf(key)
 const secret = Buffer.from('a session record')

@@ -9,13 +9,12 @@ export type Pacing = {
 
 /** null where the next default counts. */
 export type GivenPacing = { [Setting in keyof Pacing]: number | null }
-type Defaults = { SEND_RATE_PER_MINUTE: number; SEND_BURST: number; SEND_DAILY_CAP: number }
 
-/** The given settings (of a device within those of its account), else those of the environment. */
-export function pacingOf(given: GivenPacing, defaults: Defaults): Pacing {
+/** The given settings (of a device within those of its account), else the defaults. */
+export function pacingOf(given: GivenPacing, defaults: Pacing): Pacing {
   return {
-    ratePerMinute: given.ratePerMinute ?? defaults.SEND_RATE_PER_MINUTE,
-    burst: given.burst ?? defaults.SEND_BURST,
-    dailyCap: given.dailyCap ?? defaults.SEND_DAILY_CAP,
+    ratePerMinute: given.ratePerMinute ?? defaults.ratePerMinute,
+    burst: given.burst ?? defaults.burst,
+    dailyCap: given.dailyCap ?? defaults.dailyCap,
   }
 }

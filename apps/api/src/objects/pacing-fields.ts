@@ -1,4 +1,4 @@
-import type { GivenPacing, Pacing } from '@wagate/shared/pacing'
+import { type GivenPacing, type Pacing, pacingOf } from '@wagate/shared/pacing'
 import { z } from 'zod'
 import { orDefault } from '../parameters/parameter-types.ts'
 
@@ -23,9 +23,6 @@ export const pacingFields = {
 }
 
 export function toPacingFields(settings: GivenPacing, defaults: Pacing) {
-  return {
-    rate_per_minute: settings.ratePerMinute ?? defaults.ratePerMinute,
-    burst: settings.burst ?? defaults.burst,
-    daily_cap: settings.dailyCap ?? defaults.dailyCap,
-  }
+  const { ratePerMinute, burst, dailyCap } = pacingOf(settings, defaults)
+  return { rate_per_minute: ratePerMinute, burst, daily_cap: dailyCap }
 }

@@ -27,9 +27,9 @@ export function makeDevicePacing(
   })
 
   return {
-    isApplied: (state) => isDeepStrictEqual(applied, pacingOf(state, config)),
+    isApplied: (state) => isDeepStrictEqual(applied, pacingOf(state, config.pacing)),
     async apply(state) {
-      const pacing = pacingOf(state, config)
+      const pacing = pacingOf(state, config.pacing)
       if (pacer) pacer.set(pacing)
       // Also without a cap: if one is set while messages are in flight, they must be counted.
       else pacer = makePacer(pacing, await findSentToday(db, deviceId))

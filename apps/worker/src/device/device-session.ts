@@ -51,7 +51,7 @@ export function openDeviceSession(
       deviceId: state.id,
       auth,
       retryCounts,
-      keepAliveMs: context.config.KEEPALIVE_MS,
+      keepAliveMs: context.config.whatsApp.keepAliveMs,
       mayLogIn: lease.isValid,
       getMessage: async ({ id, remoteJid }) =>
         findContentToResend(context.db, vault, state, id, await addressesOf(remoteJid ?? '')),

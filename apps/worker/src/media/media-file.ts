@@ -60,24 +60,15 @@ async function fetchToFile(
   room: MediaRoom,
 ): Promise<undefined> {
   const limits = {
-    bytesMax: bytesMaxOf(config, type),
+    bytesMax: config.media.bytesMax[type],
     deadlineMs: fetchDeadlineMs,
-    isForbidden: config.ALLOW_PRIVATE_MEDIA_HOSTS ? () => false : isForbiddenAddress,
+    isForbidden: config.media.allowsPrivateHosts ? () => false : isForbiddenAddress,
     room,
   }
   await mediaShares.slowHosts.visit(device.id, url ?? '', async () => {
     const release = await mediaShares.fetches.acquire(String(device.accountId), 1)
     await fetchMedia(url ?? '', path, limits).finally(release)
   })
-}
-
-function bytesMaxOf(config: Config, type: MediaType): number {
-  return {
-    image: config.MEDIA_IMAGE_BYTES_MAX,
-    audio: config.MEDIA_AUDIO_BYTES_MAX,
-    video: config.MEDIA_VIDEO_BYTES_MAX,
-    document: config.MEDIA_DOCUMENT_BYTES_MAX,
-  }[type]
 }
 
 async function copyBlob(db: Database, messageId: string, path: string, room: MediaRoom): Promise<string> {

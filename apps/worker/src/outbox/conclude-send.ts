@@ -41,7 +41,7 @@ async function noteSetback(
  * Messages that were read ahead may be for new contacts: those stay in the database until the restriction is over.
  */
 function startRestriction({ acknowledged, context, facts, restriction, waiting, work }: OutboxScope): void {
-  restriction.start(context.config.RESTRICTION_PAUSE_MS)
+  restriction.start(context.config.outbox.restrictionPauseMs)
   for (const message of waiting.list()) {
     const recipient = facts.recipientOf(message)
     const isHandled = acknowledged.has(message) || (recipient && work.kindFor(recipient))

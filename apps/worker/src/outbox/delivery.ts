@@ -31,7 +31,7 @@ export function makeDelivery(
   async function relay(message: WaitingMessage, recipient: string, hold: Hold): Promise<AckResult> {
     const content = await contentOf(device.vault, message)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
-    const answer = inFlight.track({ waId: message.waId, recipient }, context.config.SEND_ACK_TIMEOUT_MS)
+    const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
       await checkReach(message, recipient, await watchFanOut(send))

@@ -38,7 +38,7 @@ export function makeRefusalHandler(
     }
     if (restrictionCodes.includes(code)) {
       // Sending on to new contacts would make the restriction worse.
-      const pauseMs = context.config.RESTRICTION_PAUSE_MS
+      const pauseMs = context.config.outbox.restrictionPauseMs
       await untilStored(() => setRestricted(context.db, lease, id, pauseMs), lease, context.logger)
       await fail(message, 'sender_restricted')
       return { kind: 'restricted' }

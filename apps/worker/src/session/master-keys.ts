@@ -11,12 +11,9 @@ export type MasterKeys = {
 /** `id` reveals nothing about the key: it may be shown, and is part of every encrypted value. */
 export type MasterKey = { id: string; bytes: Buffer }
 
-export function readMasterKeys(config: {
-  MASTER_KEY: Buffer
-  MASTER_KEYS_OTHER?: Buffer[] | undefined
-}): MasterKeys {
-  const current = { id: idOf(config.MASTER_KEY), bytes: config.MASTER_KEY }
-  const others = (config.MASTER_KEYS_OTHER ?? []).map((bytes) => ({ id: idOf(bytes), bytes }))
+export function readMasterKeys(currentBytes: Buffer, otherBytes: Buffer[] = []): MasterKeys {
+  const current = { id: idOf(currentBytes), bytes: currentBytes }
+  const others = otherBytes.map((bytes) => ({ id: idOf(bytes), bytes }))
   return { current, all: new Map([...others, current].map((key) => [key.id, key])) }
 }
 

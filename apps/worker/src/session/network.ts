@@ -10,22 +10,27 @@ import { isWhatsAppUrl } from './whatsapp-fetch.ts'
  * Which WhatsApp network this process speaks to, as socket options. For the simulator it also replaces
  * the trust anchor of the handshake (the verification stays on), so a process is either live or simulated.
  */
-export function chooseNetwork(config: Config): Partial<UserFacingSocketConfig> {
-  const version = config.WHATSAPP_VERSION?.split('.').map(Number)
-  const [major, minor, patch] = version ?? []
+export function chooseNetwork({
+  mediaHost,
+  network,
+  rootKey,
+  socketUrl,
+  version,
+}: Config['whatsApp']): Partial<UserFacingSocketConfig> {
+  const [major, minor, patch] = version?.split('.').map(Number) ?? []
   const common: Partial<UserFacingSocketConfig> =
     major !== undefined && minor !== undefined && patch !== undefined
       ? { version: [major, minor, patch] }
       : {}
-  if (config.WHATSAPP_NETWORK === 'live') return { ...common, fetchAgent: uploadAgent }
+  if (network === 'live') return { ...common, fetchAgent: uploadAgent }
 
-  if (config.WHATSAPP_ROOT_KEY) WA_CERT_DETAILS.PUBLIC_KEY = config.WHATSAPP_ROOT_KEY
+  if (rootKey) WA_CERT_DETAILS.PUBLIC_KEY = rootKey
   return {
     ...common,
-    ...(config.WHATSAPP_SOCKET_URL && { waWebSocketUrl: config.WHATSAPP_SOCKET_URL }),
-    ...(config.WHATSAPP_MEDIA_HOST && {
-      fetchAgent: plainAgent(config.WHATSAPP_MEDIA_HOST),
-      customUploadHosts: [{ hostname: config.WHATSAPP_MEDIA_HOST, maxContentLengthBytes: 2 ** 31 }],
+    ...(socketUrl && { waWebSocketUrl: socketUrl }),
+    ...(mediaHost && {
+      fetchAgent: plainAgent(mediaHost),
+      customUploadHosts: [{ hostname: mediaHost, maxContentLengthBytes: 2 ** 31 }],
     }),
   }
 }

@@ -28,7 +28,7 @@ export function makeConsumerStarts({ context, hosted, onDropped }: ConsumerStart
   const { config, logger, logins } = context
   // Without Redis, work is found by polling.
   const onError = makeOutageLog(logger, 'command queues').failed
-  const connection = openConsumerConnection(config.REDIS_URL, onError)
+  const connection = openConsumerConnection(config.redisUrl, onError)
   const waiting: HostedShard[] = []
   const startWaiting = makeSingleFlight(async () => {
     while (waiting.length > 0 && hosted.size > 0) {

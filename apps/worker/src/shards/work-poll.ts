@@ -21,7 +21,7 @@ export type WorkPoll = Running & {
 export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number, HostedShard>): WorkPoll {
   const { config, db, logger } = context
   const poll = makeSingleFlight(pollOnce, (error) => logger.warn({ err: error }, 'Polling for work failed'))
-  const timer = setInterval(poll, config.OUTBOX_POLL_MS)
+  const timer = setInterval(poll, config.outbox.pollMs)
   let waitingDevices = 0
 
   async function pollOnce(): Promise<void> {

@@ -1,0 +1,53 @@
+import type { Environment } from './environment.ts'
+import { readMasterKeys } from './session/master-keys.ts'
+
+/** The settings of a worker, grouped by what they configure. Their meaning is documented in packages/shared/src/settings.ts. */
+export function toConfig(env: Environment) {
+  return {
+    logLevel: env.LOG_LEVEL,
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    masterKeys: readMasterKeys(env.MASTER_KEY, env.MASTER_KEYS_OTHER),
+    /** What every process of one installation must agree on. */
+    installation: { shards: env.SHARDS, network: env.WHATSAPP_NETWORK },
+    metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },
+    ownership: {
+      name: env.WORKER_NAME,
+      capacity: env.WORKER_CAPACITY,
+      leaseTtlMs: env.LEASE_TTL_MS,
+      heartbeatMs: env.HEARTBEAT_MS,
+    },
+    whatsApp: {
+      network: env.WHATSAPP_NETWORK,
+      socketUrl: env.WHATSAPP_SOCKET_URL,
+      rootKey: env.WHATSAPP_ROOT_KEY,
+      mediaHost: env.WHATSAPP_MEDIA_HOST,
+      version: env.WHATSAPP_VERSION,
+      keepAliveMs: env.KEEPALIVE_MS,
+    },
+    pairings: { max: env.PAIRINGS_MAX, perAccountMax: env.PAIRINGS_PER_ACCOUNT_MAX },
+    outbox: {
+      pollMs: env.OUTBOX_POLL_MS,
+      ackTimeoutMs: env.SEND_ACK_TIMEOUT_MS,
+      messageTtlMs: env.MESSAGE_TTL_MS,
+      restrictionPauseMs: env.RESTRICTION_PAUSE_MS,
+    },
+    /** Defaults for accounts and devices without their own settings. */
+    pacing: {
+      ratePerMinute: env.SEND_RATE_PER_MINUTE,
+      burst: env.SEND_BURST,
+      dailyCap: env.SEND_DAILY_CAP,
+    },
+    media: {
+      bytesMax: {
+        image: env.MEDIA_IMAGE_BYTES_MAX,
+        audio: env.MEDIA_AUDIO_BYTES_MAX,
+        video: env.MEDIA_VIDEO_BYTES_MAX,
+        document: env.MEDIA_DOCUMENT_BYTES_MAX,
+      },
+      memoryBytes: env.MEDIA_MEMORY_BYTES,
+      allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
+    },
+    housekeeping: { retentionDays: env.RETENTION_DAYS, isDoneHere: env.HOUSEKEEPING },
+  }
+}

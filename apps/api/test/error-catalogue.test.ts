@@ -16,8 +16,8 @@ function readTests(folders: string[]): string {
 
 test.each([
   ['code of a request', requestErrorGuide, ['apps/api/test']],
-  ['code of a message', messageErrorGuide, ['devnet/test', 'apps/worker/test']],
-  ['status reason', statusReasonGuide, ['devnet/test', 'apps/worker/test']],
+  ['code of a message', messageErrorGuide, ['system-tests', 'apps/worker/test', 'packages/db/test']],
+  ['status reason', statusReasonGuide, ['system-tests', 'apps/worker/test']],
 ])('every documented %s is expected by a test, so it can occur', (_, guide, folders) => {
   const tests = readTests(folders)
   expect(Object.keys(guide).filter((code) => !tests.includes(`'${code}'`))).toEqual([])

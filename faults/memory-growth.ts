@@ -1,37 +1,51 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { median } from '@wagate/test-kit/statistics'
+import { until } from '@wagate/test-kit/until'
 import { heldBytes } from './measures.ts'
 import type { World } from './world.ts'
 
-/** So many that the middle one knows nothing of what had piled up behind the last fault. */
-const looks = 9
-const lookEveryMs = 2000
+/** Enough for the median to be free of what had piled up behind the last fault. */
+const samplesMax = 9
+const sampleEveryMs = 2000
+const reconnectMs = 60_000
 
 /**
- * By how many bytes the API and all workers grow while the work goes on. Without garbage, of which Node lets more or less
- * lie, and with everything in its place before and after: a worker also holds what belongs to the shards of
- * one that is away, and the commands of each connection that waits for Redis.
+ * By how many bytes the API and all workers grow during the work. Garbage is collected before each sample, and every
+ * sender is with its usual worker: a worker also holds the state of shards that it took over, and the commands of
+ * connections that wait for Redis.
  */
 export async function growthWhile(
   world: World,
   work: () => Promise<void>,
 ): Promise<{ apiBytes: number; workersBytes: number }> {
-  const before = await look(world)
+  const before = await sampleMemory(world)
   await work()
-  const after = await look(world)
+  const after = await sampleMemory(world)
   const [apiBytes = Number.NaN, ...workers] = after.map(
     (bytes, index) => bytes - (before[index] ?? Number.NaN),
   )
   return { apiBytes, workersBytes: workers.reduce((total, bytes) => total + bytes, 0) }
 }
 
-async function look(world: World): Promise<number[]> {
+async function sampleMemory(world: World): Promise<number[]> {
   const names = ['api', ...world.workers]
   await world.untilPlaced()
+  await renewConnections(world)
   const held: number[][] = []
-  for (let count = 0; count < looks; count++) {
-    await delay(lookEveryMs)
+  for (let count = 0; count < samplesMax; count++) {
+    await delay(sampleEveryMs)
     held.push(await heldBytes(world, names))
   }
   return names.map((_, index) => median(held.map((bytes) => bytes[index] ?? Number.NaN)))
+}
+
+/** Baileys keeps the last 512 messages of a connection for five minutes, so only new connections can be compared. */
+async function renewConnections(world: World): Promise<void> {
+  const droppedAtMs = Date.now()
+  await world.fault({ kind: 'drop' })
+  await until('every sender has logged in again', { withinMs: reconnectMs, everyMs: 200 }, async () => {
+    const logins = await world.loginsSince(droppedAtMs)
+    const haveLoggedIn = world.senders.every((sender) => logins.has(sender))
+    return haveLoggedIn && (await world.phones.countConnected()) >= world.senders.length
+  })
 }

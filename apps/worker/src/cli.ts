@@ -50,7 +50,7 @@ async function run(args: string[]): Promise<number> {
   const network = WHATSAPP_NETWORK.safeParse(value)
   if (!values.help) {
     if (positionals.join(' ') === 'keys rotate') return rotateKeys()
-    if (positionals.join(' ') === 'housekeeping') return keepHouse()
+    if (positionals.join(' ') === 'housekeeping') return runHousekeeping()
     if (subject === 'shards' && verb === 'set' && value && shards.success) return changeShards(shards.data)
     if (subject === 'network' && verb === 'set' && value && network.success)
       return changeNetwork(network.data)
@@ -92,7 +92,7 @@ async function changeNetwork(network: WhatsAppNetwork): Promise<number> {
   })
 }
 
-async function keepHouse(): Promise<number> {
+async function runHousekeeping(): Promise<number> {
   const config = readEnv({ DATABASE_URL, LOG_LEVEL, RETENTION_DAYS }, process.env)
   return withDatabase(config.DATABASE_URL, async (db) => {
     const logger = makeLogger('housekeeping', config.LOG_LEVEL)

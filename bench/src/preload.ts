@@ -10,7 +10,7 @@ import type { Row } from './table.ts'
 const run = promisify(execFile)
 const program = fileURLToPath(new URL('./preload-cost.mjs', import.meta.url))
 const repository = fileURLToPath(new URL('../..', import.meta.url))
-const multiplexer = new URL('@wagate/worker/preload/async-context', import.meta.url).href
+const multiplexer = import.meta.resolve('@wagate/worker/preload/async-context')
 const instanceCounts = [0, 50, 200, 500]
 
 /** The cost of an await with many sockets in one process, with and without the preload of the worker. */

@@ -14,7 +14,7 @@ export type BareLoop = {
 }
 
 const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
-const preload = new URL('@wagate/worker/preload', import.meta.url).href
+const preload = import.meta.resolve('@wagate/worker/preload')
 const coolDownMs = 500
 const limitMs = 180_000
 

@@ -28,7 +28,7 @@ const sizes: Record<'full' | 'short', Size> = {
   full: { workers: 500, shards: 4096, devices: 100_000, messages: 2_000_000, weeks: 52 },
   short: { workers: 50, shards: 256, devices: 10_000, messages: 100_000, weeks: 52 },
 }
-const patience = { leaseTtlMs: 6000, silentMs: 1500 }
+const timeouts = { leaseTtlMs: 6000, silentMs: 1500 }
 const measureMs = { full: 2000, short: 700 }
 
 /** The cost in Postgres of each statement that workers repeat, in an installation of the largest size. */
@@ -71,9 +71,9 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
   return {
     'heartbeat: renewWorker': () => renewWorker(db, id, 3_600_000),
     'tick: listShardsOwnedBy': () => listShardsOwnedBy(db, id),
-    'tick: markGoneWorkersDead': () => markGoneWorkersDead(db, { id, ...patience, silentMs: 3_600_000 }),
+    'tick: markGoneWorkersDead': () => markGoneWorkersDead(db, { id, ...timeouts, silentMs: 3_600_000 }),
     'tick: freeShardsOfDeadWorkers': () => freeShardsOfDeadWorkers(db),
-    'tick: listLiveWorkers': () => listLiveWorkers(db, patience),
+    'tick: listLiveWorkers': () => listLiveWorkers(db, timeouts),
     'tick: listUnownedShards': () => listUnownedShards(db),
     'move: countLinkedDevicesByOwner': () => countLinkedDevicesByOwner(db),
     'expiry: listDevicesWithExpired': () => listDevicesWithExpired(db, shards, 259_200_000),

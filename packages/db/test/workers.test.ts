@@ -15,7 +15,7 @@ import {
 } from '../src/queries/workers.ts'
 
 const leaseTtlMs = 6000
-const patience = { leaseTtlMs, silentMs: leaseTtlMs / 2 }
+const timeouts = { leaseTtlMs, silentMs: leaseTtlMs / 2 }
 let server: TestDatabase
 let db: Database
 let sql: Database['$client']
@@ -69,7 +69,7 @@ test('marks workers past their lease dead, draining ones as well', async () => {
   await markWorkerDraining(db, draining)
   await lapse(lapsed)
   await lapse(draining)
-  const dead = await markGoneWorkersDead(db, { id: reaper, ...patience })
+  const dead = await markGoneWorkersDead(db, { id: reaper, ...timeouts })
   expect(dead.map(({ id }) => id).sort()).toEqual([lapsed, draining].sort())
   expect((await states()).get(living)).toBe('live')
 })
@@ -78,9 +78,9 @@ test('marks no worker dead before it has renewed its own lease for one full TTL'
   const reaper = await register('reaper')
   const lapsed = await register('a')
   await lapse(lapsed)
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toEqual([])
   await sql`UPDATE workers SET renewed_since = now() - interval '6001 ms' WHERE id = ${reaper}`
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toHaveLength(1)
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toHaveLength(1)
 })
 
 test('a worker with a gap in its renewals marks no others dead', async () => {
@@ -88,9 +88,9 @@ test('a worker with a gap in its renewals marks no others dead', async () => {
   const lapsed = await register('a')
   await lapse(lapsed)
   await lapse(reaper)
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toEqual([])
   expect(await renewWorker(db, reaper, leaseTtlMs)).toBe(true)
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toEqual([])
 })
 
 test('a worker that renews in time may mark others dead', async () => {
@@ -98,7 +98,7 @@ test('a worker that renews in time may mark others dead', async () => {
   const lapsed = await register('a')
   await lapse(lapsed)
   await renewWorker(db, reaper, leaseTtlMs)
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toHaveLength(1)
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toHaveLength(1)
 })
 
 test('a silent worker whose connection has ended is dead before the end of its lease', async () => {
@@ -114,7 +114,7 @@ test('a silent worker whose connection has ended is dead before the end of its l
 test('a worker whose connections have ended has the time of one heartbeat to connect again', async () => {
   const reaper = await registerLongAgo('reaper')
   await registerOverEndedConnection('a')
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toEqual([])
 })
 
 test('a silent worker with another open connection is not dead', async () => {
@@ -144,10 +144,10 @@ test('after the clock of Postgres was set back, a worker that died before is dea
   await sql`
     UPDATE workers SET renewed_at = now() + interval '60 s', lease_until = now() + interval '60.1 s'
     WHERE id IN (${died}, ${living})`
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toEqual([])
   await renewWorker(db, living, leaseTtlMs)
   await sql`SELECT pg_sleep(0.15)`
-  expect(await markGoneWorkersDead(db, { id: reaper, ...patience })).toEqual([
+  expect(await markGoneWorkersDead(db, { id: reaper, ...timeouts })).toEqual([
     { id: died, name: 'a', isPastLease: true },
   ])
   expect((await states()).get(living)).toBe('live')
@@ -165,9 +165,9 @@ test('after the clock of Postgres was set back, a worker marks others dead again
 test('after the clock of Postgres was set forward, workers can renew before any is marked dead', async () => {
   const [first, second] = [await registerLongAgo('a'), await registerLongAgo('b')]
   await sql`UPDATE workers SET renewed_at = now() - interval '60 s', lease_until = now() - interval '54 s'`
-  expect(await markGoneWorkersDead(db, { id: first, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: first, ...timeouts })).toEqual([])
   await renewWorker(db, first, leaseTtlMs)
-  expect(await markGoneWorkersDead(db, { id: first, ...patience })).toEqual([])
+  expect(await markGoneWorkersDead(db, { id: first, ...timeouts })).toEqual([])
   expect(await renewWorker(db, second, leaseTtlMs)).toBe(true)
 })
 
@@ -175,7 +175,7 @@ test('lists live workers in the order of their start, with the number of their s
   const [first, second, draining] = [await register('b'), await register('a'), await register('c')]
   await claimShards(db, second, [1, 2, 3])
   await markWorkerDraining(db, draining)
-  expect(await listLiveWorkers(db, patience)).toEqual([
+  expect(await listLiveWorkers(db, timeouts)).toEqual([
     { id: first, capacity: 500, owned: 0, deathInMs: expect.any(Number) },
     { id: second, capacity: 500, owned: 3, deathInMs: expect.any(Number) },
   ])
@@ -183,7 +183,7 @@ test('lists live workers in the order of their start, with the number of their s
 
 test('tells when a silent worker can be marked dead', async () => {
   const id = await register('a')
-  const deathInMs = async () => (await listLiveWorkers(db, patience))[0]?.deathInMs
+  const deathInMs = async () => (await listLiveWorkers(db, timeouts))[0]?.deathInMs
   const silent = (ms: number) =>
     sql`UPDATE workers SET renewed_at = now() - ${ms} * interval '1 ms' WHERE id = ${id}`
   expect(await deathInMs()).toBeLessThanOrEqual(leaseTtlMs / 2)

@@ -12,7 +12,7 @@ import { chooseWave, waveSize } from './waves.ts'
 export type HandOverOptions = {
   db: Database
   owned: OwnedShards
-  patience: WorkerTimeouts
+  timeouts: WorkerTimeouts
   publishShardsChanged: () => Promise<void>
   attempt: Attempt
 }
@@ -48,10 +48,10 @@ export async function handOver({ workerId }: Registration, options: HandOverOpti
 }
 
 /** 0 when Postgres does not answer. */
-async function countOthers(workerId: string, { db, patience, attempt }: HandOverOptions): Promise<number> {
+async function countOthers(workerId: string, { db, timeouts, attempt }: HandOverOptions): Promise<number> {
   let others = 0
   const count = async () => {
-    others = (await listLiveWorkers(db, patience)).filter(({ id }) => id !== workerId).length
+    others = (await listLiveWorkers(db, timeouts)).filter(({ id }) => id !== workerId).length
   }
   await attempt('count-workers', count())
   return others

@@ -57,10 +57,10 @@ export type Ownership = Running & {
 export function startOwnership(options: OwnershipOptions): Ownership {
   const { db, heartbeatDb, events, logger, leaseTtlMs, heartbeatMs, tickMs } = options
   const { publishShardsChanged } = events
-  const patience = { leaseTtlMs, silentMs: heartbeatMs * silentHeartbeats }
+  const timeouts = { leaseTtlMs, silentMs: heartbeatMs * silentHeartbeats }
   const owned = makeOwnedShards(options.host, logger)
   const membership = makeMembership({ ...options, db: heartbeatDb })
-  const placement = makePlacement({ ...options, patience, owned, publishShardsChanged })
+  const placement = makePlacement({ ...options, timeouts, owned, publishShardsChanged })
   const attempt = makeAttempt(logger)
   const outage = makeOutageLog(logger, 'ownership')
 
@@ -73,7 +73,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
       // On one connection they are sent together and carried out in this order.
       const [, , polled] = await Promise.all([
         reconcile(db, registration.workerId, owned),
-        reap(db, logger, { id: registration.workerId, ...patience }),
+        reap(db, logger, { id: registration.workerId, ...timeouts }),
         placement.poll(),
       ])
       const next = await placement.apply(registration, polled)
@@ -89,7 +89,7 @@ export function startOwnership(options: OwnershipOptions): Ownership {
     await within(stepMsMax, ticker.close())
     owned.refuseMore()
     const registration = membership.current()
-    if (registration) await handOver(registration, { db, owned, patience, publishShardsChanged, attempt })
+    if (registration) await handOver(registration, { db, owned, timeouts, publishShardsChanged, attempt })
     await within(stepMsMax, heartbeat.close())
     if (registration) await attempt('unregister', unregisterWorker(db, registration.workerId))
   }

@@ -20,7 +20,7 @@ export type PlacementOptions = {
   owned: OwnedShards
   shards: number
   capacity: number
-  patience: WorkerTimeouts
+  timeouts: WorkerTimeouts
   tickMs: number
   publishShardsChanged: () => Promise<void>
 }
@@ -39,7 +39,7 @@ export type Placement = {
 
 /** Brings the shards of this worker to its share, by the plans of `planTick`. */
 export function makePlacement(options: PlacementOptions): Placement {
-  const { db, logger, owned, shards, capacity, patience, tickMs, publishShardsChanged } = options
+  const { db, logger, owned, shards, capacity, timeouts, tickMs, publishShardsChanged } = options
   const warn = makePlacementWarnings({ logger, capacity })
   let memory = emptyMemory
   let unplaced = 0
@@ -98,7 +98,7 @@ export function makePlacement(options: PlacementOptions): Placement {
     },
 
     async poll() {
-      const [workers, unowned] = await Promise.all([listLiveWorkers(db, patience), listUnownedShards(db)])
+      const [workers, unowned] = await Promise.all([listLiveWorkers(db, timeouts), listUnownedShards(db)])
       return { workers, unowned }
     },
 

@@ -64,7 +64,7 @@ function stop(): void {
     return
   }
   stoppingSince = performance.now()
-  console.error('\nStopping. Ctrl-C again does not wait for what is being sent.')
+  console.error('\nStopping. Press Ctrl-C again to stop without waiting for messages in flight.')
   stopping.abort(new Error('stopped'))
   void devnet?.close().then(leave)
 }

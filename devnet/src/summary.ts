@@ -37,7 +37,7 @@ function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet): string 
 }
 
 function keyNote({ adminKey, dataFolder }: Devnet, isKeyAccepted: boolean): string {
-  if (adminKey.isNew) return `The key of the first ADMIN is new: ${adminKey.apiKey}`
+  if (adminKey.isNew) return `Created the first ADMIN. API key: ${adminKey.apiKey}`
   if (isKeyAccepted) return `The key of the first ADMIN is in ${shown(adminKeyFile(dataFolder))}.`
   return (
     `This database has an ADMIN, but ${shown(adminKeyFile(dataFolder))} does not hold a key of one. Make another:\n` +

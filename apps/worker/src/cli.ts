@@ -16,20 +16,20 @@ const usage = `Usage: wagate keys rotate
        wagate housekeeping
 
 keys rotate
-Encrypts with MASTER_KEY what one of MASTER_KEYS_OTHER has encrypted, in the database of DATABASE_URL, while workers run.
-It may be interrupted and repeated. See docs/security.md for the steps around it.
+Re-encrypts with MASTER_KEY the values that one of MASTER_KEYS_OTHER has encrypted, in the database of DATABASE_URL, while
+workers run. You can interrupt and repeat it. See docs/security.md for the steps around it.
 
 shards set
-Gives the installation in the database of DATABASE_URL another number of shards, 4096 at most. Stop all workers and API
-processes before, and start them with the new SHARDS.
+Changes the number of shards of the installation in the database of DATABASE_URL, 4096 at most. Stop all worker and API
+processes first, then restart them with the new SHARDS.
 
 network set
-Writes down which WhatsApp network the senders in the database of DATABASE_URL are linked on. Links of another network end
-when a worker starts, so use it only when you know that the network is the right one.
+Records which WhatsApp network the senders in the database of DATABASE_URL are linked on. Workers end the links of another
+network when they start, so use it only when you are sure about the network.
 
 housekeeping
-Makes and drops partitions and deletes what has expired, until it is stopped. For workers with HOUSEKEEPING=false, whose
-role of the database does not own the tables.`
+Creates and drops partitions and deletes expired rows until it is stopped. For installations whose workers run with
+HOUSEKEEPING=false because their database role does not own the tables.`
 
 const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
 const { LOG_LEVEL, RETENTION_DAYS } = settings

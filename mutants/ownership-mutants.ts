@@ -7,7 +7,7 @@ const ofModel = {
     'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
 }
 
-/** Who may act for a sender. */
+/** Leases, fences and links: what lets a worker act for a sender. */
 export const ownershipMutants: Mutant[] = [
   {
     name: 'fence removed',

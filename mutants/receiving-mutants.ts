@@ -18,7 +18,7 @@ const ofModel = {
     'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
 }
 
-/** What WhatsApp says: receipts and received messages. */
+/** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
     name: 'every second receipt dropped',

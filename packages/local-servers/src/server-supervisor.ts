@@ -26,9 +26,9 @@ export type ServerSupervisor = {
 
 export type SupervisorEvents = {
   onProgress?(text: string): void
-  /** A server ended although nobody closed the supervisor. */
+  /** A server ended before the supervisor was closed. */
   onServerEnded?(server: ServerName): void
-  /** The supervisor itself ended although nobody closed it. */
+  /** The supervisor process ended before it was closed. */
   onSupervisorEnded?(): void
 }
 

@@ -35,7 +35,7 @@ export async function requestQr(
     })
     if (isCurrent(retained)) return retained
     if (!isRefused) return undefined
-    // Otherwise the pairing would take the next free slot and show its code to nobody.
+    // Otherwise the pairing would take the next free slot although no caller waits for its code.
     await withdrawPairing(db, accountId, deviceId)
     throw tooManyPairings()
   }

@@ -15,7 +15,7 @@ export type Plan = {
   release: number[]
   /** When other workers claim first: poll again at once, for the shards they left. */
   retriesLostClaims: boolean
-  /** Shards that nobody claimed although they had the time to, so no worker has room for them. */
+  /** Shards that stayed unclaimed for so long that no worker can have room for them. */
   unplaced: number
   nextPollMs: number
   /** Not sooner than this, even when other workers report a change. */

@@ -20,6 +20,7 @@ const waited: State = { ...waiting, untilMs: nowMs }
 const refused: State = { kind: 'refused', reason: 'logged_out', ...before }
 const pairing: State = { kind: 'pairing', connection: { rev: 5 }, ...before }
 const pairingOlder: State = { ...pairing, connection: { rev: 4 } }
+const scannedCode: State = { ...pairing, isCompletingLink: true }
 const loggingIn: State = { kind: 'logging-in', connection: { rev: 5 }, ...before }
 const open: State = { kind: 'open', connection: { rev: 5 } }
 const online: State = { ...open, kind: 'online', outbox: null }
@@ -29,13 +30,13 @@ const plan = (facts: typeof linked | undefined, state: State, isPaced = true) =>
 
 describe('the next step of a device', () => {
   test.each([
-    ['that is linked', linked, { idle, waited, waitingForOlder }, 'log-in'],
+    ['that is linked', linked, { idle, waited, waitingForOlder, pairing, pairingOlder }, 'log-in'],
     ['that is linked', linked, { waiting }, 'wait'],
-    ['that is linked', linked, { loggingIn, online, pairing, pairingOlder }, 'none'],
+    ['that is linked', linked, { loggingIn, online, scannedCode }, 'none'],
     ['that is linked', linked, { open }, 'go-online'],
-    ['that is to be logged out', leaving, { idle, waited, waitingForOlder }, 'log-in'],
+    ['that is to be logged out', leaving, { idle, waited, waitingForOlder, pairing, pairingOlder }, 'log-in'],
     ['that is to be logged out', leaving, { waiting }, 'wait'],
-    ['that is to be logged out', leaving, { loggingIn, pairing, pairingOlder }, 'none'],
+    ['that is to be logged out', leaving, { loggingIn, scannedCode }, 'none'],
     ['that is to be logged out', leaving, { open, online }, 'log-out'],
     ['that is to be paired', wanted, { idle, waited, waitingForOlder, pairingOlder }, 'show-qr'],
     ['that is to be paired', wanted, { loggingIn, open, online }, 'show-qr'],
@@ -124,7 +125,9 @@ class Model {
         this.state = idle
         break
       case 'log-in':
-        expect(connectionOf(this.state), 'there is no other connection').toBeUndefined()
+        if (this.state.kind !== 'pairing')
+          expect(connectionOf(this.state), 'there is no other login').toBeUndefined()
+        else expect(this.state.isCompletingLink, 'WhatsApp does not ask for this login').toBe(false)
         expect(this.mustWait(), 'the pause is over').toBe(false)
         this.state = { kind: 'logging-in', connection: { rev }, ...before }
         break
@@ -158,7 +161,7 @@ class Model {
 
   /** A phone was scanned before: WhatsApp ends the connection, and asks for a login. */
   restart(): void {
-    if (this.state.kind === 'pairing' && this.facts?.hasStoredCreds) this.state = idle
+    if (this.state.kind === 'pairing' && this.state.isCompletingLink) this.state = idle
   }
 
   mustWait(): boolean {

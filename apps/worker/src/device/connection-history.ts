@@ -37,6 +37,6 @@ export function pauseAfter(
 ): { delayMs: number; unconfirmedMs: number; needsLease: boolean } {
   const gapMs = kind === 'login' ? loginGapMs - connectedForMs : 0
   const delayMs = Math.max(gapMs, next.kind === 'reconnect' ? next.delayMs : retryMs)
-  const needsLease = next.kind === 'reconnect' && next.needsLease === true
+  const needsLease = kind === 'login' && next.kind === 'reconnect' && next.needsLease === true
   return { delayMs, unconfirmedMs: needsLease ? unconfirmedLeaseMs : delayMs, needsLease }
 }

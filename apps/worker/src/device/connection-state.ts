@@ -61,11 +61,13 @@ export function disconnected<Connection, Outbox>(
   return { ...next, isCompletingLink: isCompletingLink(state) }
 }
 
-/** A phone has scanned the QR code. */
+/** A phone has scanned the QR code of this connection. One that has been replaced meanwhile changes nothing. */
 export function scanned<Connection, Outbox>(
   state: ConnectionState<Connection, Outbox>,
+  connection: Connection,
 ): ConnectionState<Connection, Outbox> {
-  return 'isCompletingLink' in state ? { ...state, isCompletingLink: true } : state
+  const isOfState = state.kind === 'pairing' && state.connection === connection
+  return isOfState ? { ...state, isCompletingLink: true } : state
 }
 
 /** The login of this connection is open. */

@@ -43,7 +43,7 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
   function open(start: ConnectionStart): void {
     const connection = openConnection(scope, start, {
       onScanned() {
-        state = scanned(state)
+        state = scanned(state, connection)
       },
       onOpen() {
         state = opened(state, connection)
@@ -99,13 +99,13 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
       stopSending()
       const connection = connectionOf(state)
       if (!connection) return
-      state = disconnected(state, { kind: 'idle' })
+      state = initialState
       const ended = connection.session.end()
       connection.releaseSlot()
       await ended
     },
     forget() {
-      if (!connectionOf(state)) state = disconnected(state, { kind: 'idle' })
+      if (!connectionOf(state)) state = initialState
     },
   }
 }

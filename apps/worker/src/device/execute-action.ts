@@ -55,7 +55,11 @@ export async function executeAction(acting: Acting, action: Action<DeviceState>)
 }
 
 async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
-  const { auth, context, lease } = acting.scope
+  const { auth, context, id, lease } = acting.scope
+  if (connectionOf(acting.connector.state())) {
+    void acting.connector.end()
+    await context.events.clearQr(id)
+  }
   const store = await auth.load()
   if (!store) return
   const isFirst = store.creds.nextPreKeyId === 1

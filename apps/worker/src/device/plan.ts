@@ -1,5 +1,5 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { type ConnectionState, connectionOf } from './connection-state.ts'
+import { type ConnectionState, connectionOf, isCompletingLink } from './connection-state.ts'
 import { intentOf } from './intent.ts'
 
 type Facts = Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable' | 'desiredRev'>
@@ -59,8 +59,6 @@ export function isReconciled({ kind }: Action<unknown>): boolean {
 
 function planConnect<Known extends Facts>(facts: Known, state: Usable, at: At<Known>): Action<Known> {
   switch (state.kind) {
-    // A phone has scanned: WhatsApp ends this connection, and the login of the new link follows.
-    case 'pairing':
     case 'logging-in':
       return nothing
     case 'open':
@@ -75,7 +73,6 @@ function planConnect<Known extends Facts>(facts: Known, state: Usable, at: At<Kn
 /** Only a login can remove the link from the phone. */
 function planLogOut<Known extends Facts>(facts: Known, state: Usable, nowMs: number): Action<Known> {
   switch (state.kind) {
-    case 'pairing':
     case 'logging-in':
       return nothing
     case 'open':
@@ -86,7 +83,12 @@ function planLogOut<Known extends Facts>(facts: Known, state: Usable, nowMs: num
   }
 }
 
+/**
+ * There are credentials although QR codes are shown: a phone has scanned the current code, and WhatsApp ends the
+ * connection itself, or it has scanned an older one, and the login replaces the connection.
+ */
 function planLogin<Known extends Facts>(facts: Known, state: Usable, nowMs: number): Action<Known> {
+  if (state.kind === 'pairing' && isCompletingLink(state)) return nothing
   const ms = pauseMs(facts, state, nowMs)
   return ms > 0 ? { kind: 'wait', ms } : { kind: 'log-in', facts }
 }

@@ -77,7 +77,14 @@ export async function trial(
   const people = startPeople(world, load, { perSecond, name: `${name} ${startedAtMs}` })
   await delay(beforeMs)
   const faultAtMs = Date.now()
-  await fault(load)
+  try {
+    await fault(load)
+  } catch (error) {
+    // It would keep the next trials from starting. Their recovery lets its last requests be answered.
+    void load.stop()
+    void people.stop()
+    throw error
+  }
   const endedAtMs = Date.now()
   await delay(size.afterMs)
   await load.stop()

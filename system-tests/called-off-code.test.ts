@@ -2,6 +2,7 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
 import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -11,9 +12,22 @@ let devnet: Devnet
 let database: Database
 let gateway: ReturnType<typeof makeGatewayClient>
 let phones: Phones
+let proxy: TcpProxy | undefined
+/** Connections that the worker has asked WhatsApp for. */
+let dials = 0
 
 beforeAll(async () => {
-  devnet = await startDevnet({ workers: 1, shards: 4 })
+  devnet = await startDevnet({
+    workers: 1,
+    shards: 4,
+    async between(_name, url) {
+      if (!url.startsWith('ws')) return url
+      proxy = await startTcpProxy(url, {
+        onData: (chunk) => chunk.subarray(0, 4).toString() === 'GET ' && dials++,
+      })
+      return proxy.url
+    },
+  })
   gateway = makeGatewayClient(devnet)
   phones = makePhones(devnet.simulator?.controlUrl ?? '')
   database = openDatabase(devnet.databaseUrl, {
@@ -26,6 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (database) await closeDatabase(database)
   await devnet?.close()
+  await proxy?.close()
 }, 30_000)
 
 it('a companion that scanned a code which was called off leaves the phone, although the next code is shown already', async () => {
@@ -39,9 +54,9 @@ it('a companion that scanned a code which was called off leaves the phone, altho
   // It would end with the login of this link, which is to be undone.
   void phones.scan(String(body.qr_text), sender).catch(() => undefined)
   await until('the link waits to be stored', async () => (await countBlocked()) === 1)
-  // The code is called off before the link is stored, and the worker has read that.
+  // The code is called off before the link is stored, and the worker learns of it.
   await callOff.end('COMMIT')
-  await until('the next code waits to be shown', async () => (await countBlocked()) === 2)
+  await until('the worker asks for the next code', async () => dials === 2)
   await credentials.end('ROLLBACK')
 
   await until('the companion has left', async () => (await gateway.companionsOf(sender)).length === 0)
@@ -67,8 +82,11 @@ async function open(statement: string): Promise<{ end(how: 'COMMIT' | 'ROLLBACK'
   const holder = await database.$client.reserve()
   await holder.unsafe('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0')
   await holder.unsafe(statement)
+  // A silent connection is closed, which would end the transaction.
+  const talking = setInterval(() => void holder`SELECT 1`.catch(() => undefined), 1000)
   return {
     async end(how) {
+      clearInterval(talking)
       await holder.unsafe(how)
       holder.release()
     },

@@ -172,12 +172,22 @@ export async function showQr(
   deviceId: number,
   { text, epochAhead = 0, retain = true }: { text: string; epochAhead?: number; retain?: boolean },
 ): Promise<void> {
-  const [lease] = await db.$client<{ epoch: number }[]>`
-    SELECT epoch::int FROM shard_leases JOIN devices USING (shard) WHERE id = ${deviceId}`
-  const epoch = (lease?.epoch ?? 0) + epochAhead
+  const epoch = (await epochOf(db, deviceId)) + epochAhead
   const event = { kind: 'qr' as const, epoch, text, expiresAtMs: Date.now() + 20_000 }
   if (retain) await events.retainQr(deviceId, event)
   await events.publish(deviceId, event)
+}
+
+export async function givePairingCode({ db, events }: Gateway, deviceId: number): Promise<void> {
+  const epoch = await epochOf(db, deviceId)
+  const expiresAtMs = Date.now() + 20_000
+  await events.publish(deviceId, { kind: 'pairing-code', epoch, code: 'K7QX2M9F', expiresAtMs })
+}
+
+async function epochOf(db: Gateway['db'], deviceId: number): Promise<number> {
+  const [lease] = await db.$client<{ epoch: number }[]>`
+    SELECT epoch::int FROM shard_leases JOIN devices USING (shard) WHERE id = ${deviceId}`
+  return lease?.epoch ?? 0
 }
 
 /** Resolves to the device once the API wants it to be paired. */
@@ -213,6 +223,7 @@ export async function recordCommands(
       'end-session': note,
       'apply-settings': note,
       'check-number': note,
+      'request-pairing-code': note,
     },
     onError: () => undefined,
   })

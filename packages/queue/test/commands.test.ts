@@ -318,6 +318,7 @@ function handlers(given: Partial<CommandHandlers>): CommandHandlers {
     'end-session': unexpected,
     'apply-settings': unexpected,
     'check-number': unexpected,
+    'request-pairing-code': unexpected,
     ...given,
   }
 }

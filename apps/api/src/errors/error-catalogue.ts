@@ -91,6 +91,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The sender is already linked.',
     'No action is needed. Use `force` to log it out and link it again.',
   ),
+  pairing_code_refused: permanent(
+    'WhatsApp refused to give out a pairing code for this number.',
+    'Check `sender`, or scan the QR code that `generate-qr` returns.',
+  ),
   email_exists: permanent('An account with this email already exists.', 'Use another email.'),
   last_key: permanent('This is the last usable key of your account.', 'Create another key first.'),
   last_admin: permanent('The change would leave no active ADMIN.', 'Make another account an ADMIN first.'),
@@ -128,7 +132,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The gateway has run out of storage.',
     'Inform the operator. Retry later, with the same idempotency key.',
   ),
-  qr_timeout: temporary('No QR code arrived in time, or the pairing was ended.', 'Call `generate-qr` again.'),
+  qr_timeout: temporary(
+    'No QR code or pairing code arrived in time, or the pairing was ended.',
+    'Call the operation again.',
+  ),
 }
 
 export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {

@@ -5,6 +5,7 @@ import type { Outcome } from '../session/outcomes.ts'
 import type { Session } from '../session/session.ts'
 import type { DeviceScope } from './device-scope.ts'
 import { openDeviceSession } from './device-session.ts'
+import { makePairingCode, type ValidPairingCode } from './pairing-code.ts'
 
 /** One attempt to be connected to WhatsApp, from the opening of its socket to its end. */
 export type Connection = {
@@ -14,6 +15,8 @@ export type Connection = {
   /** It logs in only to remove the link from the phone. */
   isLoggingOut: boolean
   openedAtMs: number
+  /** Undefined before its first QR code: WhatsApp gives out no pairing code until then. */
+  pairingCode(): Promise<ValidPairingCode> | undefined
   /** WhatsApp acknowledged something on it, or it was open for a while. */
   hasWorked(): boolean
   /** Lets another login or pairing begin. */
@@ -52,6 +55,7 @@ export function openConnection(
     context,
     { state: facts, lease, auth: store, vault, retryCounts, addressees, logger },
     {
+      onQrShown: () => pairingCode.noteQrShown(),
       onScanned: hooks.onScanned,
       onOpen() {
         releaseSlot()
@@ -71,8 +75,10 @@ export function openConnection(
       onError: hooks.onError,
     },
   )
+  const pairingCode = makePairingCode(session.sock, facts.sender)
   return {
     session,
+    pairingCode: pairingCode.get,
     rev: facts.desiredRev,
     isLoggingOut: kind === 'logging-in' && !facts.isLinked,
     openedAtMs,

@@ -9,6 +9,7 @@ import { makeConnector } from './connector.ts'
 import { makeDeviceScope } from './device-scope.ts'
 import { executeAction } from './execute-action.ts'
 import { makeNumberChecks } from './number-checks.ts'
+import { publishPairingCode } from './pairing-code.ts'
 import { type Action, isReconciled, planDevice } from './plan.ts'
 
 export type Device = {
@@ -18,6 +19,8 @@ export type Device = {
   wake(): void
   /** Publishes whether this number is on WhatsApp; does nothing while there is no connection. */
   checkNumber(number: string): void
+  /** Publishes the pairing code of the QR code that is shown; does nothing while none is. */
+  requestPairingCode(): void
   /** False when what Postgres says asks for something else than what the device is doing. */
   isReconciled(facts: DeviceState): boolean
   /** It sends messages. */
@@ -90,6 +93,11 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       else if (!isComingOnline(state, performance.now())) reconcile()
     },
     checkNumber: numberChecks.ask,
+    requestPairingCode() {
+      const state = connector.state()
+      const code = state.kind === 'pairing' ? state.connection.pairingCode() : undefined
+      if (code) void publishPairingCode(scope, code)
+    },
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',
     isPairing: () => connector.state().kind === 'pairing' || isCompletingLink(connector.state()),

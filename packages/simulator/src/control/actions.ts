@@ -12,6 +12,7 @@ import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
 import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
+import { typeCode } from '../stanzas/link-code.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
 import { readQr } from './qr.ts'
@@ -34,6 +35,8 @@ type StatsView = Counters & { open: number; connections: Record<string, number> 
 export type Actions = {
   /** The phone scans a QR code. Resolves when the companion has logged in after its restart. */
   scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string }>
+  /** The person types a pairing code on the phone. Resolves as `scan` does. */
+  typeCode: (request: { code: string; number: string }) => Promise<{ ok: true; jid: string }>
   /** The phone removes its companions, or the one with this JID. */
   unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
   phones: () => PhoneView[]
@@ -59,7 +62,8 @@ export type Actions = {
 
 export function makeActions(network: Network): Actions {
   return {
-    scan: ({ qr, number }) => scan(network, qr, number),
+    scan: ({ qr, number }) => untilLoggedIn(scanQr(network, readQr(qr), checkNumber(number))),
+    typeCode: ({ code, number }) => untilLoggedIn(typeCode(network, checkNumber(number), code)),
     unlink: ({ number, jid }) => unlink(network, number, jid),
     phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
     messages: (number, filter = {}) => messages(network, number, filter.from),
@@ -94,8 +98,8 @@ export function makeActions(network: Network): Actions {
   }
 }
 
-async function scan(network: Network, qr: string, number: string): Promise<{ ok: true; jid: string }> {
-  const device = await scanQr(network, readQr(qr), checkNumber(number))
+async function untilLoggedIn(linking: Promise<Device>): Promise<{ ok: true; jid: string }> {
+  const device = await linking
   await loggedIn(device)
   return { ok: true, jid: deviceJid(device) }
 }

@@ -14,6 +14,12 @@ const routes: Route[] = [
   },
   {
     method: 'POST',
+    path: /^\/type-code$/,
+    run: ({ actions, body }) =>
+      actions.typeCode({ code: code(text(body, 'code')), number: digits(text(body, 'number')) }),
+  },
+  {
+    method: 'POST',
     path: /^\/unlink$/,
     run: ({ actions, body }) => {
       const jid = optionalText(body, 'jid')
@@ -131,3 +137,6 @@ function readFault(body: Body): FaultRequest {
 
 /** Callers may write a number like people do: +49 151 … */
 const digits = (number: string | undefined): string => (number ?? '').replace(/[+\s()-]/g, '')
+
+/** People read a code in two halves, and type small letters. */
+const code = (typed: string): string => typed.replace(/[\s-]/g, '').toUpperCase()

@@ -9,6 +9,11 @@ export function markRead(network: Network, phone: Phone, id: string): void {
   const matches = [...phone.chat.received.values()].filter(({ message }) => message.wa_message_id === id)
   if (matches.length === 0) throw new SimulatorError('This phone has received no such message.', 404)
   for (const received of matches) {
+    if (network.faults.strike('no_receipts', received.origin.number, phone.number))
+      throw new SimulatorError(
+        'This phone sends no receipts at the moment, because of the fault no_receipts.',
+        409,
+      )
     received.read = true
     const { number, device, addressedAs } = received.origin
     const sender = phoneOf(network, number)

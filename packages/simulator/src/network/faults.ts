@@ -17,6 +17,7 @@ const faultKinds = [
   'no_receipts',
   'ack_required',
   'offline_parts',
+  'pair_code_error',
 ] as const
 
 export type FaultKind = (typeof faultKinds)[number]
@@ -69,7 +70,12 @@ export type Fault = FaultRequest & {
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
 const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read', 'ack_required'])
 /** They accept any `code`. */
-const coded: ReadonlySet<FaultKind> = new Set(['ack_error', 'lookup_error', 'lookup_refuse'])
+const coded: ReadonlySet<FaultKind> = new Set([
+  'ack_error',
+  'lookup_error',
+  'lookup_refuse',
+  'pair_code_error',
+])
 
 /** The active faults. Checks are cheap when there are none. */
 export class Faults {

@@ -96,7 +96,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     requestPairingCode() {
       const state = connector.state()
       const code = state.kind === 'pairing' ? state.connection.pairingCode() : undefined
-      if (code) void publishPairingCode(scope, code)
+      if (code !== undefined) void publishPairingCode(scope, code)
     },
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',

@@ -62,8 +62,8 @@ export type Actions = {
 
 export function makeActions(network: Network): Actions {
   return {
-    scan: ({ qr, number }) => untilLoggedIn(scanQr(network, readQr(qr), checkNumber(number))),
-    typeCode: ({ code, number }) => untilLoggedIn(typeCode(network, checkNumber(number), code)),
+    scan: async ({ qr, number }) => untilLoggedIn(scanQr(network, readQr(qr), checkNumber(number))),
+    typeCode: async ({ code, number }) => untilLoggedIn(typeCode(network, checkNumber(number), code)),
     unlink: ({ number, jid }) => unlink(network, number, jid),
     phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
     messages: (number, filter = {}) => messages(network, number, filter.from),

@@ -70,7 +70,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       ...(healthPorts.has(name) && { ...workerSettings, METRICS_PORT: healthPorts.get(name) }),
       ...settings.get(name),
     }),
-    async between(name, url) {
+    async proxyFor(name, url) {
       const link = await startTcpProxy(url, { random })
       links.set(keyOf(name, kindOf(url)), link)
       return link.url

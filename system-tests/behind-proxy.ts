@@ -12,7 +12,7 @@ export async function startBehindProxy(
   const devnet = await startDevnet({
     workers: 1,
     shards: 4,
-    async between(name, url) {
+    async proxyFor(name, url) {
       if (!url.startsWith('postgres') || !name.startsWith('worker')) return url
       postgres = await startTcpProxy(url, { hold })
       return postgres.url

@@ -20,7 +20,7 @@ beforeAll(async () => {
   devnet = await startDevnet({
     workers: 1,
     shards: 4,
-    async between(_name, url) {
+    async proxyFor(_name, url) {
       if (!url.startsWith('ws')) return url
       proxy = await startTcpProxy(url, {
         onData: (chunk) => chunk.subarray(0, 4).toString() === 'GET ' && dials++,

@@ -23,7 +23,7 @@ const dials: string[] = []
 beforeAll(async () => {
   devnet = await startDevnet({
     shards: 4,
-    async between(name, url) {
+    async proxyFor(name, url) {
       const own = links.get(name) ?? {}
       links.set(name, own)
       if (url.startsWith('postgres') && name.startsWith('worker')) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
       LIMIT_REQUESTS_PER_SECOND: '0',
       LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
     }),
-    async between(name, url) {
+    async proxyFor(name, url) {
       if (name !== 'worker-2' || !url.startsWith('ws')) return url
       worker2ToWhatsapp = await startTcpProxy(url)
       return worker2ToWhatsapp.url

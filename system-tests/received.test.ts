@@ -23,7 +23,7 @@ beforeAll(async () => {
     shards: 16,
     workers: 1,
     environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
-    async between(name, url) {
+    async proxyFor(name, url) {
       if (!name.startsWith('worker') || !url.startsWith('postgres')) return url
       const link = await startTcpProxy(url)
       links.push(link)

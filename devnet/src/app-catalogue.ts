@@ -10,7 +10,7 @@ export type AppSettings = {
   network: 'simulator' | 'live'
   apiPort: number
   environment(name: string): NodeJS.ProcessEnv
-  between(name: string, url: string): Promise<string>
+  proxyFor(name: string, url: string): Promise<string>
 }
 
 /** Where the servers are, once they are ready and the database is prepared. */
@@ -90,15 +90,15 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
 }
 
 async function addressesOf(
-  { between }: AppSettings,
+  { proxyFor }: AppSettings,
   name: string,
   { databaseUrl, redisUrl, simulator }: AppServers & { simulator?: SimulatorFacts | undefined },
 ): Promise<NodeJS.ProcessEnv> {
   return {
-    DATABASE_URL: await between(name, databaseUrl),
-    REDIS_URL: await between(name, redisUrl),
+    DATABASE_URL: await proxyFor(name, databaseUrl),
+    REDIS_URL: await proxyFor(name, redisUrl),
     ...(simulator &&
-      simulatorEnvironment({ ...simulator, socketUrl: await between(name, simulator.socketUrl) })),
+      simulatorEnvironment({ ...simulator, socketUrl: await proxyFor(name, simulator.socketUrl) })),
   }
 }
 

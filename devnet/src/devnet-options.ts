@@ -16,8 +16,8 @@ export type DevnetOptions = {
   restart?: boolean
   /** Further settings for one process, such as `{SEND_RATE_PER_MINUTE: '0'}` for a worker. */
   environment?(name: string): NodeJS.ProcessEnv
-  /** What stands between a process and a server: gets the server's address and answers with the one to use. */
-  between?(name: string, url: string): Promise<string>
+  /** The address at which this process reaches a server, such as that of a proxy in front of it. */
+  proxyFor?(name: string, serverUrl: string): Promise<string>
   /** Sentences for the person at the terminal; by default nothing is printed. */
   report?(text: string): void
   /** The servers are gone for good: all that is left is `close`. */

@@ -77,7 +77,7 @@ async function bringUp(
     network: options.network ?? 'simulator',
     apiPort,
     environment: options.environment ?? (() => ({})),
-    between: options.between ?? (async (_name, url) => url),
+    proxyFor: options.proxyFor ?? (async (_name, url) => url),
   }
   const prepared = prepare(loading, settings, servers)
   const all = Promise.all([prepared, simulating]).then(([known, simulator]) => ({

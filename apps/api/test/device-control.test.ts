@@ -2,17 +2,19 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
   type Gateway,
-  ownShards,
   randomPhone,
   recordCommands,
-  startGateway,
+  startGatewayWithOwner,
   storedOf,
 } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ SEND_RATE_PER_MINUTE: '30', SEND_BURST: '4', SEND_DAILY_CAP: '500' })
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner({
+    SEND_RATE_PER_MINUTE: '30',
+    SEND_BURST: '4',
+    SEND_DAILY_CAP: '500',
+  })
 })
 afterAll(() => gateway.close())
 

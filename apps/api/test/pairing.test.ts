@@ -5,19 +5,17 @@ import {
   createSender,
   type Gateway,
   linkDevice,
-  ownShards,
   randomPhone,
   recordCommands,
   showQr,
-  startGateway,
+  startGatewayWithOwner,
   waitForPairing,
   wipeDevice,
 } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -1,11 +1,10 @@
 import { askRedis } from '@wagate/local-servers/ask-redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -1,7 +1,7 @@
 /** Something that must not be found, and what to call it without showing it. */
 export type Secret = { name: string; bytes: Buffer }
 
-/** A place to look at: a log, a table, what went over a wire. */
+/** A text to search: a log, a table, the traffic of a connection. */
 export type Place = { name: string; text: string }
 
 /** The beginning is enough: a part of a secret is a leak too. */
@@ -15,7 +15,7 @@ export function secretText(name: string, text: string): Secret {
 export function findSecrets(places: Place[], secrets: Secret[]): string[] {
   const needles = secrets.flatMap(({ name, bytes }) => {
     const encodings = encodingsOf(bytes.subarray(0, searchedBytesMax))
-    // Some look the same; the first one names them.
+    // Some encodings give the same text. The first one names it.
     const byText = new Map(encodings.reverse().map(([encoding, text]) => [text, encoding]))
     return [...byText].map(([text, encoding]) => ({ name, encoding, text }))
   })
@@ -44,7 +44,7 @@ function encodingsOf(bytes: Buffer): [encoding: string, text: string][] {
   ]
 }
 
-/** As it looks inside of a longer text whose length before it is `offset` modulo 3: without the characters it shares. */
+/** In base64, when `offset` modulo 3 bytes precede it, without the characters that also encode its neighbours. */
 function base64At(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString('base64')

@@ -8,17 +8,17 @@ const pollMs = 250
 export function followLog(app: AppProcess, onLine: (line: string) => void): () => void {
   let offset = app.logOffset
   let rest = ''
-  const look = () => {
+  const poll = () => {
     const { text, end } = readFrom(app.logFile, offset)
     offset = end
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) onLine(line)
   }
-  const timer = setInterval(look, pollMs).unref()
+  const timer = setInterval(poll, pollMs).unref()
   return () => {
     clearInterval(timer)
-    look()
+    poll()
   }
 }
 

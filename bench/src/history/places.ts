@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { makeRandom } from '../random.ts'
+import { makeRandom } from '@wagate/test-kit/random'
 import { accountId, contactOf, type Size, senderOf } from './fill.ts'
 
 /** A random message of the history, and a sender and a number to filter by. */

@@ -6,7 +6,7 @@ import { scanDialog } from './scan.js'
 
 const refreshMs = 1500
 
-/** Where we are is in the address: #phone or #phone/other. */
+/** The fragment of the address names the phone and the other number: #phone or #phone/other. */
 function place() {
   const [number, other] = location.hash.slice(1).split('/')
   return { number: number || undefined, other: other || undefined }
@@ -42,7 +42,7 @@ async function refresh() {
     entries = timeline
     draw(phones, number, other)
   } catch {
-    byId('summary').textContent = 'The simulator does not answer.'
+    byId('summary').textContent = 'The simulator does not answer. Is it running?'
   }
 }
 

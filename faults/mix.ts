@@ -24,7 +24,7 @@ export function mixedFaults(find: () => World): void {
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },
     async () => {
-      // Numbers of its own: the load takes from the others at moments of its own.
+      // A separate generator: the load draws from the shared one at times that differ between runs.
       const world = { ...find(), random: makeRandom(seed) }
       const allMs = minutes * 60_000
       const counts: Record<string, number> = {}

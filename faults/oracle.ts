@@ -65,7 +65,7 @@ export async function expectAgreement(world: Observed, name: string, given: Give
     const inbound = await world.records.listInboundSince(given.startedAtMs)
     const { written, opened } = people
     const all = auditPhones({ records, log, shown, opened, inbound, written })
-    // A link that ends takes along what was on the wire: nobody can know whether it arrived.
+    // When a link ends, it is unknown whether messages in flight have arrived.
     const certain = records.filter((record) => !isUncertain(record))
     const ofCertain = auditPhones({
       records: certain,

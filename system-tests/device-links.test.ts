@@ -42,7 +42,7 @@ describe('a scanned device', () => {
     expect(await untilStatus(gateway, sender, 'connected')).toMatchObject({ sender })
   })
 
-  it('may be linked by two accounts, each with a companion of its own', async () => {
+  it('may be linked by two accounts, each with its own companion', async () => {
     const sender = '15550700001'
     const second = await system.createAccount()
     for (const account of [gateway, second]) await scan(account, sender, sender)
@@ -145,7 +145,7 @@ describe('a connected device', () => {
     await system.phones.clearFaults()
   })
 
-  it('is disconnected when its socket has been away for longer than the grace, and comes back by itself', async () => {
+  it('is disconnected when its socket has been away for longer than the grace, and reconnects', async () => {
     const sender = '15550700004'
     await gateway.link(sender)
     await system.phones.fault({ kind: 'drop', sender, ms: 600_000 })
@@ -208,7 +208,7 @@ describe('a message is sent', () => {
   })
 })
 
-it('a device that nobody scans is disconnected again when its time is up', async () => {
+it('a device whose QR code is not scanned is disconnected again when its time is up', async () => {
   expect(neverScanned).toMatchObject({ status: 200, body: { status: 'scanning' } })
   await until('the reason is known', async () => {
     const { status, status_reason } = await gateway.statusOf(String(neverScanned.body.sender))

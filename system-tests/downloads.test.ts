@@ -53,7 +53,7 @@ async function untilProcessed(): Promise<void> {
   )
 }
 
-it('opens connections to nothing but its servers and WhatsApp, whatever history is offered', async () => {
+it('opens connections to nothing but its servers and WhatsApp, for every kind of offered history', async () => {
   const paths = [`:${strangerPort}/x`, '.evil.example/x', `@127.0.0.1:${strangerPort}/x`]
   for (const from of ['companion', 'phone']) {
     for (const direct_path of paths) await gateway.control(`/chats/${sender}/history`, { from, direct_path })

@@ -63,7 +63,7 @@ const drip: RequestListener = (_, response) => {
 let system: TestSystem
 let gateway: GatewayClient
 let host: Server
-/** The messages that each answer belongs to, and a text to somebody else that was accepted after it. */
+/** For each answer: its message, and a text to another recipient that was accepted after it. */
 const messages = new Map<string, { lost: unknown; text: unknown }>()
 const drips = new Set<unknown>()
 

@@ -100,7 +100,7 @@ describe('a scheduled message', () => {
   })
 })
 
-/** As if it had been accepted so many days ago, and were due now. */
+/** Makes a message look as if it had been accepted that many days ago and were due now. */
 async function acceptAgo(days: number, { id, as }: { id: string; as: string }): Promise<void> {
   const sql = system.database.$client
   const isoDay = (ago: number) => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)

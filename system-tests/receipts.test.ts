@@ -31,7 +31,7 @@ const untilAcknowledged = () =>
 
 const duplicatesOn = async (number: string) => (await gateway.phone(number, sender))[0]?.duplicates
 
-it('believes receipts of the recipient only, and sends nobody else the message again', async () => {
+it('believes receipts of the recipient only, and sends the message again to no other', async () => {
   const [recipient, stranger] = ['15550800011', '15550800012']
   const message = await send(recipient)
   await claim(stranger, message, 'read')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { findSecrets } from './secret-search.ts'
 
-it('finds base64 wherever it begins in a longer text', () => {
+it('finds base64 at every offset in a longer text', () => {
   const bytes = randomBytes(40)
   for (const before of [0, 1, 2, 3, 4, 5]) {
     const text = Buffer.concat([randomBytes(before), bytes, randomBytes(7)]).toString('base64')

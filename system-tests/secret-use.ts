@@ -23,7 +23,7 @@ export const confidential = {
 const { password, shortPassword, text, caption, answerText, scheduledText, media, urlSecret, wrongKey } =
   confidential
 
-/** What a system returned: secrets of its own, and every answer. */
+/** What a system returned: new keys and QR codes, and every answer. */
 export type Seen = { apiKeys: string[]; qrTexts: string[]; successes: string[]; failures: string[] }
 
 type Headers = Record<string, string>

@@ -91,7 +91,7 @@ describe('pacing', () => {
       })
       slow.push(String(body.message_id))
     }
-    const aside = await send(media, 'to somebody else')
+    const aside = await send(media, 'to another recipient')
     const quick = await Promise.all(Array.from({ length: 40 }, (_, n) => send(free, `quick ${n}`)))
     await Promise.all([...quick, aside].map((id) => gateway.untilStatus(id, 'delivered')))
     expect(new Set(await statusesOf(slow))).toEqual(new Set(['queued']))
@@ -146,7 +146,7 @@ describe('pacing', () => {
 })
 
 describe('delete-device', () => {
-  it('unlinks the phone, fails what waits, keeps the history and takes the sender anew meanwhile', async () => {
+  it('unlinks the phone, fails what waits, keeps the history and accepts the same sender meanwhile', async () => {
     const sender = '15550400301'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
@@ -162,8 +162,8 @@ describe('delete-device', () => {
     expect((await gateway.call('delete-device', { device_id })).status).toBe(200)
     await gateway.link(sender)
 
-    const anew = await gateway.statusOf(sender)
-    expect(anew.device_id).not.toBe(device_id)
+    const again = await gateway.statusOf(sender)
+    expect(again.device_id).not.toBe(device_id)
     const failed = await gateway.untilStatus(String(scheduled.body.message_id), 'failed')
     expect(failed.error_code).toBe('sender_logged_out')
     await until('the former companion is gone from the phone', async () => {

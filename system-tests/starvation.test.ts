@@ -96,7 +96,7 @@ describe('a message that makes WhatsApp end the connection', () => {
   }, 200_000)
 })
 
-describe('a connection that WhatsApp ends at the first message, whichever it is', () => {
+describe('a connection that WhatsApp ends at any first message', () => {
   it('is opened again after longer and longer pauses', async () => {
     const sender = '15550900005'
     await gateway.link(sender)

@@ -16,7 +16,7 @@ const ending = 'Ctrl-C stops everything; the data stays.'
 
 function heading({ simulator }: Devnet): string {
   return simulator
-    ? 'wagate is ready, on a SIMULATED WhatsApp network: nothing leaves this machine, nobody is messaged.'
+    ? 'wagate is ready, on a SIMULATED WhatsApp network: nothing leaves this machine and no real message is sent.'
     : 'wagate is ready, connected to the REAL WhatsApp network: messages reach people.'
 }
 

@@ -69,7 +69,7 @@ const chosen = new Set([
   'METRICS_HOST',
   'METRICS_PORT',
   'WORKER_NAME', // replicas need different ones
-  'HOUSEKEEPING', // a service of its own
+  'HOUSEKEEPING', // a separate service
 ])
 
 test.each([

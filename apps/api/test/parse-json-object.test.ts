@@ -6,7 +6,7 @@ import { parseJsonObject } from '../src/http/parse-json-object.ts'
 const sliceChars = 2 ** 20
 
 test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A'])(
-  'a long string of %s is decoded like JSON.parse does, wherever it is cut',
+  'a long string of %s is decoded like JSON.parse does, at every cut',
   async (piece) => {
     for (let shift = 0; shift < 12; shift++) {
       const literal = `"${'x'.repeat(shift)}${piece.repeat(Math.ceil((sliceChars + 100) / piece.length))}"`
@@ -16,7 +16,7 @@ test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A']
   },
 )
 
-test('a long string is decoded like JSON.parse does, wherever it is cut', async () => {
+test('a long string is decoded like JSON.parse does, at every cut', async () => {
   const escapes = fc.constantFrom(
     '\\\\',
     '\\"',

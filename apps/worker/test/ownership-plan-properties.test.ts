@@ -96,7 +96,7 @@ test('never plans a release below the share, a claim of an owned shard, or both 
   )
 })
 
-test('comes to rest whatever the capacities are', () => {
+test('comes to rest with all capacities', () => {
   fc.assert(
     fc.property(tightClusters, modes, (cluster, mode) => {
       run(cluster, mode)

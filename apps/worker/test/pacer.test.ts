@@ -182,7 +182,7 @@ describe('a daily cap', () => {
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
   })
 
-  test('is never exceeded, whatever is resent, canceled, answered or configured', () => {
+  test('is never exceeded by messages that are resent, canceled or answered, nor by a new configuration', () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constantFrom('take', 'cancel', 'answer'), message: fc.nat(9) }),
       fc.record({ kind: fc.constant('cap'), message: fc.integer({ min: 1, max: 6 }) }),

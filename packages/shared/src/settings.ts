@@ -86,7 +86,7 @@ export const settings = {
   LIMIT_NEW_USERS_PER_MINUTE: wholeNumber(0, 1_000_000).default(10),
   /** generate-qr, for each device. */
   LIMIT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(6),
-  /** generate-qr, for each account, whatever the device. */
+  /** generate-qr, for each account, over all devices. */
   LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(30),
 
   /** Fixed at installation; every process checks it at start. */

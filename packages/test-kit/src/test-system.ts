@@ -15,7 +15,7 @@ export type TestSystem = {
   /** With the key of the first ADMIN. */
   gateway: GatewayClient
   phones: Phones
-  /** Reaches Postgres directly, whatever `proxyFor` puts in front of it. */
+  /** Reaches Postgres directly, without the proxy of `proxyFor`. */
   database: Database
   /** A client with the key of a new account, which may link ten devices. */
   createAccount(): Promise<GatewayClient>

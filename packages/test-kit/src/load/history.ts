@@ -2,7 +2,7 @@ import type { Sent } from './load.ts'
 import type { LogLine } from './phones.ts'
 import type { MessageFacts } from './records.ts'
 
-/** What must not happen to messages, whatever happens to the processes. Each list names the culprits. */
+/** What must not happen to messages during any failure of processes. Each list names the messages concerned. */
 type Violations = {
   /** Accepted, and neither taken by the network nor failed with a code nor canceled by the client. */
   lost: string[]

@@ -140,7 +140,7 @@ async function choosePort(port = 0, what: string, option: string): Promise<numbe
   return port === 0 ? freePort() : port
 }
 
-/** The servers, with a database that the apps can use, and what tools outside need to know of them. */
+/** The servers with a prepared database, and their addresses for tools outside. */
 async function prepare(
   loading: Promise<typeof import('./prepare-installation.ts')>,
   { dataFolder, masterKey, shards, network }: AppSettings,

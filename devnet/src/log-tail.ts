@@ -40,7 +40,7 @@ export function describeFailedStart(app: AppProcess): string {
   return `${app.name} ended while starting:\n${lastLines(app)}`
 }
 
-/** What the process said at last, for a person who wonders why it ended. */
+/** The last lines of the process, which usually say why it ended. */
 export function lastLines(app: AppProcess, count = 12): string {
   return readFrom(app.logFile, app.logOffset).text.trimEnd().split('\n').slice(-count).join('\n')
 }

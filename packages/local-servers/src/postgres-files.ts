@@ -15,7 +15,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import type { RunAs } from './run-as.ts'
 
-/** Where root keeps what an account without rights must reach: root's home is often closed to it. */
+/** A folder for files that another account must reach: it often cannot enter the home of root. */
 export const rootPlace = '/var/lib/wagate-dev'
 
 /** The folder with Postgres' bin, lib and share, in a place where the account can run them. */

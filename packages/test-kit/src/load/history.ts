@@ -25,7 +25,7 @@ export type History = {
 }
 
 /**
- * Compares what a client was told with what the database says and the network saw. `opened`: WhatsApp ids of messages that
+ * Compares the answers that a client got with the database and with the log of the network. `opened`: WhatsApp ids of messages that
  * a person has opened, which tells their sender that they arrived.
  */
 export function auditHistory(

@@ -19,14 +19,14 @@ export function chooseKind(
   return place < media + scheduled + canceled ? 'canceled' : 'text'
 }
 
-/** ISO 8601; undefined is at once. Half of what is canceled is about to leave. */
+/** ISO 8601; undefined means at once. Half of the messages to cancel are about to be sent. */
 export function chooseTime(kind: MessageKind, random: () => number): string | undefined {
   const isAhead = kind === 'scheduled' || (kind === 'canceled' && random() < 0.5)
   if (!isAhead) return undefined
   return new Date(Date.now() + aheadMs.least + random() * (aheadMs.most - aheadMs.least)).toISOString()
 }
 
-/** What a request is made of; `text` is the text or caption, and the idempotency key. */
+/** The content of a request. `text` is the text or caption, and also the idempotency key. */
 type Intended = {
   kind: MessageKind
   sender: string

@@ -29,7 +29,7 @@ export function mixedFaults(find: () => World): void {
       const allMs = minutes * 60_000
       const counts: Record<string, number> = {}
 
-      async function meet(faults: typeof passingFaults, forMs: number): Promise<void> {
+      async function cause(faults: typeof passingFaults, forMs: number): Promise<void> {
         const names = Object.keys(faults)
         const endsAt = performance.now() + forMs
         while (performance.now() < endsAt) {
@@ -43,13 +43,13 @@ export function mixedFaults(find: () => World): void {
       let growth = { apiBytes: 0, workersBytes: 0 }
       let messages = 0
       await trial(world, '26 mix', async ({ sent }) => {
-        await meet({ ...faultsOfProcesses, ...passingFaults }, shareWithDeaths * allMs)
+        await cause({ ...faultsOfProcesses, ...passingFaults }, shareWithDeaths * allMs)
         await world.startWhatDied()
         // From here on processes live on, so that what they keep shows, once they have grown to their size.
-        await meet(passingFaults, shareOfWarmUp * allMs)
+        await cause(passingFaults, shareOfWarmUp * allMs)
         growth = await growthWhile(world, async () => {
           const before = sent.length
-          await meet(passingFaults, (1 - shareWithDeaths - shareOfWarmUp) * allMs)
+          await cause(passingFaults, (1 - shareWithDeaths - shareOfWarmUp) * allMs)
           messages = sent.length - before
         })
       })

@@ -2,7 +2,7 @@
 export type Secret = { name: string; bytes: Buffer }
 
 /** A text to search: a log, a table, the traffic of a connection. */
-export type Place = { name: string; text: string }
+export type SearchedText = { name: string; text: string }
 
 /** The beginning is enough: a part of a secret is a leak too. */
 const searchedBytesMax = 24
@@ -11,18 +11,18 @@ export function secretText(name: string, text: string): Secret {
   return { name, bytes: Buffer.from(text) }
 }
 
-/** What was found, as `<secret> as <encoding> in <place>`. Places are read as Latin-1, so that bytes stay bytes. */
-export function findSecrets(places: Place[], secrets: Secret[]): string[] {
+/** What was found, as `<secret> as <encoding> in <name>`. Texts are read as Latin-1, so that bytes stay bytes. */
+export function findSecrets(texts: SearchedText[], secrets: Secret[]): string[] {
   const needles = secrets.flatMap(({ name, bytes }) => {
     const encodings = encodingsOf(bytes.subarray(0, searchedBytesMax))
     // Some encodings give the same text. The first one names it.
     const byText = new Map(encodings.reverse().map(([encoding, text]) => [text, encoding]))
     return [...byText].map(([text, encoding]) => ({ name, encoding, text }))
   })
-  return places.flatMap((place) =>
+  return texts.flatMap((searched) =>
     needles
-      .filter(({ text }) => place.text.includes(text))
-      .map(({ name, encoding }) => `${name} as ${encoding} in ${place.name}`),
+      .filter(({ text }) => searched.text.includes(text))
+      .map(({ name, encoding }) => `${name} as ${encoding} in ${searched.name}`),
   )
 }
 

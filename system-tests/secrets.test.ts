@@ -8,8 +8,8 @@ import { connectTo } from '@wagate/test-kit/servers/test-run'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openRedis, readLogs, readRedis, readTables } from './secret-places.ts'
-import { findSecrets, type Place, type Secret, secretText } from './secret-search.ts'
+import { openRedis, readLogs, readRedis, readTables } from './searched-texts.ts'
+import { findSecrets, type SearchedText, type Secret, secretText } from './secret-search.ts'
 import { confidential, type Seen, useSystem } from './secret-use.ts'
 import { readSignalSecrets } from './signal-secrets.ts'
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await database?.drop()
 }, 30_000)
 
-const wire = (): Place => ({ name: 'the traffic of Redis', text: overRedis.join('') })
+const wire = (): SearchedText => ({ name: 'the traffic of Redis', text: overRedis.join('') })
 const logs = () => readLogs(devnet.dataFolder)
 const tables = () => readTables(sql)
 const redisValues = () => readRedis(redisUrl)

@@ -58,9 +58,9 @@ test.each(['\\', '\\u12', '\\x', '\n', '\u0000'])(
 test.each([0x80, 0xff, 0xc3, 0xf0])(
   'a long string with a single byte %i is not valid UTF-8',
   async (byte) => {
-    for (const place of [100, sliceChars - 1, sliceChars]) {
+    for (const position of [100, sliceChars - 1, sliceChars]) {
       const bytes = Buffer.from(`{"url":"${'x'.repeat(sliceChars + 100)}"}`)
-      bytes[place] = byte
+      bytes[position] = byte
       await expect(parseJsonObject(bytes)).rejects.toMatchObject({ code: 'malformed_json' })
     }
   },

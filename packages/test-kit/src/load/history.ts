@@ -77,19 +77,19 @@ function repeats(values: string[]): string[] {
 function findDisordered(accepted: Sent[], recordOf: Map<string, MessageFacts>, arrivals: string[]): string[] {
   // A scheduled message leaves when it is due, between the others.
   const inTurn = accepted.filter(({ sendAt }) => sendAt === undefined)
-  const places = new Map(
-    inTurn.map(({ messageId, sender, number, text }, place) => [
+  const positions = new Map(
+    inTurn.map(({ messageId, sender, number, text }, position) => [
       recordOf.get(messageId ?? '')?.waId,
-      { place, pair: `${sender} ${number}`, text },
+      { position, pair: `${sender} ${number}`, text },
     ]),
   )
   const latest = new Map<string, number>()
   return arrivals.flatMap((waId) => {
-    const known = places.get(waId)
+    const known = positions.get(waId)
     if (!known) return []
     const before = latest.get(known.pair) ?? -1
-    latest.set(known.pair, Math.max(before, known.place))
-    return known.place < before ? [known.text] : []
+    latest.set(known.pair, Math.max(before, known.position))
+    return known.position < before ? [known.text] : []
   })
 }
 

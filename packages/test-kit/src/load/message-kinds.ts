@@ -13,10 +13,10 @@ export function chooseKind(
   { media = 0, scheduled = 0, canceled = 0 }: Mix,
   random: () => number,
 ): MessageKind {
-  const place = random()
-  if (place < media) return 'media'
-  if (place < media + scheduled) return 'scheduled'
-  return place < media + scheduled + canceled ? 'canceled' : 'text'
+  const draw = random()
+  if (draw < media) return 'media'
+  if (draw < media + scheduled) return 'scheduled'
+  return draw < media + scheduled + canceled ? 'canceled' : 'text'
 }
 
 /** ISO 8601; undefined means at once. Half of the messages to cancel are about to be sent. */

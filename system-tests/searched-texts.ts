@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectForRequests, firstAttempt } from '@wagate/queue/redis'
 import type postgres from 'postgres'
-import type { Place } from './secret-search.ts'
+import type { SearchedText } from './secret-search.ts'
 
-export function readLogs(dataFolder: string): Place[] {
+export function readLogs(dataFolder: string): SearchedText[] {
   const folder = join(dataFolder, 'logs')
   return readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'latin1') }))
 }
 
 /** Every table, with its rows as text. */
-export async function readTables(sql: postgres.Sql): Promise<Place[]> {
+export async function readTables(sql: postgres.Sql): Promise<SearchedText[]> {
   const names = await sql<{ name: string }[]>`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`
@@ -29,7 +29,7 @@ export async function openRedis(redisUrl: string) {
 }
 
 /** Every key in Redis with its value, of any type. */
-export async function readRedis(redisUrl: string): Promise<Place[]> {
+export async function readRedis(redisUrl: string): Promise<SearchedText[]> {
   const redis = await openRedis(redisUrl)
   const readers: Record<string, (key: string) => Promise<unknown>> = {
     string: (key) => redis.getBuffer(key),
@@ -42,17 +42,17 @@ export async function readRedis(redisUrl: string): Promise<Place[]> {
     none: async () => '',
   }
   try {
-    const places: Place[] = []
+    const texts: SearchedText[] = []
     for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
       const [next, keys] = await redis.scan(cursor, 'COUNT', 1000)
       cursor = next
       for (const key of keys) {
         const read = readers[await redis.type(key)]
         if (!read) throw new Error(`No reader for the type of ${key}`)
-        places.push({ name: `Redis ${key}`, text: `${key} ${textOf(await read(key))}` })
+        texts.push({ name: `Redis ${key}`, text: `${key} ${textOf(await read(key))}` })
       }
     }
-    return places
+    return texts
   } finally {
     redis.disconnect()
   }

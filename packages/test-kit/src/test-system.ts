@@ -33,7 +33,7 @@ export type TestSystemOptions = Omit<DevnetOptions, 'environment'> & {
   environment?: Environment | ((name: string) => Environment)
 }
 
-const options = { poolSize: 2, applicationName: 'test', statementTimeoutMs: 30_000 }
+const options = { poolSize: 4, applicationName: 'test', statementTimeoutMs: 30_000 }
 const ownerMs = { withinMs: 60_000, everyMs: 50 }
 
 /** Starts a system with four shards and two workers, unless told otherwise. Every file has its own. */

@@ -68,7 +68,10 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
     return
   }
   const linkCode = child(stanza, 'link_code_companion_reg')
-  if (linkCode) return readLinkCode(network, pairing, id, linkCode)
+  if (linkCode) {
+    readLinkCode(network, pairing, id, linkCode)
+    return
+  }
   if (stanza.tag !== 'iq' || !scanned || id !== scanned.replyId) return
   const identity = child(child(stanza, 'pair-device-sign'), 'device-identity')
   const signed = bytes(identity)

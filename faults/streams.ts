@@ -90,7 +90,7 @@ export function streamFaults(find: () => World): void {
 
     for (const code of lasting.filter((each) => victims.has(each))) expectGrowingWaits(after(code))
 
-    // Once, and not again: nobody fights here.
+    // Once, and not again: no other client logs in with these credentials.
     expect(after('conflict')).toHaveLength(1)
     expect(after('conflict')[0]).toBeLessThan(backMsMax)
     expect(after('403')).toEqual([])

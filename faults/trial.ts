@@ -39,7 +39,7 @@ export type TrialOptions = PermittedFailures & {
   beforeMs?: number
 }
 
-/** An API request may take this long, whatever happens. */
+/** An API request may take this long during any fault. */
 const answerMsMax = 5000
 const finishMs = 120_000
 const usualMix: Mix = { media: 0.04, scheduled: 0.04, canceled: 0.04 }

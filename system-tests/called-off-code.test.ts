@@ -1,26 +1,21 @@
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const sender = '15550720001'
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 let proxy: TcpProxy | undefined
 /** Connections that the worker has asked WhatsApp for. */
 let dials = 0
 
 beforeAll(async () => {
-  devnet = await startDevnet({
+  system = await openTestSystem({
     workers: 1,
-    shards: 4,
-    async between(_name, url) {
+    async proxyFor(_name, url) {
       if (!url.startsWith('ws')) return url
       proxy = await startTcpProxy(url, {
         onData: (chunk) => chunk.subarray(0, 4).toString() === 'GET ' && dials++,
@@ -28,18 +23,11 @@ beforeAll(async () => {
       return proxy.url
     },
   })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 4,
-    applicationName: 'test',
-    statementTimeoutMs: 30_000,
-  })
+  gateway = system.gateway
 }, 60_000)
 
 afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
+  await system?.close()
   await proxy?.close()
 }, 30_000)
 
@@ -52,7 +40,7 @@ it('a companion that scanned a code which was called off leaves the phone, altho
   )
   const callOff = await open(`UPDATE devices SET desired_rev = desired_rev + 1 WHERE id = ${id}`)
   // It would end with the login of this link, which is to be undone.
-  void phones.scan(String(body.qr_text), sender).catch(() => undefined)
+  void system.phones.scan(String(body.qr_text), sender).catch(() => undefined)
   await until('the link waits to be stored', async () => (await countBlocked()) === 1)
   // The code is called off before the link is stored, and the worker learns of it.
   await callOff.end('COMMIT')
@@ -64,14 +52,14 @@ it('a companion that scanned a code which was called off leaves the phone, altho
     const { qr_text } = (await gateway.call('generate-qr', { sender })).body
     return qr_text !== body.qr_text && qr_text
   })
-  await phones.scan(String(next), sender)
+  await system.phones.scan(String(next), sender)
   await until('it is connected', async () => (await gateway.statusOf(sender)).status === 'connected')
   expect(await gateway.companionsOf(sender)).toHaveLength(1)
 }, 60_000)
 
 /** Statements of the worker that wait for a lock of a row. */
 async function countBlocked(): Promise<number> {
-  const rows = await database.$client`
+  const rows = await system.database.$client`
     SELECT FROM pg_stat_activity WHERE application_name LIKE 'wagate-worker%' AND wait_event_type = 'Lock'
       AND datname = current_database()`
   return rows.length
@@ -79,7 +67,7 @@ async function countBlocked(): Promise<number> {
 
 /** Begins a transaction with this statement, and leaves it open until `end`. */
 async function open(statement: string): Promise<{ end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> }> {
-  const holder = await database.$client.reserve()
+  const holder = await system.database.$client.reserve()
   await holder.unsafe('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0')
   await holder.unsafe(statement)
   // A silent connection is closed, which would end the transaction.

@@ -1,20 +1,17 @@
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({ workers: 1, shards: 4 })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
 }, 60_000)
 
-afterAll(() => devnet?.close(), 30_000)
+afterAll(() => system?.close(), 30_000)
 
 const type = (number: string, code: unknown) =>
   gateway.control<{ ok: boolean; error?: string }>('/type-code', { number, code })
@@ -51,7 +48,7 @@ it('offers a QR code beside it, which can be scanned instead', async () => {
   const sender = '15550730003'
   await gateway.call('pair-code', { sender })
   const { body } = await gateway.call('generate-qr', { sender })
-  await phones.scan(String(body.qr_text), sender)
+  await system.phones.scan(String(body.qr_text), sender)
   await untilConnected(sender)
   expect(await gateway.companionsOf(sender)).toHaveLength(1)
 })
@@ -72,7 +69,7 @@ it.each([
   ['500', 503, 'unavailable'],
 ])('says what WhatsApp answered with (%s), and leaves the QR code', async (code, status, errorCode) => {
   const sender = `15550731${code}`
-  await phones.fault({ kind: 'pair_code_error', sender, code })
+  await system.phones.fault({ kind: 'pair_code_error', sender, code })
   const refused = await gateway.call('pair-code', { sender })
   expect(refused.status).toBe(status)
   expect(refused.body).toMatchObject({ code: errorCode, error: expect.stringContaining(code) })

@@ -2,12 +2,11 @@ import type { Client } from '@wagate/test-kit/http-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 let gateway: Gateway
 beforeEach(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterEach(() => gateway.close())
 

@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createSender, type Gateway, linkDevice, ownShards, randomPhone, startGateway } from './gateway.ts'
+import {
+  createSender,
+  type Gateway,
+  linkDevice,
+  ownShards,
+  randomPhone,
+  startGateway,
+  startGatewayWithOwner,
+} from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSender, type Gateway, ownShards, randomPhone, startGateway } from './gateway.ts'
+import { createSender, type Gateway, randomPhone, startGatewayWithOwner } from './gateway.ts'
 import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

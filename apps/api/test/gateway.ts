@@ -92,6 +92,29 @@ export async function startReplica({ databaseUrl, redisUrl }: Gateway, env: Reco
   return startApi(configOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }))
 }
 
+/** With a live worker, which the functions below play. */
+export async function startGatewayWithOwner(env: Record<string, string> = {}): Promise<Gateway> {
+  const gateway = await startGateway(env)
+  await ownShards(gateway)
+  return gateway
+}
+
+export type GatewayWithReplica = Gateway & { replica: { url: string } }
+
+/** With a second API process that has the same settings. */
+export async function startGatewayWithReplica(env: Record<string, string> = {}): Promise<GatewayWithReplica> {
+  const gateway = await startGateway(env)
+  const replica = await startReplica(gateway, env)
+  return {
+    ...gateway,
+    replica,
+    async close() {
+      await replica.close()
+      await gateway.close()
+    },
+  }
+}
+
 /** A live worker that owns every shard. Returns its id. */
 export async function ownShards({ db }: Gateway): Promise<string> {
   const id = randomUUID()
@@ -118,38 +141,6 @@ export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<voi
   await db.$client`
     UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL
     WHERE id = ${deviceId}`
-}
-
-/**
- * Runs requests that access the rows of `hold` at the same moment: the rows stay locked until `waiting` requests wait
- * for them.
- */
-export async function atOnce<Result>(
-  { databaseUrl }: Gateway,
-  { hold, waiting }: { hold: string; waiting: number },
-  run: () => Promise<Result>,
-): Promise<Result> {
-  const db = openDatabase(databaseUrl, { poolSize: 2, applicationName: 'hold', statementTimeoutMs: 10_000 })
-  try {
-    let running: Promise<Result> | undefined
-    await db.$client.begin(async (sql) => {
-      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-      await sql.unsafe(`${hold} FOR UPDATE`)
-      running = run()
-      await vi.waitFor(
-        async () => {
-          const blocked = await db.$client`
-            SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-          if (blocked.length < waiting) throw new Error(`${blocked.length} requests are held`)
-        },
-        // Below the statement timeout of the API.
-        { timeout: 2500, interval: 10 },
-      )
-    })
-    return await (running as Promise<Result>)
-  } finally {
-    await closeDatabase(db)
-  }
 }
 
 /** An account with a linked sender. */

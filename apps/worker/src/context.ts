@@ -20,7 +20,7 @@ import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
 import { type MediaShares, makeMediaShares } from './media/media-shares.ts'
 import type { Metrics } from './metrics.ts'
-import { type Holds, makeHolds } from './outbox/holds.ts'
+import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { MasterKeys } from './session/master-keys.ts'
@@ -50,7 +50,7 @@ export type DeviceContext = {
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
-  holds: Holds
+  messageClaims: MessageClaims
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
   /** Call when a fenced write with this lease was rejected because the shard has another owner. */
@@ -87,7 +87,7 @@ export function makeDeviceContext(
     deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
     authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
-    holds: makeHolds({ db, claimsDb }, given.logger),
+    messageClaims: makeMessageClaims({ db, claimsDb }, given.logger),
     receivedWrites: makeReceivedWrites(db),
     outcomes: makeNaturalBatch(
       (outcomes) =>

@@ -51,7 +51,7 @@ describe('the next step of a device', () => {
   })
 
   test.each([linked, leaving, wanted, unlinked, removable, undefined])(
-    'is to forget credentials that WhatsApp refused, whatever Postgres says (%j)',
+    'is to forget credentials that WhatsApp refused, with every state in Postgres (%j)',
     (facts) => expect(plan(facts, refused)).toEqual({ kind: 'forget-credentials', reason: 'logged_out' }),
   )
 

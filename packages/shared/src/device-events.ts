@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { messageStatuses } from './statuses.ts'
 
-/** What an owner tells whoever waits: over Redis pub/sub, and for the QR in a retained key as well. */
+/** What an owner tells waiting requests: over Redis pub/sub, and QR codes also in a retained key. */
 export const deviceEventSchema = z.discriminatedUnion('kind', [
   /** `text` is what the QR encodes; `epoch` is the shard's, so that a former owner's QR is recognised. */
   z.object({ kind: z.literal('qr'), epoch: z.number().int(), text: z.string(), expiresAtMs: z.number() }),

@@ -4,7 +4,7 @@ async function call(method, path, body) {
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
   const answer = await response.json()
-  if (!response.ok) throw new Error(answer.error ?? 'The simulator refused.')
+  if (!response.ok) throw new Error(answer.error ?? 'The simulator refused the request.')
   return answer
 }
 

@@ -15,7 +15,7 @@ export function phonesColumn({ open }) {
   return drawer(({ phones, chosen }) => {
     byId('phone-list').replaceChildren(
       ...(phones.length === 0
-        ? [el('li', { class: 'empty' }, 'No phones yet. Scan a QR, and one comes into being.')]
+        ? [el('li', { class: 'empty' }, 'No phones yet. Scanning a QR code creates one.')]
         : []),
       ...phones.map((phone) => el('li', {}, phoneRow(phone, chosen, open))),
     )

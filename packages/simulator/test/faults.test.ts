@@ -188,5 +188,5 @@ test('refuses faults that make no sense', () => {
   expect(() => sim.fault({ kind: 'slow_read', bytes_per_second: 0 })).toThrow('positive')
   expect(() => sim.fault({ kind: 'not_on_whatsapp' })).toThrow('needs a number')
   expect(() => sim.fault({ kind: 'drop', share: 2 })).toThrow('share')
-  expect(() => sim.clearFault('none')).toThrow('no such fault')
+  expect(() => sim.clearFault('none')).toThrow('No fault has this id')
 })

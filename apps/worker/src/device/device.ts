@@ -35,7 +35,7 @@ const retryMs = 1000
 /** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
 const drainMs = 700
 /** Until WhatsApp has seen the end of the connection; otherwise it counts the next login as a second concurrent one. */
-const farewellMs = 200
+const closeGraceMs = 200
 
 /** One device of an owned shard: brings its connection to what Postgres says is desired, and keeps it there. */
 export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
@@ -109,7 +109,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (why === 'released' && state.kind === 'online') await state.outbox.drain(drainMs)
       const ended = connector.end()
       scope.retryCounts.close()
-      if (why === 'released') await within(farewellMs, ended)
+      if (why === 'released') await within(closeGraceMs, ended)
     },
   }
 }

@@ -49,7 +49,7 @@ export async function executeAction(acting: Acting, action: Action<DeviceState>)
       return remove(acting, action.facts)
     case 'forget-credentials':
       await forgetCredentials(acting, action.reason)
-      // What Postgres said was read before the credentials were wiped.
+      // The state was read from Postgres before the credentials were wiped.
       return acting.reconcile()
   }
 }

@@ -6,8 +6,8 @@ import { makeReachCheck } from './check-reach.ts'
 import { contentOf } from './content.ts'
 import { ensureRecipientSessions } from './ensure-recipient-sessions.ts'
 import { makeRefusalHandler } from './handle-refusal.ts'
-import type { Hold } from './holds.ts'
 import type { AckResult, InFlight } from './in-flight.ts'
+import type { MessageClaim } from './message-claims.ts'
 import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { SendResult } from './send-result.ts'
@@ -28,7 +28,7 @@ export function makeDelivery(
   const checkReach = makeReachCheck(sock)
   const handleRefusal = makeRefusalHandler(context, device, sock, results)
 
-  async function relay(message: WaitingMessage, recipient: string, hold: Hold): Promise<AckResult> {
+  async function relay(message: WaitingMessage, recipient: string, claim: MessageClaim): Promise<AckResult> {
     const content = await contentOf(device.vault, message)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
@@ -39,7 +39,7 @@ export function makeDelivery(
       inFlight.forget(message.waId)
       throw error
     } finally {
-      await hold.unmarkSuspect()
+      await claim.releaseSuspect()
       message.interruptions = 0
     }
     const given = await answer
@@ -52,20 +52,25 @@ export function makeDelivery(
     async send(message, recipient, maySend) {
       await ensureRecipientSessions(sock, recipient)
       const setback = retries.setbackOf(message.id)
-      const hold = await context.holds.take({ ...message, fence: lease, recipientJid: recipient, setback })
-      if (!hold) return { kind: 'unclaimed' }
+      const claim = await context.messageClaims.claim({
+        ...message,
+        fence: lease,
+        recipientJid: recipient,
+        setback,
+      })
+      if (!claim) return { kind: 'unclaimed' }
       message.recipientJid = recipient
       addressees.note(message.waId, recipient)
-      if (hold.isPoison) {
-        hold.end()
+      if (claim.isPoison) {
+        claim.end()
         await results.fail(message, 'message_stops_workers')
         return { kind: 'failed' }
       }
       if (!maySend()) {
-        hold.end()
+        claim.end()
         return { kind: 'retry' }
       }
-      const answer = await relay(message, recipient, hold)
+      const answer = await relay(message, recipient, claim)
       if (answer.kind === 'acknowledged') return { kind: 'acknowledged' }
       if (answer.kind === 'refused') return handleRefusal(message, recipient, answer.code)
       return { kind: 'retry', setback: answer.kind }

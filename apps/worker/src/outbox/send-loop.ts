@@ -4,7 +4,7 @@ import type { Turn } from './recipient-lanes.ts'
 import { makeSendTurns, type SendKind } from './send-turns.ts'
 
 export type SendLoop = {
-  /** Sends what may leave now. */
+  /** Sends the messages that may be sent now. */
   sendNext(ready: Turn[]): void
   /** Resolves when every message in flight has its answer, and the answers are being recorded. */
   untilAnswered(): Promise<unknown>

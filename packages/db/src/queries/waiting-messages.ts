@@ -16,7 +16,7 @@ export type WaitingMessage = {
   filename: string | null
   uploadedContent: Buffer | null
   status: 'queued' | 'sending'
-  /** How many owners in a row died or lost their lease while they held it. */
+  /** How many owners in a row died or lost their lease while they had claimed it. */
   interruptions: number
 }
 

@@ -77,7 +77,7 @@ export function makeActions(network: Network): Actions {
       return { ok: true }
     },
     receipt: (number, { to, wa_message_id, type }) => {
-      if (type !== 'read' && type !== 'retry') throw new SimulatorError('type is read or retry')
+      if (type !== 'read' && type !== 'retry') throw new SimulatorError('type must be read or retry.')
       const phone = phoneOf(network, checkNumber(number))
       claimReceipt(network, phone, { to: phoneOf(network, checkNumber(to)), id: wa_message_id, type })
       return { ok: true }
@@ -89,7 +89,8 @@ export function makeActions(network: Network): Actions {
     fault: (request) => ({ id: startFault(network, request).id }),
     faults: () => network.faults.list(),
     clearFault: (id) => {
-      if (!network.faults.remove(id)) throw new SimulatorError('There is no such fault.', 404)
+      if (!network.faults.remove(id))
+        throw new SimulatorError('No fault has this id. GET /faults lists them.', 404)
     },
     clearFaults: () => network.faults.clear(),
     log: () => network.log.entries(),
@@ -107,7 +108,8 @@ async function untilLoggedIn(linking: Promise<Device>): Promise<{ ok: true; jid:
 function loggedIn(device: Device): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new SimulatorError('The companion was linked but did not log in again.', 504)),
+      () =>
+        reject(new SimulatorError('The companion was linked but did not log in again. See its log.', 504)),
       scanWaitMs,
     )
     timer.unref()
@@ -175,6 +177,6 @@ const isConnected = (device: Device): boolean =>
   device.connection !== undefined && !device.connection.halfOpen
 
 function checkNumber(number: string): string {
-  if (!isNumber(number)) throw new SimulatorError('A number has 5 to 15 digits, without +.')
+  if (!isNumber(number)) throw new SimulatorError('The number is not valid. Send 5 to 15 digits.')
   return number
 }

@@ -111,7 +111,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw new SimulatorError('The path is not well encoded.')
+    throw new SimulatorError('The path is not valid. Encode it with percent signs.')
   }
 }
 

@@ -147,7 +147,7 @@ export class Faults {
 }
 
 export function checkFault(request: FaultRequest): FaultRequest {
-  if (!faultKinds.includes(request.kind)) refuse(`kind is one of ${faultKinds.join(', ')}`)
+  if (!faultKinds.includes(request.kind)) refuse(`kind must be one of: ${faultKinds.join(', ')}`)
   if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
     refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)
   }
@@ -157,16 +157,16 @@ export function checkFault(request: FaultRequest): FaultRequest {
   const isPaced = request.kind === 'slow_read' && request.bytes_per_second !== undefined
   if (delaying.has(request.kind) && request.ms === undefined && !isPaced) refuse(`${request.kind} needs ms`)
   if (request.bytes_per_second !== undefined && !(request.bytes_per_second > 0)) {
-    refuse('bytes_per_second is positive')
+    refuse('bytes_per_second must be positive')
   }
   if (request.kind === 'not_on_whatsapp' && request.number === undefined)
     refuse('not_on_whatsapp needs a number')
-  if (request.backoff !== undefined && !(request.backoff >= 0)) refuse('backoff is not negative')
+  if (request.backoff !== undefined && !(request.backoff >= 0)) refuse('backoff must not be negative')
   if (request.share !== undefined && !(request.share >= 0 && request.share <= 1))
-    refuse('share is from 0 to 1')
-  if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms is not negative')
+    refuse('share must be from 0 to 1')
+  if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms must not be negative')
   if (request.count !== undefined && !(Number.isInteger(request.count) && request.count > 0)) {
-    refuse('count is a positive integer')
+    refuse('count must be a positive integer')
   }
   return request
 }

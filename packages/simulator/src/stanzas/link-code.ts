@@ -44,8 +44,9 @@ export function readLinkCode(
 export async function typeCode(network: Network, number: string, code: string): Promise<Device> {
   const pairing = findRequest(network, number)
   const linkCode = pairing?.linkCode
-  if (!pairing || !linkCode) throw new SimulatorError('No companion has asked for a code for this number.')
-  if (linkCode.typed) throw new SimulatorError('A code has been typed already.')
+  if (!pairing || !linkCode)
+    throw new SimulatorError('No companion has asked for a code for this number. Request one first.')
+  if (linkCode.typed) throw new SimulatorError('A code was typed already. Request a new one.')
   const phone = phoneOf(network, number)
   const companionKey = await openWithCode(code, linkCode.wrappedCompanionKey)
   const keyPair = Curve.generateKeyPair() as { private: Buffer; public: Buffer }
@@ -72,7 +73,7 @@ function finishLink(pairing: Pairing, request: Node): void {
   const secret = readBundle(pairing, typed, bytes(child(request, 'link_code_pairing_wrapped_key_bundle')))
   if (!secret) {
     linkCode.typed = undefined
-    typed.failed(new SimulatorError('The code is not the one that the companion shows.'))
+    typed.failed(new SimulatorError('The code is not the one that the companion shows. Type that one.'))
     return
   }
   offerLink(pairing, typed.phone, secret.toString('base64')).then(typed.linked, typed.failed)

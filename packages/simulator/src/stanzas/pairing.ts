@@ -49,13 +49,13 @@ export function startPairing(
 /** The phone signs the companion's identity and sends it. Resolves when the companion has signed in return. */
 export function scanQr(network: Network, qr: QrContent, number: string): Promise<Device> {
   const pairing = network.pairings.get(qr.ref)
-  if (!pairing) throw new SimulatorError('This QR is unknown or has expired.')
+  if (!pairing) throw new SimulatorError('The QR code is unknown or has expired. Scan the current one.')
   if (qr.noiseKey !== pairing.noiseKey.toString('base64'))
-    throw new SimulatorError('This QR has another noise key.')
+    throw new SimulatorError('The QR code has another noise key than the companion. Scan the current one.')
   if (qr.identityKey !== pairing.bundle.identity.toString('base64')) {
-    throw new SimulatorError('This QR has another identity key.')
+    throw new SimulatorError('The QR code has another identity key than the companion. Scan the current one.')
   }
-  if (pairing.scanned) throw new SimulatorError('This QR has been scanned already.')
+  if (pairing.scanned) throw new SimulatorError('The QR code was scanned already. Scan a new one.')
   return offerLink(pairing, phoneOf(network, number), qr.advSecret)
 }
 
@@ -87,7 +87,8 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
 
 export function endPairing(network: Network, pairing: Pairing): void {
   for (const ref of pairing.refs) network.pairings.delete(ref)
-  const gone = new SimulatorError('The companion went away before it was linked.', 504)
+  const sentence = 'The companion disconnected before it was linked. Scan a new QR code.'
+  const gone = new SimulatorError(sentence, 504)
   if (pairing.scanned) pairing.scanned.failed(gone)
   else pairing.linkCode?.typed?.failed(gone)
 }

@@ -123,16 +123,24 @@ const states: fc.Arbitrary<State> = fc.oneof(
   fc.record({ kind: fc.constant('open' as const), connection }),
   fc.record({ kind: fc.constant('online' as const), connection, outbox: fc.constant(null) }),
 )
-const facts = fc.record({
+const block = fc.oneof(
+  fc.constant(noBlock),
+  fc.record({
+    blockLeftMs: fc.integer({ min: -1000, max: 1000 }),
+    blockRev: fc.option(rev),
+    blockVersion: fc.option(fc.constantFrom(version, '2.3000.0')),
+  }),
+)
+const withoutBlock = fc.record({
   isLinked: fc.boolean(),
   hasStoredCreds: fc.boolean(),
   isPairing: fc.boolean(),
   isRemovable: fc.boolean(),
   desiredRev: rev,
-  blockLeftMs: fc.option(fc.integer({ min: -1000, max: 1000 })),
-  blockRev: fc.constant(null),
-  blockVersion: fc.option(fc.constantFrom(version, '2.3000.0')),
 })
+const facts: fc.Arbitrary<Facts> = fc
+  .tuple(withoutBlock, block)
+  .map(([of, blocked]) => ({ ...of, ...blocked }))
 
 /** A device whose steps all succeed, and whose waits are waited for. */
 class Model {
@@ -206,12 +214,15 @@ class Model {
 
   mustWait(): boolean {
     const { state } = this
-    if (this.facts && this.facts.blockLeftMs !== null && this.facts.blockLeftMs > 0) {
-      if (this.facts.blockVersion !== '2.3000.0' && this.facts.hasStoredCreds) return true
-    }
+    if (this.facts?.hasStoredCreds && isBlocked(this.facts)) return true
     const isOfRevision = state.kind === 'waiting' && [null, this.facts?.desiredRev].includes(state.rev)
     return isOfRevision && state.untilMs > this.nowMs
   }
+}
+
+function isBlocked({ blockLeftMs, blockRev, blockVersion, desiredRev }: Facts): boolean {
+  if (blockLeftMs === null || blockLeftMs <= 0) return false
+  return [null, desiredRev].includes(blockRev) && [null, version].includes(blockVersion)
 }
 
 /** Every link has credentials. */

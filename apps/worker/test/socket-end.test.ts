@@ -1,8 +1,4 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { initAuthCreds, makeWASocket } from 'baileys'
-import { afterEach, expect, test } from 'vitest'
-import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
+import { expect, test } from 'vitest'
 import { readSocketEnd } from '../src/session/socket-end.ts'
 import { endWith } from './socket-ends.ts'
 
@@ -50,6 +46,11 @@ test.each([
     boom(440, { tag: 'conflict', attrs: { type: 'device_removed' } }),
     endWith(401),
   ],
+  [
+    'an HTTP status in place of a WebSocket',
+    boom(403, new Error('Unexpected server response: 403')),
+    endWith(403, { isByWhatsApp: false }),
+  ],
   ['a socket that failed', boom(408, new Error('ECONNRESET')), endWith(408, { isByWhatsApp: false })],
   ['a reason that is not a number', boom(Number.NaN, { reason: 'x' }), endWith(undefined)],
   ['an error of another kind', new TypeError('x'), endWith(undefined)],
@@ -58,26 +59,4 @@ test.each([
   const end = readSocketEnd(error)
   expect(end).toEqual(expected)
   expect(JSON.stringify(end)).not.toContain('secret')
-})
-
-let server: Server | undefined
-afterEach(() => server?.close())
-
-test.each([401, 402, 403, 405, 406])('does not take the HTTP status %s for an answer of WhatsApp', async (status) => {
-  server = createServer((_, response) => response.writeHead(status).end())
-  server.on('upgrade', (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\n\r\n`))
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const silent = { child: () => silent, debug: () => undefined } as never
-  const sock = makeWASocket({
-    waWebSocketUrl: `ws://127.0.0.1:${port}/ws/chat`,
-    auth: { creds: initAuthCreds(), keys: { get: async () => ({}), set: async () => undefined } },
-    logger: makeBaileysLogger(silent, 1),
-  })
-  const error = await new Promise<unknown>((resolve) => {
-    sock.ev.on('connection.update', ({ connection, lastDisconnect }) => {
-      if (connection === 'close') resolve(lastDisconnect?.error)
-    })
-  })
-  expect(readSocketEnd(error)).toEqual(endWith(status, { isByWhatsApp: false }))
 })

@@ -32,8 +32,6 @@ export type Trial = {
 }
 
 export type TrialOptions = PermittedFailures & {
-  /** Senders that cannot send for as long as the fault lasts, whose requests are refused. */
-  blocked?: string[]
   mix?: Mix
   perSecond?: number
   beforeMs?: number
@@ -56,7 +54,6 @@ export async function trial(
 ): Promise<Trial> {
   const {
     loggedOut = [],
-    blocked = [],
     mix = usualMix,
     perSecond = size.perSecond,
     beforeMs = size.beforeMs,
@@ -112,7 +109,7 @@ export async function trial(
   await expectAgreement(world, name, { startedAtMs, logged, before, people, options })
   expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   const refused = load.sent.filter((sent) => sent.messageId === undefined && !isOverdue(sent))
-  expect(refused.filter(({ sender }) => ![...loggedOut, ...blocked].includes(sender))).toEqual([])
+  expect(refused.filter(({ sender }) => !loggedOut.includes(sender))).toEqual([])
   expect(slowest).toBeLessThan(answerMsMax * stretch)
   expect(world.takeUndocumentedAnswers()).toEqual([])
   const texts = messages.filter(

@@ -16,10 +16,11 @@ export const deviceFields = {
   status_reason: extensibleEnum(Object.keys(statusReasonGuide))
     .optional()
     .describe('Why the device is disconnected, if known'),
-  status_detail: extensibleEnum(Object.values(banCauses))
+  status_detail: z
+    .string()
     .optional()
     .describe(
-      'What WhatsApp says about the reason: the cause of a temporary ban, the violation of a locked account, or the error of a refused login',
+      `Detail of the reason, as WhatsApp gives it: the cause of a temporary ban (${Object.values(banCauses).join(', ')} or another), the violation of a locked account, or the error of a refused login`,
     ),
   login_after: z.iso
     .datetime()

@@ -20,6 +20,7 @@ export class DeviceInTime {
   readonly logins: number[] = []
   isWiped = false
   readonly #answer: (atMs: number) => SocketEnd
+  readonly #canStore: boolean
   readonly #postgresAheadMs = 5_000_000
   #owner = newOwner(0, '2.3000.1')
   #isLinked = true
@@ -29,8 +30,10 @@ export class DeviceInTime {
   #blockVersion: string | null = null
   #timerMs = 0
 
-  constructor(answer: (atMs: number) => SocketEnd) {
+  /** Without `canStore`, Postgres is read but not written. */
+  constructor(answer: (atMs: number) => SocketEnd, { canStore = true } = {}) {
     this.#answer = answer
+    this.#canStore = canStore
   }
 
   /** Lets the time pass up to this moment, and then this happen. */
@@ -90,7 +93,7 @@ export class DeviceInTime {
     const login = { kind: 'login', rev: this.#desiredRev, version, forMs: 20 } as const
     const after = afterEnd(next, login, this.nowMs + clockAheadMs)
     this.#owner.state = disconnected(this.#owner.state, after.state)
-    if (after.change) this.#store(after.change)
+    if (after.change && this.#canStore) this.#store(after.change)
   }
 
   #store({ block }: ConnectionChange): void {

@@ -12,8 +12,12 @@ const disturbances = (...kinds: Disturbance[]) =>
   fc.array(fc.tuple(fc.integer({ min: 0, max: dayMs }), fc.constantFrom(...kinds)), { maxLength: 60 })
 
 /** A day in which every login is refused. */
-function spend(answer: (atMs: number) => SocketEnd, events: [number, Disturbance][]): DeviceInTime {
-  const device = new DeviceInTime(answer)
+function spend(
+  answer: (atMs: number) => SocketEnd,
+  events: [number, Disturbance][],
+  options = {},
+): DeviceInTime {
+  const device = new DeviceInTime(answer, options)
   for (const [atMs, kind] of events.toSorted(([one], [other]) => one - other)) device.go(atMs, kind)
   device.go(dayMs, 'waited')
   return device
@@ -50,6 +54,16 @@ test('a banned number is not logged in to log it out: its credentials are wiped'
   })
 })
 
+test('a block counts for the worker that knows of it before it is stored', () => {
+  const options = { canStore: false }
+  forEachDay(disturbances('wake', 'waited'), (events) => {
+    expect(spend(() => banFor(30 * hourMs), events, options).logins).toEqual([0])
+    expect(spend(() => endWith(403), events, options).logins).toEqual([0])
+    const loggedOut = spend(() => banFor(30 * hourMs), [...events, [20 * hourMs, 'logout']], options)
+    expect(loggedOut).toMatchObject({ isWiped: true, logins: [0] })
+  })
+})
+
 test.each([403, 406])('after %s there is one login, and one more for a logout', (code) => {
   forEachDay(disturbances('wake', 'waited', 'takeover', 'restart', 'update'), (events) => {
     expect(spend(() => endWith(code), events)).toMatchObject({ isWiped: false, logins: [0] })
@@ -75,7 +89,7 @@ test('after 411 there is a login every hour', () => {
   })
 })
 
-test.each([400, 418, 429, 500, 503])('after %s there are ever fewer logins, but three an hour', (code) => {
+test.each([400, 418, 429, 500, 503])('after %s there are ever fewer logins, but at least two an hour', (code) => {
   forEachDay(disturbances('wake', 'waited'), (events) => {
     const { logins } = spend(() => endWith(code), events)
     for (let hour = 1; hour < 24; hour++) {

@@ -32,8 +32,6 @@ export type Trial = {
 }
 
 export type TrialOptions = PermittedFailures & {
-  /** Senders that cannot send for as long as the fault lasts, whose requests are refused. */
-  blocked?: string[]
   mix?: Mix
   perSecond?: number
   beforeMs?: number
@@ -54,13 +52,7 @@ export async function trial(
   fault: (load: Load) => Promise<void>,
   options: TrialOptions = {},
 ): Promise<Trial> {
-  const {
-    loggedOut = [],
-    blocked = [],
-    mix = usualMix,
-    perSecond = size.perSecond,
-    beforeMs = size.beforeMs,
-  } = options
+  const { loggedOut = [], mix = usualMix, perSecond = size.perSecond, beforeMs = size.beforeMs } = options
   await world.ownerWatch.takeForeignWrites()
   const logged = (await world.phones.log()).length
   const before = await world.phones.stats()
@@ -119,7 +111,7 @@ export async function trial(
   await expectAgreement(world, name, { startedAtMs, logged, before, people, options })
   expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   const refused = load.sent.filter((sent) => sent.messageId === undefined && !isOverdue(sent))
-  expect(refused.filter(({ sender }) => ![...loggedOut, ...blocked].includes(sender))).toEqual([])
+  expect(refused.filter(({ sender }) => !loggedOut.includes(sender))).toEqual([])
   expect(slowest).toBeLessThan(answerMsMax * stretch)
   expect(world.takeUndocumentedAnswers()).toEqual([])
   const texts = messages.filter(

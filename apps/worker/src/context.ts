@@ -24,7 +24,7 @@ import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.t
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { MasterKeys } from './session/master-keys.ts'
-import { chooseNetwork } from './session/network.ts'
+import { chooseNetwork, clientVersionOf } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 
 type Batch<Item, Result> = { add(item: Item): Promise<Result> }
@@ -37,6 +37,8 @@ export type DeviceContext = {
   events: DeviceEvents
   metrics: Metrics
   network: Partial<UserFacingSocketConfig>
+  /** As WhatsApp is told. */
+  clientVersion: string
   masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: too many at a time would stall the open sockets. */
   logins: LoginQueue
@@ -71,9 +73,11 @@ export function makeDeviceContext(
   },
 ): DeviceContext {
   const { config, db, claimsDb, logger, metrics } = given
+  const network = chooseNetwork(config.whatsApp)
   return {
     ...given,
-    network: chooseNetwork(config.whatsApp),
+    network,
+    clientVersion: clientVersionOf(network),
     masterKeys: config.masterKeys,
     logins: makeLoginQueue(loginsMax),
     pairings: makeFairSemaphore(config.pairings.max, { shareMax: config.pairings.perAccountMax }),

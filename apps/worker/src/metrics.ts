@@ -12,6 +12,8 @@ export type Readings = {
   unplacedShards: number
   oversizedShards: number
   waitingDevices: number
+  /** By the reason of their status. */
+  blockedDevices: ReadonlyMap<string, number>
 }
 
 export function makeMetrics() {
@@ -83,6 +85,16 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     'Devices of this worker with messages to send, at the last poll',
     ({ waitingDevices }) => waitingDevices,
   )
+  new Gauge({
+    name: 'wagate_blocked_devices',
+    help: 'Devices of this worker that WhatsApp does not let log in, by reason, at the last poll',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, count] of read().blockedDevices) this.set({ reason }, count)
+    },
+  })
 }
 
 /** If it stays below four, partitions cannot be created; below zero, no message can be accepted. */

@@ -4,19 +4,36 @@ import { type ConnectionState, connectionOf, isComingOnline } from '../src/devic
 import { isReconciled, pairingPollMs, planDevice } from '../src/device/plan.ts'
 
 type State = ConnectionState<{ rev: number }, null>
+type Facts = NonNullable<Parameters<typeof planDevice>[0]>
 
 const nowMs = 100_000
-const linked = { isLinked: true, hasStoredCreds: true, isPairing: false, isRemovable: false, desiredRev: 5 }
+const version = '2.3000.1'
+const noBlock = { blockLeftMs: null, blockRev: null, blockVersion: null }
+const linked: Facts = {
+  isLinked: true,
+  hasStoredCreds: true,
+  isPairing: false,
+  isRemovable: false,
+  desiredRev: 5,
+  ...noBlock,
+}
 const leaving = { ...linked, isLinked: false }
 const unlinked = { ...leaving, hasStoredCreds: false }
 const wanted = { ...unlinked, isPairing: true }
 const removable = { ...unlinked, isRemovable: true }
+const banned = { ...linked, blockLeftMs: 900 }
+const bannedBefore = { ...linked, blockLeftMs: -1 }
+const locked = { ...linked, blockRev: 5 }
+const lockedBefore = { ...linked, blockRev: 4 }
+const outdated = { ...linked, blockLeftMs: 900, blockRev: 5, blockVersion: version }
+const updated = { ...outdated, blockVersion: '2.3000.0' }
 
 const before = { isCompletingLink: false }
 const idle: State = { kind: 'idle', ...before }
 const waiting: State = { kind: 'waiting', untilMs: nowMs + 700, rev: 5, ...before }
 const waitingForOlder: State = { ...waiting, rev: 4 }
 const waited: State = { ...waiting, untilMs: nowMs }
+const bannedHere: State = { ...waiting, rev: null }
 const refused: State = { kind: 'refused', reason: 'logged_out', ...before }
 const pairing: State = { kind: 'pairing', connection: { rev: 5 }, ...before }
 const pairingOlder: State = { ...pairing, connection: { rev: 4 } }
@@ -25,8 +42,8 @@ const loggingIn: State = { kind: 'logging-in', connection: { rev: 5 }, ...before
 const open: State = { kind: 'open', connection: { rev: 5 } }
 const online: State = { ...open, kind: 'online', outbox: null }
 
-const plan = (facts: typeof linked | undefined, state: State, isPaced = true) =>
-  planDevice(facts, state, { nowMs, isPaceApplied: () => isPaced })
+const plan = (facts: Facts | undefined, state: State, isPaced = true) =>
+  planDevice(facts, state, { nowMs, version, isPaceApplied: () => isPaced })
 
 describe('the next step of a device', () => {
   test.each([
@@ -38,6 +55,24 @@ describe('the next step of a device', () => {
     ['that is to be logged out', leaving, { waiting }, 'wait'],
     ['that is to be logged out', leaving, { loggingIn, scannedCode }, 'none'],
     ['that is to be logged out', leaving, { open, online }, 'log-out'],
+    ['whose number is banned', banned, { idle, waiting, waited, waitingForOlder }, 'wait'],
+    ['whose number was banned', bannedBefore, { idle, waited, waitingForOlder }, 'log-in'],
+    ['whose number was banned a moment ago', linked, { bannedHere }, 'wait'],
+    ['whose number is locked', locked, { idle, waited, waitingForOlder }, 'wait'],
+    ['whose number was locked before the user acted', lockedBefore, { idle, waitingForOlder }, 'log-in'],
+    ['whose client is outdated', outdated, { idle, waited }, 'wait'],
+    ['whose client has another version now', updated, { idle, waited }, 'log-in'],
+    ['that is connected although it was blocked', locked, { open }, 'go-online'],
+    [
+      'of a banned number, to be logged out',
+      { ...banned, isLinked: false },
+      { idle, waiting },
+      'abandon-link',
+    ],
+    ['of a number banned a moment ago, to be logged out', leaving, { bannedHere }, 'abandon-link'],
+    ['of a locked number, to be logged out', { ...lockedBefore, isLinked: false }, { idle }, 'log-in'],
+    ['of an outdated client, to be logged out', { ...outdated, isLinked: false }, { idle }, 'wait'],
+    ['of a banned number without credentials', { ...wanted, blockLeftMs: 900 }, { idle }, 'show-qr'],
     ['that is to be paired', wanted, { idle, waited, waitingForOlder, pairingOlder }, 'show-qr'],
     ['that is to be paired', wanted, { loggingIn, open, online }, 'show-qr'],
     ['that is to be paired', wanted, { pairing, waiting }, 'wait'],
@@ -61,6 +96,12 @@ describe('the next step of a device', () => {
     expect(plan(leaving, online, false).kind).toBe('log-out')
   })
 
+  test('is a login when both the pause and the block are over', () => {
+    expect(plan(banned, waiting)).toEqual({ kind: 'wait', ms: 900 })
+    expect(plan({ ...banned, blockLeftMs: 100 }, waiting)).toEqual({ kind: 'wait', ms: 700 })
+    expect(plan(locked, waiting)).toEqual({ kind: 'wait', ms: Number.POSITIVE_INFINITY })
+  })
+
   test('follows when the pause is over, or soon while a QR code is shown', () => {
     expect(plan(linked, waiting)).toEqual({ kind: 'wait', ms: 700 })
     expect(plan(wanted, waiting)).toEqual({ kind: 'wait', ms: pairingPollMs })
@@ -76,7 +117,7 @@ const states: fc.Arbitrary<State> = fc.oneof(
   fc.record({
     kind: fc.constant('waiting' as const),
     untilMs: fc.integer({ min: nowMs - 1000, max: nowMs + 1000 }),
-    rev,
+    rev: fc.option(rev),
     isCompletingLink,
   }),
   fc.record({ kind: fc.constant('refused' as const), reason: fc.constant('logged_out'), isCompletingLink }),
@@ -88,15 +129,24 @@ const states: fc.Arbitrary<State> = fc.oneof(
   fc.record({ kind: fc.constant('open' as const), connection }),
   fc.record({ kind: fc.constant('online' as const), connection, outbox: fc.constant(null) }),
 )
-const facts = fc.record({
+const block = fc.oneof(
+  fc.constant(noBlock),
+  fc.record({
+    blockLeftMs: fc.integer({ min: -1000, max: 1000 }),
+    blockRev: fc.option(rev),
+    blockVersion: fc.option(fc.constantFrom(version, '2.3000.0')),
+  }),
+)
+const withoutBlock = fc.record({
   isLinked: fc.boolean(),
   hasStoredCreds: fc.boolean(),
   isPairing: fc.boolean(),
   isRemovable: fc.boolean(),
   desiredRev: rev,
 })
-
-type Facts = typeof linked
+const facts: fc.Arbitrary<Facts> = fc
+  .tuple(withoutBlock, block)
+  .map(([of, blocked]) => ({ ...of, ...blocked }))
 
 /** A device whose steps all succeed, and whose waits are waited for. */
 class Model {
@@ -111,7 +161,11 @@ class Model {
   }
 
   plan() {
-    return planDevice(this.facts, this.state, { nowMs: this.nowMs, isPaceApplied: () => this.isPaced })
+    return planDevice(this.facts, this.state, {
+      nowMs: this.nowMs,
+      version,
+      isPaceApplied: () => this.isPaced,
+    })
   }
 
   /** Returns what was done. */
@@ -120,6 +174,7 @@ class Model {
     const rev = this.facts?.desiredRev ?? 0
     switch (action.kind) {
       case 'forget-credentials':
+      case 'abandon-link':
       case 'log-out':
         if (this.facts) Object.assign(this.facts, { hasStoredCreds: false, isLinked: false })
         this.state = idle
@@ -150,6 +205,7 @@ class Model {
         break
       case 'wait':
         this.nowMs += action.ms
+        if (this.facts?.blockLeftMs) this.facts.blockLeftMs -= action.ms
     }
     return action.kind
   }
@@ -166,8 +222,15 @@ class Model {
 
   mustWait(): boolean {
     const { state } = this
-    return state.kind === 'waiting' && state.rev === this.facts?.desiredRev && state.untilMs > this.nowMs
+    if (this.facts?.hasStoredCreds && isBlocked(this.facts)) return true
+    const isOfRevision = state.kind === 'waiting' && [null, this.facts?.desiredRev].includes(state.rev)
+    return isOfRevision && state.untilMs > this.nowMs
   }
+}
+
+function isBlocked({ blockLeftMs, blockRev, blockVersion, desiredRev }: Facts): boolean {
+  if (blockLeftMs === null || blockLeftMs <= 0) return false
+  return [null, desiredRev].includes(blockRev) && [null, version].includes(blockVersion)
 }
 
 /** Every link has credentials. */
@@ -215,7 +278,7 @@ test('a linked device that is coming online needs no step but to go online', () 
   fc.assert(
     fc.property(facts.filter(isPossible), states, (known, state) => {
       const facts = { ...known, isLinked: true, hasStoredCreds: true, desiredRev: 5 }
-      const ofRev = state.kind === 'waiting' ? { ...state, rev: 5 } : state
+      const ofRev = state.kind === 'waiting' && state.rev !== null ? { ...state, rev: 5 } : state
       fc.pre(isComingOnline(ofRev, nowMs))
       expect(['none', 'wait', 'go-online']).toContain(plan(facts, ofRev).kind)
     }),

@@ -20,6 +20,10 @@ const state: DeviceState = {
   burst: null,
   dailyCap: null,
   restrictedMs: 0,
+  statusReason: null,
+  blockLeftMs: null,
+  blockRev: null,
+  blockVersion: null,
 }
 
 test('messages that only the poll finds move the login of their device forward', async () => {

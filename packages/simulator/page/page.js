@@ -21,6 +21,8 @@ const drawChats = chatsColumn({
   open: (other) => go(address().number, other),
   back: () => go(),
   unlink: (number, jid) => act(api.unlink(number, jid)),
+  refuseLogins: (code, seconds) => act(api.refuseLogins(place().number, code, seconds)),
+  allowLogins: (id) => act(api.endFault(id)),
 })
 const drawConversation = conversationColumn({
   back: () => go(address().number),
@@ -38,15 +40,19 @@ async function refresh() {
   const { number, other } = address()
   byId('columns').dataset.depth = other ? 2 : number ? 1 : 0
   try {
-    const [phones, timeline] = await Promise.all([api.phones(), number ? api.timeline(number) : []])
+    const [phones, faults, timeline] = await Promise.all([
+      api.phones(),
+      api.faults(),
+      number ? api.timeline(number) : [],
+    ])
     entries = timeline
-    draw(phones, number, other)
+    draw(phones, faults, number, other)
   } catch {
     byId('summary').textContent = 'The simulator does not answer. Is it running?'
   }
 }
 
-function draw(phones, number, other) {
+function draw(phones, faults, number, other) {
   const linked = phones.filter((phone) => phone.linked)
   const connected = linked.filter((phone) => phone.connected)
   byId('summary').textContent =
@@ -57,6 +63,9 @@ function draw(phones, number, other) {
   drawChats({
     phone,
     chosen: other,
+    refusals: faults
+      .filter(({ kind, sender }) => kind === 'login_failure' && (sender ?? number) === number)
+      .map(({ id, code }) => ({ id, code })),
     threads: threads.map((thread) => ({ with: thread.with, last: thread.last, unread: thread.unread })),
   })
   drawConversation({ number, other, entries: threads.find((thread) => thread.with === other)?.entries ?? [] })

@@ -208,24 +208,28 @@ export const statusReasonGuide: Record<StatusReason, Guidance> = {
     'Another program logged in with the same credentials. The gateway retries later.',
     'Stop the other program, for example a second installation that uses a copy of the database.',
   ),
-  blocked_by_whatsapp: temporary(
-    'WhatsApp refuses the login of this account (error 403). The gateway retries later.',
-    'Open WhatsApp on the phone and follow its instructions.',
+  blocked_by_whatsapp: permanent(
+    'WhatsApp has locked the account (error 403). The gateway does not log in again until you act. `status_detail` has the violation that WhatsApp names.',
+    'Open WhatsApp on the phone and follow its instructions. Then link it again with `generate-qr` and `force`.',
   ),
-  banned_by_whatsapp: temporary(
-    'WhatsApp has banned the number (error 406). The gateway retries every half hour.',
-    'Appeal in WhatsApp on the phone, or log the sender out with `logout-device`.',
+  banned_by_whatsapp: permanent(
+    'WhatsApp has banned the number (error 406). The gateway does not log in again until you act.',
+    'Appeal in WhatsApp on the phone. Once it works there again, link it with `generate-qr` and `force`.',
   ),
   temporarily_banned: temporary(
-    'WhatsApp has temporarily banned the number (error 402). The gateway retries every half hour.',
-    'Wait until the ban is over. Send fewer messages to people who did not ask for them.',
+    'WhatsApp has temporarily banned the number (error 402). The gateway does not log in before `login_after`. `status_detail` has the cause that WhatsApp names.',
+    'Wait: the gateway logs in after that time. Send fewer messages to people who did not ask for them.',
   ),
   client_outdated: temporary(
-    'WhatsApp refuses this client version (error 405). The gateway retries later.',
-    'Update the gateway, or set WHATSAPP_VERSION.',
+    'WhatsApp refuses the version of the client (error 405 or 409). The gateway retries with another version, or after `login_after`.',
+    'Ask the operator to update the gateway or to set WHATSAPP_VERSION.',
   ),
   multi_device_mismatch: temporary(
-    'The account does not support linked devices (error 411). The gateway retries later.',
+    'The account does not support linked devices (error 411). The gateway retries after `login_after`.',
     'Update WhatsApp on the phone.',
+  ),
+  whatsapp_unavailable: temporary(
+    'WhatsApp refuses connections for now (`status_detail` has its error, such as 429 or 503). The gateway retries after growing pauses of up to 20 minutes.',
+    'No action is needed.',
   ),
 }

@@ -3,6 +3,7 @@ import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import type { Session } from '../session/session.ts'
+import type { SocketEnd } from '../session/socket-end.ts'
 import type { DeviceScope } from './device-scope.ts'
 import { openDeviceSession } from './device-session.ts'
 import { makePairingCode, type ValidPairingCode } from './pairing-code.ts'
@@ -26,7 +27,7 @@ export type Connection = {
 type ConnectionHooks = {
   onScanned(): void
   onOpen(): void
-  onClosed(code: number | undefined): Promise<void>
+  onClosed(end: SocketEnd): Promise<void>
   onError(error: unknown): void
 }
 
@@ -68,9 +69,9 @@ export function openConnection(
         context.metrics.receipts.inc({ kind }, waIds.length)
         for (const waId of waIds) onOutcome(waId, { kind, saidBy })
       },
-      async onClosed(code) {
+      async onClosed(end) {
         releaseSlot()
-        await hooks.onClosed(code)
+        await hooks.onClosed(end)
       },
       onError: hooks.onError,
     },

@@ -32,13 +32,14 @@ export type DeviceScope = {
 
 export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number): DeviceScope {
   const vault = makeVault(context.masterKeys, id)
+  const logger = context.logger.child({ deviceId: id })
   // The pacer is the first listener: when the outbox hears of an outcome, the pacer has counted it.
   const outcomes = makeOutcomeFeed()
   return {
     context,
     id,
     lease,
-    logger: context.logger.child({ deviceId: id }),
+    logger,
     vault,
     auth: makeDeviceAuth(context, { id, lease, vault }),
     outcomes,
@@ -47,7 +48,7 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     retries: makeRetries(),
     retryCounts: context.caches.retryCounts(),
     addressees: makeAddressees(),
-    status: makeConnectionStatus(context.db, lease, id),
+    status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),
   }
 }

@@ -32,6 +32,8 @@ export type Device = {
 }
 
 const retryMs = 1000
+/** Node's timers end at once when their time exceeds 24 days. */
+const timerMsMax = 3_600_000
 /** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
 const drainMs = 700
 /** Until WhatsApp has seen the end of the connection; otherwise it counts the next login as a second concurrent one. */
@@ -53,7 +55,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
 
   function reconcileAfter(ms: number): void {
     clearTimeout(timer)
-    if (!isClosed) timer = setTimeout(reconcile, ms)
+    if (!isClosed) timer = setTimeout(reconcile, Math.min(ms, timerMsMax))
   }
 
   function onError(error: unknown): void {
@@ -69,7 +71,11 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
-    const at = { nowMs: performance.now(), isPaceApplied: pacing.isApplied }
+    const at = {
+      nowMs: performance.now(),
+      version: context.clientVersion,
+      isPaceApplied: pacing.isApplied,
+    }
     return planDevice(facts, connector.state(), at)
   }
 

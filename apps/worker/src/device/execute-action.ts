@@ -47,6 +47,8 @@ export async function executeAction(acting: Acting, action: Action<DeviceState>)
       return disconnect(acting, action.facts)
     case 'remove':
       return remove(acting, action.facts)
+    case 'abandon-link':
+      return abandonLink(acting, action.facts)
     case 'forget-credentials':
       await forgetCredentials(acting, action.reason)
       // The state was read from Postgres before the credentials were wiped.
@@ -114,6 +116,15 @@ async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {
   await forgetCredentials(acting, null)
   scope.logger.info({ sender: maskPhone(sender) }, 'Device logged out')
   reconcile()
+}
+
+async function abandonLink(acting: Acting, { sender }: DeviceState): Promise<void> {
+  await forgetCredentials(acting, null)
+  acting.scope.logger.warn(
+    { sender: maskPhone(sender) },
+    'The number is banned: wiped the credentials without a login, so the phone still shows the link',
+  )
+  acting.reconcile()
 }
 
 async function showQr({ connector, reconcileAfter, scope }: Acting, facts: DeviceState): Promise<void> {

@@ -1,4 +1,4 @@
-import { type BaileysEventMap, DisconnectReason, type WASocket } from 'baileys'
+import type { BaileysEventMap, WASocket } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
@@ -9,6 +9,7 @@ import { type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received } from './received.ts'
 import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
+import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
 
 export type SessionHooks = {
   /** There is a new QR code to scan, valid for this long. */
@@ -23,8 +24,8 @@ export type SessionHooks = {
   onReceived(received: Received, persist: Persist): Promise<void>
   /** Whether this message of a contact was stored before. */
   isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
-  /** WhatsApp or the network ended the session, with Baileys' DisconnectReason. Not called after `end`. */
-  onClosed(code: number | undefined): Promise<void>
+  /** WhatsApp or the network ended the session. Not called after `end`. */
+  onClosed(end: SocketEnd): Promise<void>
   onError(error: unknown): void
 }
 
@@ -51,7 +52,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   const persist = makePersist(() => isEnded, onFailure)
   const persistCreds = makePersist(() => isDismissed, onFailure)
   let savedCreds: Promise<unknown> = Promise.resolve()
-  const held = makeHeldStanzas(() => closed(DisconnectReason.connectionLost).catch(hooks.onError))
+  const held = makeHeldStanzas(() => closed(lostConnection).catch(hooks.onError))
   const inbound = makeInbound({
     me: () => auth.creds.me,
     store: (received) => hooks.onReceived(received, persist),
@@ -74,15 +75,15 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
   const offline = askForAllOffline(sock)
   const silence = watchSilence(sock, options.keepAliveMs, () => {
-    closed(DisconnectReason.connectionLost).catch(hooks.onError)
+    closed(lostConnection).catch(hooks.onError)
   })
 
-  async function closed(code: number | undefined): Promise<void> {
+  async function closed(ended: SocketEnd): Promise<void> {
     if (isEnded) return
     void finish()
     // The next session must not load older credentials.
     await savedCreds
-    if (!isDismissed) await hooks.onClosed(code)
+    if (!isDismissed) await hooks.onClosed(ended)
   }
 
   function end(): Promise<void> {
@@ -115,15 +116,8 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
       qrLifeMs = laterQrMs
     }
     if (update?.connection === 'open') hooks.onOpen()
-    if (update?.connection === 'close') await closed(statusCodeOf(update.lastDisconnect?.error))
+    if (update?.connection === 'close') await closed(readSocketEnd(update.lastDisconnect?.error))
   }
 
   return { sock, end }
-}
-
-/** Baileys' errors are Boom's: the code is at `output.statusCode`. */
-function statusCodeOf(error: unknown): number | undefined {
-  const output = error instanceof Error && 'output' in error ? error.output : undefined
-  const code = output && typeof output === 'object' && 'statusCode' in output ? output.statusCode : undefined
-  return typeof code === 'number' ? code : undefined
 }

@@ -8,8 +8,12 @@ import { makeConsumerStarts } from './consumer-starts.ts'
 import { deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
 import { startWorkPoll } from './work-poll.ts'
 
-/** `waitingDevices`: at the last poll for work. */
-type DeviceCounts = { onlineDevices: number; waitingDevices: number }
+/** `waitingDevices` and `blockedDevices`: at the last poll for work. */
+type DeviceCounts = {
+  onlineDevices: number
+  waitingDevices: number
+  blockedDevices: ReadonlyMap<string, number>
+}
 
 /** If Postgres is down, the next owner marks the devices offline. */
 const markOfflineMsMax = 500
@@ -70,6 +74,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
       return {
         onlineDevices: devices.filter((device) => device.isOnline()).length,
         waitingDevices: work.waitingDevices(),
+        blockedDevices: work.blockedDevices(),
       }
     },
     async close() {

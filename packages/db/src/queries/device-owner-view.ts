@@ -26,6 +26,11 @@ export type DeviceState = {
   dailyCap: number | null
   /** For how long from now WhatsApp lets it write to no new contacts. 0 without a restriction. */
   restrictedMs: number
+  statusReason: string | null
+  /** The block of its logins (see `LoginBlock`). No block when all three are null or the time is over. */
+  blockLeftMs: number | null
+  blockRev: number | null
+  blockVersion: string | null
 }
 
 /** Longer than any statement of the API: one that found the device may still be storing a message for it. */
@@ -41,7 +46,10 @@ const columns = (db: Database) => db.$client`
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
   ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
   ${tightestOf(db, 'burst')} AS burst, ${tightestOf(db, 'daily_cap')} AS "dailyCap",
-  greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs"`
+  greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs",
+  device.status_reason AS "statusReason",
+  (extract(epoch FROM device.login_after - now()) * 1000)::float8 AS "blockLeftMs",
+  device.login_blocked_rev AS "blockRev", device.login_blocked_version AS "blockVersion"`
 
 const tightestOf = (db: Database, column: string) =>
   db.$client.unsafe(tightestPace(`device.${column}`, `account.${column}`))

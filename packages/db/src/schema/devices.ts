@@ -50,6 +50,15 @@ export const devices = pgTable(
     /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
     offlineSince: moment('offline_since'),
     statusReason: text('status_reason'),
+    /** What WhatsApp said besides: why a number is banned, or the error of a refused login. */
+    statusDetail: text('status_detail'),
+    /**
+     * WhatsApp refused a login. Its owner does not log the device in again while all of these that are set hold: the time
+     * is not over, the desired state has this revision, the client has this version.
+     */
+    loginAfter: moment('login_after'),
+    loginBlockedRev: integer('login_blocked_rev'),
+    loginBlockedVersion: text('login_blocked_version'),
     waJid: text('wa_jid'),
     waLid: text('wa_lid'),
     restrictedUntil: moment('restricted_until'),

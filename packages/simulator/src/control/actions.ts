@@ -26,7 +26,15 @@ type PhoneView = {
   linked: boolean
   connected: boolean
   received: number
-  companions: Array<{ jid: string; platform: string; linked_at: string; connected: boolean; pending: number }>
+  companions: Array<{
+    jid: string
+    platform: string
+    linked_at: string
+    connected: boolean
+    pending: number
+    logins: number
+    refused_logins: number
+  }>
 }
 
 type StatsView = Counters & { open: number; connections: Record<string, number> }
@@ -152,6 +160,8 @@ function viewPhone(network: Network, number: string): PhoneView {
     linked_at: device.linkedAt,
     connected: isConnected(device),
     pending: device.pending.size,
+    logins: device.logins.ok,
+    refused_logins: device.logins.refused,
   }))
   return {
     number,

@@ -123,6 +123,10 @@ function readFault(body: Body): FaultRequest {
   const ms = optionalNumber(body, 'ms')
   const count = optionalNumber(body, 'count')
   const bytesPerSecond = optionalNumber(body, 'bytes_per_second')
+  const expire = optionalNumber(body, 'expire')
+  const banCode = optionalText(body, 'ban_code')
+  const violation = optionalText(body, 'violation_reason')
+  const appealToken = optionalText(body, 'appeal_token')
   return {
     kind: text(body, 'kind') as FaultKind,
     ...(sender !== undefined && { sender: digits(sender) }),
@@ -132,6 +136,10 @@ function readFault(body: Body): FaultRequest {
     ...(ms !== undefined && { ms }),
     ...(count !== undefined && { count }),
     ...(bytesPerSecond !== undefined && { bytes_per_second: bytesPerSecond }),
+    ...(expire !== undefined && { expire }),
+    ...(banCode !== undefined && { ban_code: banCode }),
+    ...(violation !== undefined && { violation_reason: violation }),
+    ...(appealToken !== undefined && { appeal_token: appealToken }),
   }
 }
 

@@ -16,6 +16,8 @@ export function makeDevice(
     active: false,
     pending: new Map(),
     sentAtMs: new Map(),
+    lastMessage: undefined,
+    logins: { ok: 0, refused: 0 },
     whenActive: [],
   }
 }
@@ -26,6 +28,7 @@ export const deviceLid = (device: Device): string => lidJid(device.phone.number,
 /** Sends now if the client is active, and keeps the stanza until it is acknowledged. */
 export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
+  if (stanza.tag === 'message') device.lastMessage = { key, stanza }
   const evicted = evictOldest(device.pending, pendingMax)
   if (evicted !== undefined) device.sentAtMs.delete(evicted)
   if (device.active) sendPending(device, key, stanza)

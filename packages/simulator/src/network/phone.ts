@@ -55,6 +55,10 @@ export type Device = {
   pending: Map<string, Node>
   /** When each of them was sent over the current connection. */
   sentAtMs: Map<string, number>
+  /** The last message that was sent to it. */
+  lastMessage: { key: string; stanza: Node } | undefined
+  /** Since the start of the simulator. */
+  logins: { ok: number; refused: number }
   /** Called once, when the client has logged in and is active. */
   whenActive: Array<() => void>
 }

@@ -7,6 +7,10 @@ const faultKinds = [
   'ack_drop',
   'ack_delay',
   'ack_error',
+  'first_contact_error',
+  'refresh_lid',
+  'standing_omit',
+  'standing_error',
   'slow_read',
   'not_on_whatsapp',
   'lookup_omit',
@@ -69,7 +73,13 @@ export type Fault = FaultRequest & {
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
 const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read', 'ack_required'])
 /** They accept any `code`. */
-const coded: ReadonlySet<FaultKind> = new Set(['ack_error', 'lookup_error', 'lookup_refuse'])
+const coded: ReadonlySet<FaultKind> = new Set([
+  'ack_error',
+  'first_contact_error',
+  'standing_error',
+  'lookup_error',
+  'lookup_refuse',
+])
 
 /** The active faults. Checks are cheap when there are none. */
 export class Faults {

@@ -20,6 +20,8 @@ const state: DeviceState = {
   burst: null,
   dailyCap: null,
   restrictedMs: 0,
+  restrictionReason: null,
+  cappedMs: 0,
 }
 
 test('messages that only the poll finds move the login of their device forward', async () => {

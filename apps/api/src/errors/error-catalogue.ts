@@ -1,5 +1,5 @@
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
-import type { StatusReason } from '@wagate/shared/statuses'
+import type { RestrictionReason, StatusReason } from '@wagate/shared/statuses'
 import type { RequestErrorCode } from './request-errors.ts'
 
 /** Documentation of a code. `isTemporary`: the same request or message may succeed later without a change. */
@@ -141,8 +141,12 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Link the sender again and send a new message.',
   ),
   sender_restricted: temporary(
-    'WhatsApp refused a first message to this contact (error 463).',
-    'Do not retry soon, which would make the restriction worse. Let the contact write first.',
+    'WhatsApp refused a first message to this contact and restricts the sender: it is under a time-lock (error 463), or has used up its new chats (error 475).',
+    'Do not retry before `restricted_until` of the sender, which would make the restriction worse. Let the contact write first.',
+  ),
+  first_contact_refused: permanent(
+    'WhatsApp refused a first message to this contact (error 463). The sender itself is not restricted.',
+    'Do not send to it again. Let the contact write first.',
   ),
   media_fetch_failed: temporary(
     'The host of the media URL refused the request, or its response was incomplete.',
@@ -220,5 +224,20 @@ export const statusReasonGuide: Record<StatusReason, Guidance> = {
   multi_device_mismatch: temporary(
     'The account does not support linked devices (error 411). The gateway retries later.',
     'Update WhatsApp on the phone.',
+  ),
+}
+
+export const restrictionReasonGuide: Record<RestrictionReason, Guidance> = {
+  reach_out_time_lock: temporary(
+    'WhatsApp forbids the sender to write to new contacts for a time.',
+    'Wait. Write to fewer people who did not ask for it.',
+  ),
+  new_chat_cap: temporary(
+    'The sender has used up the new chats that WhatsApp allows in a cycle (error 475).',
+    'Wait for the next cycle, or let contacts write first.',
+  ),
+  unconfirmed: temporary(
+    'WhatsApp refused a first message (error 463) and did not answer whether the sender is restricted. The gateway waits RESTRICTION_PAUSE_MS.',
+    'No action is needed.',
   ),
 }

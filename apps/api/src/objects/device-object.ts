@@ -2,9 +2,10 @@ import type { Device } from '@wagate/db/queries/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { statusReasonGuide } from '../errors/error-catalogue.ts'
+import { restrictionReasonGuide, statusReasonGuide } from '../errors/error-catalogue.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
 import { pacingFields, toPacingFields } from './pacing-fields.ts'
+import { restrictionFieldsOf } from './restriction-fields.ts'
 
 export const deviceFields = {
   device_id: z.int(),
@@ -19,7 +20,15 @@ export const deviceFields = {
   restricted_until: z.iso
     .datetime()
     .optional()
-    .describe('Messages to new contacts are paused until then, because WhatsApp refused one'),
+    .describe('Messages to new contacts wait until then, because WhatsApp restricts the sender'),
+  restriction_reason: extensibleEnum(Object.keys(restrictionReasonGuide))
+    .optional()
+    .describe('Why WhatsApp restricts messages to new contacts'),
+  new_chats_used: z
+    .int()
+    .optional()
+    .describe('New contacts in the present cycle, as WhatsApp counts them, if it has said'),
+  new_chats_total: z.int().optional().describe('New contacts that WhatsApp allows in the present cycle'),
   ...pacingFields,
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable().describe('Time of its last login at WhatsApp'),
@@ -44,7 +53,7 @@ export const exampleDevice: DeviceObject = {
 }
 
 export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'>): DeviceObject {
-  const { status, statusReason, restrictedUntil } = device
+  const { status, statusReason } = device
   return {
     device_id: device.id,
     sender: device.sender,
@@ -53,8 +62,7 @@ export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'
     cms_ver: device.cmsVer,
     status,
     ...(status === 'disconnected' && statusReason !== null && { status_reason: statusReason }),
-    ...(restrictedUntil &&
-      restrictedUntil.getTime() > Date.now() && { restricted_until: restrictedUntil.toISOString() }),
+    ...restrictionFieldsOf(device, Date.now()),
     ...toPacingFields(device, pacing),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,

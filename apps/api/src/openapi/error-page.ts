@@ -2,6 +2,7 @@ import {
   type Guidance,
   messageErrorGuide,
   requestErrorGuide,
+  restrictionReasonGuide,
   statusReasonGuide,
 } from '../errors/error-catalogue.ts'
 import { type RequestErrorCode, requestErrorStatus } from '../errors/request-errors.ts'
@@ -28,6 +29,9 @@ export function makeErrorPage(): string {
     '## Devices',
     'The `status_reason` of a device that is not connected. *Retry* tells whether the gateway reconnects automatically.',
     table(['Reason', 'Meaning', 'What to do', 'Retry'], rowsOf(statusReasonGuide)),
+    '## Restrictions',
+    'The `restriction_reason` of a device whose messages to new contacts wait until `restricted_until`. Messages to known contacts leave. *Retry* tells whether the gateway sends them afterwards.',
+    table(['Reason', 'Meaning', 'What to do', 'Retry'], rowsOf(restrictionReasonGuide)),
   ]
     .join('\n\n')
     .concat('\n')

@@ -10,7 +10,6 @@ import { type MessageResults, makeMessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { LaneFacts, Turn } from './recipient-lanes.ts'
 import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
-import { makeRestriction, type Restriction } from './restriction.ts'
 import { makeWaitingList, type WaitingList } from './waiting-list.ts'
 
 /** What the parts of one outbox share. */
@@ -24,7 +23,6 @@ export type OutboxScope = OutboxHooks & {
   work: RecipientWork
   acknowledged: AcknowledgedMessages
   proof: ConnectionProof
-  restriction: Restriction
   facts: LaneFacts
 }
 
@@ -46,9 +44,10 @@ export function makeOutboxScope(
   const inFlight = makeInFlight()
   const results = makeMessageResults(context, device)
   const delivery = makeDelivery(context, device, sock, { inFlight, results })
-  const restriction = makeRestriction(device.restrictedMs)
   const waiting = makeWaitingList((query) => {
-    const without = restriction.isActive() ? [...query.without, 'newContacts' as const] : query.without
+    const without = device.firstContacts.areActive()
+      ? [...query.without, 'newContacts' as const]
+      : query.without
     return listWaitingMessages(context.db, device.id, { ...query, without })
   })
   const acknowledged = makeAcknowledgedMessages(results, waiting)
@@ -82,7 +81,6 @@ export function makeOutboxScope(
     work,
     acknowledged,
     proof,
-    restriction,
     facts,
   }
 }

@@ -159,14 +159,16 @@ describe('under a time-lock', () => {
 })
 
 describe('without a time-lock', () => {
-  it('only the message that was refused fails, and other new contacts are written to', async () => {
-    const number = stranger()
-    await refuseFirst(number)
-    const refused = await send(number)
-    expect(await untilFailed(refused)).toBe('first_contact_refused')
+  it('only the messages that were refused fail, and other new contacts are written to', async () => {
+    const { standing_queries: before } = await phones.stats()
+    const numbers = [stranger(), stranger(), stranger()]
+    await Promise.all(numbers.map(refuseFirst))
+    const refused = await Promise.all(numbers.map(send))
+    for (const id of refused) expect(await untilFailed(id)).toBe('first_contact_refused')
     await deliver(stranger())
     expect(await gateway.statusOf(sender)).not.toHaveProperty('restricted_until')
-    expect(await acksOf(refused)).toEqual(['463'])
+    expect((await Promise.all(refused.map(acksOf))).flat()).toEqual(['463', '463', '463'])
+    expect((await phones.stats()).standing_queries).toBe(before + 1)
   })
 
   it.each([

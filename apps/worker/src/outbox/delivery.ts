@@ -7,7 +7,7 @@ import type { Acknowledgement } from '../session/outcomes.ts'
 import { makeReachCheck } from './check-reach.ts'
 import { contentOf } from './content.ts'
 import { makeDeviceLists } from './device-lists.ts'
-import { ensureRecipientSessions } from './ensure-recipient-sessions.ts'
+import { makeEnsureRecipientSessions } from './ensure-recipient-sessions.ts'
 import { makeRefusalHandler } from './handle-refusal.ts'
 import type { Hold } from './holds.ts'
 import type { AckResult, InFlight } from './in-flight.ts'
@@ -30,6 +30,7 @@ export function makeDelivery(
   const { lease, retries, addressees } = device
   const deviceLists = makeDeviceLists(sock)
   const checkReach = makeReachCheck(sock, deviceLists)
+  const ensureRecipientSessions = makeEnsureRecipientSessions(sock, device.resolver)
   const handleRefusal = makeRefusalHandler({ device, sock, deviceLists, results })
 
   async function compareDevices(recipient: string, fanOut: FanOut, given: Acknowledgement): Promise<void> {
@@ -69,7 +70,7 @@ export function makeDelivery(
 
   return {
     async send(message, recipient, maySend) {
-      await ensureRecipientSessions(sock, recipient)
+      await ensureRecipientSessions(recipient)
       const setback = retries.setbackOf(message.id)
       const hold = await context.holds.take({ ...message, fence: lease, recipientJid: recipient, setback })
       if (!hold) return { kind: 'unclaimed' }

@@ -5,6 +5,7 @@ import { MediaUnavailable } from '../media/media-error.ts'
 import { type AcknowledgedMessages, makeAcknowledgedMessages } from './acknowledged-messages.ts'
 import { type ConnectionProof, makeConnectionProof } from './connection-proof.ts'
 import { type Delivery, makeDelivery } from './delivery.ts'
+import { LookUpsPaused } from './ensure-recipient-sessions.ts'
 import { type InFlight, makeInFlight } from './in-flight.ts'
 import { type MessageResults, makeMessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
@@ -86,6 +87,6 @@ export function makeOutboxScope(
 }
 
 function detailsOf(error: unknown): { sentence?: string; leastMs?: number } {
-  if (!(error instanceof MediaUnavailable)) return {}
+  if (!(error instanceof MediaUnavailable || error instanceof LookUpsPaused)) return {}
   return { sentence: error.message, leastMs: error.retryAfterMs ?? 0 }
 }

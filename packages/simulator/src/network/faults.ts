@@ -18,6 +18,7 @@ const faultKinds = [
   'lookup_refuse',
   'devices_delay',
   'devices_omit',
+  'devices_refuse',
   'no_receipts',
   'ack_required',
   'offline_parts',
@@ -79,6 +80,7 @@ const coded: ReadonlySet<FaultKind> = new Set([
   'standing_error',
   'lookup_error',
   'lookup_refuse',
+  'devices_refuse',
 ])
 
 /** The active faults. Checks are cheap when there are none. */

@@ -36,13 +36,6 @@ export function streamFaults(find: () => World): void {
     let credentials = 0
     let lockedLogins = 0
 
-    async function watchRestart(): Promise<void> {
-      while (Date.now() < startedAtMs + backMsMax) {
-        statuses.add(await statusOf(world, restarted))
-        await delay(50)
-      }
-    }
-
     async function watchLogout(): Promise<void> {
       await until('the sender is disconnected', { withinMs: 10_000, everyMs: 20 }, async () => {
         return (await statusOf(world, loggedOut)) === 'disconnected'
@@ -64,7 +57,7 @@ export function streamFaults(find: () => World): void {
           const ms = lasting.includes(code) ? { ms: outageMs } : {}
           await world.fault({ kind: 'stream_error', code, sender, ...ms })
         }
-        await Promise.all([watchRestart(), watchLogout(), delay(watchMs)])
+        await Promise.all([watchStatus(world, restarted, statuses), watchLogout(), delay(watchMs)])
         logins = await world.loginsSince(startedAtMs)
         await world.phones.clearFaults()
         await linkSenders(world, [loggedOut])
@@ -131,4 +124,13 @@ function expectGrowingWaits(attemptsMs: number[]): void {
   expect(attemptsMs.length).toBeLessThan(isShort ? 7 : 11)
   if (!isShort) expect(Math.max(...attemptsMs)).toBeGreaterThan(outageMs - 1000)
   expect(Math.max(...attemptsMs)).toBeLessThan(outageMs + 30_000)
+}
+
+/** Collects what the status of a sender says until a restart must be over. */
+async function watchStatus(world: World, sender: string, seen: Set<unknown>): Promise<void> {
+  const untilMs = Date.now() + backMsMax
+  while (Date.now() < untilMs) {
+    seen.add(await statusOf(world, sender))
+    await delay(50)
+  }
 }

@@ -77,6 +77,8 @@ function acknowledgementsDisturbed(find: () => World): void {
       await world.fault({ kind: 'no_receipts', share: 0.5 })
       await world.fault({ kind: 'ack_drop', share: 0.05 })
       await world.fault({ kind: 'ack_delay', share: 0.05, ms: 30_000 })
+      // Without an answer to its question, the gateway takes the sender for restricted.
+      await world.fault({ kind: 'standing_error', code: '500', sender: restricted })
       await world.fault({ kind: 'ack_error', code: '463', sender: restricted, count: 3 })
       await world.fault({ kind: 'ack_error', code: '479', sender: refusing, number: refusingNumber })
       for (let count = 0; count < 3; count++) {

@@ -1,52 +1,35 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { freePort } from '@wagate/local-servers/free-port'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import type { Phones } from '@wagate/test-kit/load/phones'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 const contact = '15550740099'
 const appealToken = 'token-for-the-appeal'
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 let phones: Phones
 let clientVersion = '2.3000.1043857760'
 const ports = new Map<string, number>()
 
 beforeAll(async () => {
   for (const name of ['worker-1', 'worker-2']) ports.set(name, await freePort())
-  devnet = await startDevnet({
-    shards: 4,
+  system = await openTestSystem({
     environment: (name) => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
       OUTBOX_POLL_MS: '500',
       WHATSAPP_VERSION: clientVersion,
       ...(ports.has(name) && { METRICS_PORT: String(ports.get(name)) }),
     }),
   })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  gateway = system.gateway
+  phones = system.phones
 }, 60_000)
 
 afterEach(() => phones.clearFaults())
 
-afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
-}, 30_000)
+afterAll(() => system?.close(), 30_000)
 
 /** What WhatsApp answered to its logins, in order. */
 async function loginsOf(sender: string): Promise<string[]> {
@@ -64,18 +47,10 @@ const untilDevice = (sender: string, status: string, reason?: string) =>
     return device.status === status && (reason === undefined || device.status_reason === reason) && device
   })
 
-async function ownerOf(sender: string): Promise<string> {
-  const [row] = await database.$client<{ name: string }[]>`
-    SELECT worker.name FROM devices AS device
-    JOIN shard_leases AS lease ON lease.shard = device.shard JOIN workers AS worker ON worker.id = lease.owner
-    WHERE device.sender = ${sender} AND device.deleted_at IS NULL`
-  return row?.name ?? ''
-}
-
 /** Resolves when the present owner has decided, in a poll, not to log the device in. */
 async function untilLeftAlone(sender: string, reason: string): Promise<void> {
   await until(`the owner counts ${reason}`, { withinMs: 60_000, everyMs: 100 }, async () => {
-    const port = ports.get(await ownerOf(sender))
+    const port = ports.get(await system.ownerOf(sender))
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`).then(
       (response) => response.text(),
       () => '',
@@ -86,24 +61,17 @@ async function untilLeftAlone(sender: string, reason: string): Promise<void> {
 
 /** Another worker takes the sender over, as after a crash. The one that ended comes back. */
 async function takeOver(sender: string): Promise<void> {
-  const former = await ownerOf(sender)
-  devnet.signal(former, 'SIGKILL')
-  await until('another worker owns it', async () => ![former, ''].includes(await ownerOf(sender)))
-  await until('the former owner is gone', async () => !devnet.names().includes(former))
-  await devnet.start(former)
+  const former = await system.ownerOf(sender)
+  system.devnet.signal(former, 'SIGKILL')
+  await until('another worker owns it', async () => ![former, ''].includes(await system.ownerOf(sender)))
+  await until('the former owner is gone', async () => !system.devnet.names().includes(former))
+  await system.devnet.start(former)
 }
 
 async function countKeys(sender: string): Promise<number> {
-  const rows = await database.$client`
+  const rows = await system.database.$client`
     SELECT FROM device_auth JOIN devices ON devices.id = device_id WHERE sender = ${sender}`
   return rows.length
-}
-
-function readLogs(): string {
-  const folder = join(devnet.dataFolder, 'logs')
-  return readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('\n')
 }
 
 async function relink(sender: string): Promise<void> {
@@ -125,10 +93,10 @@ describe('a number that WhatsApp bans for a time (402)', () => {
     const device = await untilDevice(sender, 'disconnected', 'temporarily_banned')
     expect(device).toMatchObject({ status_detail: 'too_many_people', login_after: expect.any(String) })
 
-    await devnet.stop('postgres')
-    await devnet.start('postgres')
-    await devnet.stop('redis')
-    await devnet.start('redis')
+    await system.devnet.stop('postgres')
+    await system.devnet.start('postgres')
+    await system.devnet.stop('redis')
+    await system.devnet.start('redis')
     await takeOver(sender)
     await gateway.call('set-device', { sender, rate_per_minute: 600 })
     const waiting = await send(sender)
@@ -181,7 +149,7 @@ describe.each([
     await takeOver(sender)
     await untilLeftAlone(sender, reason)
     expect((await loginsOf(sender)).slice(before)).toEqual([code])
-    expect(readLogs()).not.toContain(appealToken)
+    expect([...system.logs().values()].join('\n')).not.toContain(appealToken)
 
     await gateway.call('logout-device', { sender })
     await until('its credentials are wiped', async () => (await countKeys(sender)) === 0)
@@ -199,7 +167,8 @@ describe('a client that WhatsApp calls outdated', () => {
     const device = await untilDevice(sender, 'disconnected', 'client_outdated')
     expect(device).toMatchObject({ status_detail: '405', login_after: expect.any(String) })
     expect(String((await send(sender)).body.warnings)).toContain('client_outdated')
-    const said = readLogs()
+    const said = [...system.logs().values()]
+      .join('\n')
       .split('\n')
       .find((line) => line.includes('WhatsApp refuses the version of the client'))
     expect(JSON.parse(said ?? '{}')).toMatchObject({ code: 405, clientVersion })
@@ -210,8 +179,8 @@ describe('a client that WhatsApp calls outdated', () => {
     await phones.clearFaults()
     clientVersion = '2.3000.1043857761'
     for (const worker of ports.keys()) {
-      await devnet.stop(worker)
-      await devnet.start(worker)
+      await system.devnet.stop(worker)
+      await system.devnet.start(worker)
     }
     await untilDevice(sender, 'connected')
   }, 120_000)
@@ -246,7 +215,7 @@ describe('a login that WhatsApp refuses for now', () => {
       const before = (await loginsOf(sender)).length
       await refuse(sender, code, { count: 2 })
       await until('the reason is stored', { withinMs: 20_000, everyMs: 20 }, async () => {
-        const rows = await database.$client`
+        const rows = await system.database.$client`
           SELECT FROM devices WHERE sender = ${sender}
             AND status_reason = 'whatsapp_unavailable' AND status_detail = ${code}`
         return rows.length > 0
@@ -258,41 +227,4 @@ describe('a login that WhatsApp refuses for now', () => {
     },
     60_000,
   )
-
-  it('is tried again after stream error 429', async () => {
-    const sender = '15550740429'
-    await gateway.link(sender)
-    const before = (await loginsOf(sender)).length
-    await phones.fault({ kind: 'stream_error', code: '429', sender })
-    await until('it is logged in', async () => (await loginsOf(sender)).length > before)
-    const { body } = await send(sender)
-    await gateway.untilStatus(String(body.message_id), 'delivered')
-  })
-})
-
-describe('a device that the phone has removed', () => {
-  it.each(['516', 'device_removed'])('is logged out, and linked again with a QR code (%s)', async (code) => {
-    const sender = code === '516' ? '15550740516' : '15550740401'
-    await gateway.link(sender)
-    await phones.fault({ kind: 'stream_error', code, sender })
-    await untilDevice(sender, 'disconnected', 'logged_out')
-    await until('its credentials are wiped', async () => (await countKeys(sender)) === 0)
-    await gateway.link(sender)
-  })
-})
-
-it('a stream that ends for a missing acknowledgement is opened again, and the message is acknowledged', async () => {
-  const sender = '15550740006'
-  await gateway.link(sender)
-  await phones.write(contact, sender, 'to be acknowledged')
-  const received = async () => (await gateway.history(`?sender=${sender}&status=received`)).length
-  await until('it is stored', async () => (await received()) === 1)
-  const before = (await loginsOf(sender)).length
-  await phones.fault({ kind: 'stream_error', code: 'ack', sender })
-  await until('it is logged in', async () => (await loginsOf(sender)).length > before)
-  await until('nothing is left to acknowledge', async () => {
-    const all = await gateway.control<{ number: string; companions: { pending: number }[] }[]>('/phones')
-    return all.find(({ number }) => number === sender)?.companions[0]?.pending === 0
-  })
-  expect(await received()).toBe(1)
 })

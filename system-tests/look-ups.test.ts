@@ -58,3 +58,14 @@ describe('a recipient that WhatsApp has not answered for', () => {
     expect(await gateway.messageStatus(refused)).toMatchObject({ status: 'queued' })
   })
 })
+
+it('a refused look-up of devices makes new recipients wait as long as WhatsApp asks, and no others', async () => {
+  const [refused, another] = ['15550800041', '15550800042']
+  const fault = await start({ kind: 'devices_refuse', number: refused, code: '429', backoff: 3600, count: 2 })
+  const ids = [await send(refused)]
+  await until('its devices were asked for', async () => (await strikesOf(fault)) === 1)
+  ids.push(await send(another))
+  await deliver(contact)
+  for (const id of ids) expect((await gateway.messageStatus(id)).status).toBe('queued')
+  expect(await strikesOf(fault)).toBe(1)
+})

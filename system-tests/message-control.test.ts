@@ -157,10 +157,11 @@ describe('a message that WhatsApp refuses', () => {
   it('with 463 fails at once, and other new contacts wait while known ones do not', async () => {
     const newcomers = Array.from({ length: 560 }, (_, index) => `1555031${1000 + index}`)
     const [refused = '', held = '', ...more] = newcomers
-    await refuse(refused, '463', 1)
+    await gateway.control(`/chats/${sender}/time-lock`, { seconds: 3600, notify: false })
     const failed = await gateway.untilStatus(await send(refused, 'x'), 'failed')
     expect(failed.error_code).toBe('sender_restricted')
     expect(await gateway.statusOf(sender)).toHaveProperty('restricted_until')
+    await gateway.control(`/chats/${sender}/time-lock`, { seconds: 0, notify: false })
 
     const heldId = await send(held, 'for later')
     // More than an outbox reads ahead: they must not hide the known contact behind them.

@@ -1,3 +1,4 @@
+import { type RestrictionReason, restrictionReasons } from '@wagate/shared/statuses'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The metrics of this process. Labels have few, known values: never a phone number, a message or a key. */
@@ -14,6 +15,7 @@ export type Readings = {
   waitingDevices: number
   /** By the reason of their status. */
   blockedDevices: ReadonlyMap<string, number>
+  restrictedDevices: Partial<Record<RestrictionReason, number>>
 }
 
 export function makeMetrics() {
@@ -26,6 +28,12 @@ export function makeMetrics() {
   return {
     registry,
     sends: counter('sends_total', 'Attempts to send a message, by what came of them', ['result']),
+    refusals: counter('refusals_total', 'Messages that WhatsApp refused, by its error code', ['code']),
+    restrictions: counter(
+      'restrictions_total',
+      'Times that WhatsApp restricted messages of a sender to new contacts, by reason',
+      ['reason'],
+    ),
     failures: counter('messages_failed_total', 'Messages that ended as failed, by error code', ['code']),
     acknowledgeSeconds: new Histogram({
       name: 'wagate_send_acknowledge_seconds',
@@ -53,6 +61,13 @@ export function makeMetrics() {
     ]),
     lostShards: counter('shards_lost_total', 'Shards dropped because a write found another owner'),
   }
+}
+
+const refusalCodes = ['400', '404', '408', '421', '429', '463', '475', '479', '500', '503']
+
+/** Labels have few values, and WhatsApp chooses the code. */
+export function refusalLabel(code: string): string {
+  return refusalCodes.includes(code) ? code : 'other'
 }
 
 /** Gauges are read at each scrape, so that none is out of date. */
@@ -93,6 +108,16 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     collect() {
       this.reset()
       for (const [reason, count] of read().blockedDevices) this.set({ reason }, count)
+    },
+  })
+  new Gauge({
+    name: 'wagate_restricted_devices',
+    help: 'Devices of this worker that may write to no new contacts, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      const { restrictedDevices } = read()
+      for (const reason of restrictionReasons) this.set({ reason }, restrictedDevices[reason] ?? 0)
     },
   })
 }

@@ -24,6 +24,8 @@ const state: DeviceState = {
   blockLeftMs: null,
   blockRev: null,
   blockVersion: null,
+  restrictionReason: null,
+  cappedMs: 0,
 }
 
 test('messages that only the poll finds move the login of their device forward', async () => {

@@ -34,6 +34,10 @@ export const banCauses: Readonly<Record<string, string>> = {
   106: 'broadcast',
 }
 
+/** Why WhatsApp lets a sender write to no new contacts. */
+export const restrictionReasons = ['reach_out_time_lock', 'new_chat_cap', 'unconfirmed'] as const
+export type RestrictionReason = (typeof restrictionReasons)[number]
+
 /** Of a message that the gateway sends. */
 export const outgoingStatuses = [
   'scheduled',

@@ -1,12 +1,6 @@
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
-import type { StatusReason } from '@wagate/shared/statuses'
+import { type Guidance, permanent, temporary } from './guidance.ts'
 import type { RequestErrorCode } from './request-errors.ts'
-
-/** Documentation of a code. `isTemporary`: the same request or message may succeed later without a change. */
-export type Guidance = { meaning: string; action: string; isTemporary: boolean }
-
-const permanent = (meaning: string, action: string): Guidance => ({ meaning, action, isTemporary: false })
-const temporary = (meaning: string, action: string): Guidance => ({ meaning, action, isTemporary: true })
 
 const afterRetryAfter = 'Retry after the number of seconds in `Retry-After`, with the same idempotency key.'
 
@@ -148,8 +142,12 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Link the sender again and send a new message.',
   ),
   sender_restricted: temporary(
-    'WhatsApp refused a first message to this contact (error 463).',
-    'Do not retry soon, which would make the restriction worse. Let the contact write first.',
+    'WhatsApp refused a first message to this contact and restricts the sender: it is under a time-lock (error 463), or has used up its new chats (error 475).',
+    'Do not retry before `restricted_until` of the sender, which would make the restriction worse. Let the contact write first.',
+  ),
+  first_contact_refused: permanent(
+    'WhatsApp refused a first message to this contact (error 463). The sender itself is not restricted.',
+    'Do not send to it again. Let the contact write first.',
   ),
   media_fetch_failed: temporary(
     'The host of the media URL refused the request, or its response was incomplete.',
@@ -187,49 +185,5 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
   message_stops_workers: permanent(
     'Three workers stopped or lost their lease while preparing or sending this message.',
     'Do not send it again unchanged. The operator can find the cause in the log of the workers.',
-  ),
-}
-
-export const statusReasonGuide: Record<StatusReason, Guidance> = {
-  logged_out: permanent(
-    'The sender was logged out: by the API, or on the phone under Linked devices.',
-    'Link it again with `generate-qr`.',
-  ),
-  sender_mismatch: permanent(
-    'The phone that scanned the QR code has a different number than the sender.',
-    'Scan with the phone of the sender.',
-  ),
-  qr_expired: permanent('The QR code was not scanned in time.', 'Call `generate-qr` again.'),
-  connection_lost: temporary(
-    'The connection to WhatsApp was lost. The gateway is reconnecting.',
-    'No action is needed. If it persists, check the network of the workers.',
-  ),
-  connection_replaced: temporary(
-    'Another program logged in with the same credentials. The gateway retries later.',
-    'Stop the other program, for example a second installation that uses a copy of the database.',
-  ),
-  blocked_by_whatsapp: permanent(
-    'WhatsApp has locked the account (error 403). The gateway does not log in again until you act. `status_detail` has the violation that WhatsApp names.',
-    'Open WhatsApp on the phone and follow its instructions. Then link it again with `generate-qr` and `force`.',
-  ),
-  banned_by_whatsapp: permanent(
-    'WhatsApp has banned the number (error 406). The gateway does not log in again until you act.',
-    'Appeal in WhatsApp on the phone. Once it works there again, link it with `generate-qr` and `force`.',
-  ),
-  temporarily_banned: temporary(
-    'WhatsApp has temporarily banned the number (error 402). The gateway does not log in before `login_after`. `status_detail` has the cause that WhatsApp names.',
-    'Wait: the gateway logs in after that time. Send fewer messages to people who did not ask for them.',
-  ),
-  client_outdated: temporary(
-    'WhatsApp refuses the version of the client (error 405 or 409). The gateway retries with another version, or after `login_after`.',
-    'Ask the operator to update the gateway or to set WHATSAPP_VERSION.',
-  ),
-  multi_device_mismatch: temporary(
-    'The account does not support linked devices (error 411). The gateway retries after `login_after`.',
-    'Update WhatsApp on the phone.',
-  ),
-  whatsapp_unavailable: temporary(
-    'WhatsApp refuses connections for now (`status_detail` has its error, such as 429 or 503). The gateway retries after growing pauses of up to 20 minutes.',
-    'No action is needed.',
   ),
 }

@@ -2,9 +2,10 @@ import type { Device } from '@wagate/db/queries/devices'
 import { banCauses, deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { statusReasonGuide } from '../errors/error-catalogue.ts'
+import { restrictionReasonGuide, statusReasonGuide } from '../errors/device-reasons.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
 import { pacingFields, toPacingFields } from './pacing-fields.ts'
+import { restrictionFieldsOf } from './restriction-fields.ts'
 
 export const deviceFields = {
   device_id: z.int(),
@@ -29,7 +30,15 @@ export const deviceFields = {
   restricted_until: z.iso
     .datetime()
     .optional()
-    .describe('Messages to new contacts are paused until then, because WhatsApp refused one'),
+    .describe('Messages to new contacts wait until then, because WhatsApp restricts the sender'),
+  restriction_reason: extensibleEnum(Object.keys(restrictionReasonGuide))
+    .optional()
+    .describe('Why WhatsApp restricts messages to new contacts'),
+  new_chats_used: z
+    .int()
+    .optional()
+    .describe('New contacts in the present cycle, as WhatsApp counts them, if it has said'),
+  new_chats_total: z.int().optional().describe('New contacts that WhatsApp allows in the present cycle'),
   ...pacingFields,
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable().describe('Time of its last login at WhatsApp'),
@@ -54,7 +63,7 @@ export const exampleDevice: DeviceObject = {
 }
 
 export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'>): DeviceObject {
-  const { status, statusReason, statusDetail, loginAfter, restrictedUntil } = device
+  const { status, statusReason, statusDetail, loginAfter } = device
   const isDisconnected = status === 'disconnected'
   return {
     device_id: device.id,
@@ -66,7 +75,7 @@ export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'
     ...(isDisconnected && statusReason !== null && { status_reason: statusReason }),
     ...(isDisconnected && statusDetail !== null && { status_detail: statusDetail }),
     ...(isDisconnected && isAhead(loginAfter) && { login_after: loginAfter.toISOString() }),
-    ...(isAhead(restrictedUntil) && { restricted_until: restrictedUntil.toISOString() }),
+    ...restrictionFieldsOf(device, Date.now()),
     ...toPacingFields(device, pacing),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,

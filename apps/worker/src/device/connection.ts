@@ -39,7 +39,7 @@ export type ConnectionStart = {
 }
 
 export function openConnection(
-  { context, lease, vault, retryCounts, addressees, outcomes, logger }: DeviceScope,
+  { context, lease, vault, retryCounts, addressees, firstContacts, outcomes, logger }: DeviceScope,
   { kind, store, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
@@ -65,6 +65,9 @@ export function openConnection(
         hooks.onOpen()
       },
       onOutcome,
+      onStanding(standing) {
+        firstContacts.note(standing).catch(hooks.onError)
+      },
       onReceipt({ kind, waIds, saidBy }) {
         context.metrics.receipts.inc({ kind }, waIds.length)
         for (const waId of waIds) onOutcome(waId, { kind, saidBy })

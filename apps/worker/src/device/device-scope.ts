@@ -1,6 +1,7 @@
 import type { Logger } from '@wagate/runtime/logger'
 import type { DeviceContext } from '../context.ts'
 import { type Addressees, makeAddressees } from '../outbox/addressees.ts'
+import { type FirstContacts, makeFirstContacts } from '../outbox/first-contacts.ts'
 import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolver.ts'
 import { makeRetries, type Retries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -26,6 +27,7 @@ export type DeviceScope = {
   retries: Retries
   retryCounts: Scope
   addressees: Addressees
+  firstContacts: FirstContacts
   status: ConnectionStatus
   unlinked: UnlinkedSweep
 }
@@ -48,6 +50,7 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     retries: makeRetries(),
     retryCounts: context.caches.retryCounts(),
     addressees: makeAddressees(),
+    firstContacts: makeFirstContacts(context, lease, id),
     status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),
   }

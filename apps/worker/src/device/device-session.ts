@@ -31,7 +31,7 @@ type SessionOf = {
 export function openDeviceSession(
   context: DeviceContext,
   { state, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
-  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & {
+  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError'> & {
     onQrShown(): void
     onScanned(): void
     /** The receipt is stored. */

@@ -2,6 +2,7 @@ import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
+import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { connectionOf, isComingOnline, isCompletingLink, openConnectionOf } from './connection-state.ts'
@@ -25,6 +26,8 @@ export type Device = {
   isReconciled(facts: DeviceState): boolean
   /** It sends messages. */
   isOnline(): boolean
+  /** Why it may write to no new contacts. */
+  restrictionReason(): RestrictionReason | undefined
   /** A QR code is shown, or a phone has scanned it and the link is not complete. */
   isPairing(): boolean
   /** `released`: messages in flight get their answers first. `lost`: nothing more is written or sent. */
@@ -106,6 +109,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     },
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',
+    restrictionReason: scope.firstContacts.reason,
     isPairing: () => connector.state().kind === 'pairing' || isCompletingLink(connector.state()),
     async close(why) {
       isClosed = true

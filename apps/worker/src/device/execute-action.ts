@@ -78,8 +78,8 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     status.note({ connection: 'online', reason: null }),
   ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
-  const { vault, resolver, retries, addressees, outcomes } = scope
-  const { accountId, restrictedMs } = facts
+  const { vault, resolver, retries, addressees, outcomes, firstContacts } = scope
+  const { accountId } = facts
   const recorder = makeRecorder(context, { ...facts, lease })
   const device = {
     id,
@@ -92,9 +92,12 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     addressees,
     recorder,
     outcomes,
-    restrictedMs,
+    firstContacts,
   }
-  connector.startSending(({ session }) => startOutbox(context, device, session.sock))
+  connector.startSending(({ session, openedAtMs }) => {
+    firstContacts.load(facts, openedAtMs)
+    return startOutbox(context, device, session.sock)
+  })
   logger.info({ sender: maskPhone(facts.sender) }, 'Device connected')
   await context.events.publish(id, { kind: 'status', connected: true, reason: null })
 }

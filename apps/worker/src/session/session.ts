@@ -1,4 +1,5 @@
 import type { BaileysEventMap, WASocket } from 'baileys'
+import type { Standing } from '../outbox/standing.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
@@ -18,6 +19,8 @@ export type SessionHooks = {
   onPaired(auth: AuthStore): Promise<void>
   onOpen(): void
   onOutcome(waId: string, outcome: Outcome): void
+  /** WhatsApp says whether the sender may write to new contacts. */
+  onStanding(standing: Standing): void
   /** Resolves when the receipt is stored. Only then is it acknowledged to WhatsApp. */
   onReceipt(receipt: Receipt, persist: Persist): Promise<void>
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
@@ -114,6 +117,10 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     if (update?.qr) {
       await hooks.onQr(update.qr, qrLifeMs)
       qrLifeMs = laterQrMs
+    }
+    const newChatCap = events['message-capping.update']
+    if (update?.reachoutTimeLock || newChatCap) {
+      hooks.onStanding({ timeLock: update?.reachoutTimeLock, newChatCap })
     }
     if (update?.connection === 'open') hooks.onOpen()
     if (update?.connection === 'close') await closed(readSocketEnd(update.lastDisconnect?.error))

@@ -46,20 +46,3 @@ export async function setConnection(
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )
 }
-
-/** WhatsApp restricts the sender for this long from now. */
-export async function setRestricted(
-  db: Database,
-  fence: Fence,
-  deviceId: number,
-  forMs: number,
-): Promise<void> {
-  const sql = db.$client
-  await expectOwner(
-    fence,
-    sql`
-    WITH fence AS (${fenceOf(sql, fence)})
-    UPDATE devices SET restricted_until = now() + ${forMs} * interval '1 ms'
-    FROM fence WHERE id = ${deviceId} RETURNING id`,
-  )
-}

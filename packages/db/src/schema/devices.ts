@@ -1,3 +1,4 @@
+import type { RestrictionReason } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -61,7 +62,15 @@ export const devices = pgTable(
     loginBlockedVersion: text('login_blocked_version'),
     waJid: text('wa_jid'),
     waLid: text('wa_lid'),
+    /** WhatsApp lets it write to no new contacts until then. */
     restrictedUntil: moment('restricted_until'),
+    restrictionReason: text('restriction_reason').$type<RestrictionReason>(),
+    /** New contacts in the current cycle, as WhatsApp counts them. Null when WhatsApp has not said. */
+    newChatsUsed: integer('new_chats_used'),
+    newChatsTotal: integer('new_chats_total'),
+    newChatsCapped: boolean('new_chats_capped').notNull().default(false),
+    /** The end of that cycle. */
+    newChatsUntil: moment('new_chats_until'),
     lastSeenAt: moment('last_seen_at'),
 
     ...pacing,

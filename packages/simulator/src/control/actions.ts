@@ -4,7 +4,7 @@ import { claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { deviceJid } from '../network/device.ts'
 import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
-import { isNumber, lidJid } from '../network/jid.ts'
+import { lidJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import type { LogEntry, LoginEntry } from '../network/recent-log.ts'
@@ -15,7 +15,9 @@ import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
 import { typeCode } from '../stanzas/link-code.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
+import { checkNumber } from './check-number.ts'
 import { readQr } from './qr.ts'
+import { type StandingActions, standingActions } from './standing-actions.ts'
 import { type TimelineEntry, timeline } from './timeline.ts'
 
 const scanWaitMs = 60_000
@@ -40,7 +42,7 @@ type PhoneView = {
 type StatsView = Counters & { open: number; connections: Record<string, number> }
 
 /** The actions of people and tests. Each is also an HTTP request of the control interface. */
-export type Actions = {
+export type Actions = StandingActions & {
   /** The phone scans a QR code. Resolves when the companion has logged in after its restart. */
   scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string }>
   /** The person types a pairing code on the phone. Resolves as `scan` does. */
@@ -94,6 +96,7 @@ export function makeActions(network: Network): Actions {
       markRead(network, phoneOf(network, checkNumber(number)), request.wa_message_id)
       return { ok: true }
     },
+    ...standingActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),
     faults: () => network.faults.list(),
     clearFault: (id) => {
@@ -185,8 +188,3 @@ function viewStats(network: Network): StatsView {
 
 const isConnected = (device: Device): boolean =>
   device.connection !== undefined && !device.connection.halfOpen
-
-function checkNumber(number: string): string {
-  if (!isNumber(number)) throw new SimulatorError('The number is not valid. Send 5 to 15 digits.')
-  return number
-}

@@ -52,3 +52,10 @@ export function optionalNumber(body: Body, name: string): number | undefined {
     throw new SimulatorError(`${name} must be a number.`)
   return value
 }
+
+export function optionalFlag(body: Body, name: string): boolean | undefined {
+  const value = body[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'boolean') throw new SimulatorError(`${name} is not true or false.`)
+  return value
+}

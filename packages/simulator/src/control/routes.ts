@@ -1,7 +1,7 @@
 import type { FaultKind, FaultRequest } from '../network/faults.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Actions } from './actions.ts'
-import { type Body, optionalNumber, optionalText, text } from './read-body.ts'
+import { type Body, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 
 type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
 type Route = { method: string; path: RegExp; run: (request: Request) => unknown; ndjson?: true }
@@ -75,6 +75,43 @@ const routes: Route[] = [
         type: text(body, 'type'),
       }),
   },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/time-lock$/,
+    run: ({ actions, params, body }) => {
+      const type = optionalText(body, 'type')
+      const notify = optionalFlag(body, 'notify')
+      return actions.timeLock(digits(params[0]), {
+        seconds: optionalNumber(body, 'seconds') ?? 0,
+        ...(type !== undefined && { type }),
+        ...(notify !== undefined && { notify }),
+      })
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/new-chat-cap$/,
+    run: ({ actions, params, body }) => {
+      const notify = optionalFlag(body, 'notify')
+      return actions.newChatCap(digits(params[0]), {
+        total: optionalNumber(body, 'total') ?? 0,
+        seconds: optionalNumber(body, 'seconds') ?? 0,
+        ...(notify !== undefined && { notify }),
+      })
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/token$/,
+    run: ({ actions, params, body }) =>
+      actions.giveToken(digits(params[0]), { to: digits(text(body, 'to')) }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/forget$/,
+    run: ({ actions, params, body }) =>
+      actions.forget(digits(params[0]), { from: digits(text(body, 'from')) }),
+  },
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {
@@ -122,6 +159,7 @@ function readFault(body: Body): FaultRequest {
   const share = optionalNumber(body, 'share')
   const ms = optionalNumber(body, 'ms')
   const count = optionalNumber(body, 'count')
+  const backoff = optionalNumber(body, 'backoff')
   const bytesPerSecond = optionalNumber(body, 'bytes_per_second')
   const expire = optionalNumber(body, 'expire')
   const banCode = optionalText(body, 'ban_code')
@@ -135,6 +173,7 @@ function readFault(body: Body): FaultRequest {
     ...(share !== undefined && { share }),
     ...(ms !== undefined && { ms }),
     ...(count !== undefined && { count }),
+    ...(backoff !== undefined && { backoff }),
     ...(bytesPerSecond !== undefined && { bytes_per_second: bytesPerSecond }),
     ...(expire !== undefined && { expire }),
     ...(banCode !== undefined && { ban_code: banCode }),

@@ -4,6 +4,7 @@ import type { Node } from '../wire/node.ts'
 import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
 import { type Chat, emptyChat } from './chat.ts'
 import { evictOldest } from './evict-oldest.ts'
+import { makeStanding, type Standing } from './standing.ts'
 
 export type KeyPair = { private: Buffer; public: Buffer }
 export type SignedPreKey = { id: number; keyPair: KeyPair; signature: Buffer }
@@ -26,6 +27,8 @@ export type Phone = {
   accepted: Set<string>
   /** How often this handset asked for a message again, by sender and id. */
   retries: Map<string, number>
+  /** With people that it has no chat with. Kept in memory only. */
+  standing: Standing
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
   inbox: Promise<void>
 }
@@ -81,6 +84,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     chat: emptyChat(),
     accepted: new Set(),
     retries: new Map(),
+    standing: makeStanding(),
     inbox: Promise.resolve(),
   }
 }

@@ -50,6 +50,7 @@ type Stats = {
   conflicts: number
   logins: number
   device_lookups: number
+  standing_queries: number
   /** Messages that a phone could not decrypt. */
   undecryptable: number
   retries: number

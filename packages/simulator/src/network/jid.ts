@@ -6,6 +6,8 @@ const scramble = 387_420_489_123_457n
 const unscramble = inverse(scramble, lidBase)
 
 export const serverJid = '@s.whatsapp.net'
+/** Where the statuses of all contacts come from. */
+export const statusJid = 'status@broadcast'
 
 /** The phone number behind a PN or LID, and the device (0 is the phone itself); undefined for groups and other JIDs. */
 export function parseJid(jid: string | undefined): { number: string; device: number } | undefined {
@@ -27,6 +29,8 @@ export function pnJid(number: string, device = 0): string {
 export function lidJid(number: string, device = 0): string {
   return `${lidOf(number)}${device === 0 ? '' : `:${device}`}@lid`
 }
+
+export const isLid = (jid: string): boolean => jid.endsWith('@lid')
 
 /** The same JID without its device. */
 export function userJid(jid: string): string {

@@ -42,6 +42,16 @@ const routes: Route[] = [
   },
   {
     method: 'POST',
+    path: /^\/chats\/([^/]+)\/status$/,
+    run: ({ actions, params, body }) => actions.status(digits(params[0]), { to: digits(text(body, 'to')) }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/reinstall$/,
+    run: ({ actions, params }) => actions.reinstall(digits(params[0])),
+  },
+  {
+    method: 'POST',
     path: /^\/chats\/([^/]+)\/read$/,
     run: ({ actions, params, body }) =>
       actions.read(digits(params[0]), { wa_message_id: text(body, 'wa_message_id') }),
@@ -117,6 +127,7 @@ function readFault(body: Body): FaultRequest {
   const ms = optionalNumber(body, 'ms')
   const count = optionalNumber(body, 'count')
   const bytesPerSecond = optionalNumber(body, 'bytes_per_second')
+  const size = optionalNumber(body, 'size')
   return {
     kind: text(body, 'kind') as FaultKind,
     ...(sender !== undefined && { sender: digits(sender) }),
@@ -126,6 +137,7 @@ function readFault(body: Body): FaultRequest {
     ...(ms !== undefined && { ms }),
     ...(count !== undefined && { count }),
     ...(bytesPerSecond !== undefined && { bytes_per_second: bytesPerSecond }),
+    ...(size !== undefined && { size }),
   }
 }
 

@@ -36,8 +36,9 @@ export function decryptFrom(
     : cipher.decryptWhisperMessage(sealed.body)
 }
 
-export function forgetSession(phone: Phone, number: string, deviceId: number): void {
-  phone.sessions.delete(addressOf(number, deviceId).toString())
+/** Starts another session. The phone keeps the former one: messages of it may still be on their way. */
+export function renewSession(phone: Phone, device: Device): Promise<void> {
+  return startSession(storageOf(phone), addressOf(device.phone.number, device.id), device)
 }
 
 /** The keys that a contact needs to write to this handset, with a new one-time key while few are unused. */

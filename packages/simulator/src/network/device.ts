@@ -14,8 +14,10 @@ export function makeDevice(
     ...kept,
     connection: undefined,
     active: false,
+    handout: undefined,
     pending: new Map(),
     sentAtMs: new Map(),
+    refused: new Set(),
     whenActive: [],
   }
 }
@@ -27,7 +29,7 @@ export const deviceLid = (device: Device): string => lidJid(device.phone.number,
 export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
   const evicted = evictOldest(device.pending, pendingMax)
-  if (evicted !== undefined) device.sentAtMs.delete(evicted)
+  if (evicted !== undefined) acknowledge(device, evicted)
   if (device.active) sendPending(device, key, stanza)
 }
 
@@ -36,10 +38,11 @@ export function sendPending(device: Device, key: string, stanza: Node): void {
   device.connection?.send(stanza)
 }
 
-/** An acknowledged stanza is not sent again. */
-export function acknowledge(device: Device, key: string): void {
+/** An acknowledged stanza is not sent again. Returns whether it had been refused. */
+export function acknowledge(device: Device, key: string): boolean {
   device.pending.delete(key)
   device.sentAtMs.delete(key)
+  return device.refused.delete(key)
 }
 
 export const messageKey = (id: string): string => `message ${id}`

@@ -8,6 +8,7 @@ import { type Device, type KeyBundle, type Phone, takeDeviceId } from '../networ
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
+import { announceDevice } from './announce-changes.ts'
 import { streamError } from './stream-error.ts'
 
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
@@ -149,6 +150,7 @@ function addDevice(network: Network, pairing: Pairing, phone: Phone, id: number)
   })
   phone.devices.set(id, device)
   network.state.save(phone)
+  announceDevice(network, 'add', device)
   return device
 }
 

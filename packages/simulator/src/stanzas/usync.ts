@@ -50,7 +50,7 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
     const isMissing = network.faults.strike('not_on_whatsapp', asker, number) !== undefined
     results.push(contact(isMissing ? 'out' : 'in', phoneText ?? `+${number}`))
   }
-  if (asked.has('devices')) results.push(deviceList(network, number))
+  if (asked.has('devices')) results.push(deviceList(network, asker, number))
   if (asked.has('lid') && !jid.endsWith('@lid')) results.push(node('lid', { val: lidJid(number) }))
   return [node('user', { jid }, results)]
 }
@@ -74,9 +74,11 @@ function contact(type: 'in' | 'out', phoneText: string): Node {
   return node('contact', { type }, Buffer.from(phoneText))
 }
 
-function deviceList(network: Network, number: string): Node {
+function deviceList(network: Network, asker: string, number: string): Node {
   network.counters.device_lookups += 1
-  const devices = [...phoneOf(network, number).devices.values()]
+  const phone = phoneOf(network, number)
+  if (number !== asker) phone.watchers.add(asker)
+  const devices = [...phone.devices.values()]
   return node('devices', {}, [
     node('device-list', {}, [
       node('device', { id: '0' }),

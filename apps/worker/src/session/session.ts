@@ -25,6 +25,8 @@ export type SessionHooks = {
   isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
   /** WhatsApp or the network ended the session, with Baileys' DisconnectReason. Not called after `end`. */
   onClosed(code: number | undefined): Promise<void>
+  /** WhatsApp has stopped to hand out what waited for the device. */
+  onOfflineStalled(): void
   onError(error: unknown): void
 }
 
@@ -51,7 +53,10 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   const persist = makePersist(() => isEnded, onFailure)
   const persistCreds = makePersist(() => isDismissed, onFailure)
   let savedCreds: Promise<unknown> = Promise.resolve()
-  const held = makeHeldStanzas(() => closed(DisconnectReason.connectionLost).catch(hooks.onError))
+  const held = makeHeldStanzas({
+    onStuck: () => closed(DisconnectReason.connectionLost).catch(hooks.onError),
+    onRelease: () => offline.proceed(),
+  })
   const inbound = makeInbound({
     me: () => auth.creds.me,
     store: (received) => hooks.onReceived(received, persist),
@@ -72,7 +77,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   })
   onAcknowledgements(sock, hooks.onOutcome)
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
-  const offline = askForAllOffline(sock)
+  const offline = askForAllOffline(sock, { hasRoom: held.hasRoom, onStalled: hooks.onOfflineStalled })
   const silence = watchSilence(sock, options.keepAliveMs, () => {
     closed(DisconnectReason.connectionLost).catch(hooks.onError)
   })

@@ -25,8 +25,8 @@ export function announceOffline(network: Network, device: Device): void {
 /** The client requests the next part. */
 export function sendOffline(network: Network, device: Device, count: number): void {
   const { inParts, size } = modeOf(network, device)
-  const asked = count > 0 ? count : Number.POSITIVE_INFINITY
-  if (inParts) handOut(network, device, Math.min(asked, size ?? asked))
+  const asked = inParts && count > 0 ? count : Number.POSITIVE_INFINITY
+  handOut(network, device, Math.min(asked, size ?? asked))
 }
 
 /** What held back the others was acknowledged after all. */

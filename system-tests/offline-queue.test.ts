@@ -77,61 +77,71 @@ it.each([
   ['all at once', '1555110001', undefined],
   ['in parts of 100', '1555110002', { size: 100 }],
   ['in parts of 20', '1555110003', { size: 20 }],
-])('takes thousands of messages and receipts that waited, %s, and sends meanwhile', async (_, sender, parts) => {
-  const perContact = parts?.size === 20 ? 20 : 500
-  const contacts = contactsOf(sender)
-  const texts = range(perContact).map((index) => `text ${index}`)
-  await gateway.link(sender)
-  const sent = await Promise.all(
-    contacts.map((number) => gateway.call('send-message', { sender, number, message: 'hello' })),
-  )
-  const ids = sent.map(({ body }) => String(body.message_id))
-  for (const id of ids) await gateway.untilStatus(id, 'delivered')
-  if (parts) await gateway.control('/faults', { kind: 'offline_parts', sender, ...parts })
-
-  await whileOffline(`worker-${++workers}`, async () => {
-    await Promise.all(
-      contacts.map(async (contact) => {
-        for (const text of texts) await write(contact, sender, text)
-        const [message] = await gateway.phone(contact, sender)
-        await gateway.control(`/chats/${contact}/read`, { wa_message_id: message?.wa_message_id })
-      }),
+])(
+  'takes thousands of messages and receipts that waited, %s, and sends meanwhile',
+  async (_, sender, parts) => {
+    const perContact = parts?.size === 20 ? 20 : 500
+    const contacts = contactsOf(sender)
+    const texts = range(perContact).map((index) => `text ${index}`)
+    await gateway.link(sender)
+    const sent = await Promise.all(
+      contacts.map((number) => gateway.call('send-message', { sender, number, message: 'hello' })),
     )
-  })
+    const ids = sent.map(({ body }) => String(body.message_id))
+    for (const id of ids) await gateway.untilStatus(id, 'delivered')
+    if (parts) await gateway.control('/faults', { kind: 'offline_parts', sender, ...parts })
 
-  const { body } = await gateway.call('send-message', { sender, number: '15551100099', message: 'now' })
-  await gateway.untilMessage(body.message_id, 'has left', ({ sent_at }) => sent_at !== null)
-  const total = contacts.length * perContact
-  if (perContact > 100) expect(await countReceived(sender)).toBeLessThan(total)
+    await whileOffline(`worker-${++workers}`, async () => {
+      await Promise.all(
+        contacts.map(async (contact) => {
+          for (const text of texts) await write(contact, sender, text)
+          const [message] = await gateway.phone(contact, sender)
+          await gateway.control(`/chats/${contact}/read`, { wa_message_id: message?.wa_message_id })
+        }),
+      )
+    })
 
-  let mostSent = 0
-  await untilFact('all are stored and acknowledged', async () => {
-    const { pending, sent } = await stateOf(sender)
-    mostSent = Math.max(mostSent, sent)
-    return pending === 0 && (await countReceived(sender)) === total
-  })
-  expect(await textsReceived(sender)).toEqual(Object.fromEntries(contacts.map((contact) => [contact, texts])))
-  for (const id of ids) await gateway.untilStatus(id, 'read')
-  // The parts that are requested do not wait in memory: at most 100 are not stored when the next 100 are requested.
-  if (parts) expect(mostSent).toBeLessThan(300)
-}, 300_000)
+    const { body } = await gateway.call('send-message', { sender, number: '15551100099', message: 'now' })
+    await gateway.untilMessage(body.message_id, 'has left', ({ sent_at }) => sent_at !== null)
+    const total = contacts.length * perContact
+    if (perContact > 100) expect(await countReceived(sender)).toBeLessThan(total)
+
+    let mostSent = 0
+    await untilFact('all are stored and acknowledged', async () => {
+      const { pending, sent } = await stateOf(sender)
+      mostSent = Math.max(mostSent, sent)
+      return pending === 0 && (await countReceived(sender)) === total
+    })
+    expect(await textsReceived(sender)).toEqual(
+      Object.fromEntries(contacts.map((contact) => [contact, texts])),
+    )
+    for (const id of ids) await gateway.untilStatus(id, 'read')
+    // The parts that are requested do not wait in memory: at most 100 are not stored when the next 100 are requested.
+    if (parts) expect(mostSent).toBeLessThan(300)
+  },
+  300_000,
+)
 
 it.each([
   ['all at once', '1555110004', undefined],
   ['in parts', '1555110005', {}],
-])('neither stores nor refuses a status that waited before messages, %s', async (_, sender, parts) => {
-  const contact = `${sender}0`
-  await gateway.link(sender)
-  if (parts) await gateway.control('/faults', { kind: 'offline_parts', sender, ...parts })
-  for (const text of ['first', 'second']) {
-    await whileOffline(`worker-${++workers}`, async () => {
-      await gateway.control(`/chats/${contact}/status`, { to: sender })
-      await write(contact, sender, text)
-    })
-    await untilFact('nothing waits', async () => (await stateOf(sender)).pending === 0)
-  }
-  expect(await textsReceived(sender)).toEqual({ [contact]: ['first', 'second'] })
-}, 120_000)
+])(
+  'neither stores nor refuses a status that waited before messages, %s',
+  async (_, sender, parts) => {
+    const contact = `${sender}0`
+    await gateway.link(sender)
+    if (parts) await gateway.control('/faults', { kind: 'offline_parts', sender, ...parts })
+    for (const text of ['first', 'second']) {
+      await whileOffline(`worker-${++workers}`, async () => {
+        await gateway.control(`/chats/${contact}/status`, { to: sender })
+        await write(contact, sender, text)
+      })
+      await untilFact('nothing waits', async () => (await stateOf(sender)).pending === 0)
+    }
+    expect(await textsReceived(sender)).toEqual({ [contact]: ['first', 'second'] })
+  },
+  120_000,
+)
 
 it('counts and survives a server that stops to hand out what waits', async () => {
   const sender = '1555110006'

@@ -1,12 +1,12 @@
-import { type BaileysEventMap, DisconnectReason, type WASocket } from 'baileys'
+import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
 import { askForAllOffline } from './offline-queue.ts'
 import { type Outcome, onAcknowledgements } from './outcomes.ts'
 import { makePersist, type Persist } from './persistence.ts'
-import { type Receipt, storeReceiptsFirst } from './receipts.ts'
-import type { Received } from './received.ts'
+import { findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
+import type { Received, ReceivedSource } from './received.ts'
 import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 
@@ -22,7 +22,7 @@ export type SessionHooks = {
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
   onReceived(received: Received, persist: Persist): Promise<void>
   /** Whether this message of a contact was stored before. */
-  isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
+  isStored(source: ReceivedSource): Promise<boolean>
   /** WhatsApp or the network ended the session, with Baileys' DisconnectReason. Not called after `end`. */
   onClosed(code: number | undefined): Promise<void>
   /** WhatsApp has stopped to hand out what waited for the device. */
@@ -60,6 +60,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   const inbound = makeInbound({
     me: () => auth.creds.me,
     store: (received) => hooks.onReceived(received, persist),
+    findNumber: async (lid) => jidDecode((await findPhoneJid(sock, lid)) ?? undefined)?.user ?? null,
     isStored: (source) => persist(() => hooks.isStored(source)),
     held,
     logger,

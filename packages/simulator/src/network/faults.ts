@@ -12,6 +12,7 @@ const faultKinds = [
   'lookup_omit',
   'lookup_error',
   'lookup_refuse',
+  'lookup_correct',
   'devices_delay',
   'devices_omit',
   'no_receipts',

@@ -51,6 +51,11 @@ function numberOfLid(lid: string): string | undefined {
   return isNumber(number) ? number : undefined
 }
 
+/** The form without the digit that Brazil, Mexico and Argentina once added to mobile numbers: many accounts have it. */
+export function withoutMobileDigit(number: string): string {
+  return number.replace(/^(55\d\d)9(?=\d{8}$)|^(52)1(?=\d{10}$)|^(54)9(?=\d{10}$)/, '$1$2$3')
+}
+
 export function isNumber(text: string): boolean {
   return /^[1-9]\d{4,14}$/.test(text)
 }

@@ -1,5 +1,5 @@
 import type { Fault } from '../network/faults.ts'
-import { lidJid, parseJid, pnJid } from '../network/jid.ts'
+import { lidJid, parseJid, pnJid, withoutMobileDigit } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
@@ -37,7 +37,9 @@ export function usyncDelayMs({ network, device }: IqCall, query: Node | undefine
 
 function answerUser(network: Network, asker: string, asked: Set<string>, user: Node): Node[] {
   const phoneText = bytes(child(user, 'contact'))?.toString()
-  const jid = user.attrs.jid ?? pnJid((phoneText ?? '').replace(/\D/g, ''))
+  const dialled = (phoneText ?? '').replace(/\D/g, '')
+  const isCorrected = phoneText && network.faults.strike('lookup_correct', asker, dialled)
+  const jid = user.attrs.jid ?? pnJid(isCorrected ? withoutMobileDigit(dialled) : dialled)
   const parsed = parseJid(jid)
   if (!parsed) return phoneText ? [node('user', { jid }, [contact('out', phoneText)])] : []
   const { number } = parsed

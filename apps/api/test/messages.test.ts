@@ -56,6 +56,7 @@ test('a message object has all its fields', async () => {
       device_id: deviceId,
       sender,
       number,
+      lid: null,
       direction: 'out',
       type: 'text',
       message: 'Hello',
@@ -71,6 +72,20 @@ test('a message object has all its fields', async () => {
       read_at: null,
     },
   ])
+})
+
+test.each([
+  ['a number', number, null, { number, lid: null }],
+  ['a number and a LID', number, '1000000000000017@lid', { number, lid: '1000000000000017' }],
+  ['a LID alone', '', '1000000000000017@lid', { number: null, lid: '1000000000000017' }],
+  ['another kind of account', '', '867051314767696@bot', { number: null, lid: null }],
+])('a message shows the addresses of its contact: %s', async (_, storedNumber, contactJid, shown) => {
+  const device = await createSender(gateway)
+  await insertMessages(device, 1)
+  await gateway.db.$client`
+    UPDATE messages SET direction = 'in', status = 'received', number = ${storedNumber}, recipient_jid = ${contactJid}
+    WHERE device_id = ${device.deviceId}`
+  expect((await read(device.account)).messages).toMatchObject([shown])
 })
 
 test('an empty history is an empty list', async () => {

@@ -55,6 +55,10 @@ export function makeMetrics() {
       'messages_received_dropped_total',
       'Received messages that could not be stored in any form',
     ),
+    offlineStalls: counter(
+      'offline_queue_stalls_total',
+      'Times that WhatsApp stopped to deliver what had waited for a sender',
+    ),
     logins: counter('logins_total', 'Connections to WhatsApp that were opened'),
     disconnects: counter('disconnects_total', 'Connections that WhatsApp or the network ended, by code', [
       'code',

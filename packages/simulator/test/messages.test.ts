@@ -194,23 +194,6 @@ test('asks for a message again that it cannot decrypt', async () => {
   await sender.end()
 })
 
-test('re-encrypts a message that the companion could not decrypt', async () => {
-  const receiver = await linkedCompanion(sim)
-  const contact = newNumber()
-  const before = receiver.auth.snapshot()
-  await sim.send(contact, { to: receiver.number, text: 'first' })
-  await receiver.until(() => receiver.messages.length === 1, 'the first message')
-  await (await receiver.send(contact, { text: 'so the session is settled' })).ack
-  await eventually(() => sim.messages(contact).length).toBe(1)
-  receiver.auth.restore(before)
-  await sim.send(contact, { to: receiver.number, text: 'second' })
-  await receiver.until(
-    () => receiver.messages.some((one) => one.message?.conversation === 'second'),
-    'the second message',
-  )
-  await receiver.end()
-})
-
 test('asks for more pre-keys before they run out', async () => {
   const target = await linkedCompanion(sim)
   await sim.send(newNumber(), { to: target.number, text: 'uses one' })

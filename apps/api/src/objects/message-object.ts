@@ -11,7 +11,14 @@ export const messageObject = z
     message_id: z.uuid(),
     device_id: z.int(),
     sender: z.string(),
-    number: z.string().describe('The other phone number of the conversation'),
+    number: z
+      .string()
+      .nullable()
+      .describe('The other phone number of the conversation. Null when WhatsApp does not tell it'),
+    lid: z
+      .string()
+      .nullable()
+      .describe('Identifier (LID) of the other WhatsApp account, in digits. Null when it is not known'),
     direction: z.enum(['out', 'in']),
     type: z.enum(['text', 'image', 'video', 'audio', 'document', 'other']),
     message: z.string().nullable(),
@@ -35,6 +42,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   device_id: 7,
   sender: '4915112345678',
   number: '4915187654321',
+  lid: null,
   direction: 'out',
   type: 'text',
   message: 'Your order is on its way.',
@@ -50,13 +58,18 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   read_at: null,
 }
 
+function lidOf(jid: string | null): string | null {
+  return jid?.endsWith('@lid') ? jid.slice(0, -'@lid'.length) : null
+}
+
 export function toMessageObject(message: HistoryMessage): z.infer<typeof messageObject> {
   const isMedia = message.type !== 'text' && message.type !== 'other'
   return {
     message_id: message.id,
     device_id: message.deviceId,
     sender: message.sender,
-    number: message.number,
+    number: message.number || null,
+    lid: lidOf(message.contactJid),
     direction: message.direction,
     type: message.type,
     message: isMedia ? null : message.body,

@@ -14,7 +14,8 @@ export const cancelMessage = defineOperation({
   changes: true,
   parameters: z.object({ message_id: messageId.describe('ID from the response of the send') }),
   fields: z.object({
-    ...messageObject.pick({ message_id: true, device_id: true, sender: true, number: true }).shape,
+    ...messageObject.pick({ message_id: true, device_id: true, sender: true }).shape,
+    number: z.string().describe('Phone number of the recipient'),
     status: z.literal('canceled').describe('The message was not sent and never will be'),
   }),
   errors: ['message_not_found', 'not_cancelable'],

@@ -73,6 +73,10 @@ export function openDeviceSession(
         hooks.onReceipt(receipt)
       },
       onReceived: (received, persist) => storeReceived(context, device, received, persist).catch(reportLoss),
+      onOfflineStalled() {
+        context.metrics.offlineStalls.inc()
+        logger.warn('WhatsApp has stopped to deliver what waited for the sender, asking again')
+      },
       isStored: (source) => isReceived(context.db, state.id, source),
     },
   )

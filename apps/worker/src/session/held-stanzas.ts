@@ -2,16 +2,22 @@
 export type HeldStanzas = {
   hold(stanza: object): void
   release(stanza: object): void
+  /** Whether more should be requested. */
+  hasRoom(): boolean
 }
 
+type Hooks = {
+  /** There are too many, and none was stored for a while. */
+  onStuck(): void
+  onRelease(): void
+}
+
+const requestBelow = 100
 const heldMax = 200
 const stuckMs = 10_000
 
-/**
- * While nothing can be stored they wait in memory. `onStuck` is called when there are too many and none was stored for a
- * while. WhatsApp keeps them as well, and delivers them to a later connection.
- */
-export function makeHeldStanzas(onStuck: () => void): HeldStanzas {
+/** While nothing can be stored they wait in memory. WhatsApp keeps them as well, and delivers them to a later connection. */
+export function makeHeldStanzas({ onStuck, onRelease }: Hooks): HeldStanzas {
   const held = new Set<object>()
   let movedAtMs = performance.now()
   return {
@@ -23,6 +29,8 @@ export function makeHeldStanzas(onStuck: () => void): HeldStanzas {
     release(stanza) {
       held.delete(stanza)
       movedAtMs = performance.now()
+      onRelease()
     },
+    hasRoom: () => held.size < requestBelow,
   }
 }

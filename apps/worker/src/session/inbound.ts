@@ -3,6 +3,7 @@ import {
   type BinaryNode,
   isJidNewsletter,
   isJidStatusBroadcast,
+  isLidUser,
   type UserFacingSocketConfig,
   type WASocket,
 } from 'baileys'
@@ -10,7 +11,7 @@ import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
-import { type Received, readSource } from './received.ts'
+import { type Received, type ReceivedSource, readSource } from './received.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 
@@ -18,7 +19,9 @@ export type InboundHooks = {
   me(): { id: string; lid?: string | undefined } | undefined
   /** Resolves when it is stored. Rejects when it cannot be stored during this session. */
   store(received: Received): Promise<void>
-  isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
+  isStored(source: ReceivedSource): Promise<boolean>
+  /** The phone number behind a LID, if it is known. */
+  findNumber(lid: string): Promise<string | null>
   held: HeldStanzas
   logger: Logger
 }
@@ -39,7 +42,7 @@ export type Inbound = {
  *
  * Baileys answers a message only with a receipt. WhatsApp's servers count it as delivered when it is acknowledged.
  */
-export function makeInbound({ me, store, isStored, held, logger }: InboundHooks): Inbound {
+export function makeInbound({ me, store, isStored, findNumber, held, logger }: InboundHooks): Inbound {
   const stanzas = new WeakMap<Uint8Array, MessageStanza>()
   const opened = new WeakMap<Uint8Array, OpenedMessage>()
   let socket: WASocket | undefined
@@ -57,6 +60,12 @@ export function makeInbound({ me, store, isStored, held, logger }: InboundHooks)
     held.release(stanza.node)
     acknowledge(stanza.node)
     return result
+  }
+
+  async function withNumber(received: Received): Promise<Received> {
+    const { number, contactJid } = received
+    if (number !== null || !contactJid || !isLidUser(contactJid)) return received
+    return { ...received, number: await findNumber(contactJid) }
   }
 
   /** A message that is delivered again cannot be decrypted again: its key is used up. */
@@ -93,7 +102,7 @@ export function makeInbound({ me, store, isStored, held, logger }: InboundHooks)
       if (!stanza) return
       const message = await openMessage(stanza, plaintext, logger)
       opened.set(ciphertext, message)
-      for (const received of message.received) await store(received)
+      for (const received of message.received) await store(await withNumber(received))
     },
 
     wrap: (repository) => ({

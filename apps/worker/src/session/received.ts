@@ -12,7 +12,10 @@ import {
 /** A message from a contact, in a form that Postgres accepts. */
 export type Received = {
   waId: string
-  number: string
+  /** Null when WhatsApp gives only another address. */
+  number: string | null
+  /** The address that is not the number: a LID, if it is known. */
+  contactJid: string | null
   type: MessageType
   body: string | null
   /** True when parts were left out. The rest is stored, and WhatsApp need not deliver the message again. */
@@ -21,7 +24,10 @@ export type Received = {
 
 /** WhatsApp's own limit for a text. */
 const bodyCharsMax = 65_536
-const numberCharsMax = 64
+const addressCharsMax = 64
+
+/** What identifies a message among all of a device. */
+export type ReceivedSource = Pick<Received, 'waId' | 'number' | 'contactJid'>
 
 /** Undefined for everything but messages from contacts: groups, the device's own messages, protocol messages. */
 export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'>): Received | undefined {
@@ -39,23 +45,33 @@ export function readUndecodable(key: WAMessageKey): Received | undefined {
   return source && { ...source, type: 'other', body: null, isCleaned: true }
 }
 
-/** What identifies a message among all of a device. Undefined for messages that are not from a contact. */
+/** Undefined for messages that are not from a contact. */
 export function readSource({
   id,
   fromMe,
   remoteJid,
   remoteJidAlt,
-}: WAMessageKey): Pick<Received, 'waId' | 'number' | 'isCleaned'> | undefined {
+}: WAMessageKey): (ReceivedSource & Pick<Received, 'isCleaned'>) | undefined {
   if (!id || fromMe || !remoteJid || isJidGroup(remoteJid)) return undefined
-  const phone = phoneOf(remoteJid, remoteJidAlt)
-  const [waId, number] = [cleanId(id), cleanText(phone, numberCharsMax)]
-  return { waId, number, isCleaned: waId !== id || number !== phone }
+  const waId = cleanId(id)
+  const told = readAddresses(remoteJid, remoteJidAlt)
+  const number = told.number && cleanText(told.number, addressCharsMax)
+  const contactJid = told.contactJid && cleanText(told.contactJid, addressCharsMax)
+  const isCleaned = waId !== id || number !== told.number || contactJid !== told.contactJid
+  return { waId, number, contactJid, isCleaned }
 }
 
-/** Of the two addresses of a contact, the one that is a phone number, if WhatsApp gives it. */
-function phoneOf(jid: string, alternative: string | undefined): string {
-  const known = [jid, alternative].map((address) => jidDecode(address))
-  return (known.find((address) => address?.server === 's.whatsapp.net') ?? known[0])?.user ?? jid
+/** Of the two addresses of a contact, the phone number, if WhatsApp gives it, and the other one. */
+function readAddresses(
+  jid: string,
+  alternative: string | undefined,
+): Pick<ReceivedSource, 'number' | 'contactJid'> {
+  const given = [jid, alternative].flatMap((address) => jidDecode(address) ?? [])
+  const phone = given.find(({ server }) => server === 's.whatsapp.net' || server === 'hosted')
+  const other = given.find((address) => address !== phone)
+  const isLid = other?.server === 'lid' || other?.server === 'hosted.lid'
+  const contactJid = other ? `${other.user}@${isLid ? 'lid' : other.server}` : null
+  return { number: phone?.user ?? null, contactJid: contactJid ?? (phone ? null : jid) }
 }
 
 /** Postgres refuses U+0000, and UTF-8 cannot encode half a surrogate pair. */

@@ -1,4 +1,4 @@
-import type { BaileysEventMap, WASocket } from 'baileys'
+import { type BaileysEventMap, jidDecode, type WASocket } from 'baileys'
 import type { Standing } from '../outbox/standing.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
@@ -6,8 +6,8 @@ import { makeInbound } from './inbound.ts'
 import { askForAllOffline } from './offline-queue.ts'
 import { type Outcome, onAcknowledgements } from './outcomes.ts'
 import { makePersist, type Persist } from './persistence.ts'
-import { type Receipt, storeReceiptsFirst } from './receipts.ts'
-import type { Received } from './received.ts'
+import { findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
+import type { Received, ReceivedSource } from './received.ts'
 import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
@@ -26,9 +26,11 @@ export type SessionHooks = {
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
   onReceived(received: Received, persist: Persist): Promise<void>
   /** Whether this message of a contact was stored before. */
-  isStored(source: Pick<Received, 'waId' | 'number'>): Promise<boolean>
+  isStored(source: ReceivedSource): Promise<boolean>
   /** WhatsApp or the network ended the session. Not called after `end`. */
   onClosed(end: SocketEnd): Promise<void>
+  /** WhatsApp has stopped to hand out what waited for the device. */
+  onOfflineStalled(): void
   onError(error: unknown): void
 }
 
@@ -55,10 +57,14 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   const persist = makePersist(() => isEnded, onFailure)
   const persistCreds = makePersist(() => isDismissed, onFailure)
   let savedCreds: Promise<unknown> = Promise.resolve()
-  const held = makeHeldStanzas(() => closed(lostConnection).catch(hooks.onError))
+  const held = makeHeldStanzas({
+    onStuck: () => closed(lostConnection).catch(hooks.onError),
+    onRelease: () => offline.proceed(),
+  })
   const inbound = makeInbound({
     me: () => auth.creds.me,
     store: (received) => hooks.onReceived(received, persist),
+    findNumber: async (lid) => jidDecode((await findPhoneJid(sock, lid)) ?? undefined)?.user ?? null,
     isStored: (source) => persist(() => hooks.isStored(source)),
     held,
     logger,
@@ -76,7 +82,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   })
   onAcknowledgements(sock, hooks.onOutcome)
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
-  const offline = askForAllOffline(sock)
+  const offline = askForAllOffline(sock, { hasRoom: held.hasRoom, onStalled: hooks.onOfflineStalled })
   const silence = watchSilence(sock, options.keepAliveMs, () => {
     closed(lostConnection).catch(hooks.onError)
   })

@@ -12,6 +12,7 @@ const columns = {
   deviceId: messages.deviceId,
   sender: messages.sender,
   number: messages.number,
+  contactJid: messages.recipientJid,
   direction: messages.direction,
   type: messages.type,
   body: messages.body,

@@ -1,4 +1,5 @@
 import type { MessageType } from '@wagate/shared/statuses'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { type Columns, numberedRows } from './rows.ts'
@@ -9,13 +10,21 @@ export type ReceivedMessage = {
   accountId: number
   deviceId: number
   sender: string
-  /** The number that sent it. */
-  number: string
+  /** The number that sent it. Null when WhatsApp does not tell it. */
+  number: string | null
+  /** The address that sent it, such as a LID, if it is known and not the number. */
+  contactJid?: string | null
   type: MessageType
   body: string | null
   waId: string
   linkGeneration: number
 }
+
+/** What identifies a message among those of a device. */
+export type ReceivedSource = Pick<ReceivedMessage, 'waId' | 'number' | 'contactJid'>
+
+/** In the column `number`, which is never null. */
+export const unknownNumber = ''
 
 /** WhatsApp keeps undelivered messages for 30 days. Limits the partitions that are searched for duplicates. */
 const redeliveryDays = 31
@@ -36,19 +45,22 @@ export async function insertReceivedMessages(
       messages.map(({ fence }) => fence),
     )}),
     given AS (
-      SELECT DISTINCT ON (device_id, wa_id, number) row.*
+      SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) row.*
       FROM valid JOIN ${numberedRows(sql, 'row', messages, rowColumns)} USING (shard, epoch)
-      ORDER BY device_id, wa_id, number, position
+      ORDER BY device_id, wa_id, number, contact_jid, position
     ),
     inserted AS (
       INSERT INTO messages
-        (id, account_id, device_id, sender, number, direction, type, body, status, wa_id, link_generation)
-      SELECT id, account_id, device_id, sender, number, 'in', type, body, 'received', wa_id, link_generation
+        (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
+          link_generation)
+      SELECT id, account_id, device_id, sender, number, contact_jid, 'in', type, body, 'received', wa_id,
+        link_generation
       FROM given
       WHERE NOT EXISTS (
         SELECT FROM messages AS known
-        WHERE known.device_id = given.device_id AND known.wa_id = given.wa_id AND known.number = given.number
-          AND known.direction = 'in' AND known.created_at >= now() - ${redeliveryDays} * interval '1 day')
+        WHERE known.device_id = given.device_id AND known.wa_id = given.wa_id
+          AND known.direction = 'in' AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
+          AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })})
       ORDER BY position
     )
     SELECT shard || ' ' || epoch AS lease FROM valid`
@@ -64,7 +76,8 @@ const rowColumns: Columns<ReceivedMessage> = {
   account_id: ['int', ({ accountId }) => accountId],
   device_id: ['int', ({ deviceId }) => deviceId],
   sender: ['text', ({ sender }) => sender],
-  number: ['text', ({ number }) => number],
+  number: ['text', ({ number }) => number ?? unknownNumber],
+  contact_jid: ['text', ({ contactJid }) => contactJid ?? null],
   type: ['text', ({ type }) => type],
   body: ['text', ({ body }) => body],
   wa_id: ['text', ({ waId }) => waId],
@@ -74,12 +87,26 @@ const rowColumns: Columns<ReceivedMessage> = {
 export async function isReceived(
   db: Database,
   deviceId: number,
-  { waId, number }: Pick<ReceivedMessage, 'waId' | 'number'>,
+  { waId, number, contactJid }: ReceivedSource,
 ): Promise<boolean> {
   const found = await db.$client`
-    SELECT FROM messages
-    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND number = ${number} AND direction = 'in'
+    SELECT FROM messages AS known
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in'
       AND created_at >= now() - ${redeliveryDays} * interval '1 day'
+      AND ${isFrom(db.$client, {
+        number: db.$client`${number ?? unknownNumber}::text`,
+        contactJid: db.$client`${contactJid ?? null}::text`,
+      })}
     LIMIT 1`
   return found.length > 0
+}
+
+/** A message may be delivered again with another of the addresses of its contact, or with both. */
+function isFrom(
+  sql: Database['$client'],
+  { number, contactJid }: { number: postgres.Fragment; contactJid: postgres.Fragment },
+): postgres.Fragment {
+  // The version before this one stored a LID as the number.
+  return sql`(known.number = nullif(${number}, ${unknownNumber}) OR known.recipient_jid = ${contactJid}
+    OR known.number = split_part(${contactJid}, '@', 1))`
 }

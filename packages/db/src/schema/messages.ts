@@ -25,7 +25,7 @@ export const messages = pgTable(
     direction: text().$type<'out' | 'in'>().notNull(),
     type: text().$type<MessageType>().notNull(),
     sender: text().notNull(),
-    /** The other party. */
+    /** The other party. Empty when WhatsApp does not tell the number that a message came from. */
     number: text().notNull(),
     body: text(),
     url: text(),
@@ -37,7 +37,10 @@ export const messages = pgTable(
     error: text(),
     /** For outgoing messages it is derived from `id` and can be mapped back (ids.ts), so only received ones are indexed. */
     waId: text('wa_id').notNull(),
-    /** The recipient as WhatsApp resolved it. Messages are ordered and held back by it. */
+    /**
+     * The recipient as WhatsApp resolved it. Messages are ordered and held back by it. Of a received message, the address
+     * that it came from, if that is not the number.
+     */
     recipientJid: text('recipient_jid'),
     linkGeneration: integer('link_generation').notNull(),
     sendAt: moment('send_at'),

@@ -1,5 +1,6 @@
 import { markRead } from '../handset/mark-read.ts'
 import { sendFromHandset } from '../handset/outbox.ts'
+import { postStatus } from '../handset/post-status.ts'
 import { claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { deviceJid } from '../network/device.ts'
@@ -14,6 +15,7 @@ import { breakConnection } from '../stanzas/break-connection.ts'
 import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
 import { typeCode } from '../stanzas/link-code.ts'
 import { scanQr } from '../stanzas/pairing.ts'
+import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
 import { checkNumber } from './check-number.ts'
 import { readQr } from './qr.ts'
@@ -33,7 +35,10 @@ type PhoneView = {
     platform: string
     linked_at: string
     connected: boolean
+    /** Stanzas that it has not acknowledged. */
     pending: number
+    /** Those of them that it was sent over its present connection. */
+    sent: number
     logins: number
     refused_logins: number
   }>
@@ -56,6 +61,10 @@ export type Actions = StandingActions & {
     number: string,
     request: { to: string; text: string },
   ) => Promise<{ ok: true; wa_message_id: string }>
+  /** The person posts a status, which the companions of `to` are sent. */
+  status: (number: string, request: { to: string }) => { ok: true; wa_message_id: string }
+  /** WhatsApp is installed again on the phone: it has a new identity and no companions. */
+  reinstall: (number: string) => { ok: true }
   /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
   history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
   /** The phone sends a receipt for any message, also for one that it never received. */
@@ -81,6 +90,14 @@ export function makeActions(network: Network): Actions {
     send: async (number, { to, text }) => {
       const phone = phoneOf(network, checkNumber(number))
       return { ok: true, wa_message_id: await sendFromHandset(network, phone, checkNumber(to), text) }
+    },
+    status: (number, { to }) => {
+      const phone = phoneOf(network, checkNumber(number))
+      return { ok: true, wa_message_id: postStatus(phone, phoneOf(network, checkNumber(to))) }
+    },
+    reinstall: (number) => {
+      reinstall(network, phoneOf(network, checkNumber(number)))
+      return { ok: true }
     },
     history: async (number, offer) => {
       await offerHistory(network, phoneOf(network, checkNumber(number)), offer)
@@ -165,6 +182,7 @@ function viewPhone(network: Network, number: string): PhoneView {
     pending: device.pending.size,
     logins: device.logins.ok,
     refused_logins: device.logins.refused,
+    sent: device.sentAtMs.size,
   }))
   return {
     number,

@@ -48,6 +48,16 @@ const routes: Route[] = [
   },
   {
     method: 'POST',
+    path: /^\/chats\/([^/]+)\/status$/,
+    run: ({ actions, params, body }) => actions.status(digits(params[0]), { to: digits(text(body, 'to')) }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/reinstall$/,
+    run: ({ actions, params }) => actions.reinstall(digits(params[0])),
+  },
+  {
+    method: 'POST',
     path: /^\/chats\/([^/]+)\/read$/,
     run: ({ actions, params, body }) =>
       actions.read(digits(params[0]), { wa_message_id: text(body, 'wa_message_id') }),
@@ -165,6 +175,7 @@ function readFault(body: Body): FaultRequest {
   const banCode = optionalText(body, 'ban_code')
   const violation = optionalText(body, 'violation_reason')
   const appealToken = optionalText(body, 'appeal_token')
+  const size = optionalNumber(body, 'size')
   return {
     kind: text(body, 'kind') as FaultKind,
     ...(sender !== undefined && { sender: digits(sender) }),
@@ -179,6 +190,7 @@ function readFault(body: Body): FaultRequest {
     ...(banCode !== undefined && { ban_code: banCode }),
     ...(violation !== undefined && { violation_reason: violation }),
     ...(appealToken !== undefined && { appeal_token: appealToken }),
+    ...(size !== undefined && { size }),
   }
 }
 

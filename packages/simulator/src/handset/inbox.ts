@@ -1,13 +1,14 @@
 import { proto, unpadRandomMax16 } from 'baileys'
 import { addReceived, addSent, receivedKey } from '../network/chat.ts'
 import { deliver, receiptKey } from '../network/device.ts'
-import { userJid } from '../network/jid.ts'
+import { isLid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import type { Arrival } from './arrival.ts'
 import { type Description, describe, describeSealed } from './describe.ts'
 import { requestRetry } from './retry.ts'
+import { returnAddress } from './return-address.ts'
 import { decryptFrom } from './signal.ts'
 
 export function receiveAtHandset(network: Network, phone: Phone, arrival: Arrival): void {
@@ -49,6 +50,8 @@ function accept(network: Network, phone: Phone, arrival: Arrival, shown: Descrip
   const { sender, id, entry } = arrival
   const from = sender.phone.number
   if (shown.text !== null) entry.text = shown.text
+  if (isLid(arrival.to)) phone.lidContacts.add(from)
+  else phone.lidContacts.delete(from)
   const known = phone.chat.received.get(receivedKey(from, id))
   if (known) {
     known.message.duplicates += 1
@@ -62,7 +65,8 @@ function accept(network: Network, phone: Phone, arrival: Arrival, shown: Descrip
   if (network.faults.strike('no_receipts', from, phone.number)) return
   function confirm(): void {
     entry.receipt = true
-    sendReceipt(network, sender, { from: userJid(arrival.to), id })
+    const wroteTo = isLid(arrival.to) ? 'lid' : 'pn'
+    sendReceipt(network, sender, { from: returnAddress(network, phone, from, wroteTo).from, id })
   }
   // Not awaited, so that the next message does not wait for the ack of this one.
   if (arrival.acknowledged !== undefined) void arrival.acknowledged.then(confirm)

@@ -1,8 +1,10 @@
+import { isLid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { sendReceipt } from './inbox.ts'
 import { markSent } from './outbox.ts'
+import { returnAddress } from './return-address.ts'
 
 /** Opens the chat: the sender of the message gets a read receipt. */
 export function markRead(network: Network, phone: Phone, id: string): void {
@@ -23,8 +25,8 @@ export function markRead(network: Network, phone: Phone, id: string): void {
     const sender = phoneOf(network, number)
     const origin = sender.devices.get(device)
     const companions = origin ? [origin] : [...sender.devices.values()]
-    for (const companion of companions)
-      sendReceipt(network, companion, { from: addressedAs, id, type: 'read' })
+    const { from } = returnAddress(network, phone, number, isLid(addressedAs) ? 'lid' : 'pn')
+    for (const companion of companions) sendReceipt(network, companion, { from, id, type: 'read' })
     markSent(sender, id, 'read')
   }
 }

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { encodeWAMessage, type proto } from 'baileys'
 import { addReceived, addSent } from '../network/chat.ts'
 import { deliver, messageKey } from '../network/device.ts'
-import { lidJid, pnJid } from '../network/jid.ts'
+import { pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { noteChat } from '../network/standing.ts'
 import { askForPreKeys } from '../stanzas/key-fetch.ts'
 import { node, nowSeconds } from '../wire/node.ts'
+import { returnAddress } from './return-address.ts'
 import { encryptFor } from './signal.ts'
 
 /** Sends a message from this phone. Resolves to its id when it has been sent to all companions. */
@@ -63,13 +64,15 @@ export async function sendToDevice(
   const { type, body } = await encryptFor(phone, device, plaintext)
   network.state.sessionsChanged(phone)
   if (device.preKeys.size < preKeysBefore) askForPreKeys(network, device)
+  const { number } = device.phone
+  const isOwn = device.phone === phone
+  const wroteTo = !isOwn && phone.lidContacts.has(number) ? 'lid' : 'pn'
   const attrs = {
-    from: pnJid(phone.number),
+    ...returnAddress(network, phone, number, wroteTo),
     id,
     t: nowSeconds(),
     type: 'text',
     notify: `+${phone.number}`,
-    sender_lid: lidJid(phone.number),
     recipient,
   }
   deliver(
@@ -84,4 +87,4 @@ export function markSent(phone: Phone, id: string, status: 'delivered' | 'read')
   if (sent && sent.status !== 'read') sent.status = status
 }
 
-const newMessageId = (): string => `3EB0${randomBytes(9).toString('hex').toUpperCase()}`
+export const newMessageId = (): string => `3EB0${randomBytes(9).toString('hex').toUpperCase()}`

@@ -36,6 +36,12 @@ export function decryptFrom(
     : cipher.decryptWhisperMessage(sealed.body)
 }
 
+/** Starts another session. The phone keeps the former one: messages of it may still be on their way. */
+export function renewSession(phone: Phone, device: Device): Promise<void> {
+  return startSession(storageOf(phone), addressOf(device.phone.number, device.id), device)
+}
+
+/** The session is lost, with all former ones. */
 export function forgetSession(phone: Phone, number: string, deviceId: number): void {
   phone.sessions.delete(addressOf(number, deviceId).toString())
 }

@@ -14,10 +14,12 @@ export function makeDevice(
     ...kept,
     connection: undefined,
     active: false,
+    handout: undefined,
     pending: new Map(),
     sentAtMs: new Map(),
     lastMessage: undefined,
     logins: { ok: 0, refused: 0 },
+    refused: new Set(),
     whenActive: [],
   }
 }
@@ -30,7 +32,7 @@ export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
   if (stanza.tag === 'message') device.lastMessage = { key, stanza }
   const evicted = evictOldest(device.pending, pendingMax)
-  if (evicted !== undefined) device.sentAtMs.delete(evicted)
+  if (evicted !== undefined) acknowledge(device, evicted)
   if (device.active) sendPending(device, key, stanza)
 }
 
@@ -39,10 +41,11 @@ export function sendPending(device: Device, key: string, stanza: Node): void {
   device.connection?.send(stanza)
 }
 
-/** An acknowledged stanza is not sent again. */
-export function acknowledge(device: Device, key: string): void {
+/** An acknowledged stanza is not sent again. Returns whether it had been refused. */
+export function acknowledge(device: Device, key: string): boolean {
   device.pending.delete(key)
   device.sentAtMs.delete(key)
+  return device.refused.delete(key)
 }
 
 export const messageKey = (id: string): string => `message ${id}`

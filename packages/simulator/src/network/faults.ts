@@ -17,6 +17,7 @@ const faultKinds = [
   'lookup_omit',
   'lookup_error',
   'lookup_refuse',
+  'lookup_correct',
   'devices_delay',
   'devices_omit',
   'devices_refuse',
@@ -24,6 +25,9 @@ const faultKinds = [
   'ack_required',
   'offline_parts',
   'pair_code_error',
+  'addressing',
+  'changes_omit',
+  'changes_as_update',
 ] as const
 
 export type FaultKind = (typeof faultKinds)[number]
@@ -48,6 +52,9 @@ const streamErrorCodes = [
   'ack',
 ] as const
 
+/** Where a contact writes from: `lid_only` hides its number. */
+const addressings = ['pn', 'lid', 'lid_only'] as const
+
 /** A fault as requested. Without `sender` it affects all senders, without `share` every case. */
 export type FaultRequest = {
   kind: FaultKind
@@ -68,6 +75,8 @@ export type FaultRequest = {
   ms?: number
   /** For `slow_read`, instead of `ms`. */
   bytes_per_second?: number
+  /** For `offline_parts`: the first part has this many stanzas and is not waited for, no other part has more. */
+  size?: number
   /** How often it strikes before it is removed. Broken connections then replace that many acks. */
   count?: number
 }
@@ -175,6 +184,12 @@ export function checkFault(request: FaultRequest): FaultRequest {
   if (!faultKinds.includes(request.kind)) refuse(`kind must be one of: ${faultKinds.join(', ')}`)
   if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
     refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)
+  }
+  if (request.kind === 'addressing' && !isOneOf(addressings, request.code)) {
+    refuse(`addressing needs a code: ${addressings.join(', ')}`)
+  }
+  if (request.size !== undefined && !(Number.isInteger(request.size) && request.size >= 0)) {
+    refuse('size is a whole number')
   }
   if (coded.has(request.kind) && !/^\d{3}$/.test(request.code ?? '')) {
     refuse(`${request.kind} needs a code of three digits, such as 463 or 500`)

@@ -6,6 +6,8 @@ const scramble = 387_420_489_123_457n
 const unscramble = inverse(scramble, lidBase)
 
 export const serverJid = '@s.whatsapp.net'
+/** Where the statuses of all contacts come from. */
+export const statusJid = 'status@broadcast'
 
 /** The phone number behind a PN or LID, and the device (0 is the phone itself); undefined for groups and other JIDs. */
 export function parseJid(jid: string | undefined): { number: string; device: number } | undefined {
@@ -28,6 +30,8 @@ export function lidJid(number: string, device = 0): string {
   return `${lidOf(number)}${device === 0 ? '' : `:${device}`}@lid`
 }
 
+export const isLid = (jid: string): boolean => jid.endsWith('@lid')
+
 /** The same JID without its device. */
 export function userJid(jid: string): string {
   const decoded = jidDecode(jid)
@@ -45,6 +49,11 @@ function numberOfLid(lid: string): string | undefined {
   if (value < 0n || value >= lidBase) return undefined
   const number = ((value * unscramble) % lidBase).toString()
   return isNumber(number) ? number : undefined
+}
+
+/** The form without the digit that Brazil, Mexico and Argentina once added to mobile numbers: many accounts have it. */
+export function withoutMobileDigit(number: string): string {
+  return number.replace(/^(55\d\d)9(?=\d{8}$)|^(52)1(?=\d{10}$)|^(54)9(?=\d{10}$)/, '$1$2$3')
 }
 
 export function isNumber(text: string): boolean {

@@ -23,6 +23,10 @@ export type Phone = {
   devices: Map<number, Device>
   nextDeviceId: number
   chat: Chat
+  /** Numbers whose companions asked which devices this phone has: they are told when its devices or identity change. */
+  watchers: Set<string>
+  /** Numbers that last wrote to the LID of this phone: it answers them from there. */
+  lidContacts: Set<string>
   /** Messages that the servers accepted for this phone, by sender and id, to detect repeats without decryption. */
   accepted: Set<string>
   /** How often this handset asked for a message again, by sender and id. */
@@ -52,8 +56,10 @@ export type Device = {
   /** The client has confirmed the history that it gets after its first login. */
   historyReceived: boolean
   connection: Connection | undefined
-  /** False until the client has asked for stanzas after its login. */
+  /** False until stanzas are sent as they come: at its login, the client gets what has waited first. */
   active: boolean
+  /** What waited at its login, until all of it was handed out. */
+  handout: Handout | undefined
   /** Stanzas that the client has not acknowledged, in order. They are sent again at the next login. */
   pending: Map<string, Node>
   /** When each of them was sent over the current connection. */
@@ -62,9 +68,14 @@ export type Device = {
   lastMessage: { key: string; stanza: Node } | undefined
   /** Since the start of the simulator. */
   logins: { ok: number; refused: number }
+  /** Stanzas that the client has refused with an error. They come first at the next login and hold back the others. */
+  refused: Set<string>
   /** Called once, when the client has logged in and is active. */
   whenActive: Array<() => void>
 }
+
+/** The keys of the stanzas that waited for a client at its login, and how many of them it was sent. */
+export type Handout = { due: ReadonlySet<string>; sent: number }
 
 export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
   seed: Buffer
@@ -82,11 +93,23 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     devices: new Map(),
     nextDeviceId: stored?.nextDeviceId ?? 1,
     chat: emptyChat(),
+    watchers: new Set(),
+    lidContacts: new Set(),
     accepted: new Set(),
     retries: new Map(),
     standing: makeStanding(),
     inbox: Promise.resolve(),
   }
+}
+
+/** WhatsApp is installed again on the phone: new keys, and no session with anybody. */
+export function renewIdentity(phone: Phone): void {
+  phone.identity = signingKeyFromSeed(randomBytes(32))
+  phone.registrationId = randomInt(1, 16_380)
+  phone.signedPreKey = undefined
+  phone.preKeys.clear()
+  phone.sessions.clear()
+  phone.retries.clear()
 }
 
 const acceptedMax = 200_000

@@ -69,7 +69,7 @@ const readers: Record<
   iq: (network, device, connection, stanza) => answerIq({ network, device, connection, stanza }),
   message: receiveMessage,
   receipt: (network, device, _connection, stanza) => receiveReceipt(network, device, stanza),
-  ack: (_network, device, _connection, stanza) => receiveAck(device, stanza),
+  ack: (network, device, _connection, stanza) => receiveAck(network, device, stanza),
   ib: (network, device, _connection, stanza) => {
     const batch = child(stanza, 'offline_batch')
     if (batch) sendOffline(network, device, Number(batch.attrs.count))

@@ -13,7 +13,8 @@ export function demandAcks(network: Network, device: Device, connection: Connect
     if (limitMs === undefined) return
     for (const [key, sentAtMs] of device.sentAtMs) {
       const stanza = device.pending.get(key)
-      if (stanza?.tag !== 'message' || performance.now() - sentAtMs < limitMs) continue
+      if (stanza?.tag !== 'message' || device.refused.has(key)) continue
+      if (performance.now() - sentAtMs < limitMs) continue
       network.counters.missing_acks += 1
       return streamErrorOfAck(connection, { id: stanza.attrs.id ?? '', from: stanza.attrs.from ?? '' })
     }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { parseJid, serverJid } from '../network/jid.ts'
 import { countUnknown } from '../network/stats.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
-import { answerKeyFetch } from './key-fetch.ts'
+import { keyDigest } from './key-digest.ts'
+import { answerKeyFetch, answerMissingKeyFetch } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
+import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
 import { answerStanding } from './standing.ts'
 import { announceOffline } from './stream.ts'
@@ -13,22 +14,14 @@ import { answerUsync, findLookupRefusal, usyncDelayMs } from './usync.ts'
 
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
 
-const bigEndian = (value: number): Buffer => Buffer.from(encodeBigEndian(value))
-
-// By namespace, type and first child, as the client writes them.
+// By namespace, type and a child, as the client writes them.
 const answers: Record<string, Answer> = {
   'encrypt get count': ({ device }) => [node('count', { value: device.preKeys.size.toString() })],
   'encrypt set registration': (call) => storePreKeys(call),
   'encrypt set rotate': (call, query) => rotateSignedPreKey(call, query),
   'encrypt get key': (call, query) => answerKeyFetch(call, query),
-  'encrypt get digest': ({ device }) => [
-    node('digest', {}, [
-      node('registration', {}, bigEndian(device.bundle.registrationId)),
-      node('type', {}, KEY_BUNDLE_TYPE),
-      node('identity', {}, device.bundle.identity),
-      node('hash', {}, randomBytes(20)),
-    ]),
-  ],
+  'encrypt get key_fetch': (call, query) => answerMissingKeyFetch(call, query),
+  'encrypt get digest': ({ device }) => [keyDigest(device)],
   'passive set active': () => undefined,
   'passive set passive': () => undefined,
   'w:p get ping': () => undefined,
@@ -80,6 +73,7 @@ const answers: Record<string, Answer> = {
   'w:mex get query': (call, query) => answerStanding(call, query),
   'urn:xmpp:whatsapp:dirty set clean': () => undefined,
   'md set remove-companion-device': () => undefined,
+  ...profileAnswers,
 }
 
 // Sent after the response.
@@ -90,15 +84,24 @@ const sequels: Record<string, (call: IqCall) => void> = {
 
 const notImplemented = node('error', { code: '501', text: 'feature-not-implemented' })
 
+/** Clients write the children in different orders: the first one that has an answer decides. */
+function readQuery(stanza: Node): { kind: string; query: Node | undefined } {
+  const { type = '', xmlns = '' } = stanza.attrs
+  const kindOf = (query: Node | undefined) => `${xmlns} ${type} ${query?.tag ?? ''}`
+  const queries = children(stanza)
+  const query = queries.find((one) => answers[kindOf(one)]) ?? queries[0]
+  return { kind: kindOf(query), query }
+}
+
 export function answerIq(call: IqCall): void {
   const { connection, network, stanza } = call
   const { id, type, xmlns } = stanza.attrs
   if (type === 'result' || type === 'error') return
-  const query = children(stanza)[0]
-  const kind = `${xmlns ?? ''} ${type ?? ''} ${query?.tag ?? ''}`
+  const { kind, query } = readQuery(stanza)
   const answer = answers[kind]
-  if (!answer) countUnknown(network.counters, `iq ${kind}`)
-  const refusal = answer ? findLookupRefusal(call, query) : notImplemented
+  const profileRefusal = findProfileRefusal(kind)
+  if (!answer && !profileRefusal) countUnknown(network.counters, `iq ${kind}`)
+  const refusal = answer ? findLookupRefusal(call, query) : (profileRefusal ?? notImplemented)
   if (!answer || refusal) {
     connection.send(node('iq', { from: serverJid, type: 'error', id }, refusal ? [refusal] : []))
     return

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { handsetBundle, takePreKey } from '../handset/signal.ts'
 import { deliver, notificationKey } from '../network/device.ts'
-import { serverJid } from '../network/jid.ts'
+import { isLid, lidJid, parseJid, pnJid, serverJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
@@ -17,6 +17,21 @@ export function answerKeyFetch({ network }: IqCall, query: Node | undefined): No
     const bundle = bundleOf(network, attrs.jid)
     if (bundle) network.counters.prekey_fetches += 1
     return bundle ? [node('user', { jid: attrs.jid }, bundle)] : []
+  })
+  return [node('list', {}, users)]
+}
+
+/** The same for some devices of each user, whose sessions the client lacks. */
+export function answerMissingKeyFetch({ network }: IqCall, query: Node | undefined): NodeContent {
+  const users = children(query, 'user').flatMap((user) => {
+    const owner = parseJid(user.attrs.jid)
+    const jidOf = isLid(user.attrs.jid ?? '') ? lidJid : pnJid
+    const devices = children(user, 'device').flatMap(({ attrs }) => {
+      const bundle = owner && bundleOf(network, jidOf(owner.number, Number(attrs.id)))
+      if (bundle) network.counters.prekey_fetches += 1
+      return bundle ? [node('device', { id: attrs.id }, bundle)] : []
+    })
+    return devices.length > 0 ? [node('user', { jid: user.attrs.jid }, devices)] : []
   })
   return [node('list', {}, users)]
 }

@@ -8,6 +8,7 @@ import type { Device, KeyBundle, Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
+import { announceDevice } from './announce-changes.ts'
 import { readLinkCode } from './link-code.ts'
 import { newId, offerLink } from './offer-link.ts'
 import { streamError } from './stream-error.ts'
@@ -116,6 +117,7 @@ function addDevice(network: Network, pairing: Pairing, phone: Phone, id: number)
   })
   phone.devices.set(id, device)
   network.state.save(phone)
+  announceDevice(network, 'add', device)
   return device
 }
 

@@ -1,11 +1,13 @@
 import { markSent, sendToDevice } from '../handset/outbox.ts'
-import { forgetSession } from '../handset/signal.ts'
+import { renewSession } from '../handset/signal.ts'
 import { acknowledge, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
-import { lidJid, pnJid } from '../network/jid.ts'
+import { lidJid, pnJid, statusJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { bytes, child, children, type Node, node, nowSeconds, uint } from '../wire/node.ts'
+import { askForPreKeys } from './key-fetch.ts'
 import { readSignedPreKey } from './key-upload.ts'
+import { resumeOffline } from './stream.ts'
 
 // Between a phone and its own companions only.
 const privateTypes = new Set(['peer_msg', 'hist_sync', 'sender', 'read-self', 'played-self', 'server-error'])
@@ -17,7 +19,8 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   const listed = children(child(stanza, 'list'), 'item').map((item) => item.attrs.id ?? '')
   const ids = [id, ...listed]
   // Real servers also require an ack for each message.
-  if (!network.faults.find('ack_required', device.phone.number)) {
+  const isRefusedStatus = to === statusJid && type === 'retry'
+  if (!isRefusedStatus && !network.faults.find('ack_required', device.phone.number)) {
     for (const got of ids) acknowledge(device, messageKey(got))
   }
   if (type === 'hist_sync' && !device.historyReceived) {
@@ -47,10 +50,14 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   }
 }
 
-/** An acknowledged stanza is not sent again. */
-export function receiveAck(device: Device, stanza: Node): void {
-  const { class: kind, id = '', to = '', type } = stanza.attrs
-  if (kind === 'message') acknowledge(device, messageKey(id))
+/** An acknowledged stanza is not sent again, but a status that was refused is. */
+export function receiveAck(network: Network, device: Device, stanza: Node): void {
+  const { class: kind, id = '', to = '', type, error } = stanza.attrs
+  if (kind === 'message') {
+    const key = messageKey(id)
+    if (error && to === statusJid && device.pending.has(key)) device.refused.add(key)
+    else if (acknowledge(device, key)) resumeOffline(network, device)
+  }
   if (kind === 'receipt') acknowledge(device, receiptKey(to, id, type))
   if (kind === 'notification') acknowledge(device, notificationKey(id))
 }
@@ -63,7 +70,8 @@ async function resend(network: Network, phone: Phone, device: Device, receipt: N
   if (!plaintext || isOwn) return
   network.counters.retries += 1
   adoptKeys(device, receipt)
-  forgetSession(phone, device.phone.number, device.id)
+  await renewSession(phone, device)
+  askForPreKeys(network, device)
   const retryCount = child(receipt, 'retry')?.attrs.count ?? '1'
   await sendToDevice(network, phone, device, { id, plaintext, retryCount })
 }

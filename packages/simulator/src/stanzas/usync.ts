@@ -1,5 +1,5 @@
 import type { Fault } from '../network/faults.ts'
-import { lidJid, parseJid, pnJid } from '../network/jid.ts'
+import { lidJid, parseJid, pnJid, withoutMobileDigit } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
@@ -37,7 +37,9 @@ export function usyncDelayMs({ network, device }: IqCall, query: Node | undefine
 
 function answerUser(network: Network, asker: string, asked: Set<string>, user: Node): Node[] {
   const phoneText = bytes(child(user, 'contact'))?.toString()
-  const jid = user.attrs.jid ?? pnJid((phoneText ?? '').replace(/\D/g, ''))
+  const dialled = (phoneText ?? '').replace(/\D/g, '')
+  const isCorrected = phoneText && network.faults.strike('lookup_correct', asker, dialled)
+  const jid = user.attrs.jid ?? pnJid(isCorrected ? withoutMobileDigit(dialled) : dialled)
   const parsed = parseJid(jid)
   if (!parsed) return phoneText ? [node('user', { jid }, [contact('out', phoneText)])] : []
   const { number } = parsed
@@ -50,7 +52,7 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
     const isMissing = network.faults.strike('not_on_whatsapp', asker, number) !== undefined
     results.push(contact(isMissing ? 'out' : 'in', phoneText ?? `+${number}`))
   }
-  if (asked.has('devices')) results.push(deviceList(network, number))
+  if (asked.has('devices')) results.push(deviceList(network, asker, number))
   if (asked.has('lid') && !jid.endsWith('@lid')) results.push(node('lid', { val: lidJid(number) }))
   return [node('user', { jid }, results)]
 }
@@ -77,9 +79,11 @@ function contact(type: 'in' | 'out', phoneText: string): Node {
   return node('contact', { type }, Buffer.from(phoneText))
 }
 
-function deviceList(network: Network, number: string): Node {
+function deviceList(network: Network, asker: string, number: string): Node {
   network.counters.device_lookups += 1
-  const devices = [...phoneOf(network, number).devices.values()]
+  const phone = phoneOf(network, number)
+  if (number !== asker) phone.watchers.add(asker)
+  const devices = [...phone.devices.values()]
   return node('devices', {}, [
     node('device-list', {}, [
       node('device', { id: '0' }),

@@ -17,7 +17,14 @@ export type FinishedHandshake = {
   transport: Transport
 }
 
-/** The responder's side of Noise_XX_25519_AESGCM_SHA256 as WhatsApp uses it, for one connection. */
+// Longer than the hash, so it is used hashed.
+const fallbackMode = createHash('sha256').update('Noise_XXfallback_25519_AESGCM_SHA256').digest()
+
+/**
+ * The responder's side of Noise_XX_25519_AESGCM_SHA256 as WhatsApp uses it, for one connection. A client that knows the
+ * server's key may begin with Noise_IK, which also encrypts its own key and login. It is answered as by a server that
+ * has another key now: with XXfallback, which needs only the ephemeral key of that hello.
+ */
 export class NoiseResponder {
   // NOISE_MODE is exactly 32 bytes long, and a name of the hash's length is used unhashed.
   #hash: Buffer = Buffer.from(NOISE_MODE)
@@ -29,13 +36,15 @@ export class NoiseResponder {
 
   constructor(certificate: ServerCertificate) {
     this.#certificate = certificate
-    this.#mixHash(NOISE_WA_HEADER)
   }
 
   /** Reads the client's first frame and returns the body of the response. */
   answerHello(frame: Buffer): Uint8Array {
-    const clientEphemeral = proto.HandshakeMessage.decode(frame).clientHello?.ephemeral
+    const { clientHello } = proto.HandshakeMessage.decode(frame)
+    const clientEphemeral = clientHello?.ephemeral
     if (clientEphemeral?.length !== 32) throw new Error('client hello without an ephemeral key')
+    if (clientHello?.static?.length) this.#hash = this.#salt = this.#key = fallbackMode
+    this.#mixHash(NOISE_WA_HEADER)
     this.#mixHash(clientEphemeral)
     this.#mixHash(this.#ephemeral.public)
     this.#mixKey(Curve.sharedKey(this.#ephemeral.private, clientEphemeral))

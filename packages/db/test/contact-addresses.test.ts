@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import type { Fence } from '../src/queries/fence.ts'
+import { insertReceivedMessages, isReceived, type ReceivedSource } from '../src/queries/received-messages.ts'
+import { listWaitingMessages } from '../src/queries/waiting-messages.ts'
+
+const sender = '4915100000000'
+let database: TestDatabase
+let db: Database
+let fence: Fence
+let deviceId = 0
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 20_000 })
+  await db.$client`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 9)`
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+beforeEach(async () => {
+  deviceId += 1
+  const shard = deviceId % 256
+  fence = { shard, workerId: randomUUID(), epoch: 7 }
+  await db.$client`UPDATE shard_leases SET owner = ${fence.workerId}, epoch = 7 WHERE shard = ${shard}`
+  await db.$client`
+    INSERT INTO devices (id, shard, account_id, sender, name, desired, link_generation, has_credentials)
+    SELECT ${deviceId}, ${shard}, max(id), ${`${sender}${deviceId}`}, '', 'linked', 1, true FROM accounts`
+})
+
+const pn = '4915112345678'
+const lid = '1000000000000017@lid'
+
+function receive(...sources: ReceivedSource[]) {
+  const common = {
+    fence,
+    accountId: 1,
+    deviceId,
+    sender,
+    type: 'text' as const,
+    body: 'x',
+    linkGeneration: 1,
+  }
+  return insertReceivedMessages(
+    db,
+    sources.map((source) => ({ ...common, id: randomUUID(), ...source })),
+  )
+}
+
+const stored = () =>
+  db.$client`
+    SELECT number, recipient_jid AS "contactJid" FROM messages
+    WHERE device_id = ${deviceId} AND direction = 'in' ORDER BY seq`
+
+describe('a received message', () => {
+  it.each<[string, Omit<ReceivedSource, 'waId'>, Omit<ReceivedSource, 'waId'>]>([
+    [
+      'first from its number, then from its LID',
+      { number: pn, contactJid: lid },
+      { number: null, contactJid: lid },
+    ],
+    [
+      'first from its LID, then with its number',
+      { number: null, contactJid: lid },
+      { number: pn, contactJid: lid },
+    ],
+    ['first with its number only', { number: pn, contactJid: null }, { number: pn, contactJid: lid }],
+    [
+      'with a LID that an earlier version stored as the number',
+      { number: '1000000000000017' },
+      { number: null, contactJid: lid },
+    ],
+  ])('is stored once when it comes again, %s', async (_, first, again) => {
+    await receive({ waId: 'A', ...first })
+    expect(await isReceived(db, deviceId, { waId: 'A', ...again })).toBe(true)
+    await receive({ waId: 'A', ...again })
+    expect(await stored()).toHaveLength(1)
+  })
+
+  it('is told from those of other contacts whose clients chose the same id', async () => {
+    const others = ['1000000000000018@lid', '1000000000000019@lid']
+    await receive({ waId: 'A', number: null, contactJid: lid }, { waId: 'A', number: pn, contactJid: null })
+    for (const contactJid of others) {
+      expect(await isReceived(db, deviceId, { waId: 'A', number: null, contactJid })).toBe(false)
+    }
+    await receive(...others.map((contactJid) => ({ waId: 'A', number: null, contactJid })))
+    expect(await stored()).toEqual([
+      { number: '', contactJid: lid },
+      { number: pn, contactJid: null },
+      ...others.map((contactJid) => ({ number: '', contactJid })),
+    ])
+  })
+})
+
+describe('a known contact', () => {
+  it.each([
+    ['5511987654321', '551187654321'],
+    ['5215512345678', '525512345678'],
+    ['5491123456789', '541123456789'],
+  ])('is the same in both forms of a number: %s and %s', async (long, short) => {
+    await receive({ waId: 'A', number: short, contactJid: null })
+    const others = ['5511912345678', '525511111111', '541122222222', '4915199999999']
+    await insertWaiting([long, short, ...others])
+    expect(await listContacts()).toEqual([long, short])
+  })
+
+  it('is the same when the long form is known', async () => {
+    await receive({ waId: 'A', number: '5511987654321', contactJid: null })
+    await insertWaiting(['551187654321', '551187654322'])
+    expect(await listContacts()).toEqual(['551187654321'])
+  })
+})
+
+async function insertWaiting(numbers: string[]): Promise<void> {
+  for (const number of numbers) {
+    await db.$client`
+      INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation)
+      VALUES (gen_random_uuid(), 1, ${deviceId}, 'out', 'text', ${sender}, ${number}, 'x', 'queued', 'X', 1)`
+  }
+}
+
+async function listContacts(): Promise<string[]> {
+  const query = { except: [], exceptNumbers: [], without: ['newContacts' as const], limit: 64 }
+  return (await listWaitingMessages(db, deviceId, query)).map(({ number }) => number)
+}

@@ -1,0 +1,81 @@
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const sender = '15551300001'
+
+let devnet: Devnet
+let gateway: ReturnType<typeof makeGatewayClient>
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    shards: 4,
+    workers: 1,
+    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
+  })
+  gateway = makeGatewayClient(devnet)
+  await gateway.link(sender)
+}, 60_000)
+
+afterAll(async () => {
+  await devnet?.close()
+}, 30_000)
+
+const writeFrom = (contact: string, code: string) =>
+  gateway.control('/faults', { kind: 'addressing', code, sender, number: contact })
+
+async function receive(contact: string, text: string) {
+  await gateway.control(`/chats/${contact}/send`, { to: sender, text })
+  return until(`"${text}" is stored`, async () => {
+    const received = await gateway.history(`?sender=${sender}`)
+    return received.find(({ direction, message }) => direction === 'in' && message === text)
+  })
+}
+
+async function lidOf(number: string): Promise<string> {
+  const phones = await gateway.control<{ number: string; lid: string }[]>('/phones')
+  return phones.find((one) => one.number === number)?.lid.split('@')[0] ?? ''
+}
+
+async function send(number: string): Promise<void> {
+  const { body } = await gateway.call('send-message', { sender, number, message: 'hello' })
+  await gateway.untilStatus(String(body.message_id), 'delivered')
+}
+
+it('shows the number and the LID of a contact, whichever it writes from', async () => {
+  for (const [contact, code] of [
+    ['15551300011', 'pn'],
+    ['15551300012', 'lid'],
+  ] as const) {
+    await writeFrom(contact, code)
+    const message = await receive(contact, `from the ${code}`)
+    expect(message).toMatchObject({ number: contact, lid: await lidOf(contact) })
+  }
+})
+
+it('shows no number of a contact that hides it, and never its LID in its place', async () => {
+  const contact = '15551300021'
+  await writeFrom(contact, 'lid_only')
+  expect(await receive(contact, 'from nobody')).toMatchObject({ number: null, lid: await lidOf(contact) })
+})
+
+it('knows the number of a hidden contact that the sender has written to', async () => {
+  const contact = '15551300031'
+  await send(contact)
+  await writeFrom(contact, 'lid_only')
+  expect(await receive(contact, 'from somebody')).toMatchObject({
+    number: contact,
+    lid: await lidOf(contact),
+  })
+  await send(contact)
+})
+
+it('writes to the account that WhatsApp names for another form of a number', async () => {
+  const [dialled, known] = ['5511987654321', '551187654321']
+  await gateway.control('/faults', { kind: 'lookup_correct', number: dialled })
+  await send(dialled)
+  await send(known)
+  expect(await gateway.phone(known, sender)).toHaveLength(2)
+  expect(await gateway.phone(dialled, sender)).toHaveLength(0)
+})

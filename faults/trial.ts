@@ -52,12 +52,7 @@ export async function trial(
   fault: (load: Load) => Promise<void>,
   options: TrialOptions = {},
 ): Promise<Trial> {
-  const {
-    loggedOut = [],
-    mix = usualMix,
-    perSecond = size.perSecond,
-    beforeMs = size.beforeMs,
-  } = options
+  const { loggedOut = [], mix = usualMix, perSecond = size.perSecond, beforeMs = size.beforeMs } = options
   await world.ownerWatch.takeForeignWrites()
   const logged = (await world.phones.log()).length
   const before = await world.phones.stats()

@@ -219,18 +219,22 @@ describe('a client that WhatsApp calls outdated', () => {
   it.each([
     ['409', 'client_outdated', 200],
     ['411', 'multi_device_mismatch', 409],
-  ])('is reported as disconnected at once (%s)', async (code, reason, answer) => {
-    const sender = `1555074${code}`
-    await gateway.link(sender)
-    const before = (await loginsOf(sender)).length
-    await refuse(sender, code)
-    const device = await untilDevice(sender, 'disconnected', reason)
-    expect(device).toHaveProperty('login_after')
-    expect((await send(sender)).status).toBe(answer)
-    await untilLeftAlone(sender, reason)
-    expect((await loginsOf(sender)).slice(before)).toEqual([code])
-    await relink(sender)
-  }, 60_000)
+  ])(
+    'is reported as disconnected at once (%s)',
+    async (code, reason, answer) => {
+      const sender = `1555074${code}`
+      await gateway.link(sender)
+      const before = (await loginsOf(sender)).length
+      await refuse(sender, code)
+      const device = await untilDevice(sender, 'disconnected', reason)
+      expect(device).toHaveProperty('login_after')
+      expect((await send(sender)).status).toBe(answer)
+      await untilLeftAlone(sender, reason)
+      expect((await loginsOf(sender)).slice(before)).toEqual([code])
+      await relink(sender)
+    },
+    60_000,
+  )
 })
 
 describe('a login that WhatsApp refuses for now', () => {

@@ -18,7 +18,12 @@ test.each([
     0,
     false,
   ],
-  ['a version whose time is over', { ...none, blockLeftMs: -1, blockRev: 5, blockVersion: version }, 0, false],
+  [
+    'a version whose time is over',
+    { ...none, blockLeftMs: -1, blockRev: 5, blockVersion: version },
+    0,
+    false,
+  ],
 ])('%s', (_, facts, ms, isBanned) => {
   expect(blockedMs(facts, version)).toBe(ms)
   expect(isNumberBanned(facts)).toBe(isBanned)

@@ -89,17 +89,20 @@ test('after 411 there is a login every hour', () => {
   })
 })
 
-test.each([400, 418, 429, 500, 503])('after %s there are ever fewer logins, but at least two an hour', (code) => {
-  forEachDay(disturbances('wake', 'waited'), (events) => {
-    const { logins } = spend(() => endWith(code), events)
-    for (let hour = 1; hour < 24; hour++) {
-      const inHour = logins.filter((ms) => ms >= hour * hourMs && ms < (hour + 1) * hourMs)
-      expect(inHour.length).toBeGreaterThanOrEqual(2)
-      expect(inHour.length).toBeLessThanOrEqual(7)
-    }
-    expect(logins.filter((ms) => ms < minuteMs).length).toBeGreaterThan(4)
-  })
-})
+test.each([400, 418, 429, 500, 503])(
+  'after %s there are ever fewer logins, but at least two an hour',
+  (code) => {
+    forEachDay(disturbances('wake', 'waited'), (events) => {
+      const { logins } = spend(() => endWith(code), events)
+      for (let hour = 1; hour < 24; hour++) {
+        const inHour = logins.filter((ms) => ms >= hour * hourMs && ms < (hour + 1) * hourMs)
+        expect(inHour.length).toBeGreaterThanOrEqual(2)
+        expect(inHour.length).toBeLessThanOrEqual(7)
+      }
+      expect(logins.filter((ms) => ms < minuteMs).length).toBeGreaterThan(4)
+    })
+  },
+)
 
 test('a network that is away all day is tried at least every half minute', () => {
   const { logins } = spend(() => endWith(428), [])

@@ -62,7 +62,12 @@ describe('the next step of a device', () => {
     ['whose client is outdated', outdated, { idle, waited }, 'wait'],
     ['whose client has another version now', updated, { idle, waited }, 'log-in'],
     ['that is connected although it was blocked', locked, { open }, 'go-online'],
-    ['of a banned number, to be logged out', { ...banned, isLinked: false }, { idle, waiting }, 'abandon-link'],
+    [
+      'of a banned number, to be logged out',
+      { ...banned, isLinked: false },
+      { idle, waiting },
+      'abandon-link',
+    ],
     ['of a number banned a moment ago, to be logged out', leaving, { bannedHere }, 'abandon-link'],
     ['of a locked number, to be logged out', { ...lockedBefore, isLinked: false }, { idle }, 'log-in'],
     ['of an outdated client, to be logged out', { ...outdated, isLinked: false }, { idle }, 'wait'],

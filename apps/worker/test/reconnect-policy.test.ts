@@ -112,13 +112,16 @@ describe('after WhatsApp closed a socket', () => {
     [405, 'client_outdated', hourMs, true],
     [409, 'client_outdated', hourMs, true],
     [411, 'multi_device_mismatch', hourMs, false],
-  ] as const)('blocks logins after %s until the next step of the user', (code, reason, afterMs, withNewVersion) => {
-    expect(afterClose(endWith(code), past)).toMatchObject({
-      kind: 'block',
-      reason,
-      ends: { afterMs, withNextStep: true, withNewVersion },
-    })
-  })
+  ] as const)(
+    'blocks logins after %s until the next step of the user',
+    (code, reason, afterMs, withNewVersion) => {
+      expect(afterClose(endWith(code), past)).toMatchObject({
+        kind: 'block',
+        reason,
+        ends: { afterMs, withNextStep: true, withNewVersion },
+      })
+    },
+  )
 
   test('shows what a number is locked for', () => {
     const next = afterClose(endWith(403, { violation: 'spam' }), past)

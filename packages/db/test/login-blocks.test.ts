@@ -112,8 +112,7 @@ describe('a block of the logins', () => {
     ['a login that opens', () => setConnection(db, fence, deviceId, { connection: 'online', reason: null })],
     [
       'a new link',
-      () =>
-        linkDevice(db, fence, deviceId, { desiredRev: 3, waJid: '1@s.whatsapp.net', waLid: null, creds }),
+      () => linkDevice(db, fence, deviceId, { desiredRev: 3, waJid: '1@s.whatsapp.net', waLid: null, creds }),
     ],
     [
       'a scan by another phone, whose link has to be undone',

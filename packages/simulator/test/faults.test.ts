@@ -136,8 +136,7 @@ test.each(['516', 'device_removed'])('unlinks a companion with the stream error 
 test('ends a stream for a missing ack, and delivers the message again', async () => {
   await sim.send(newNumber(), { to: companion.number, text: 'to be acknowledged' })
   await companion.until(() => companion.messages.length > 0, 'the message')
-  const pending = () =>
-    sim.phones().find(({ number }) => number === companion.number)?.companions[0]?.pending
+  const pending = () => sim.phones().find(({ number }) => number === companion.number)?.companions[0]?.pending
   await eventually(pending).toBe(0)
   sim.fault({ kind: 'stream_error', code: 'ack', sender: companion.number })
   await companion.until(() => companion.closedWith === 500, 'code 500')

@@ -97,7 +97,12 @@ function ban({ code, forMs }: SocketEnd['ban'], past: Past, random: number): Aft
 }
 
 /** A link that WhatsApp refuses cannot be removed from here, so a new link need not wait for its removal. */
-function refusal(reason: StatusReason, detail: string | null, afterMs: number | null, past: Past): AfterClose {
+function refusal(
+  reason: StatusReason,
+  detail: string | null,
+  afterMs: number | null,
+  past: Past,
+): AfterClose {
   if (past.isLoggingOut) return { kind: 'wipe', reason }
   return { kind: 'block', reason, detail, ends: { afterMs, withNextStep: true, withNewVersion: false } }
 }

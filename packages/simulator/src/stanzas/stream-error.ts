@@ -16,7 +16,10 @@ export function streamError(connection: Connection, code: string): void {
 
 /** The same, also with `ack`: the acknowledgement of the last message is missing, so it is delivered again. */
 export function endStream(device: Device, connection: Connection, code: string): void {
-  if (code !== 'ack') return streamError(connection, code)
+  if (code !== 'ack') {
+    streamError(connection, code)
+    return
+  }
   const { key, stanza } = device.lastMessage ?? {}
   if (key && stanza) device.pending.set(key, stanza)
   streamErrorOfAck(connection, { id: stanza?.attrs.id ?? '', from: stanza?.attrs.from ?? '' })

@@ -62,10 +62,7 @@ export function streamFaults(find: () => World): void {
         await world.phones.clearFaults()
         await linkSenders(world, [loggedOut])
         // Another owner tries those that WhatsApp has replaced, but not the one that it has locked.
-        for (const worker of world.workers) {
-          await world.devnet.stop(worker)
-          await world.devnet.start(worker)
-        }
+        await replaceWorkers(world)
         lockedLogins = (await world.loginsSince(startedAtMs)).get(locked[0] ?? '')?.length ?? 0
         for (const sender of locked) await linkByForce(world, sender)
       },
@@ -106,6 +103,13 @@ export function streamFaults(find: () => World): void {
     const untouched = world.senders.filter((sender) => ![...victims.values()].includes(sender))
     for (const sender of untouched) expect(logins.get(sender)).toBeUndefined()
   })
+}
+
+async function replaceWorkers({ devnet, workers }: World): Promise<void> {
+  for (const worker of workers) {
+    await devnet.stop(worker)
+    await devnet.start(worker)
+  }
 }
 
 /** The user's step after which a locked number may log in: a new link. */

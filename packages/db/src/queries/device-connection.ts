@@ -4,7 +4,7 @@ import { expectOwner, type Fence, fenceOf } from './fence.ts'
 type Connection = 'offline' | 'connecting' | 'scanning' | 'online'
 
 /** No login while all of these that are not null hold. At least one of them is not. */
-export type LoginBlock = {
+type LoginBlock = {
   /** For this long from now. */
   forMs: number | null
   /** While the desired state has this revision. */

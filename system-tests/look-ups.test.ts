@@ -61,7 +61,8 @@ describe('a recipient that WhatsApp has not answered for', () => {
 
 it('a refused look-up of devices makes new recipients wait as long as WhatsApp asks, and no others', async () => {
   const [refused, another] = ['15550800041', '15550800042']
-  const fault = await start({ kind: 'devices_refuse', number: refused, code: '429', backoff: 3600, count: 2 })
+  expect((await gateway.call('check-number', { sender, number: another })).body.exists).toBe(true)
+  const fault = await start({ kind: 'devices_refuse', code: '429', backoff: 3600 })
   const ids = [await send(refused)]
   await until('its devices were asked for', async () => (await strikesOf(fault)) === 1)
   ids.push(await send(another))

@@ -79,9 +79,9 @@ export const ownershipMutants: Mutant[] = [
   },
   {
     name: 'epoch of a QR code ignored',
-    file: 'apps/api/src/pairing/request-qr.ts',
-    text: 'qr?.epoch === pairing.epoch &&',
-    replacement: 'qr !== undefined &&',
+    file: 'apps/api/src/pairing/await-pairing.ts',
+    text: 'found?.epoch === pairing.epoch &&',
+    replacement: 'found !== undefined &&',
     test: {
       file: 'apps/api/test/pairing.test.ts',
       title: 'a QR code from a former owner is ignored, whether retained or announced',

@@ -1,8 +1,6 @@
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones } from '@wagate/test-kit/load/phones'
 import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
-import { startBehindProxy } from './behind-proxy.ts'
+import { openSystemBehindProxy } from './behind-proxy.ts'
 
 const sender = '15550730001'
 /** A parameter of a statement, as the protocol of Postgres writes it. */
@@ -15,14 +13,12 @@ it('a ban that Postgres does not store at first is stored later, and no login co
   const passing = new Promise<void>((resolve) => {
     letPass = resolve
   })
-  const { devnet, database, postgres, close } = await startBehindProxy((chunk) => {
+  const { devnet, database, gateway, phones, postgres, close } = await openSystemBehindProxy((chunk) => {
     if (!isHolding || !chunk.includes(banned)) return undefined
     isHeld = true
     return passing
   })
   try {
-    const gateway = makeGatewayClient(devnet)
-    const phones = makePhones(devnet.simulator?.controlUrl ?? '')
     const logins = async () => (await phones.logins()).filter((login) => login.sender === sender)
     await gateway.link(sender)
     const before = (await logins()).length

@@ -1,26 +1,20 @@
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const sender = '15551200001'
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 4,
-    workers: 1,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
-  })
-  gateway = makeGatewayClient(devnet)
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
 
-afterAll(async () => {
-  await devnet?.close()
-}, 30_000)
+afterAll(() => system?.close(), 30_000)
 
 const textsOf = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `text ${String(from + index).padStart(2, '0')}`)

@@ -1,28 +1,20 @@
-import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { type MessageRecord, makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient, MessageRecord } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const sender = '15550900001'
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 16,
-    workers: 1,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
-  })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  system = await openTestSystem({ workers: 1, shards: 16 })
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
 
-afterAll(() => devnet?.close(), 30_000)
+afterAll(() => system?.close(), 30_000)
 
 async function send(number: string, message: string): Promise<string> {
   const sent = await gateway.call('send-message', { sender, number, message })
@@ -34,10 +26,10 @@ async function deliver(number: string, message: string): Promise<MessageRecord> 
 }
 
 async function acksOf({ wa_message_id: waId }: MessageRecord) {
-  return (await phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
+  return (await system.phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
 }
 
-type Gateway = Pick<ReturnType<typeof makeGatewayClient>, 'history'>
+type Gateway = Pick<GatewayClient, 'history'>
 
 /** What the companion of a recipient has received, oldest first. */
 async function receivedBy(recipient: string, account: Gateway = gateway): Promise<(string | null)[]> {
@@ -59,24 +51,24 @@ describe('the devices of a recipient', () => {
     const recipient = '15550900011'
     await deliver(recipient, 'before')
     await gateway.link(recipient)
-    const { device_lookups: before } = await phones.stats()
+    const { device_lookups: before } = await system.phones.stats()
     const first = await deliver(recipient, 'one')
     for (const text of ['two', 'three']) await deliver(recipient, text)
     await untilReceived(recipient, ['two', 'three'])
     expect(await acksOf(first)).toEqual(['ok'])
     // Those of the recipient and of the sender, once.
-    expect((await phones.stats()).device_lookups).toBe(before + 2)
+    expect((await system.phones.stats()).device_lookups).toBe(before + 2)
   })
 
   it('are asked for again when an acknowledgement says that its addresses have changed', async () => {
     const recipient = '15550900012'
     await deliver(recipient, 'before')
-    await phones.fault({ kind: 'refresh_lid', sender, number: recipient, count: 1 })
-    const { device_lookups: before } = await phones.stats()
+    await system.phones.fault({ kind: 'refresh_lid', sender, number: recipient, count: 1 })
+    const { device_lookups: before } = await system.phones.stats()
     const first = await deliver(recipient, 'one')
-    expect((await phones.stats()).device_lookups).toBe(before)
+    expect((await system.phones.stats()).device_lookups).toBe(before)
     for (const text of ['two', 'three']) await deliver(recipient, text)
-    expect((await phones.stats()).device_lookups).toBe(before + 2)
+    expect((await system.phones.stats()).device_lookups).toBe(before + 2)
     expect(await acksOf(first)).toEqual(['ok'])
   })
 
@@ -84,12 +76,12 @@ describe('the devices of a recipient', () => {
     const recipient = '15550900013'
     await deliver(recipient, 'before')
     await gateway.link(recipient)
-    await phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 1 })
+    await system.phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 1 })
     const message = await deliver(recipient, 'one')
     await untilReceived(recipient, ['one'])
     expect(await acksOf(message)).toEqual(['421', 'ok'])
 
-    await phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 2 })
+    await system.phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 2 })
     const failed = await gateway.untilStatus(await send(recipient, 'two'), 'failed')
     expect(failed.error_code).toBe('rejected_by_whatsapp')
     expect(await acksOf(failed)).toEqual(['421', '421'])
@@ -99,7 +91,7 @@ describe('the devices of a recipient', () => {
 describe('a message that WhatsApp refuses', () => {
   it.each(['400', '404', '499'])('with %s fails at once', async (code) => {
     const recipient = `15550900${code}`
-    await phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
+    await system.phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
     const failed = await gateway.untilStatus(await send(recipient, 'x'), 'failed')
     expect(failed.error_code).toBe('rejected_by_whatsapp')
     expect(await acksOf(failed)).toEqual([code])
@@ -107,7 +99,7 @@ describe('a message that WhatsApp refuses', () => {
 
   it.each(['408', '429', '500', '503'])('with %s goes again after a pause', async (code) => {
     const recipient = `15550900${code}`
-    await phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
+    await system.phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
     expect(await acksOf(await deliver(recipient, 'x'))).toEqual([code, 'ok'])
   })
 })
@@ -119,24 +111,24 @@ describe('a message that one device of the recipient cannot decrypt', () => {
     await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'an answer' })
     await until('the answer is here', async () => (await receivedBy(sender)).includes('an answer'))
     await gateway.control(`/chats/${recipient}/forget`, { from: sender })
-    const { undecryptable } = await phones.stats()
+    const { undecryptable } = await system.phones.stats()
     const message = await deliver(recipient, 'after')
-    expect((await phones.stats()).undecryptable).toBe(undecryptable + 1)
+    expect((await system.phones.stats()).undecryptable).toBe(undecryptable + 1)
     const onPhone = (await gateway.phone(recipient, sender)).find(({ text }) => text === 'after')
     expect(onPhone).toMatchObject({ wa_message_id: message.wa_message_id, duplicates: 0 })
   })
 
   it('is sent again to that companion alone, of three devices', async () => {
     const recipient = '15550900022'
-    const other = await makeAccount()
+    const other = await system.createAccount()
     await gateway.link(recipient)
     await other.link(recipient)
     await deliver(recipient, 'before')
     await Promise.all([untilReceived(recipient, ['before']), untilReceived(recipient, ['before'], other)])
 
-    await devnet.stop('worker-1')
+    await system.devnet.stop('worker-1')
     await loseSessions(Number((await other.statusOf(recipient)).device_id))
-    await devnet.start('worker-1')
+    await system.devnet.start('worker-1')
     const message = await deliver(recipient, 'after')
     await Promise.all([untilReceived(recipient, ['after']), untilReceived(recipient, ['after'], other)])
     expect(await acksOf(message)).toEqual(['ok', 'ok'])
@@ -145,23 +137,8 @@ describe('a message that one device of the recipient cannot decrypt', () => {
   }, 60_000)
 })
 
-async function makeAccount(): Promise<ReturnType<typeof makeGatewayClient>> {
-  const made = await gateway.call('create-user', {
-    email: 'other@example.com',
-    password: 'a long password',
-    devices_allowed: 1,
-  })
-  return makeGatewayClient({ ...devnet, adminKey: { ...devnet.adminKey, apiKey: String(made.body.api_key) } })
-}
-
 async function loseSessions(deviceId: number): Promise<void> {
-  const database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
-  const lost = await database.$client`
+  const lost = await system.database.$client`
     DELETE FROM device_auth WHERE device_id = ${deviceId} AND type = 'session' RETURNING id`
-  await closeDatabase(database)
   expect(lost.length).toBeGreaterThan(0)
 }

@@ -1,15 +1,13 @@
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { freePort } from '@wagate/local-servers/free-port'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const hour = 3600
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 let metricsPort = 0
 let senders = 0
 /** Of the present test, with one contact. */
@@ -19,19 +17,15 @@ let strangers = 0
 
 beforeAll(async () => {
   metricsPort = await freePort()
-  devnet = await startDevnet({
+  system = await openTestSystem({
     shards: 16,
     workers: 1,
     environment: (name) => ({
       ...(name === 'worker-1' && { METRICS_PORT: String(metricsPort) }),
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
       OUTBOX_POLL_MS: '500',
     }),
   })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  gateway = system.gateway
 }, 60_000)
 
 beforeEach(async () => {
@@ -42,8 +36,8 @@ beforeEach(async () => {
   await deliver(contact)
 })
 
-afterEach(() => phones?.clearFaults())
-afterAll(() => devnet?.close(), 30_000)
+afterEach(() => system?.phones.clearFaults())
+afterAll(() => system?.close(), 30_000)
 
 /** A number that the sender has never exchanged a message with. */
 function stranger(): string {
@@ -63,7 +57,7 @@ async function deliver(number: string) {
 
 async function acksOf(messageId: string) {
   const { wa_message_id: waId } = await gateway.messageStatus(messageId)
-  return (await phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
+  return (await system.phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
 }
 
 const timeLock = (seconds: number, more = {}) =>
@@ -71,7 +65,7 @@ const timeLock = (seconds: number, more = {}) =>
 const newChatCap = (total: number, more = {}) =>
   gateway.control(`/chats/${sender}/new-chat-cap`, { total, seconds: hour, ...more })
 const refuseFirst = (number: string) =>
-  phones.fault({ kind: 'first_contact_error', code: '463', sender, number })
+  system.phones.fault({ kind: 'first_contact_error', code: '463', sender, number })
 
 const untilRestricted = (reason: string | undefined) =>
   until(`the restriction is ${reason}`, async () => {
@@ -92,7 +86,7 @@ async function untilFailed(messageId: string) {
 
 describe('under a time-lock', () => {
   it('a refused first message fails, new contacts wait until its end, and WhatsApp is asked once', async () => {
-    const { standing_queries: before } = await phones.stats()
+    const { standing_queries: before } = await system.phones.stats()
     const fromMs = Date.now() + hour * 1000
     await timeLock(hour, { notify: false })
     const toMs = Date.now() + hour * 1000
@@ -110,7 +104,7 @@ describe('under a time-lock', () => {
     const held = await send(stranger())
     await expectWaiting(held)
     for (const id of ids) expect(['queued', 'failed']).toContain((await gateway.messageStatus(id)).status)
-    expect((await phones.stats()).standing_queries).toBe(before + 1)
+    expect((await system.phones.stats()).standing_queries).toBe(before + 1)
 
     await timeLock(0)
     await gateway.untilStatus(held, 'delivered')
@@ -124,8 +118,8 @@ describe('under a time-lock', () => {
     const held = await send(stranger())
     await expectWaiting(held)
 
-    await devnet.stop('worker-1')
-    await devnet.start('worker-1')
+    await system.devnet.stop('worker-1')
+    await system.devnet.start('worker-1')
     await expectWaiting(held)
     expect(await gateway.statusOf(sender)).toMatchObject({ restriction_reason: 'reach_out_time_lock' })
 
@@ -160,7 +154,7 @@ describe('under a time-lock', () => {
 
 describe('without a time-lock', () => {
   it('only the messages that were refused fail, and other new contacts are written to', async () => {
-    const { standing_queries: before } = await phones.stats()
+    const { standing_queries: before } = await system.phones.stats()
     const numbers = [stranger(), stranger(), stranger()]
     await Promise.all(numbers.map(refuseFirst))
     const refused = await Promise.all(numbers.map(send))
@@ -168,7 +162,7 @@ describe('without a time-lock', () => {
     await deliver(stranger())
     expect(await gateway.statusOf(sender)).not.toHaveProperty('restricted_until')
     expect((await Promise.all(refused.map(acksOf))).flat()).toEqual(['463', '463', '463'])
-    expect((await phones.stats()).standing_queries).toBe(before + 1)
+    expect((await system.phones.stats()).standing_queries).toBe(before + 1)
   })
 
   it.each([
@@ -176,7 +170,7 @@ describe('without a time-lock', () => {
     ['WhatsApp refuses the question', { kind: 'standing_error', code: '500' }],
   ])('new contacts wait for a while when %s', async (_, fault) => {
     const number = stranger()
-    await phones.fault({ ...fault, sender })
+    await system.phones.fault({ ...fault, sender })
     await refuseFirst(number)
     expect(await untilFailed(await send(number))).toBe('sender_restricted')
     await untilRestricted('unconfirmed')
@@ -211,7 +205,7 @@ describe('a cap of new chats', () => {
 
   it('of which WhatsApp says nothing makes new contacts wait for a while', async () => {
     const number = stranger()
-    await phones.fault({ kind: 'first_contact_error', code: '475', sender, number })
+    await system.phones.fault({ kind: 'first_contact_error', code: '475', sender, number })
     expect(await untilFailed(await send(number))).toBe('sender_restricted')
     const device = await untilRestricted('new_chat_cap')
     expect(device).not.toHaveProperty('new_chats_used')

@@ -1,7 +1,6 @@
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { freePort } from '@wagate/local-servers/free-port'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -11,35 +10,21 @@ type PhoneState = { number: string; companions: { pending: number; sent: number 
 const untilFact = (what: string, isSo: () => Promise<boolean>) =>
   until(what, { withinMs: 240_000, everyMs: 100 }, isSo)
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
-let database: Database
+let system: TestSystem
+let gateway: GatewayClient
 let metricsPort: number
 let workers = 1
 
 beforeAll(async () => {
   metricsPort = await freePort()
-  devnet = await startDevnet({
-    shards: 4,
+  system = await openTestSystem({
     workers: 1,
-    environment: (name) => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      ...(name === 'worker-stalled' && { METRICS_PORT: String(metricsPort) }),
-    }),
+    environment: (name) => (name === 'worker-stalled' ? { METRICS_PORT: String(metricsPort) } : {}),
   })
-  gateway = makeGatewayClient(devnet)
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 2,
-    applicationName: 'test',
-    statementTimeoutMs: 10_000,
-  })
+  gateway = system.gateway
 }, 60_000)
 
-afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
-}, 30_000)
+afterAll(() => system?.close(), 30_000)
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index)
 const write = (from: string, to: string, text: string) => gateway.control(`/chats/${from}/send`, { to, text })
@@ -51,14 +36,14 @@ async function stateOf(sender: string): Promise<{ pending: number; sent: number 
 }
 
 async function countReceived(sender: string): Promise<number> {
-  const [row] = await database.$client<{ count: number }[]>`
+  const [row] = await system.database.$client<{ count: number }[]>`
     SELECT count(*)::int FROM messages WHERE sender = ${sender} AND direction = 'in'`
   return row?.count ?? 0
 }
 
 /** By contact, in the order in which they were stored. */
 async function textsReceived(sender: string): Promise<Record<string, string[]>> {
-  const rows = await database.$client<{ number: string; bodies: string[] }[]>`
+  const rows = await system.database.$client<{ number: string; bodies: string[] }[]>`
     SELECT number, array_agg(body ORDER BY seq) AS bodies FROM messages
     WHERE sender = ${sender} AND direction = 'in' GROUP BY number`
   return Object.fromEntries(rows.map(({ number, bodies }) => [number, bodies]))
@@ -66,9 +51,10 @@ async function textsReceived(sender: string): Promise<Record<string, string[]>> 
 
 /** No worker runs while `work` does. */
 async function whileOffline(name: string, work: () => Promise<void>): Promise<void> {
-  for (const worker of devnet.names().filter((one) => one.startsWith('worker'))) await devnet.stop(worker)
+  for (const worker of system.devnet.names().filter((one) => one.startsWith('worker')))
+    await system.devnet.stop(worker)
   await work()
-  await devnet.start(name)
+  await system.devnet.start(name)
 }
 
 const contactsOf = (sender: string) => range(10).map((index) => `${sender}${index}`)
@@ -157,7 +143,7 @@ it('counts and survives a server that stops to hand out what waits', async () =>
   })
   await write(contact, sender, 'live')
   await untilFact('what comes later is stored', async () => (await countReceived(sender)) === 1)
-  await fetch(`${devnet.simulator?.controlUrl}/faults/${id}`, { method: 'DELETE' })
+  await system.phones.clearFault(id)
   await whileOffline(`worker-${++workers}`, async () => undefined)
   await untilFact('all are stored', async () => (await countReceived(sender)) === 2)
   expect(await textsReceived(sender)).toEqual({ [contact]: ['live', 'waited'] })

@@ -37,7 +37,7 @@ async function send(number: string): Promise<void> {
   await gateway.untilStatus(String(body.message_id), 'delivered')
 }
 
-it('shows the number and the LID of a contact, whichever it writes from', async () => {
+it('shows the number and the LID of a contact that writes from either', async () => {
   for (const [contact, code] of [
     ['15551300011', 'pn'],
     ['15551300012', 'lid'],
@@ -51,14 +51,17 @@ it('shows the number and the LID of a contact, whichever it writes from', async 
 it('shows no number of a contact that hides it, and never its LID in its place', async () => {
   const contact = '15551300021'
   await writeFrom(contact, 'lid_only')
-  expect(await receive(contact, 'from nobody')).toMatchObject({ number: null, lid: await lidOf(contact) })
+  expect(await receive(contact, 'from a hidden number')).toMatchObject({
+    number: null,
+    lid: await lidOf(contact),
+  })
 })
 
 it('knows the number of a hidden contact that the sender has written to', async () => {
   const contact = '15551300031'
   await send(contact)
   await writeFrom(contact, 'lid_only')
-  expect(await receive(contact, 'from somebody')).toMatchObject({
+  expect(await receive(contact, 'from a known number')).toMatchObject({
     number: contact,
     lid: await lidOf(contact),
   })

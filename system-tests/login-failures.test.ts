@@ -85,7 +85,7 @@ const send = (sender: string) =>
   gateway.call('send-message', { sender, number: contact, message: 'while it is away' })
 
 describe('a number that WhatsApp bans for a time (402)', () => {
-  it('logs in once, and again only when the ban is over, whatever happens meanwhile', async () => {
+  it('logs in once, and again only when the ban is over, despite restarts, commands and a new owner', async () => {
     const sender = '15550740001'
     await gateway.link(sender)
     const before = (await loginsOf(sender)).length

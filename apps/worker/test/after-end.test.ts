@@ -70,11 +70,14 @@ test.each([
   ['a lock', endWith(403), 600_000],
   ['credentials that no phone has linked yet', endWith(401), 1000],
   ['an overload', endWith(503), 1000],
-])('a QR code comes again after ten minutes at most, whatever WhatsApp refuses: %s', (_, end, delayMs) => {
-  expect(afterEnd(afterClose(end, past, 0), pairing, nowMs)).toEqual({
-    state: { kind: 'waiting', untilMs: nowMs + delayMs, rev: 5 },
-    delayMs,
-    change: null,
-    needsLease: false,
-  })
-})
+])(
+  'a QR code comes again after ten minutes at most, for every refusal by WhatsApp: %s',
+  (_, end, delayMs) => {
+    expect(afterEnd(afterClose(end, past, 0), pairing, nowMs)).toEqual({
+      state: { kind: 'waiting', untilMs: nowMs + delayMs, rev: 5 },
+      delayMs,
+      change: null,
+      needsLease: false,
+    })
+  },
+)

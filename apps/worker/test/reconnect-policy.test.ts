@@ -20,7 +20,7 @@ describe('after WhatsApp closed a socket', () => {
     ['428', endWith(428)],
     ['no code', endWith(undefined)],
     ['the acknowledgement of a message that WhatsApp misses', endWith(500, { isAckMissing: true })],
-  ])('backs off from 1 s to 30 s for %s, whatever was refused before', (_, end) => {
+  ])('backs off from 1 s to 30 s for %s, also after refusals', (_, end) => {
     const delays = [0, 1, 2, 3, 4, 5, 50].map((failures) =>
       afterClose(end, { ...past, failures, refusals: 50 }, 1),
     )

@@ -22,7 +22,7 @@ export type AfterEnd = {
   needsLease: boolean
 }
 
-/** Between two logins, whatever ended the first. Only the restart that follows a pairing does not wait. */
+/** Between two logins, after any end of the first. Only the restart that follows a pairing does not wait. */
 const loginGapMs = 1000
 /** After credentials were refused that no phone has linked yet. */
 const retryMs = 1000

@@ -5,7 +5,7 @@ import type { FanOut } from '../session/fan-out.ts'
 import type { Acknowledgement } from '../session/outcomes.ts'
 import { userOf } from './look-up.ts'
 
-/** What this device knows of the devices of its recipients, and of its own account. */
+/** The device lists of recipients, and of the sender's account, that this device knows. */
 export type DeviceLists = {
   /** Asks WhatsApp for them again before the next message to this recipient. */
   forget(recipient: string): Promise<void>

@@ -13,7 +13,7 @@ export type AfterClose =
       /** Reconnect only after Postgres has confirmed that this worker still owns the device. */
       needsLease?: true
     }
-  /** No login until one of the ends of the block, whichever worker owns the device. */
+  /** No login, on any worker, until one of the ends of the block. */
   | { kind: 'block'; reason: StatusReason; detail: string | null; ends: BlockEnds }
   /** The link no longer exists, so the credentials are worthless. */
   | { kind: 'wipe'; reason: StatusReason }

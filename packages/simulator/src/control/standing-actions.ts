@@ -12,7 +12,7 @@ type NewChatCapRequest = { total: number; seconds: number; notify?: boolean }
 export type StandingActions = {
   /** WhatsApp forbids the account to write to new contacts, or with 0 seconds allows it again. */
   timeLock: (number: string, request: TimeLockRequest) => { ok: true }
-  /** WhatsApp allows the account so many new contacts in the next seconds. 0 seconds lifts the cap. */
+  /** WhatsApp allows the account this number of new contacts in the next seconds. 0 seconds lifts the cap. */
   newChatCap: (number: string, request: NewChatCapRequest) => { ok: true }
   /** The phone gives another account a privacy token. */
   giveToken: (number: string, request: { to: string }) => { ok: true }

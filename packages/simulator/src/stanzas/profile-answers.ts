@@ -12,7 +12,7 @@ export const profileAnswers: Record<string, () => NodeContent | undefined> = {
 const itemNotFound = node('error', { code: '404', text: 'item-not-found' })
 const forbidden = node('error', { code: '403', text: 'forbidden' })
 
-/** The refusal of a request for what nobody has. */
+/** The refusal of a request for something that does not exist. */
 export function findProfileRefusal(kind: string): ReturnType<typeof node> | undefined {
   if (kind === 'w:profile:picture get picture') return itemNotFound
   if (kind === 'w:g2 set create') return forbidden

@@ -58,6 +58,8 @@ describe('the devices of a recipient', () => {
   it('are asked for again when an acknowledgement says that the message missed one', async () => {
     const recipient = '15550900011'
     await deliver(recipient, 'before')
+    // Where the network announces new devices, the acknowledgement has to tell when that announcement is lost.
+    await gateway.control('/faults', { kind: 'changes_omit', number: recipient })
     await gateway.link(recipient)
     const { device_lookups: before } = await phones.stats()
     const first = await deliver(recipient, 'one')

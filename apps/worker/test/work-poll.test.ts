@@ -69,6 +69,7 @@ test('counts the devices that WhatsApp does not let log in, by reason', () => {
       banned,
       banned,
       { ...banned, blockLeftMs: -1 },
+      { ...banned, hasStoredCreds: false },
       { ...state, statusReason: 'blocked_by_whatsapp', blockRev: 1 },
       { ...state, statusReason: 'blocked_by_whatsapp', blockRev: 0 },
       { ...banned, statusReason: 'client_outdated', blockVersion: '2.3000.0' },

@@ -64,12 +64,12 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
 }
 
 export function countBlocked(
-  states: (BlockFacts & Pick<DeviceState, 'statusReason'>)[],
+  states: (BlockFacts & Pick<DeviceState, 'hasStoredCreds' | 'statusReason'>)[],
   clientVersion: string,
 ): Map<string, number> {
   const counts = new Map<string, number>()
   for (const state of states) {
-    if (blockedMs(state, clientVersion) === 0) continue
+    if (!state.hasStoredCreds || blockedMs(state, clientVersion) === 0) continue
     const reason = state.statusReason ?? 'unknown'
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
   }

@@ -24,7 +24,7 @@ export type ReceivedMessage = {
 export type ReceivedSource = Pick<ReceivedMessage, 'waId' | 'number' | 'contactJid'>
 
 /** In the column `number`, which is never null. */
-export const unknownNumber = ''
+const unknownNumber = ''
 
 /** WhatsApp keeps undelivered messages for 30 days. Limits the partitions that are searched for duplicates. */
 const redeliveryDays = 31

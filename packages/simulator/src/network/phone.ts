@@ -68,7 +68,7 @@ export type Device = {
 }
 
 /** The keys of the stanzas that waited for a client at its login, and how many of them it was sent. */
-export type Handout = { due: ReadonlySet<string>; sent: number }
+type Handout = { due: ReadonlySet<string>; sent: number }
 
 export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
   seed: Buffer

@@ -59,7 +59,7 @@ async function expectNoHarm(world: World, clocks: Clocks): Promise<void> {
   await expectLeaseToLapse(world, 'worker-1', () => clocks.set('-2h'))
 }
 
-/** A lease that is not renewed ends in time, whatever the clock says. */
+/** A lease that is not renewed ends in time, even if the clock is wrong. */
 async function expectLeaseToLapse(world: World, worker: string, jump: () => void): Promise<void> {
   const link = world.link(worker, 'postgres')
   link.freeze()

@@ -21,7 +21,7 @@ const rateMin = 0.5
 const undisturbedMs = 15_000
 
 export function linkFaults(find: () => World): void {
-  // Fails when a silent connection to Redis is kept for ever.
+  // Fails when a silent connection to Redis is never closed.
   it.skipIf(isShort)('15: nothing passes between a worker and Redis for 15 s', async () => {
     const world = find()
     const senders = await world.records.listSendersOf('worker-1')
@@ -36,7 +36,7 @@ export function linkFaults(find: () => World): void {
     expectWithin(found, { 'prompt after ms': promptMs }, redisBackMsMax)
   })
 
-  // Fails when a silent connection to Postgres is kept for ever.
+  // Fails when a silent connection to Postgres is never closed.
   it.skipIf(isShort)('16: nothing passes between a worker and Postgres for 15 s', async () => {
     const world = find()
     const senders = await world.records.listSendersOf('worker-1')

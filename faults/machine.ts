@@ -20,13 +20,13 @@ export function stretchFor(othersShare: number): number {
 type Sample = { busy: number; all: number; own: Map<number, number> }
 
 export function watchMachine(): MachineWatch {
-  let before = look()
+  let before = takeSample()
   let busy = 0
   let all = 0
   let own = 0
 
   function measure(): void {
-    const now = look()
+    const now = takeSample()
     if (before && now) {
       busy += now.busy - before.busy
       all += now.all - before.all
@@ -46,7 +46,7 @@ export function watchMachine(): MachineWatch {
   }
 }
 
-function look(): Sample | undefined {
+function takeSample(): Sample | undefined {
   try {
     const total = readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? ''
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, ...rest] = (total.match(/\d+/g) ?? []).map(

@@ -6,7 +6,7 @@ import { publicAddress } from './settings.ts'
 
 export type MediaHost = {
   url(path: string): string
-  /** How often somebody came in by the private address. */
+  /** The number of requests to the private address. */
   secretsGiven(): number
   /** From here on every path is answered well. */
   heal(): void

@@ -103,7 +103,7 @@ const sentBy = new Map<string, number>()
 const greetedPerSender = 2
 const contactsPerSender = uploadsMax + 1
 
-/** Each of the media that a sender has in hand goes to a contact of its own. */
+/** Each file in flight of a sender goes to another contact. */
 function contactOf({ senders }: World, sender: string, index: number): string {
   return String(15_570_000_000 + senders.indexOf(sender) * contactsPerSender + index)
 }

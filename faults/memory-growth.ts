@@ -29,7 +29,7 @@ export async function growthWhile(
 
 async function sampleMemory(world: World): Promise<number[]> {
   const names = ['api', ...world.workers]
-  await world.untilPlaced()
+  await world.untilBalanced()
   await renewConnections(world)
   const held: number[][] = []
   for (let count = 0; count < samplesMax; count++) {

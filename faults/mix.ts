@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { makeRandom } from '@wagate/test-kit/random'
 import { expect, it } from 'vitest'
 import { note } from './figures.ts'
 import { mebibyte } from './measures.ts'
 import { growthWhile } from './memory-growth.ts'
 import { faultsOfProcesses, passingFaults } from './mixed-faults.ts'
-import { makeRandom } from './random.ts'
 import { isShort, seed } from './size.ts'
 import { trial } from './trial.ts'
 import type { World } from './world.ts'
@@ -24,12 +24,12 @@ export function mixedFaults(find: () => World): void {
     '26: all of this happens at random for ten minutes',
     { timeout: (minutes + 8) * 60_000 },
     async () => {
-      // Numbers of its own: the load takes from the others at moments of its own.
+      // A separate generator: the load draws from the shared one at times that differ between runs.
       const world = { ...find(), random: makeRandom(seed) }
       const allMs = minutes * 60_000
       const counts: Record<string, number> = {}
 
-      async function meet(faults: typeof passingFaults, forMs: number): Promise<void> {
+      async function cause(faults: typeof passingFaults, forMs: number): Promise<void> {
         const names = Object.keys(faults)
         const endsAt = performance.now() + forMs
         while (performance.now() < endsAt) {
@@ -43,13 +43,13 @@ export function mixedFaults(find: () => World): void {
       let growth = { apiBytes: 0, workersBytes: 0 }
       let messages = 0
       await trial(world, '26 mix', async ({ sent }) => {
-        await meet({ ...faultsOfProcesses, ...passingFaults }, shareWithDeaths * allMs)
+        await cause({ ...faultsOfProcesses, ...passingFaults }, shareWithDeaths * allMs)
         await world.startWhatDied()
         // From here on processes live on, so that what they keep shows, once they have grown to their size.
-        await meet(passingFaults, shareOfWarmUp * allMs)
+        await cause(passingFaults, shareOfWarmUp * allMs)
         growth = await growthWhile(world, async () => {
           const before = sent.length
-          await meet(passingFaults, (1 - shareWithDeaths - shareOfWarmUp) * allMs)
+          await cause(passingFaults, (1 - shareWithDeaths - shareOfWarmUp) * allMs)
           messages = sent.length - before
         })
       })

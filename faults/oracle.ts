@@ -27,7 +27,7 @@ type Given = {
 }
 
 /** Receipts and received messages are stored beside the messages that are sent. */
-const settleMs = 20_000
+const agreeMs = 20_000
 
 /**
  * Every accepted message is as often on its recipient's phone as its status says, every receipt and every received message
@@ -36,11 +36,11 @@ const settleMs = 20_000
 export async function expectAgreement(world: Observed, name: string, given: Given): Promise<void> {
   const { before, people, options = {} } = given
   const isUncertain = ({ sender }: { sender: string }) => options.loggedOut?.includes(sender) ?? false
-  const deadline = performance.now() + settleMs
-  let found = await look()
+  const deadline = performance.now() + agreeMs
+  let found = await audit()
   while (performance.now() < deadline && !isAgreed(found)) {
     await delay(500)
-    found = await look()
+    found = await audit()
   }
   const { undecryptable, retries } = await world.phones.stats()
   note(name, {
@@ -58,14 +58,14 @@ export async function expectAgreement(world: Observed, name: string, given: Give
   expect(found.wrongEnds).toEqual([])
   expect(undecryptable - before.undecryptable).toBe(0)
 
-  async function look() {
+  async function audit() {
     const records = await world.records.listMessagesSince(given.startedAtMs)
     const log = (await world.phones.log()).slice(given.logged)
     const shown = await listShown(new Set(records.map(({ number }) => number)))
     const inbound = await world.records.listInboundSince(given.startedAtMs)
     const { written, opened } = people
     const all = auditPhones({ records, log, shown, opened, inbound, written })
-    // A link that ends takes along what was on the wire: nobody can know whether it arrived.
+    // When a link ends, it is unknown whether messages in flight have arrived.
     const certain = records.filter((record) => !isUncertain(record))
     const ofCertain = auditPhones({
       records: certain,

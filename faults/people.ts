@@ -4,7 +4,7 @@ import type { Load } from '@wagate/test-kit/load/load'
 import type { Sides } from '@wagate/test-kit/load/phone-audit'
 import type { World } from './world.ts'
 
-/** Each answer and each opened message for so many messages of the load. */
+/** The number of messages of the load for each answer and each opened message. */
 const messagesPerAnswer = 10
 
 export type People = {
@@ -13,7 +13,7 @@ export type People = {
   stop(): Promise<void>
 }
 
-/** Recipients open what they got and write to the senders, whatever happens to the gateway. */
+/** Recipients open messages and write to the senders, also during failures of the gateway. */
 export function startPeople(
   world: Pick<World, 'phones' | 'random' | 'senders'>,
   load: Load,

@@ -47,7 +47,7 @@ export function postgresFaults(find: () => World): void {
     })
     expectRefusals(found, 'unavailable')
     expectNormal(found)
-    // Nobody may send, and nobody need log in again.
+    // No sender may send, and none needs to log in again.
     expect([...(await find().loginsSince(found.faultAtMs)).keys()]).toEqual([])
   })
 

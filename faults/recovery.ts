@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { note } from './figures.ts'
 import { isOverdue, type Trial } from './trial.ts'
 
-/** A message that waits longer was found by the owner's own look, or stood behind a backlog. */
+/** A message that waited longer was found by a poll of its owner, or waited behind a backlog. */
 const promptMsMax = 2000
 
 /** From `sinceMs` until messages of these senders are sent promptly again; 0 when they always were. */

@@ -5,7 +5,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 const bytes = 16 * 2 ** 20
 
-/** Redis keeps its file on a disk of its own meanwhile. Answers with the reason where that is impossible. */
+/** Runs Redis with its file on a separate, small disk. Returns the reason if that is impossible. */
 export async function withRedisOnSmallDisk(
   devnet: Devnet,
   work: (disk: SmallDisk) => Promise<void>,

@@ -41,7 +41,7 @@ export function redisFaults(find: () => World): void {
     expectWithin(found, { 'p99 of answers ms': p99During(found) }, answerMsP99Max)
   })
 
-  // Fails when owners look at the database neither from time to time nor after an outage.
+  // Fails when owners poll the database neither regularly nor after an outage.
   it('9: Redis loses everything, also what it was told of the last messages', async () => {
     const { devnet } = find()
     const found = await trial(find(), '9 Redis wiped', async (load) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Of a range that was given back in 2006: nobody has it, and the gateway takes it for public. */
+/** Of a range that was returned in 2006: it is not assigned, and the gateway treats it as public. */
 export const publicAddress = '3ffe::1'
 
 /** Memory of one worker for media. */

@@ -13,7 +13,7 @@ export type SmallDisk = {
 
 type Owner = { uid: number; gid: number }
 
-/** Mounts it on the folder; answers with the reason where that is impossible, which is wherever we are not root. */
+/** Mounts a disk on the folder. Returns the reason if that is impossible, as it is for users other than root. */
 export function mountSmallDisk(folder: string, bytes: number, owner?: Owner): SmallDisk | string {
   mkdirSync(folder, { recursive: true })
   const { uid, gid } = owner ?? { uid: 0, gid: 0 }

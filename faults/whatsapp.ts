@@ -77,6 +77,8 @@ function acknowledgementsDisturbed(find: () => World): void {
       await world.fault({ kind: 'no_receipts', share: 0.5 })
       await world.fault({ kind: 'ack_drop', share: 0.05 })
       await world.fault({ kind: 'ack_delay', share: 0.05, ms: 30_000 })
+      // Without an answer to its question, the gateway takes the sender for restricted.
+      await world.fault({ kind: 'standing_error', code: '500', sender: restricted })
       await world.fault({ kind: 'ack_error', code: '463', sender: restricted, count: 3 })
       await world.fault({ kind: 'ack_error', code: '479', sender: refusing, number: refusingNumber })
       for (let count = 0; count < 3; count++) {
@@ -88,7 +90,7 @@ function acknowledgementsDisturbed(find: () => World): void {
     }
     const found = await trial(world, '20 acks lost, late, errors', fault, { mayFail })
     const sightings = sightingsOf(found)
-    // That somebody opened it is an answer as well.
+    // A read receipt is an answer too.
     const silent = sightings.filter(
       ({ message, lines: [first] }) =>
         first?.ack === 'dropped' && !first.receipt && !found.opened.has(message.waId),
@@ -152,7 +154,7 @@ function connectionsSlow(find: () => World): void {
     '22: WhatsApp reads 1 kB/s for some senders, and others are offline or keep a pace',
     async () => {
       const world = find()
-      // Below what the load brings to one sender's phones: some of it is scheduled, canceled or for nobody.
+      // Below the load of one sender's recipients: some messages are scheduled, canceled or for numbers without WhatsApp.
       const pace = { rate_per_minute: 60, burst: 1 }
       const faultMs = 62_000
       const [paced = '', offline = '', ...rest] = world.senders

@@ -61,7 +61,7 @@ function workersKilled(find: () => World): void {
     note('2 SIGKILL × 5', { 'owners of one message': owners.size })
   })
 
-  // Fails when a recipient's next message waits for the next look a second later.
+  // Fails when a recipient's next message waits for the next poll, a second later.
   it.skipIf(isShort)('3: all workers are killed, and come back after 20 s', async () => {
     const world = find()
     const found = await trial(world, '3 SIGKILL all, 20 s', async () => {

@@ -38,10 +38,10 @@ export type World = System & {
   ownerWatch: OwnerWatch
   /** Returns when all of our processes run and are ready. */
   startWhatDied(): Promise<void>
-  /** Everything runs, nothing fails, and nothing waits: where every trial begins. */
+  /** The state before every trial: everything runs, nothing fails and nothing waits. */
   recover(): Promise<void>
   /** Every worker has its share, and every sender is online. */
-  untilPlaced(): Promise<unknown>
+  untilBalanced(): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       ...(healthPorts.has(name) && { ...workerSettings, METRICS_PORT: healthPorts.get(name) }),
       ...settings.get(name),
     }),
-    async between(name, url) {
+    async proxyFor(name, url) {
       const link = await startTcpProxy(url, { random })
       links.set(keyOf(name, kindOf(url)), link)
       return link.url
@@ -139,7 +139,7 @@ function makeRecovery({ devnet, records, phones, workers, senders, links }: Reco
     await devnet.waitUntilReady()
   }
 
-  async function isPlaced(): Promise<boolean> {
+  async function isBalanced(): Promise<boolean> {
     const owned = Object.values(await records.countShards())
     return (
       owned.length === workers.length &&
@@ -154,11 +154,16 @@ function makeRecovery({ devnet, records, phones, workers, senders, links }: Reco
       for (const link of links.values()) link.heal()
       await phones.clearFaults()
       await startWhatDied()
-      await until('everything is at rest', { withinMs: restMs, everyMs: 200 }, async () => {
-        return (await isPlaced()) && (await records.countWaiting()) === 0
-      })
+      await until(
+        'nothing waits, shards are balanced and senders online',
+        { withinMs: restMs, everyMs: 200 },
+        async () => {
+          return (await isBalanced()) && (await records.countWaiting()) === 0
+        },
+      )
     },
-    untilPlaced: () => until('every sender is in its place', { withinMs: restMs, everyMs: 200 }, isPlaced),
+    untilBalanced: () =>
+      until('shards are balanced and senders online', { withinMs: restMs, everyMs: 200 }, isBalanced),
   }
 }
 

@@ -10,7 +10,7 @@ export const accessMutants: Mutant[] = [
     text: 'const isRefused = !error && addresses.some(isForbidden)',
     replacement: 'const isRefused = false',
     test: {
-      file: 'apps/worker/test/forbidden-media.test.ts',
+      file: 'apps/worker/test/redirected-media.test.ts',
       title: 'cannot rebind its name to an internal address after the check',
     },
   },

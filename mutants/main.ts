@@ -10,9 +10,9 @@ import { endRunningTests, runTests } from './run-tests.ts'
 const stopping = new AbortController()
 
 /**
- * Plants one bug at a time in a copy of the repository and runs the test that must fail then. It is an error when the test
- * fails without the bug, when the bug cannot be planted any more, and when the test passes with it. `--only <name>` takes one of them,
- * `--check` runs no test and only looks whether all find their places and their tests.
+ * Plants one bug at a time in a copy of the repository and runs the test that must fail. It is an error if the test fails
+ * without the bug, if the code to change is not found, or if the test passes with the bug. `--only <name>` runs one
+ * mutant. `--check` runs no tests and only checks that the code and the test of every mutant are found.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({

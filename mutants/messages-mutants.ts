@@ -72,7 +72,7 @@ export const messagesMutants: Mutant[] = [
     replacement: 'false',
     test: {
       file: 'apps/api/test/parse-json-object.test.ts',
-      title: 'a long string is decoded like JSON.parse does, wherever it is cut',
+      title: 'a long string is decoded like JSON.parse does, at every cut',
     },
   },
   {

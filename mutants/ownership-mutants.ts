@@ -79,12 +79,22 @@ export const ownershipMutants: Mutant[] = [
   },
   {
     name: 'epoch of a QR code ignored',
-    file: 'apps/api/src/pairing/request-qr.ts',
-    text: 'qr?.epoch === pairing.epoch &&',
-    replacement: 'qr !== undefined &&',
+    file: 'apps/api/src/pairing/await-pairing.ts',
+    text: 'found?.epoch === pairing.epoch &&',
+    replacement: 'found !== undefined &&',
     test: {
       file: 'apps/api/test/pairing.test.ts',
       title: 'a QR code from a former owner is ignored, whether retained or announced',
+    },
+  },
+  {
+    name: 'refused login forgotten by the next owner',
+    file: 'apps/worker/src/device/plan.ts',
+    text: 'Math.max(pauseMs(facts, state, at.nowMs), blockedMs(facts, at.version))',
+    replacement: 'pauseMs(facts, state, at.nowMs) + 0 * blockedMs(facts, at.version)',
+    test: {
+      file: 'apps/worker/test/logins-in-time.test.ts',
+      title: 'a day of bans of six hours each has exactly the permitted logins',
     },
   },
 ]

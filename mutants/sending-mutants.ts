@@ -105,4 +105,34 @@ export const sendingMutants: Mutant[] = [
       title: 'counts what was sent earlier in the day, and waits for the next UTC day',
     },
   },
+  {
+    name: 'refused first message sent again',
+    file: 'apps/worker/src/outbox/refusal-plan.ts',
+    text: "if (code === '463') return 'ask-time-lock'",
+    replacement: "if (code === '463') return 'try-later'",
+    test: {
+      file: 'system-tests/first-contacts.test.ts',
+      title: 'a refused first message fails, new contacts wait until its end, and WhatsApp is asked once',
+    },
+  },
+  {
+    name: 'time-lock forgotten by the next owner',
+    file: 'apps/worker/src/outbox/first-contacts.ts',
+    text: 'pauses.lock(restrictedMs > 0 ?',
+    replacement: 'pauses.lock(restrictedMs < 0 ?',
+    test: {
+      file: 'system-tests/first-contacts.test.ts',
+      title: 'new contacts wait before any refusal once WhatsApp has announced it, also for the next owner',
+    },
+  },
+  {
+    name: 'hash of the devices in an acknowledgement ignored',
+    file: 'apps/worker/src/outbox/device-lists.ts',
+    text: 'if (!isNews && !isMappingStale) return',
+    replacement: 'if (!isMappingStale) return',
+    test: {
+      file: 'system-tests/device-lists.test.ts',
+      title: 'are asked for again when an acknowledgement says that the message missed one',
+    },
+  },
 ]

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 export const help = `Usage: npm start -- [options]
 
 Starts wagate with everything it needs on this machine. Without options the WhatsApp network is
-simulated: nothing leaves the machine, nobody is messaged and no phone is needed.
+simulated: nothing leaves the machine, no real message is sent and no phone is needed.
 
   --live                   connect to the real WhatsApp network
   --workers <number>       how many workers share the senders (2)

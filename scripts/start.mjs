@@ -18,7 +18,7 @@ try {
 await installDependencies()
 become(['--import', './scripts/typescript.mjs', '--conditions=source', 'devnet/src/main.ts', ...args])
 
-/** Without the lone "--" npm keeps the options to itself: somebody would think to be live and is not. */
+/** Without the lone "--" npm swallows the options: a user would expect the live network and get the simulated one. */
 function refuseSwallowedOptions() {
   const swallowed = ['live', 'workers', 'simulator-port'].find(
     (name) => process.env[`npm_config_${name.replace('-', '_')}`] !== undefined,

@@ -42,6 +42,6 @@ function keep(cached, code) {
     writeFileSync(unfinished, code)
     renameSync(unfinished, cached)
   } catch {
-    // The folder belongs to somebody else: then it is done again the next time.
+    // The folder belongs to another account, so the file is transpiled again the next time.
   }
 }

@@ -1,32 +1,26 @@
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 
-type Hold = NonNullable<NonNullable<Parameters<typeof startTcpProxy>[1]>['hold']>
+type Delay = NonNullable<NonNullable<Parameters<typeof startTcpProxy>[1]>['hold']>
 
-/** A system whose only worker reaches Postgres through a proxy. `database` goes there directly. */
-export async function startBehindProxy(
-  hold: Hold,
-): Promise<{ devnet: Devnet; database: Database; postgres: TcpProxy | undefined; close(): Promise<void> }> {
+/** A system whose only worker reaches Postgres through a proxy that may delay what passes. */
+export async function openSystemBehindProxy(
+  hold: Delay,
+): Promise<TestSystem & { postgres: TcpProxy | undefined }> {
   let postgres: TcpProxy | undefined
-  const devnet = await startDevnet({
+  const system = await openTestSystem({
     workers: 1,
-    shards: 4,
-    async between(name, url) {
+    async proxyFor(name, url) {
       if (!url.startsWith('postgres') || !name.startsWith('worker')) return url
       postgres = await startTcpProxy(url, { hold })
       return postgres.url
     },
   })
-  const options = { poolSize: 1, applicationName: 'test', statementTimeoutMs: 4000 }
-  const database = openDatabase(devnet.databaseUrl, options)
   return {
-    devnet,
-    database,
+    ...system,
     postgres,
     async close() {
-      await closeDatabase(database)
-      await devnet.close()
+      await system.close()
       await postgres?.close()
     },
   }

@@ -37,7 +37,7 @@ beforeAll(async () => {
     shards: 4,
     workers: 1,
     environment: (name) => (name.startsWith('worker') ? { HOUSEKEEPING: 'false' } : {}),
-    async between(name, url) {
+    async proxyFor(name, url) {
       if (!url.startsWith('postgres')) return url
       preparing ??= prepare(url)
       await preparing

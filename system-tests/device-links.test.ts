@@ -1,51 +1,32 @@
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import type { Answer } from '@wagate/test-kit/http-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
 import { whileLocked } from '@wagate/test-kit/servers/while-locked'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const contact = '15550700099'
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 /** Its time runs while other tests do. */
 let neverScanned: Answer
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    workers: 1,
-    shards: 4,
-    // The shortest that can be set.
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', PAIRING_MS: '10000' }),
-  })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 2,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  // The shortest time that can be set.
+  system = await openTestSystem({ workers: 1, environment: { PAIRING_MS: '10000' } })
+  gateway = system.gateway
   neverScanned = await gateway.call('generate-qr', { sender: '15550700005' })
 }, 60_000)
 
-afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
-}, 30_000)
+afterAll(() => system?.close(), 30_000)
 
-type Client = Pick<ReturnType<typeof makeGatewayClient>, 'call' | 'statusOf'>
-
-async function scan(client: Client, sender: string, number: string): Promise<void> {
+async function scan(client: GatewayClient, sender: string, number: string): Promise<void> {
   const { body } = await client.call('generate-qr', { sender })
-  await phones.scan(String(body.qr_text), number)
+  await system.phones.scan(String(body.qr_text), number)
 }
 
-const untilStatus = (client: Client, sender: string, status: string) =>
+const untilStatus = (client: GatewayClient, sender: string, status: string) =>
   until(`${sender} is ${status}`, async () => {
     const device = await client.statusOf(sender)
     return device.status === status && device
@@ -61,13 +42,9 @@ describe('a scanned device', () => {
     expect(await untilStatus(gateway, sender, 'connected')).toMatchObject({ sender })
   })
 
-  it('may be linked by two accounts, each with a companion of its own', async () => {
+  it('may be linked by two accounts, each with its own companion', async () => {
     const sender = '15550700001'
-    const { body } = await gateway.call('create-user', {
-      email: 'second@example.com',
-      password: 'correct horse',
-    })
-    const second = makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
+    const second = await system.createAccount()
     for (const account of [gateway, second]) await scan(account, sender, sender)
     for (const account of [gateway, second]) {
       await untilStatus(account, sender, 'connected')
@@ -84,7 +61,7 @@ describe('a scanned device', () => {
   it('is linked and connected while messages of a former link cannot be failed', async () => {
     const sender = '15550700007'
     // Nothing is written to messages from here on; they can be read.
-    await whileLocked(database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+    await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
       await scan(gateway, sender, sender)
       await untilStatus(gateway, sender, 'connected')
     })
@@ -94,7 +71,8 @@ describe('a scanned device', () => {
     const sender = '15550700002'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
-    const stored = () => database.$client`SELECT 1 FROM device_auth WHERE device_id = ${Number(device_id)}`
+    const stored = () =>
+      system.database.$client`SELECT 1 FROM device_auth WHERE device_id = ${Number(device_id)}`
     expect((await stored()).length).toBeGreaterThan(0)
     await gateway.call('logout-device', { device_id })
     await until('the credentials are wiped', async () => (await stored()).length === 0)
@@ -102,7 +80,8 @@ describe('a scanned device', () => {
 })
 
 async function isOnline(sender: string): Promise<boolean> {
-  const rows = await database.$client`SELECT FROM devices WHERE sender = ${sender} AND connection = 'online'`
+  const rows = await system.database
+    .$client`SELECT FROM devices WHERE sender = ${sender} AND connection = 'online'`
   return rows.length > 0
 }
 
@@ -110,7 +89,7 @@ describe('a connected device', () => {
   it('is disconnected at once when WhatsApp blocks it (403), and says so', async () => {
     const sender = '15550700003'
     await gateway.link(sender)
-    await phones.fault({ kind: 'stream_error', code: '403', sender })
+    await system.phones.fault({ kind: 'stream_error', code: '403', sender })
     expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({
       status_reason: 'blocked_by_whatsapp',
     })
@@ -119,19 +98,19 @@ describe('a connected device', () => {
   it('shows a new QR code at once with force, while WhatsApp still blocks its former link', async () => {
     const sender = '15550700011'
     await gateway.link(sender)
-    await phones.fault({ kind: 'stream_error', code: '403', sender, ms: 600_000 })
+    await system.phones.fault({ kind: 'stream_error', code: '403', sender, ms: 600_000 })
     await untilStatus(gateway, sender, 'disconnected')
     const { status, body } = await gateway.call('generate-qr', { sender, force: true })
     expect(status).toBe(200)
-    await phones.clearFaults()
-    await phones.scan(String(body.qr_text), sender)
+    await system.phones.clearFaults()
+    await system.phones.scan(String(body.qr_text), sender)
     await untilStatus(gateway, sender, 'connected')
   })
 
   it('logs in at once when it is logged out, without waiting for the end of a pause', async () => {
     const sender = '15550700012'
     await gateway.link(sender)
-    await phones.fault({ kind: 'stream_error', code: '403', sender })
+    await system.phones.fault({ kind: 'stream_error', code: '403', sender })
     await untilStatus(gateway, sender, 'disconnected')
     await gateway.call('logout-device', { sender })
     await until('the phone has no companion', async () => (await gateway.companionsOf(sender)).length === 0)
@@ -140,14 +119,15 @@ describe('a connected device', () => {
   it('comes back at once when its connection was replaced, and is reported as disconnected the next time', async () => {
     const sender = '15550700013'
     await gateway.link(sender)
-    const logins = async () => (await phones.logins()).filter((login) => login.sender === sender).length
+    const logins = async () =>
+      (await system.phones.logins()).filter((login) => login.sender === sender).length
     const before = await logins()
-    await phones.fault({ kind: 'stream_error', code: 'conflict', sender })
+    await system.phones.fault({ kind: 'stream_error', code: 'conflict', sender })
     await until('it has logged in again', async () => (await logins()) === before + 1)
     await until('it is connected', () => isOnline(sender))
     expect(await gateway.statusOf(sender)).toMatchObject({ status: 'connected' })
 
-    await phones.fault({ kind: 'stream_error', code: 'conflict', sender })
+    await system.phones.fault({ kind: 'stream_error', code: 'conflict', sender })
     expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({
       status_reason: 'connection_replaced',
     })
@@ -160,18 +140,18 @@ describe('a connected device', () => {
   ])('is disconnected at once when WhatsApp refuses its login with %s', async (code, reason) => {
     const sender = `155507008${code.slice(1)}`
     await gateway.link(sender)
-    await phones.fault({ kind: 'stream_error', code, sender, ms: 600_000 })
+    await system.phones.fault({ kind: 'stream_error', code, sender, ms: 600_000 })
     expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({ status_reason: reason })
-    await phones.clearFaults()
+    await system.phones.clearFaults()
   })
 
-  it('is disconnected when its socket has been away for longer than the grace, and comes back by itself', async () => {
+  it('is disconnected when its socket has been away for longer than the grace, and reconnects', async () => {
     const sender = '15550700004'
     await gateway.link(sender)
-    await phones.fault({ kind: 'drop', sender, ms: 600_000 })
+    await system.phones.fault({ kind: 'drop', sender, ms: 600_000 })
     // As if it had been away for so long.
     await until('the socket has been away', async () => {
-      const rows = await database.$client`
+      const rows = await system.database.$client`
         UPDATE devices SET offline_since = now() - interval '61 s'
         WHERE sender = ${sender} AND connection = 'offline' RETURNING id`
       return rows.length > 0
@@ -181,7 +161,7 @@ describe('a connected device', () => {
     })
     const kept = await gateway.call('send-message', { sender, number: contact, message: 'for later' })
     expect(kept).toMatchObject({ status: 200, body: { status: 'queued' } })
-    await phones.clearFaults()
+    await system.phones.clearFaults()
     await untilStatus(gateway, sender, 'connected')
     await gateway.untilStatus(String(kept.body.message_id), 'delivered')
   })
@@ -196,14 +176,14 @@ describe('a message is sent', () => {
     const { body } = await gateway.call('send-message', { sender, number, message: 'x' })
     const { wa_message_id } = await gateway.messageStatus(String(body.message_id))
     await until('WhatsApp has it', async () =>
-      (await phones.log()).some((line) => line.wa_message_id === wa_message_id),
+      (await system.phones.log()).some((line) => line.wa_message_id === wa_message_id),
     )
     return String(body.message_id)
   }
 
   it('not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent', async () => {
     const number = '15550700101'
-    await phones.fault({ kind: 'ack_delay', sender, number, ms: 600_000, count: 1 })
+    await system.phones.fault({ kind: 'ack_delay', sender, number, ms: 600_000, count: 1 })
     const id = await sendAndArrive(number)
     // In the time of another one it would be written down.
     await gateway.untilStatus(await sendAndArrive(contact), 'delivered')
@@ -212,7 +192,7 @@ describe('a message is sent', () => {
 
   it('while WhatsApp does not say which devices another recipient has', async () => {
     const number = '15550700103'
-    await phones.fault({ kind: 'devices_delay', sender, number, ms: 600_000 })
+    await system.phones.fault({ kind: 'devices_delay', sender, number, ms: 600_000 })
     const { body } = await gateway.call('send-message', { sender, number, message: 'x' })
     await gateway.untilStatus(await sendAndArrive(contact), 'delivered')
     expect(await gateway.messageStatus(String(body.message_id))).toMatchObject({ status: 'queued' })
@@ -220,7 +200,7 @@ describe('a message is sent', () => {
 
   it('when the recipient’s receipt comes, even if the acknowledgement was lost', async () => {
     const number = '15550700102'
-    await phones.fault({ kind: 'ack_drop', sender, number, count: 1 })
+    await system.phones.fault({ kind: 'ack_drop', sender, number, count: 1 })
     const id = await sendAndArrive(number)
     expect(await gateway.untilStatus(id, 'delivered')).toMatchObject({
       sent_at: expect.stringMatching(/Z$/),
@@ -228,7 +208,7 @@ describe('a message is sent', () => {
   })
 })
 
-it('a device that nobody scans is disconnected again when its time is up', async () => {
+it('a device whose QR code is not scanned is disconnected again when its time is up', async () => {
   expect(neverScanned).toMatchObject({ status: 200, body: { status: 'scanning' } })
   await until('the reason is known', async () => {
     const { status, status_reason } = await gateway.statusOf(String(neverScanned.body.sender))

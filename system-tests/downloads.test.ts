@@ -3,16 +3,16 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const sender = '15550700001'
 const recorder = fileURLToPath(new URL('record-connections.mjs', import.meta.url))
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 let stranger: Server
 let strangerPort: number
 let reached = 0
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await new Promise((resolve) => stranger.once('listening', resolve))
   const address = stranger.address()
   strangerPort = typeof address === 'object' && address ? address.port : 0
-  devnet = await startDevnet({
+  system = await openTestSystem({
     shards: 16,
     workers: 1,
     environment: (name) =>
@@ -34,13 +34,13 @@ beforeAll(async () => {
         ? { NODE_OPTIONS: `--import=${recorder}`, CONNECTIONS_FILE: connectionsFile }
         : {},
   })
-  gateway = makeGatewayClient(devnet)
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
 
 afterAll(async () => {
   stranger?.close()
-  await devnet?.close()
+  await system?.close()
   if (connectionsFile) rmSync(dirname(connectionsFile), { recursive: true, force: true })
 }, 30_000)
 
@@ -53,7 +53,7 @@ async function untilProcessed(): Promise<void> {
   )
 }
 
-it('opens connections to nothing but its servers and WhatsApp, whatever history is offered', async () => {
+it('opens connections to nothing but its servers and WhatsApp, for every kind of offered history', async () => {
   const paths = [`:${strangerPort}/x`, '.evil.example/x', `@127.0.0.1:${strangerPort}/x`]
   for (const from of ['companion', 'phone']) {
     for (const direct_path of paths) await gateway.control(`/chats/${sender}/history`, { from, direct_path })
@@ -62,9 +62,11 @@ it('opens connections to nothing but its servers and WhatsApp, whatever history 
   await gateway.control(`/chats/${sender}/history`, { from: 'companion', direct_path: '/from-a-companion' })
   await untilProcessed()
   expect(reached).toBe(0)
-  const allowed = [devnet.databaseUrl, devnet.redisUrl, devnet.simulator?.socketUrl ?? ''].map(
-    (url) => new URL(url).port,
-  )
+  const allowed = [
+    system.devnet.databaseUrl,
+    system.devnet.redisUrl,
+    system.devnet.simulator?.socketUrl ?? '',
+  ].map((url) => new URL(url).port)
   const lines = [...new Set(readFileSync(connectionsFile, 'utf8').trim().split('\n'))]
   const foreign = lines.filter((line) => {
     const [, host, port] = /^connect (127\.0\.0\.1|localhost):(\d+)$/.exec(line) ?? []

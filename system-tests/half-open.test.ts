@@ -1,5 +1,5 @@
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -7,20 +7,16 @@ const sender = '15550500001'
 const recipient = '15550500002'
 const keepAliveMs = 2000
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    workers: 1,
-    shards: 4,
-    environment: () => ({ KEEPALIVE_MS: String(keepAliveMs) }),
-  })
-  gateway = makeGatewayClient(devnet)
+  system = await openTestSystem({ workers: 1, environment: { KEEPALIVE_MS: String(keepAliveMs) } })
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
 
-afterAll(() => devnet?.close(), 30_000)
+afterAll(() => system?.close(), 30_000)
 
 it('opens a new connection when WhatsApp falls silent, and sends what waited, once', async () => {
   const before = await gateway.control<{ logins: number }>('/stats')

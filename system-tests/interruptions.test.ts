@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -14,18 +12,13 @@ const minute = { withinMs: 60_000, everyMs: 100 }
 const twoMinutes = { withinMs: 120_000, everyMs: 100 }
 const workers = ['worker-1', 'worker-2']
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
+  system = await openTestSystem({
     workers: workers.length,
-    shards: 4,
     environment: (name) => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
       SEND_ACK_TIMEOUT_MS: '300000',
       ...(name.startsWith('worker') && {
         POISON_TEXT: poison,
@@ -33,52 +26,27 @@ beforeAll(async () => {
       }),
     }),
   })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  gateway = system.gateway
 }, 60_000)
 
-afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
-}, 30_000)
-
-async function send(sender: string, number: string, message: string): Promise<string> {
-  const sent = await gateway.call('send-message', { sender, number, message })
-  expect(sent.status).toBe(200)
-  return String(sent.body.message_id)
-}
+afterAll(() => system?.close(), 30_000)
 
 async function restartWhatDied(): Promise<number> {
-  const dead = workers.filter((worker) => devnet.pid(worker) === undefined)
-  for (const worker of dead) await devnet.start(worker)
+  const dead = workers.filter((worker) => system.devnet.pid(worker) === undefined)
+  for (const worker of dead) await system.devnet.start(worker)
   return dead.length
-}
-
-async function ownerOf(sender: string): Promise<string> {
-  return until(`${sender} has an owner`, minute, async () => {
-    const [row] = await database.$client<{ name: string }[]>`
-      SELECT workers.name FROM devices
-      JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner AND workers.state = 'live'
-      WHERE devices.sender = ${sender}`
-    return row?.name
-  })
 }
 
 it('fails a message that stops three workers, and nothing else', async () => {
   const [sender, ...bystanders] = ['15551100001', '15551100002', '15551100003', '15551100004'] as const
   await Promise.all([sender, ...bystanders].map(gateway.link))
   // They wait for their answers when the first worker ends.
-  await phones.fault({ kind: 'ack_delay', ms: 1500 })
+  await system.phones.fault({ kind: 'ack_delay', ms: 1500 })
   const beside = [...bystanders, sender].flatMap((from) =>
-    Array.from({ length: 6 }, (_, index) => send(from, `1555110010${index}`, `from ${from}`)),
+    Array.from({ length: 6 }, (_, index) => gateway.send(from, `1555110010${index}`, `from ${from}`)),
   )
-  const bad = await send(sender, '15551100200', poison)
-  const behind = await send(sender, '15551100200', 'behind the poison')
+  const bad = await gateway.send(sender, '15551100200', poison)
+  const behind = await gateway.send(sender, '15551100200', 'behind the poison')
   let deaths = 0
   const failed = await until('the poison has failed', twoMinutes, async () => {
     deaths += await restartWhatDied()
@@ -87,7 +55,7 @@ it('fails a message that stops three workers, and nothing else', async () => {
   })
   expect(failed.error_code).toBe('message_stops_workers')
   expect(deaths).toBe(3)
-  await phones.clearFaults()
+  await system.phones.clearFaults()
   const ids = [...(await Promise.all(beside)), behind]
   const states = await until('all others arrive', minute, async () => {
     const found = await Promise.all(ids.map(gateway.messageStatus))
@@ -104,23 +72,25 @@ it('fails a message that stops three workers, and nothing else', async () => {
 it('fails nothing that only waits for its answer while five owners are killed', async () => {
   const sender = '15551100005'
   await gateway.link(sender)
-  await phones.fault({ kind: 'ack_drop' })
-  await phones.fault({ kind: 'no_receipts' })
-  const ids = await Promise.all([0, 1, 2].map((index) => send(sender, `1555110030${index}`, 'unanswered')))
+  await system.phones.fault({ kind: 'ack_drop' })
+  await system.phones.fault({ kind: 'no_receipts' })
+  const ids = await Promise.all(
+    [0, 1, 2].map((index) => gateway.send(sender, `1555110030${index}`, 'unanswered')),
+  )
   const { wa_message_id: waId } = await gateway.messageStatus(ids[0] ?? '')
-  const seen = async () => (await phones.log()).filter((line) => line.wa_message_id === waId).length
+  const seen = async () => (await system.phones.log()).filter((line) => line.wa_message_id === waId).length
   for (let kills = 0; kills < 5; kills++) {
     await until(`it was sent ${kills + 1} times`, minute, async () => (await seen()) > kills)
     await until('they only wait for their answers', minute, async () => (await countHeldSuspects(ids)) === 0)
-    const owner = await ownerOf(sender)
-    devnet.signal(owner, 'SIGKILL')
-    await until(`${owner} is gone`, minute, () => !devnet.pid(owner))
-    await devnet.start(owner)
+    const owner = await system.ownerOf(sender)
+    system.devnet.signal(owner, 'SIGKILL')
+    await until(`${owner} is gone`, minute, () => !system.devnet.pid(owner))
+    await system.devnet.start(owner)
   }
   await until('it was sent once more', minute, async () => (await seen()) > 5)
   for (const id of ids) expect(await gateway.messageStatus(id)).toMatchObject({ status: 'sending' })
-  await phones.fault({ kind: 'drop' })
-  await phones.clearFaults()
+  await system.phones.fault({ kind: 'drop' })
+  await system.phones.clearFaults()
   await until('all arrive', minute, async () => {
     const found = await Promise.all(ids.map(gateway.messageStatus))
     return found.every(({ status }) => status === 'delivered')
@@ -142,25 +112,25 @@ it('sends everything else while a file ends the process that inspects it', async
   if (!hostile || !sound) throw new Error('There is no such file')
   const first = await sendAudio('15551100400', sound)
   await gateway.untilStatus(first, 'delivered')
-  const owner = await ownerOf(sender)
-  const inspectors = childrenOf(devnet.pid(owner))
+  const owner = await system.ownerOf(sender)
+  const inspectors = childrenOf(system.devnet.pid(owner))
   expect(inspectors.map((pid) => getPriority(Number(pid)))).toEqual([10])
-  const pids = workers.map(devnet.pid)
+  const pids = workers.map(system.devnet.pid)
 
   const bad = await sendAudio('15551100401', hostile)
   const beside = await Promise.all([
     sendAudio('15551100401', sound),
-    send(sender, '15551100401', 'behind the files'),
-    send(sender, '15551100402', 'beside the files'),
-    send(bystander, '15551100403', 'of another sender'),
+    gateway.send(sender, '15551100401', 'behind the files'),
+    gateway.send(sender, '15551100402', 'beside the files'),
+    gateway.send(bystander, '15551100403', 'of another sender'),
   ])
   await until('all others arrive', twoMinutes, async () => {
     const found = await Promise.all(beside.map(gateway.messageStatus))
     return found.every(({ status }) => status === 'delivered')
   })
   expect(await gateway.messageStatus(bad)).toMatchObject({ status: 'failed', error_code: 'invalid_media' })
-  expect(childrenOf(devnet.pid(owner))).not.toContain(inspectors[0])
-  expect(workers.map(devnet.pid)).toEqual(pids)
+  expect(childrenOf(system.devnet.pid(owner))).not.toContain(inspectors[0])
+  expect(workers.map(system.devnet.pid)).toEqual(pids)
 }, 180_000)
 
 function childrenOf(pid: number | undefined): string[] {
@@ -169,7 +139,7 @@ function childrenOf(pid: number | undefined): string[] {
 
 /** Messages that were held at a death and are handled now. */
 async function countHeldSuspects(ids: string[]): Promise<number> {
-  const held = await database.$client`
+  const held = await system.database.$client`
     SELECT FROM messages WHERE id = ANY(${ids}::uuid[]) AND interruptions > 0 AND held_epoch IS NOT NULL`
   return held.length
 }

@@ -4,11 +4,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -17,10 +15,8 @@ const minute = { withinMs: 60_000, everyMs: 50 }
 const picture = mediaSamples.find(({ type }) => type === 'image')?.bytes ?? Buffer.alloc(0)
 const firstBytes = 20
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
-let phones: Phones
+let system: TestSystem
+let gateway: GatewayClient
 let host: Server
 /** Answers that stop after the first bytes. */
 const stuck: ServerResponse[] = []
@@ -35,30 +31,20 @@ beforeAll(async () => {
     stuck.push(response)
     return response.write(picture.subarray(0, firstBytes))
   }).listen(0, '127.0.0.1')
-  devnet = await startDevnet({
-    workers: 2,
-    shards: 4,
+  system = await openTestSystem({
     environment: (name) => ({
-      SEND_RATE_PER_MINUTE: '0',
       ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
       ...(name.startsWith('worker') && { TMPDIR: folder }),
     }),
   })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
 
 afterAll(async () => {
   host?.closeAllConnections()
   host?.close()
-  if (database) await closeDatabase(database)
-  await devnet?.close()
+  await system?.close()
   rmSync(folder, { recursive: true })
 }, 30_000)
 
@@ -67,16 +53,6 @@ async function sendPicture(number: string): Promise<string> {
   const { status, body } = await gateway.call('send-media', { sender, number, type: 'image', url })
   expect(status).toBe(200)
   return String(body.message_id)
-}
-
-async function ownerOf(device: string): Promise<string> {
-  return until(`${device} has an owner`, minute, async () => {
-    const [row] = await database.$client<{ name: string }[]>`
-      SELECT workers.name FROM devices
-      JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner AND workers.state = 'live'
-      WHERE devices.sender = ${device}`
-    return row?.name
-  })
 }
 
 /** The files of all workers that ran or run here, with their sizes. */
@@ -90,8 +66,8 @@ function listFiles(): { path: string; size: number }[] {
 }
 
 async function kill(owner: string): Promise<void> {
-  devnet.signal(owner, 'SIGKILL')
-  await until(`${owner} is gone`, minute, () => !devnet.pid(owner))
+  system.devnet.signal(owner, 'SIGKILL')
+  await until(`${owner} is gone`, minute, () => !system.devnet.pid(owner))
 }
 
 /** Delivered by the next owner, once on the wire and on the phone, and nothing of it is left on the disk. */
@@ -102,11 +78,11 @@ async function expectSentOnce(id: string, number: string, killed: string): Promi
     return found.status === 'delivered' && found
   })
   const { wa_message_id } = message
-  const sent = (await phones.log()).filter((line) => line.wa_message_id === wa_message_id)
+  const sent = (await system.phones.log()).filter((line) => line.wa_message_id === wa_message_id)
   expect(sent).toHaveLength(1)
   const sha256 = createHash('sha256').update(picture).digest('hex')
   expect(await gateway.phone(number, sender)).toMatchObject([{ wa_message_id, sha256, duplicates: 0 }])
-  await devnet.start(killed)
+  await system.devnet.start(killed)
   await until('nothing is left on the disk', minute, () => listFiles().length === 0)
 }
 
@@ -115,7 +91,7 @@ it('a message whose media were being downloaded is sent once by the next owner',
   isStuck = true
   const id = await sendPicture(number)
   await until('a part has arrived', minute, () => listFiles().some(({ size }) => size === firstBytes))
-  const owner = await ownerOf(sender)
+  const owner = await system.ownerOf(sender)
   await kill(owner)
   expect(listFiles()).toHaveLength(1)
   isStuck = false
@@ -125,8 +101,8 @@ it('a message whose media were being downloaded is sent once by the next owner',
 it('a message whose media were being inspected is sent once by the next owner', async () => {
   const number = '15551200102'
   await gateway.untilStatus(await sendPicture('15551200103'), 'delivered')
-  const owner = await ownerOf(sender)
-  const [inspector] = childrenOf(devnet.pid(owner))
+  const owner = await system.ownerOf(sender)
+  const [inspector] = childrenOf(system.devnet.pid(owner))
   process.kill(inspector ?? 0, 'SIGSTOP')
   try {
     const id = await sendPicture(number)

@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import type { Phones } from '@wagate/test-kit/load/phones'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -12,18 +9,16 @@ const sender = '15550710001'
 
 type Links = { postgres?: TcpProxy; whatsapp?: TcpProxy }
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 let phones: Phones
 const links = new Map<string, Links>()
 /** Worker names, one for each connection that a worker asked WhatsApp for. */
 const dials: string[] = []
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 4,
-    async between(name, url) {
+  system = await openTestSystem({
+    async proxyFor(name, url) {
       const own = links.get(name) ?? {}
       links.set(name, own)
       if (url.startsWith('postgres') && name.startsWith('worker')) {
@@ -37,26 +32,19 @@ beforeAll(async () => {
       return own.whatsapp.url
     },
   })
-  gateway = makeGatewayClient(devnet)
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  ;({ gateway, phones } = system)
   await gateway.link(sender)
 }, 60_000)
 
 afterAll(async () => {
   for (const { postgres } of links.values()) postgres?.heal()
-  if (database) await closeDatabase(database)
-  await devnet?.close()
+  await system?.close()
   for (const { postgres, whatsapp } of links.values())
     await Promise.all([postgres?.close(), whatsapp?.close()])
 }, 30_000)
 
 it('a former owner that was stopped in the middle of a handshake does not log in after its lease has ended', async () => {
-  const former = await ownerOf(sender)
+  const former = await system.ownerOf(sender)
   const { postgres, whatsapp } = links.get(former) ?? {}
   const before = { dials: dials.length, logins: await countLogins(), stats: await phones.stats() }
 
@@ -65,15 +53,15 @@ it('a former owner that was stopped in the middle of a handshake does not log in
   whatsapp?.heal()
   whatsapp?.worsen({ latencyMs: 2000, jitterMs: 0, resetShare: 0 })
   await until('it dials again', async () => dials.slice(before.dials).includes(former))
-  devnet.signal(former, 'SIGSTOP')
+  system.devnet.signal(former, 'SIGSTOP')
   whatsapp?.heal()
   // It cannot learn from Postgres what happened meanwhile.
   postgres?.freeze()
   await until('the new owner has logged in', async () => (await countLogins()) === before.logins + 1)
-  expect(await ownerOf(sender)).not.toBe(former)
+  expect(await system.ownerOf(sender)).not.toBe(former)
 
   const endings = countEndings(former)
-  devnet.signal(former, 'SIGCONT')
+  system.devnet.signal(former, 'SIGCONT')
   await until('the former owner has ended its connection', async () => countEndings(former) > endings)
   expect(await countLogins()).toBe(before.logins + 1)
   expect((await phones.stats()).conflicts).toBe(before.stats.conflicts)
@@ -85,12 +73,12 @@ it('a phone that scans while its worker loses the lease is not linked, and can s
   const scanning = '15550710002'
   const code = async () => String((await gateway.call('generate-qr', { sender: scanning })).body.qr_text)
   const shown = await code()
-  const former = await ownerOf(scanning)
+  const former = await system.ownerOf(scanning)
   const { postgres } = links.get(former) ?? {}
   postgres?.freeze()
   // It would end with the login of this link, which never comes.
   void phones.scan(shown, scanning).catch(() => undefined)
-  await until('another worker owns it', async () => (await ownerOf(scanning)) !== former)
+  await until('another worker owns it', async () => (await system.ownerOf(scanning)) !== former)
   postgres?.heal()
   const next = await until('the next owner shows a code', async () => {
     const given = await code()
@@ -107,21 +95,13 @@ async function countLogins(): Promise<number> {
   return (await phones.logins()).filter((login) => login.sender === sender).length
 }
 
-async function ownerOf(number: string): Promise<string> {
-  const [row] = await database.$client<{ name: string }[]>`
-    SELECT worker.name FROM devices AS device
-    JOIN shard_leases AS lease ON lease.shard = device.shard JOIN workers AS worker ON worker.id = lease.owner
-    WHERE device.sender = ${number}`
-  return row?.name ?? ''
-}
-
 async function countOwners(): Promise<number> {
-  const [row] = await database.$client<{ owners: number }[]>`
+  const [row] = await system.database.$client<{ owners: number }[]>`
     SELECT count(DISTINCT owner)::int AS owners FROM shard_leases WHERE owner IS NOT NULL`
   return row?.owners ?? 0
 }
 
 function countEndings(worker: string): number {
-  const log = readFileSync(join(devnet.dataFolder, `logs/${worker}.log`), 'utf8')
+  const log = system.logs().get(worker) ?? ''
   return log.split('"Connection to WhatsApp ended"').length
 }

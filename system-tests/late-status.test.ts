@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones } from '@wagate/test-kit/load/phones'
 import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
-import { startBehindProxy } from './behind-proxy.ts'
+import { openSystemBehindProxy } from './behind-proxy.ts'
 
 const sender = '15550720001'
 /** A parameter of a statement, as the protocol of Postgres writes it: its length, then the text. */
@@ -17,14 +13,12 @@ it('a connection that WhatsApp ends while it is still being noted as online is n
   const passing = new Promise<void>((resolve) => {
     letPass = resolve
   })
-  const { devnet, database, close } = await startBehindProxy((chunk) => {
+  const { gateway, phones, database, logs, close } = await openSystemBehindProxy((chunk) => {
     if (!isHolding || !chunk.includes(online)) return undefined
     isHeld = true
     return passing
   })
   try {
-    const gateway = makeGatewayClient(devnet)
-    const phones = makePhones(devnet.simulator?.controlUrl ?? '')
     await database.$client.unsafe(`
       CREATE TABLE noted (place serial, connection text);
       CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -37,8 +31,7 @@ it('a connection that WhatsApp ends while it is still being noted as online is n
     await database.$client`TRUNCATE noted`
 
     await phones.fault({ kind: 'stream_error', code: '403', sender })
-    const log = join(devnet.dataFolder, 'logs/worker-1.log')
-    await until('the worker knows of the end', async () => readFileSync(log, 'utf8').includes('"code":403'))
+    await until('the worker knows of the end', () => logs().get('worker-1')?.includes('"code":403'))
     letPass()
     const noted = () =>
       database.$client<{ connection: string }[]>`SELECT connection FROM noted ORDER BY place`

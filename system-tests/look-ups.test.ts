@@ -1,36 +1,25 @@
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const sender = '15550800001'
 const contact = '15550800002'
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    workers: 1,
-    shards: 4,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
-  })
-  gateway = makeGatewayClient(devnet)
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
   await gateway.link(sender)
   await deliver(contact)
 }, 60_000)
 
-afterAll(() => devnet?.close(), 30_000)
+afterAll(() => system?.close(), 30_000)
 
-async function send(number: string): Promise<string> {
-  const sent = await gateway.call('send-message', { sender, number, message: 'x' })
-  expect(sent.status).toBe(200)
-  return String(sent.body.message_id)
-}
-
-async function deliver(number: string) {
-  return gateway.untilStatus(await send(number), 'delivered')
-}
+const send = (number: string) => gateway.send(sender, number)
+const deliver = (number: string) => gateway.deliver(sender, number)
 
 const strikesOf = async (id: string) =>
   (await gateway.control<{ id: string; strikes: number }[]>('/faults')).find((fault) => fault.id === id)
@@ -57,7 +46,7 @@ describe('a recipient that WhatsApp has not answered for', () => {
     await deliver(found)
     await until('it was asked for', async () => ((await strikesOf(fault)) ?? 0) > 0)
     expect(await gateway.messageStatus(id)).toMatchObject({ status: 'queued' })
-    await fetch(`${devnet.simulator?.controlUrl}/faults/${fault}`, { method: 'DELETE' })
+    await system.phones.clearFault(fault)
     await gateway.untilStatus(id, 'delivered')
   })
 
@@ -68,4 +57,16 @@ describe('a recipient that WhatsApp has not answered for', () => {
     await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
     expect(await gateway.messageStatus(refused)).toMatchObject({ status: 'queued' })
   })
+})
+
+it('a refused look-up of devices makes new recipients wait as long as WhatsApp asks, and no others', async () => {
+  const [refused, another] = ['15550800041', '15550800042']
+  expect((await gateway.call('check-number', { sender, number: another })).body.exists).toBe(true)
+  const fault = await start({ kind: 'devices_refuse', code: '429', backoff: 3600 })
+  const ids = [await send(refused)]
+  await until('its devices were asked for', async () => (await strikesOf(fault)) === 1)
+  ids.push(await send(another))
+  await deliver(contact)
+  for (const id of ids) expect((await gateway.messageStatus(id)).status).toBe('queued')
+  expect(await strikesOf(fault)).toBe(1)
 })

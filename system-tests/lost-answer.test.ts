@@ -1,8 +1,7 @@
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
-import { startBehindProxy } from './behind-proxy.ts'
+import { openSystemBehindProxy } from './behind-proxy.ts'
 
 const sender = '15550730001'
 const number = '15550730002'
@@ -14,13 +13,14 @@ it('a file of a data: URL is sent when the answer of Postgres to its upload is l
   let isExecuted = false
   const never = new Promise<void>(() => undefined)
   // The text of a statement comes first, and with the next piece it is executed.
-  const { devnet, database, postgres, close } = await startBehindProxy((chunk, { connection, isAnswer }) => {
-    if (storingOn === 0 && chunk.includes(storing)) storingOn = connection
-    else if (connection === storingOn && !isAnswer) isExecuted = true
-    return connection === storingOn && isExecuted && isAnswer ? never : undefined
-  })
+  const { gateway, database, postgres, close } = await openSystemBehindProxy(
+    (chunk, { connection, isAnswer }) => {
+      if (storingOn === 0 && chunk.includes(storing)) storingOn = connection
+      else if (connection === storingOn && !isAnswer) isExecuted = true
+      return connection === storingOn && isExecuted && isAnswer ? never : undefined
+    },
+  )
   try {
-    const gateway = makeGatewayClient(devnet)
     await gateway.link(sender)
     const file = mediaSamples.find(({ type }) => type === 'document')?.bytes ?? Buffer.alloc(0)
     const url = `data:application/pdf;base64,${file.toString('base64')}`

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { repository } from '@wagate/devnet/app-process'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -16,25 +15,24 @@ const [first, second] = [makeKey(), makeKey()]
 
 /** What the next start of the worker is given. */
 let masterKeys = { MASTER_KEY: first, MASTER_KEYS_OTHER: second }
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 const sent: string[] = []
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 4,
+  system = await openTestSystem({
     workers: 1,
-    environment: (name) => ({ SEND_RATE_PER_MINUTE: '0', ...(name === 'worker-1' && masterKeys) }),
+    environment: (name) => (name === 'worker-1' ? masterKeys : {}),
   })
-  gateway = makeGatewayClient(devnet)
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
-afterAll(() => devnet?.close(), 30_000)
+afterAll(() => system?.close(), 30_000)
 
 async function restartWith(keys: typeof masterKeys): Promise<void> {
   masterKeys = keys
-  await devnet.stop('worker-1')
-  await devnet.start('worker-1')
+  await system.devnet.stop('worker-1')
+  await system.devnet.start('worker-1')
   await until('the sender is online', async () => {
     const { connections } = await gateway.control<{ connections: object }>('/stats')
     return Object.keys(connections).length === 1
@@ -43,7 +41,7 @@ async function restartWith(keys: typeof masterKeys): Promise<void> {
 
 /** The command of operators, as a process. */
 async function rotate(keys: typeof masterKeys): Promise<{ code: number; output: string }> {
-  const env = { PATH: process.env.PATH, DATABASE_URL: devnet.databaseUrl, ...keys }
+  const env = { PATH: process.env.PATH, DATABASE_URL: system.devnet.databaseUrl, ...keys }
   const args = [join(repository, 'scripts/wagate.mjs'), 'keys', 'rotate']
   return promisify(execFile)(process.execPath, args, { env }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
@@ -89,11 +87,11 @@ test('a master key is replaced while the worker sends and receives, and is not n
 }, 60_000)
 
 test('without the key a worker does not start, and says which one it needs', async () => {
-  await devnet.stop('worker-1')
+  await system.devnet.stop('worker-1')
   masterKeys = { MASTER_KEY: first, MASTER_KEYS_OTHER: '' }
-  await devnet.start('worker-1')
-  await until('the worker has ended', async () => !devnet.names().includes('worker-1'))
-  const log = readFileSync(join(devnet.dataFolder, 'logs/worker-1.log'), 'utf8')
+  await system.devnet.start('worker-1')
+  await until('the worker has ended', async () => !system.devnet.names().includes('worker-1'))
+  const log = system.logs().get('worker-1')
   expect(log).toMatch(/encrypted with the master key [0-9a-f]{8}\. MASTER_KEY is [0-9a-f]{8}/)
   for (const key of [first, second]) expect(log).not.toContain(key)
 })

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const sender = '15550600001'
@@ -60,24 +60,19 @@ const drip: RequestListener = (_, response) => {
   response.on('close', () => clearInterval(timer))
 }
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 let host: Server
-/** The messages that each answer belongs to, and a text to somebody else that was accepted after it. */
+/** For each answer: its message, and a text to another recipient that was accepted after it. */
 const messages = new Map<string, { lost: unknown; text: unknown }>()
 const drips = new Set<unknown>()
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 4,
+  system = await openTestSystem({
     workers: 1,
-    environment: () => ({
-      SEND_RATE_PER_MINUTE: '0',
-      ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
-      MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax),
-    }),
+    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax) },
   })
-  gateway = makeGatewayClient(devnet)
+  gateway = system.gateway
   host = createServer((request, response) => {
     const answer = request.url === '/recovering' ? recovering : answers[request.url ?? '']?.answer
     ;(answer ?? drip)(request, response)
@@ -94,7 +89,7 @@ beforeAll(async () => {
 afterAll(async () => {
   host?.closeAllConnections()
   host?.close()
-  await devnet?.close()
+  await system?.close()
 }, 30_000)
 
 async function sendMedia(path: string, n: number): Promise<unknown> {
@@ -105,10 +100,7 @@ async function sendMedia(path: string, n: number): Promise<unknown> {
   return answer.body.message_id
 }
 
-async function sendText(n: number): Promise<unknown> {
-  const { body } = await gateway.call('send-message', { sender, number: recipientOf(n), message: 'a text' })
-  return body.message_id
-}
+const sendText = (n: number) => gateway.send(sender, recipientOf(n), 'a text')
 
 const recipientOf = (n: number) => String(15_550_601_000 + n)
 

@@ -1,11 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
-import { type MessageRecord, makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -13,58 +9,30 @@ const sender = '15550300001'
 const contact = '15550300002'
 const dayMs = 86_400_000
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
+  system = await openTestSystem({
     shards: 16,
     workers: 1,
-    environment: () => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
-      OUTBOX_POLL_MS: '500',
-      LOG_LEVEL: 'debug',
-    }),
+    environment: { OUTBOX_POLL_MS: '500', LOG_LEVEL: 'debug' },
   })
-  gateway = makeGatewayClient(devnet)
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  gateway = system.gateway
   await gateway.link(sender)
   await deliver(contact, 'first contact')
 }, 60_000)
 
-afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
-}, 30_000)
+afterAll(() => system?.close(), 30_000)
 
-/** What the servers of WhatsApp saw, in their order. */
-const seenByNetwork = () => makePhones(devnet.simulator?.controlUrl ?? '').log()
-
-async function send(number: string, message: string): Promise<string> {
-  const sent = await gateway.call('send-message', { sender, number, message })
-  expect(sent.status).toBe(200)
-  return String(sent.body.message_id)
-}
-
-const statusOf = (messageId: string) => gateway.messageStatus(messageId)
-const untilStatus = (messageId: string, wanted: string) => gateway.untilStatus(messageId, wanted)
-
-async function deliver(number: string, message: string): Promise<MessageRecord> {
-  return untilStatus(await send(number, message), 'delivered')
-}
+const send = (number: string, message: string) => gateway.send(sender, number, message)
+const deliver = (number: string, message: string) => gateway.deliver(sender, number, message)
 
 const refuse = (number: string, code: string, count: number) =>
   gateway.control('/faults', { kind: 'ack_error', code, sender, number, count })
 
 async function acksOf(waId: string): Promise<(string | null)[]> {
-  return (await seenByNetwork()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
+  return (await system.phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
 }
 
 describe('cancel-message', () => {
@@ -84,11 +52,11 @@ describe('cancel-message', () => {
     expect(canceled.length).toBeGreaterThan(10)
     expect(others.length).toBeGreaterThan(10)
 
-    const left = await Promise.all(others.map(({ id }) => untilStatus(id, 'delivered')))
-    const seen = new Set((await seenByNetwork()).map(({ wa_message_id }) => wa_message_id))
+    const left = await Promise.all(others.map(({ id }) => gateway.untilStatus(id, 'delivered')))
+    const seen = new Set((await system.phones.log()).map(({ wa_message_id }) => wa_message_id))
     expect(left.filter(({ wa_message_id }) => !seen.has(wa_message_id))).toEqual([])
     for (const { id } of canceled) {
-      const { status, wa_message_id, sent_at } = await statusOf(id)
+      const { status, wa_message_id, sent_at } = await gateway.messageStatus(id)
       expect({ status, sent_at, isSeen: seen.has(wa_message_id) }).toEqual({
         status: 'canceled',
         sent_at: null,
@@ -109,8 +77,8 @@ describe('cancel-message', () => {
     expect(scheduled.body.status).toBe('scheduled')
     expect((await gateway.call('cancel-message', { message_id: id })).status).toBe(200)
     const also = await gateway.call('send-message', { sender, number: contact, message: 'y', send_at: soon })
-    await untilStatus(String(also.body.message_id), 'delivered')
-    expect(await acksOf((await statusOf(id)).wa_message_id)).toEqual([])
+    await gateway.untilStatus(String(also.body.message_id), 'delivered')
+    expect(await acksOf((await gateway.messageStatus(id)).wa_message_id)).toEqual([])
   })
 })
 
@@ -121,20 +89,20 @@ describe('a scheduled message', () => {
     const { body } = await gateway.call('send-message', { sender, number, message: 'x', send_at: sendAt })
     const id = makeMessageId(sender, Date.now() - 32 * dayMs)
     await acceptAgo(32, { id: String(body.message_id), as: id })
-    const { wa_message_id: waId } = await untilStatus(id, 'delivered')
+    const { wa_message_id: waId } = await gateway.untilStatus(id, 'delivered')
     await gateway.control(`/chats/${number}/read`, { wa_message_id: waId })
-    await untilStatus(id, 'read')
+    await gateway.untilStatus(id, 'read')
     // Only the poll finds this one: it would find the other one again.
     const soon = new Date(Date.now() + 1000).toISOString()
     const after = await gateway.call('send-message', { sender, number: contact, message: 'x', send_at: soon })
-    await untilStatus(String(after.body.message_id), 'delivered')
+    await gateway.untilStatus(String(after.body.message_id), 'delivered')
     expect(await acksOf(waId)).toEqual(['ok'])
   })
 })
 
-/** As if it had been accepted so many days ago, and were due now. */
+/** Makes a message look as if it had been accepted that many days ago and were due now. */
 async function acceptAgo(days: number, { id, as }: { id: string; as: string }): Promise<void> {
-  const sql = database.$client
+  const sql = system.database.$client
   const isoDay = (ago: number) => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)
   await sql.unsafe(
     `CREATE TABLE messages_long_ago PARTITION OF messages FOR VALUES FROM ('${isoDay(days + 2)}') TO ('${isoDay(days - 2)}')`,
@@ -181,7 +149,7 @@ describe('a message that WhatsApp refuses', () => {
   it('with 479 again fails', async () => {
     const recipient = '15550300004'
     await refuse(recipient, '479', 2)
-    const failed = await untilStatus(await send(recipient, 'x'), 'failed')
+    const failed = await gateway.untilStatus(await send(recipient, 'x'), 'failed')
     expect(failed.error_code).toBe('rejected_by_whatsapp')
     expect(await acksOf(failed.wa_message_id)).toEqual(['479', '479'])
   })
@@ -189,19 +157,20 @@ describe('a message that WhatsApp refuses', () => {
   it('with 463 fails at once, and other new contacts wait while known ones do not', async () => {
     const newcomers = Array.from({ length: 560 }, (_, index) => `1555031${1000 + index}`)
     const [refused = '', held = '', ...more] = newcomers
-    await refuse(refused, '463', 1)
-    const failed = await untilStatus(await send(refused, 'x'), 'failed')
+    await gateway.control(`/chats/${sender}/time-lock`, { seconds: 3600, notify: false })
+    const failed = await gateway.untilStatus(await send(refused, 'x'), 'failed')
     expect(failed.error_code).toBe('sender_restricted')
     expect(await gateway.statusOf(sender)).toHaveProperty('restricted_until')
+    await gateway.control(`/chats/${sender}/time-lock`, { seconds: 0, notify: false })
 
     const heldId = await send(held, 'for later')
     // More than an outbox reads ahead: they must not hide the known contact behind them.
     await Promise.all(more.map((number) => send(number, 'for later, too')))
     await deliver(contact, 'we know each other')
-    expect((await statusOf(heldId)).status).toBe('queued')
+    expect((await gateway.messageStatus(heldId)).status).toBe('queued')
 
     const over = await endRestrictionIn('2 s')
-    const later = await untilStatus(heldId, 'delivered')
+    const later = await gateway.untilStatus(heldId, 'delivered')
     expect(Date.parse(later.sent_at ?? '')).toBeGreaterThanOrEqual(over)
     expect(await acksOf(failed.wa_message_id)).toEqual(['463'])
   })
@@ -209,7 +178,7 @@ describe('a message that WhatsApp refuses', () => {
 
 /** The owner learns it with its next connection. Returns the moment in milliseconds. */
 async function endRestrictionIn(interval: string): Promise<number> {
-  const [row] = await database.$client<{ ms: number }[]>`
+  const [row] = await system.database.$client<{ ms: number }[]>`
     UPDATE devices SET restricted_until = now() + ${interval}::interval WHERE sender = ${sender}
     RETURNING extract(epoch FROM restricted_until)::float8 * 1000 AS ms`
   await gateway.control('/faults', { kind: 'drop', sender })
@@ -217,8 +186,7 @@ async function endRestrictionIn(interval: string): Promise<number> {
 }
 
 it('logged no phone number in full', () => {
-  const folder = join(devnet.dataFolder, 'logs')
-  const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  const logs = [...system.logs().values()]
   expect(logs.join('\n')).toContain('Device connected')
   expect(logs.filter((text) => /155503\d{5}/.test(text))).toEqual([])
 })

@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient, type ReceivedOnPhone } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient, ReceivedOnPhone } from '@wagate/test-kit/gateway-client'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -13,22 +11,16 @@ const sender = '15550200001'
 const recipient = '15550200002'
 const secretText = `The code is ${randomBytes(8).toString('hex')}`
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 let mediaServer: Server
 
 beforeAll(async () => {
-  devnet = await startDevnet({
+  system = await openTestSystem({
     shards: 16,
-    environment: () => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
-      ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
-      LOG_LEVEL: 'debug',
-    }),
+    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', LOG_LEVEL: 'debug' },
   })
-  gateway = makeGatewayClient(devnet)
+  gateway = system.gateway
   mediaServer = createServer((request, response) => {
     const sample = mediaSamples.find(({ type }) => `/${type}` === request.url)
     response.writeHead(sample ? 200 : 404).end(sample?.bytes)
@@ -38,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   mediaServer?.close()
-  await devnet?.close()
+  await system?.close()
 }, 30_000)
 
 const mediaUrl = (path: string) => `http://127.0.0.1:${(mediaServer.address() as AddressInfo).port}/${path}`
@@ -204,11 +196,15 @@ describe('a message from HTTP to a phone', () => {
   })
 
   it('wrote no secret into a log', () => {
-    const folder = join(devnet.dataFolder, 'logs')
-    const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
-    const text = logs.join('\n')
+    const text = [...system.logs().values()].join('\n')
     expect(text).toContain('Device connected')
-    for (const secret of [secretText, devnet.adminKey.apiKey ?? 'none', 'privKey', 'An answer', recipient]) {
+    for (const secret of [
+      secretText,
+      system.devnet.adminKey.apiKey ?? 'none',
+      'privKey',
+      'An answer',
+      recipient,
+    ]) {
       expect(text).not.toContain(secret)
     }
   })

@@ -28,7 +28,7 @@ async function metricsOf(name: string): Promise<string> {
   return response.text()
 }
 
-it('counts requests, sends, receipts and logins, and names nobody', async () => {
+it('counts requests, sends, receipts and logins, without numbers, texts and keys', async () => {
   const gateway = makeGatewayClient(devnet)
   await gateway.link(sender)
   const sent = await gateway.call('send-message', { sender, number: recipient, message: text })

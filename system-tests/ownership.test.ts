@@ -1,38 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import type { Answer } from '@wagate/test-kit/http-client'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const senders = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `1555040000${index}`)
 const recipients = [1, 2, 3].map((index) => `1555040010${index}`)
 
-let devnet: Devnet
+let system: TestSystem
 let worker2ToWhatsapp: TcpProxy | undefined
-let gateway: ReturnType<typeof makeGatewayClient>
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
+  system = await openTestSystem({
     shards: 16,
-    environment: () => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
-    }),
-    async between(name, url) {
+    async proxyFor(name, url) {
       if (name !== 'worker-2' || !url.startsWith('ws')) return url
       worker2ToWhatsapp = await startTcpProxy(url)
       return worker2ToWhatsapp.url
     },
   })
-  gateway = makeGatewayClient(devnet)
+  gateway = system.gateway
   await Promise.all(senders.map(gateway.link))
 }, 90_000)
 
 afterAll(async () => {
-  await devnet?.close()
+  await system?.close()
   await worker2ToWhatsapp?.close()
 }, 30_000)
 
@@ -78,7 +73,7 @@ describe('the senders of a worker', () => {
   it('go on with another worker when theirs is killed in the middle of sending', async () => {
     const answers = await sendDuring('killed', 20, async () => {
       await delay(150)
-      devnet.signal('worker-1', 'SIGKILL')
+      system.devnet.signal('worker-1', 'SIGKILL')
     })
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     await expectAllOnceInOrder('killed', 20)
@@ -94,7 +89,7 @@ describe('the senders of a worker', () => {
     const before = await gateway.control<{ conflicts: number; logins: number }>('/stats')
     // The login through the next worker is there sooner than the end of the connection through this one.
     worker2ToWhatsapp?.worsen({ latencyMs: 60, jitterMs: 0, resetShare: 0 })
-    await devnet.start('worker-1')
+    await system.devnet.start('worker-1')
     await until('two workers share the senders', async () => {
       const { logins } = await gateway.control<{ logins: number }>('/stats')
       return logins >= before.logins + senders.length / 2
@@ -102,7 +97,7 @@ describe('the senders of a worker', () => {
     worker2ToWhatsapp?.heal()
     const answers = await sendDuring('stopped', 20, async () => {
       await delay(150)
-      await devnet.stop('worker-2')
+      await system.devnet.stop('worker-2')
     })
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     await expectAllOnceInOrder('stopped', 20)

@@ -1,40 +1,24 @@
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-type Client = ReturnType<typeof makeGatewayClient>
-
-let devnet: Devnet
-let phones: Phones
-let tenant: Client
-let other: Client
+let system: TestSystem
+let tenant: GatewayClient
+let other: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
+  system = await openTestSystem({
     workers: 1,
-    shards: 4,
-    environment: () => ({
-      PAIRINGS_MAX: '3',
-      PAIRINGS_PER_ACCOUNT_MAX: '2',
-      LIMIT_QR_CODES_PER_MINUTE: '0',
-      LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
-    }),
+    environment: { PAIRINGS_MAX: '3', PAIRINGS_PER_ACCOUNT_MAX: '2' },
   })
-  phones = makePhones(devnet.simulator?.controlUrl ?? '')
-  tenant = makeGatewayClient(devnet)
-  const { body } = await tenant.call('create-user', {
-    email: 'second@example.com',
-    password: 'correct horse',
-    devices_allowed: 10,
-  })
-  other = makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
+  tenant = system.gateway
+  other = await system.createAccount()
 }, 60_000)
 
-afterAll(() => devnet?.close(), 30_000)
+afterAll(() => system?.close(), 30_000)
 
-const generate = (client: Client, sender: string) => client.call('generate-qr', { sender })
+const generate = (client: GatewayClient, sender: string) => client.call('generate-qr', { sender })
 const tooMany = { status: 429, body: { code: 'rate_limited' } }
 
 it('QR codes shown at a time are limited for an account, and for a worker, and a scan makes room', async () => {
@@ -53,7 +37,7 @@ it('QR codes shown at a time are limited for an account, and for a worker, and a
 
   // What was refused is not wanted any more, and takes no room later.
   expect((await tenant.statusOf('15550800004')).status).toBe('disconnected')
-  await phones.scan(String(first.body.qr_text), '15550800001')
+  await system.phones.scan(String(first.body.qr_text), '15550800001')
   await until('it is linked', async () => (await tenant.statusOf('15550800001')).status === 'connected')
   await until('there is room', async () => (await generate(other, '15550800006')).status === 200)
 }, 60_000)

@@ -1,6 +1,5 @@
-import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { type MessageRecord, makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient, MessageRecord } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -8,27 +7,18 @@ type PhoneState = { number: string; companions: { pending: number }[] }
 
 const sender = '15550800001'
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
+let system: TestSystem
+let gateway: GatewayClient
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 16,
-    workers: 1,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
-  })
-  gateway = makeGatewayClient(devnet)
+  system = await openTestSystem({ workers: 1, shards: 16 })
+  gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
 
-afterAll(async () => {
-  await devnet?.close()
-}, 30_000)
+afterAll(() => system?.close(), 30_000)
 
-async function send(number: string): Promise<MessageRecord> {
-  const sent = await gateway.call('send-message', { sender, number, message: 'hello' })
-  return gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
-}
+const send = (number: string) => gateway.deliver(sender, number, 'hello')
 
 const claim = (number: string, { wa_message_id }: MessageRecord, type: 'read' | 'retry') =>
   gateway.control(`/chats/${number}/receipt`, { to: sender, wa_message_id, type })
@@ -41,7 +31,7 @@ const untilAcknowledged = () =>
 
 const duplicatesOn = async (number: string) => (await gateway.phone(number, sender))[0]?.duplicates
 
-it('believes receipts of the recipient only, and sends nobody else the message again', async () => {
+it('believes receipts of the recipient only, and sends the message again to no other', async () => {
   const [recipient, stranger] = ['15550800011', '15550800012']
   const message = await send(recipient)
   await claim(stranger, message, 'read')
@@ -56,13 +46,7 @@ it('believes receipts of the recipient only, and sends nobody else the message a
 it('believes the recipient of a message also when a crash of Postgres has undone its claim', async () => {
   const recipient = '15550800013'
   const message = await send(recipient)
-  const database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
-  await database.$client`UPDATE messages SET recipient_jid = NULL WHERE id = ${message.message_id}`
-  await closeDatabase(database)
+  await system.database.$client`UPDATE messages SET recipient_jid = NULL WHERE id = ${message.message_id}`
   await claim(recipient, message, 'read')
   await gateway.untilStatus(message.message_id, 'read')
 })
@@ -70,8 +54,8 @@ it('believes the recipient of a message also when a crash of Postgres has undone
 it('sends a message five times again to a recipient who cannot read it, also after a restart', async () => {
   const recipient = '15550800021'
   const message = await send(recipient)
-  await devnet.stop('worker-1')
-  await devnet.start('worker-2')
+  await system.devnet.stop('worker-1')
+  await system.devnet.start('worker-2')
   for (let count = 1; count <= 5; count++) {
     await untilAcknowledged()
     await claim(recipient, message, 'retry')

@@ -1,8 +1,7 @@
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { whileLocked } from '@wagate/test-kit/servers/while-locked'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -12,35 +11,27 @@ type PhoneState = { number: string; companions: { connected: boolean; pending: n
 const untilFact = (what: string, isSo: () => Promise<boolean>) =>
   until(what, { withinMs: 60_000, everyMs: 100 }, isSo)
 
-let devnet: Devnet
-let gateway: ReturnType<typeof makeGatewayClient>
-let database: Database
+let system: TestSystem
+let gateway: GatewayClient
 /** Between the workers and Postgres. */
 const links: TcpProxy[] = []
 
 beforeAll(async () => {
-  devnet = await startDevnet({
-    shards: 16,
+  system = await openTestSystem({
     workers: 1,
-    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
-    async between(name, url) {
+    shards: 16,
+    async proxyFor(name, url) {
       if (!name.startsWith('worker') || !url.startsWith('postgres')) return url
       const link = await startTcpProxy(url)
       links.push(link)
       return link.url
     },
   })
-  gateway = makeGatewayClient(devnet)
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 2,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  gateway = system.gateway
 }, 60_000)
 
 afterAll(async () => {
-  if (database) await closeDatabase(database)
-  await devnet?.close()
+  await system?.close()
   for (const link of links) await link.close()
 }, 30_000)
 
@@ -48,7 +39,7 @@ const write = (from: string, to: string, text: string) => gateway.control(`/chat
 
 /** What contacts wrote to this sender, as the database has it. */
 async function listReceived(sender: string): Promise<{ number: string; body: string | null }[]> {
-  return database.$client`
+  return system.database.$client`
     SELECT number, body FROM messages WHERE sender = ${sender} AND direction = 'in' ORDER BY number, seq`
 }
 
@@ -72,7 +63,7 @@ async function sendAndDeliver(sender: string, recipients: string[]): Promise<voi
 }
 
 async function countWith(sender: string, status: string): Promise<number> {
-  const [row] = await database.$client<{ count: number }[]>`
+  const [row] = await system.database.$client<{ count: number }[]>`
     SELECT count(*)::int FROM messages WHERE sender = ${sender} AND direction = 'out' AND status = ${status}`
   return row?.count ?? 0
 }
@@ -146,17 +137,17 @@ it('loses nothing when the owner is killed while messages and receipts wait to b
   const recipients = numbers('15550606', 20)
   await gateway.link(sender)
   await sendAndDeliver(sender, recipients)
-  const [owner = ''] = devnet.names().filter((name) => name.startsWith('worker'))
+  const [owner = ''] = system.devnet.names().filter((name) => name.startsWith('worker'))
   // Messages can be read and not written, all else can be stored.
-  await whileLocked(database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+  await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
     await readAll(sender, recipients)
     for (const number of recipients) await write(number, sender, `answer of ${number}`)
     await untilFact('the owner has waited for a second', async () => (await countWaitingStatements()) > 0)
     expect(await countPending(sender)).toBe(40)
-    devnet.signal(owner, 'SIGKILL')
-    await untilFact('the owner is gone', async () => !devnet.names().includes(owner))
+    system.devnet.signal(owner, 'SIGKILL')
+    await untilFact('the owner is gone', async () => !system.devnet.names().includes(owner))
   })
-  await devnet.start(owner)
+  await system.devnet.start(owner)
   await untilFact('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
   await untilFact(
     'all answers are stored',
@@ -168,7 +159,7 @@ it('loses nothing when the owner is killed while messages and receipts wait to b
 
 /** Of workers, for a lock, and for a second. */
 async function countWaitingStatements(): Promise<number> {
-  const waiting = await database.$client`
+  const waiting = await system.database.$client`
     SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'wagate-worker%' AND wait_event_type = 'Lock'
       AND query_start < now() - interval '1 second'`
@@ -191,8 +182,8 @@ it('loses nothing and stores nothing twice when the owner is killed amid message
     }),
   )
   await untilFact('the messages are coming in', async () => (await listReceived(sender)).length > 200)
-  devnet.signal('worker-1', 'SIGKILL')
-  await devnet.start('worker-2')
+  system.devnet.signal('worker-1', 'SIGKILL')
+  await system.devnet.start('worker-2')
   await Promise.all([reading, writing])
   await untilFact('all are stored', async () => (await listReceived(sender)).length >= 1000)
   await untilFact('all are read', async () => (await countWith(sender, 'read')) === 200)

@@ -1,8 +1,8 @@
 /** Something that must not be found, and what to call it without showing it. */
 export type Secret = { name: string; bytes: Buffer }
 
-/** A place to look at: a log, a table, what went over a wire. */
-export type Place = { name: string; text: string }
+/** A text to search: a log, a table, the traffic of a connection. */
+export type SearchedText = { name: string; text: string }
 
 /** The beginning is enough: a part of a secret is a leak too. */
 const searchedBytesMax = 24
@@ -11,18 +11,18 @@ export function secretText(name: string, text: string): Secret {
   return { name, bytes: Buffer.from(text) }
 }
 
-/** What was found, as `<secret> as <encoding> in <place>`. Places are read as Latin-1, so that bytes stay bytes. */
-export function findSecrets(places: Place[], secrets: Secret[]): string[] {
+/** What was found, as `<secret> as <encoding> in <name>`. Texts are read as Latin-1, so that bytes stay bytes. */
+export function findSecrets(texts: SearchedText[], secrets: Secret[]): string[] {
   const needles = secrets.flatMap(({ name, bytes }) => {
     const encodings = encodingsOf(bytes.subarray(0, searchedBytesMax))
-    // Some look the same; the first one names them.
+    // Some encodings give the same text. The first one names it.
     const byText = new Map(encodings.reverse().map(([encoding, text]) => [text, encoding]))
     return [...byText].map(([text, encoding]) => ({ name, encoding, text }))
   })
-  return places.flatMap((place) =>
+  return texts.flatMap((searched) =>
     needles
-      .filter(({ text }) => place.text.includes(text))
-      .map(({ name, encoding }) => `${name} as ${encoding} in ${place.name}`),
+      .filter(({ text }) => searched.text.includes(text))
+      .map(({ name, encoding }) => `${name} as ${encoding} in ${searched.name}`),
   )
 }
 
@@ -44,7 +44,7 @@ function encodingsOf(bytes: Buffer): [encoding: string, text: string][] {
   ]
 }
 
-/** As it looks inside of a longer text whose length before it is `offset` modulo 3: without the characters it shares. */
+/** In base64, when `offset` modulo 3 bytes precede it, without the characters that also encode its neighbours. */
 function base64At(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString('base64')

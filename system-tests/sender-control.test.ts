@@ -1,69 +1,43 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
-import { makePhones } from '@wagate/test-kit/load/phones'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openSilentHost, type SilentHost } from '@wagate/test-kit/media/silent-host'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const recipient = '15550400002'
 
-let devnet: Devnet
-let database: Database
-let gateway: ReturnType<typeof makeGatewayClient>
-let silentServer: Server
+let system: TestSystem
+let gateway: GatewayClient
+let silentHost: SilentHost
 
 beforeAll(async () => {
-  // Takes requests and never answers.
-  silentServer = createServer(() => undefined).listen(0, '127.0.0.1')
-  devnet = await startDevnet({
+  silentHost = await openSilentHost()
+  system = await openTestSystem({
     shards: 16,
-    environment: () => ({
-      SEND_RATE_PER_MINUTE: '0',
-      LIMIT_REQUESTS_PER_SECOND: '0',
-      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
-      ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
-      OUTBOX_POLL_MS: '500',
-    }),
+    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', OUTBOX_POLL_MS: '500' },
   })
-  gateway = makeGatewayClient(devnet)
-  database = openDatabase(devnet.databaseUrl, {
-    poolSize: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 4000,
-  })
+  gateway = system.gateway
 }, 60_000)
 
 afterAll(async () => {
-  silentServer?.closeAllConnections()
-  silentServer?.close()
-  if (database) await closeDatabase(database)
-  await devnet?.close()
+  silentHost?.close()
+  await system?.close()
 }, 30_000)
 
-async function send(sender: string, message: string, number = recipient): Promise<string> {
-  const sent = await gateway.call('send-message', { sender, number, message })
-  expect(sent.status).toBe(200)
-  return String(sent.body.message_id)
-}
+const send = (sender: string, message: string, number = recipient) => gateway.send(sender, number, message)
 
-const statusOf = (messageId: string) => gateway.messageStatus(messageId)
-const untilStatus = (messageId: string, wanted: string) => gateway.untilStatus(messageId, wanted)
-
-const statusesOf = async (ids: string[]) => (await Promise.all(ids.map(statusOf))).map(({ status }) => status)
+const statusesOf = async (ids: string[]) =>
+  (await Promise.all(ids.map(gateway.messageStatus))).map(({ status }) => status)
 
 describe('pacing', () => {
   it('keeps the rate that was set while the sender was connected', async () => {
     const sender = '15550400101'
     await gateway.link(sender)
-    await untilStatus(await send(sender, 'unpaced'), 'delivered')
+    await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
     await setPace(sender, { rate_per_minute: 600, burst: 1 })
     const ids = await Promise.all(Array.from({ length: 31 }, (_, index) => send(sender, `paced ${index}`)))
-    await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
-    const seen = (await makePhones(devnet.simulator?.controlUrl ?? '').log())
+    await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
+    const seen = (await system.phones.log())
       .filter((entry) => entry.sender === sender)
       .slice(1)
       .map(({ t }) => Date.parse(t))
@@ -75,7 +49,7 @@ describe('pacing', () => {
   it('keeps the rate of the account, which the settings of the sender cannot lift', async () => {
     const sender = '15550400105'
     await Promise.all([sender, '15550400106'].map(gateway.link))
-    await untilStatus(await send(sender, 'unpaced'), 'delivered')
+    await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
     const account = await gateway.call('user-info', {})
     const setAccountPace = (pace: Record<string, unknown>) =>
       gateway.call('update-user', { user_id: account.body.id, ...pace })
@@ -83,13 +57,13 @@ describe('pacing', () => {
     await untilRepaced(Number((await gateway.statusOf(sender)).device_id))
     const ids = []
     for (const n of [1, 2, 3]) ids.push(await send(sender, `paced ${n}`, `1555040021${n}`))
-    await untilStatus(ids[0] ?? '', 'delivered')
+    await gateway.untilStatus(ids[0] ?? '', 'delivered')
     expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
     await gateway.call('set-device', { sender, rate_per_minute: 0 })
-    await untilStatus(await send('15550400106', 'in the time of this it would leave'), 'delivered')
+    await gateway.untilStatus(await send('15550400106', 'in the time of this it would leave'), 'delivered')
     expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
     await setAccountPace({ rate_per_minute: 'default', burst: 'default' })
-    await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
+    await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
   })
 
   it('of one sender does not delay another, nor do media that never come or a lost connection', async () => {
@@ -100,16 +74,15 @@ describe('pacing', () => {
       '15550400114',
     ] as const
     await Promise.all([paced, media, offline, free].map(gateway.link))
-    await untilStatus(await send(paced, 'unpaced'), 'delivered')
+    await gateway.untilStatus(await send(paced, 'unpaced'), 'delivered')
     await setPace(paced, { rate_per_minute: 1, burst: 1 })
     await gateway.control('/faults', { kind: 'drop', sender: offline, ms: 600_000 })
-    const { port } = silentServer.address() as AddressInfo
     const slow = [
       ...(await Promise.all([1, 2, 3].map((n) => send(paced, `slow ${n}`)))).slice(1),
       ...(await Promise.all([1, 2, 3].map((n) => send(offline, `offline ${n}`)))),
     ]
     for (let n = 0; n < 8; n++) {
-      const url = `http://127.0.0.1:${port}/${n}`
+      const url = `${silentHost.url}/${n}`
       const { body } = await gateway.call('send-media', {
         sender: media,
         number: `1555040020${n}`,
@@ -118,9 +91,9 @@ describe('pacing', () => {
       })
       slow.push(String(body.message_id))
     }
-    const aside = await send(media, 'to somebody else')
+    const aside = await send(media, 'to another recipient')
     const quick = await Promise.all(Array.from({ length: 40 }, (_, n) => send(free, `quick ${n}`)))
-    await Promise.all([...quick, aside].map((id) => untilStatus(id, 'delivered')))
+    await Promise.all([...quick, aside].map((id) => gateway.untilStatus(id, 'delivered')))
     expect(new Set(await statusesOf(slow))).toEqual(new Set(['queued']))
   })
 
@@ -128,34 +101,33 @@ describe('pacing', () => {
     const [sender, other] = ['15550400121', '15550400122'] as const
     await Promise.all([sender, other].map(gateway.link))
     // In the time of it, what may be sent would be on its way.
-    const roundTrip = async () => untilStatus(await send(other, 'round trip'), 'delivered')
-    await untilStatus(await send(sender, 'before the cap was set'), 'delivered')
+    const roundTrip = async () => gateway.untilStatus(await send(other, 'round trip'), 'delivered')
+    await gateway.untilStatus(await send(sender, 'before the cap was set'), 'delivered')
     await setPace(sender, { daily_cap: 3 })
     const ids = []
     for (const n of [1, 2, 3, 4, 5]) ids.push(await send(sender, `capped ${n}`))
-    await Promise.all(ids.slice(0, 2).map((id) => untilStatus(id, 'delivered')))
+    await Promise.all(ids.slice(0, 2).map((id) => gateway.untilStatus(id, 'delivered')))
     await roundTrip()
     expect(await statusesOf(ids.slice(2))).toEqual(['queued', 'queued', 'queued'])
 
-    const owner = await ownerOf(sender)
-    await devnet.stop(owner)
-    await until('another worker owns it', async () => (await ownerOf(sender)) !== owner)
+    const owner = await system.ownerOf(sender)
+    await system.devnet.stop(owner)
+    await until('another worker owns it', async () => (await system.ownerOf(sender)) !== owner)
     await gateway.call('set-device', { sender, daily_cap: 4 })
-    await untilStatus(ids[2] ?? '', 'delivered')
+    await gateway.untilStatus(ids[2] ?? '', 'delivered')
     await roundTrip()
     expect(await statusesOf(ids.slice(3))).toEqual(['queued', 'queued'])
     await gateway.call('set-device', { sender, daily_cap: 'default' })
-    await Promise.all(ids.map((id) => untilStatus(id, 'delivered')))
+    await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
   })
 
   it('counts what is on the wire when the daily cap is set, once however often it is sent', async () => {
     const [sender, other] = ['15550400131', '15550400132'] as const
     await Promise.all([sender, other].map(gateway.link))
     // In the time of it, what may be sent would be on its way.
-    const roundTrip = async () => untilStatus(await send(other, 'round trip'), 'delivered')
+    const roundTrip = async () => gateway.untilStatus(await send(other, 'round trip'), 'delivered')
     const sendTo = (n: number) => send(sender, `capped ${n}`, `1555040030${n}`)
-    const arrived = async () =>
-      (await makePhones(devnet.simulator?.controlUrl ?? '').log()).filter((entry) => entry.sender === sender)
+    const arrived = async () => (await system.phones.log()).filter((entry) => entry.sender === sender)
     for (const kind of ['ack_drop', 'no_receipts']) {
       await gateway.control('/faults', { kind, sender, count: 3 })
     }
@@ -166,7 +138,7 @@ describe('pacing', () => {
     await roundTrip()
     expect(await arrived()).toHaveLength(3)
     await gateway.control('/faults', { kind: 'drop', sender })
-    await Promise.all(onWire.map((messageId) => untilStatus(messageId, 'delivered')))
+    await Promise.all(onWire.map((messageId) => gateway.untilStatus(messageId, 'delivered')))
     await roundTrip()
     expect(new Set((await arrived()).map((entry) => entry.wa_message_id)).size).toBe(3)
     expect(await statusesOf([over])).toEqual(['queued'])
@@ -174,12 +146,12 @@ describe('pacing', () => {
 })
 
 describe('delete-device', () => {
-  it('unlinks the phone, fails what waits, keeps the history and takes the sender anew meanwhile', async () => {
+  it('unlinks the phone, fails what waits, keeps the history and accepts the same sender meanwhile', async () => {
     const sender = '15550400301'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
     const sent = await send(sender, 'sent before')
-    await untilStatus(sent, 'delivered')
+    await gateway.untilStatus(sent, 'delivered')
     const scheduled = await gateway.call('send-message', {
       sender,
       number: recipient,
@@ -190,28 +162,28 @@ describe('delete-device', () => {
     expect((await gateway.call('delete-device', { device_id })).status).toBe(200)
     await gateway.link(sender)
 
-    const anew = await gateway.statusOf(sender)
-    expect(anew.device_id).not.toBe(device_id)
-    const failed = await untilStatus(String(scheduled.body.message_id), 'failed')
+    const again = await gateway.statusOf(sender)
+    expect(again.device_id).not.toBe(device_id)
+    const failed = await gateway.untilStatus(String(scheduled.body.message_id), 'failed')
     expect(failed.error_code).toBe('sender_logged_out')
     await until('the former companion is gone from the phone', async () => {
       const now = await gateway.companionsOf(sender)
       return now.length === 1 && !now.includes(before[0] ?? '')
     })
     await untilRemoved(Number(device_id))
-    expect(await statusOf(sent)).toMatchObject({ status: 'delivered', message: 'sent before' })
-    await untilStatus(await send(sender, 'through the new link'), 'delivered')
+    expect(await gateway.messageStatus(sent)).toMatchObject({ status: 'delivered', message: 'sent before' })
+    await gateway.untilStatus(await send(sender, 'through the new link'), 'delivered')
   })
 
   it('is finished by the next owner when the first one dies', async () => {
     const sender = '15550400302'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
-    const owner = await ownerOf(sender)
-    devnet.signal(owner, 'SIGKILL')
+    const owner = await system.ownerOf(sender)
+    system.devnet.signal(owner, 'SIGKILL')
     expect((await gateway.call('delete-device', { sender })).status).toBe(200)
-    await until('the owner is gone', async () => !devnet.names().includes(owner))
-    await devnet.start(owner)
+    await until('the owner is gone', async () => !system.devnet.names().includes(owner))
+    await system.devnet.start(owner)
     await until('the companion is gone', async () => (await gateway.companionsOf(sender)).length === 0)
     await untilRemoved(Number(device_id))
   })
@@ -224,25 +196,15 @@ async function setPace(sender: string, pace: Record<string, unknown>): Promise<v
 }
 
 async function untilRepaced(deviceId: number): Promise<void> {
-  const folder = join(devnet.dataFolder, 'logs')
-  await until('the owner sends at the new pace', async () =>
-    readdirSync(folder)
-      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
-      .some((line) => line.includes(`"deviceId":${deviceId},"msg":"Applied the new pace of the device"`)),
+  const line = `"deviceId":${deviceId},"msg":"Applied the new pace of the device"`
+  await until('the owner sends at the new pace', () =>
+    [...system.logs().values()].some((log) => log.includes(line)),
   )
-}
-
-async function ownerOf(sender: string): Promise<string> {
-  const [row] = await database.$client<{ name: string }[]>`
-    SELECT workers.name FROM devices
-    JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner
-    WHERE devices.sender = ${sender} AND devices.deleted_at IS NULL`
-  return row?.name ?? ''
 }
 
 /** Its row stays for a while, which need not be waited for. */
 async function untilRemoved(deviceId: number): Promise<void> {
-  const sql = database.$client
+  const sql = system.database.$client
   await sql`UPDATE devices SET deleted_at = now() - interval '1 min' WHERE id = ${deviceId}`
   await until('the row is removed', async () => {
     const rows = await sql`

@@ -9,7 +9,7 @@ import { quantile, significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { dropFileCache } from './history/drop-file-cache.ts'
 import { accountId, fillHistory, type Size } from './history/fill.ts'
-import { type Place, pickPlaces } from './history/places.ts'
+import { type PagePosition, pickPositions } from './history/positions.ts'
 import type { Row } from './table.ts'
 import { withThrowAwayPostgres } from './throw-away-postgres.ts'
 
@@ -24,11 +24,11 @@ const limit = 200
 /** More of them would read most of the history into memory. */
 const pagesBetweenDrops = 4
 
-/** Reads a page at that place. Resolves to the number of messages on it. */
-type Read = (place: Place) => Promise<number>
-type Sample = Place & { filter: string; messages: number; diskMs: number; memoryMs: number }
+/** Reads a page at that position. Resolves to the number of messages on it. */
+type Read = (position: PagePosition) => Promise<number>
+type Sample = PagePosition & { filter: string; messages: number; diskMs: number; memoryMs: number }
 
-const filters: Record<string, (place: Place) => HistoryFilter> = {
+const filters: Record<string, (position: PagePosition) => HistoryFilter> = {
   none: () => ({}),
   sender: ({ sender }) => ({ sender }),
   number: ({ number }) => ({ number }),
@@ -52,7 +52,7 @@ export async function measureHistory({ short, signal }: BenchmarkOptions): Promi
     try {
       await fillHistory(filling.$client, size, signal)
       const reads = readsOf(db, url)
-      const places = await pickPlaces(filling, size, size.pages * Object.keys(reads).length)
+      const positions = await pickPositions(filling, size, size.pages * Object.keys(reads).length)
       const samples: Sample[] = []
       for (let page = 0; page < size.pages; page++) {
         signal.throwIfAborted()
@@ -60,7 +60,7 @@ export async function measureHistory({ short, signal }: BenchmarkOptions): Promi
           await dropFileCache(filling.$client)
           await warmConnection(db)
         }
-        samples.push(...(await measureInTurn(reads, places)))
+        samples.push(...(await measureInTurn(reads, positions)))
       }
       return { ...makeReport(size, samples), ...(!short && { failure: findFailure(samples) }) }
     } finally {
@@ -82,14 +82,14 @@ async function warmConnection(db: Database): Promise<void> {
 function readsOf(db: Database, url: string): Record<string, Read> {
   const pages = Object.entries(filters).map(([name, filterAt]): [string, Read] => [
     name,
-    (place) => readPage(db, filterAt(place), place),
+    (position) => readPage(db, filterAt(position), position),
   ])
   return {
     ...Object.fromEntries(pages),
-    'none, on a new connection': async (place) => {
+    'none, on a new connection': async (position) => {
       const fresh = openForReading(url)
       try {
-        return await readPage(fresh, {}, place)
+        return await readPage(fresh, {}, position)
       } finally {
         await closeDatabase(fresh)
       }
@@ -99,23 +99,27 @@ function readsOf(db: Database, url: string): Record<string, Read> {
 }
 
 /** As the API does it. */
-async function readPage(db: Database, filter: HistoryFilter, { id, isNewest }: Place): Promise<number> {
+async function readPage(
+  db: Database,
+  filter: HistoryFilter,
+  { id, isNewest }: PagePosition,
+): Promise<number> {
   const before = isNewest ? undefined : await findHistoryPosition(db, accountId, id)
   return (await listMessages(db, accountId, { ...filter, before, limit })).messages.length
 }
 
-/** Reads each once in turn and at its own place, so that other load on the machine affects all of them. */
-async function measureInTurn(reads: Record<string, Read>, places: Place[]): Promise<Sample[]> {
+/** Reads each once in turn and at its own position, so that other load on the machine affects all of them. */
+async function measureInTurn(reads: Record<string, Read>, positions: PagePosition[]): Promise<Sample[]> {
   const samples: Sample[] = []
   for (const [filter, read] of Object.entries(reads)) {
-    const place = places.pop()
-    if (!place) throw new Error('There are too few places')
+    const position = positions.pop()
+    if (!position) throw new Error('There are too few positions')
     const startedAt = performance.now()
-    const messages = await read(place)
+    const messages = await read(position)
     const readAt = performance.now()
-    await read(place)
+    await read(position)
     const memoryMs = performance.now() - readAt
-    samples.push({ filter, ...place, messages, diskMs: readAt - startedAt, memoryMs })
+    samples.push({ filter, ...position, messages, diskMs: readAt - startedAt, memoryMs })
   }
   return samples
 }

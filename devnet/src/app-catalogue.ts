@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type AppProcessOptions, repository } from './app-process.ts'
 import { type SimulatorFacts, simulatorEnvironment } from './simulator-facts.ts'
 
-/** What every program of one devnet has in common. */
+/** The settings that all programs of one devnet share. */
 export type AppSettings = {
   dataFolder: string
   masterKey: string
@@ -10,7 +10,7 @@ export type AppSettings = {
   network: 'simulator' | 'live'
   apiPort: number
   environment(name: string): NodeJS.ProcessEnv
-  between(name: string, url: string): Promise<string>
+  proxyFor(name: string, url: string): Promise<string>
 }
 
 /** Where the servers are, once they are ready and the database is prepared. */
@@ -32,7 +32,7 @@ export function describeSimulator(
   }
 }
 
-/** As in the Dockerfile: what one request leaves is garbage soon, and looked through half as often. */
+/** As in the Dockerfile: a larger young generation halves the number of minor collections. */
 const apiNodeOptions = ['--max-semi-space-size=32']
 /** As in the Dockerfile: one thread for garbage. */
 const workerNodeOptions = ['--v8-pool-size=1']
@@ -90,21 +90,21 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
 }
 
 async function addressesOf(
-  { between }: AppSettings,
+  { proxyFor }: AppSettings,
   name: string,
   { databaseUrl, redisUrl, simulator }: AppServers & { simulator?: SimulatorFacts | undefined },
 ): Promise<NodeJS.ProcessEnv> {
   return {
-    DATABASE_URL: await between(name, databaseUrl),
-    REDIS_URL: await between(name, redisUrl),
+    DATABASE_URL: await proxyFor(name, databaseUrl),
+    REDIS_URL: await proxyFor(name, redisUrl),
     ...(simulator &&
-      simulatorEnvironment({ ...simulator, socketUrl: await between(name, simulator.socketUrl) })),
+      simulatorEnvironment({ ...simulator, socketUrl: await proxyFor(name, simulator.socketUrl) })),
   }
 }
 
-/** Our own environment, less what npm and a test runner put into it. */
+/** Our environment without the variables of npm and of a test runner. */
 function inherited(): NodeJS.ProcessEnv {
-  // From 22.1 Node keeps compiled code here, which saves a third of a start. Before, it does not look.
+  // From 22.1 Node keeps compiled code here, which saves a third of a start. Earlier versions ignore the variable.
   const entries = Object.entries({ NODE_COMPILE_CACHE: compileCache, ...process.env })
   return Object.fromEntries(entries.filter(([name]) => !/^(npm_|VITEST|TEST_|NODE_ENV$)/.test(name)))
 }

@@ -40,7 +40,7 @@ const loadAhead = new URL('./load-ahead.ts', import.meta.url).href
 const drainMs = 16_000
 const logBytesMax = 10_000_000
 
-/** Starts one of our programs from source, in a process group of its own: Ctrl-C must not reach it. */
+/** Starts one of our programs from source, in its own process group: Ctrl-C must not reach it. */
 export function startAppProcess(options: AppProcessOptions): AppProcess {
   const { name, entry, preload, nodeOptions = [], args = [], env, ahead } = options
   const imports = [typescript, guard, ...(preload ? [urlOf(preload)] : []), ...(ahead ? [loadAhead] : [])]
@@ -105,7 +105,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It ended by itself in this very moment.
+    // It has just ended.
   }
 }
 

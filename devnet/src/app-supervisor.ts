@@ -25,7 +25,7 @@ export type Supervisor = {
 const restartDelayMs = { first: 1000, longest: 30_000 }
 const healthyMs = 60_000
 
-/** Keeps our processes running: one that ends by itself is reported, and started again where `restart` says so. */
+/** Keeps our processes running: one that ends unexpectedly is reported, and started again with `restart`. */
 export function superviseApps(restart: boolean, events: SupervisorEvents): Supervisor {
   const running = new Map<string, AppProcess>()
   const wanted = new Set<string>()

@@ -12,15 +12,15 @@ export type DevnetOptions = {
   simulatorPort?: number
   /** 256 without it; fixed when a database is first used. */
   shards?: number
-  /** Start what crashed again, servers included. Tests that kill on purpose leave it off. */
+  /** Restart crashed processes, servers included. Tests that kill processes leave it off. */
   restart?: boolean
   /** Further settings for one process, such as `{SEND_RATE_PER_MINUTE: '0'}` for a worker. */
   environment?(name: string): NodeJS.ProcessEnv
-  /** What stands between a process and a server: gets the server's address and answers with the one to use. */
-  between?(name: string, url: string): Promise<string>
-  /** Sentences for the person at the terminal; by default nothing is printed. */
+  /** The address at which this process reaches a server, such as that of a proxy in front of it. */
+  proxyFor?(name: string, serverUrl: string): Promise<string>
+  /** Called with sentences for the user at the terminal. By default they are not printed. */
   report?(text: string): void
-  /** The servers are gone for good: all that is left is `close`. */
+  /** Called when the servers have ended and do not come back. Only `close` works then. */
   onBroken?(reason: string): void
   signal?: AbortSignal
 }

@@ -10,7 +10,7 @@ export type DevnetServers = {
   redisUrl: string
   /** What they are and where they come from. */
   about: { postgres: string; redis: string }
-  /** Undefined when both servers are somebody else's. */
+  /** Undefined when both servers were given. */
   supervisor: ServerSupervisor | undefined
 }
 

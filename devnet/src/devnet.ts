@@ -77,7 +77,7 @@ async function bringUp(
     network: options.network ?? 'simulator',
     apiPort,
     environment: options.environment ?? (() => ({})),
-    between: options.between ?? (async (_name, url) => url),
+    proxyFor: options.proxyFor ?? (async (_name, url) => url),
   }
   const prepared = prepare(loading, settings, servers)
   const all = Promise.all([prepared, simulating]).then(([known, simulator]) => ({
@@ -140,7 +140,7 @@ async function choosePort(port = 0, what: string, option: string): Promise<numbe
   return port === 0 ? freePort() : port
 }
 
-/** The servers, with a database that the apps can use, and what tools outside need to know of them. */
+/** The servers with a prepared database, and their addresses for tools outside. */
 async function prepare(
   loading: Promise<typeof import('./prepare-installation.ts')>,
   { dataFolder, masterKey, shards, network }: AppSettings,

@@ -8,7 +8,7 @@ process.channel?.unref()
 if (!process.connected) end()
 
 function end(): void {
-  // Nobody reads what is printed from here on.
+  // Output from here on has no reader.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs).unref()
   process.kill(process.pid, 'SIGTERM')

@@ -8,17 +8,17 @@ const pollMs = 250
 export function followLog(app: AppProcess, onLine: (line: string) => void): () => void {
   let offset = app.logOffset
   let rest = ''
-  const look = () => {
+  const poll = () => {
     const { text, end } = readFrom(app.logFile, offset)
     offset = end
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) onLine(line)
   }
-  const timer = setInterval(look, pollMs).unref()
+  const timer = setInterval(poll, pollMs).unref()
   return () => {
     clearInterval(timer)
-    look()
+    poll()
   }
 }
 
@@ -40,7 +40,7 @@ export function describeFailedStart(app: AppProcess): string {
   return `${app.name} ended while starting:\n${lastLines(app)}`
 }
 
-/** What the process said at last, for a person who wonders why it ended. */
+/** The last lines of the process, which usually say why it ended. */
 export function lastLines(app: AppProcess, count = 12): string {
   return readFrom(app.logFile, app.logOffset).text.trimEnd().split('\n').slice(-count).join('\n')
 }

@@ -1,6 +1,6 @@
 export type OnClose = (undo: () => Promise<unknown>) => void
 
-/** Collects what must be undone, the last first. `close` is safe to call twice, also while things still start. */
+/** Collects what to undo on close, the last first. `close` may be called twice, also during the start. */
 export function collectUndos(): { onClose: OnClose; close(): Promise<void> } {
   const undos: (() => Promise<unknown>)[] = []
   let closing: Promise<void> | undefined

@@ -43,7 +43,7 @@ async function removeIfStale(file: string, folder: string): Promise<void> {
     )
   const stale = `${file}.stale-${process.pid}`
   if (!tryRename(file, stale)) return
-  // Another start may have replaced the stale lock by its own between our look and our rename.
+  // Another start may have replaced the stale lock by its own between our check and our rename.
   if (readHolder(stale)?.token !== holder?.token) tryLink(stale, file)
   rmSync(stale)
 }

@@ -1,7 +1,7 @@
 import { bootstrapAdmin } from '@wagate/api/credentials/bootstrap-admin'
 import { migrate } from '@wagate/db/migrate'
 import { readAdminKey, writeAdminKey } from './data-folder.ts'
-import { settleNetwork } from './settle-network.ts'
+import { ensureNetwork } from './ensure-network.ts'
 
 export type AdminKey = {
   /** Undefined when an ADMIN exists whose key is not kept here. */
@@ -15,7 +15,7 @@ type Installation = { databaseUrl: string; shards: number; network: 'simulator' 
 export async function prepareInstallation(installation: Installation): Promise<AdminKey> {
   const { databaseUrl, shards, dataFolder } = installation
   await migrate(databaseUrl, { shards })
-  await settleNetwork(installation)
+  await ensureNetwork(installation)
   const created = await bootstrapAdmin(databaseUrl, 'admin@example.com')
   if (!created) return { apiKey: readAdminKey(dataFolder), isNew: false }
   writeAdminKey(dataFolder, created.apiKey)

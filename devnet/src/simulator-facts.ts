@@ -1,4 +1,4 @@
-/** What the simulator says about itself in its first line. */
+/** The first line of the simulator's output. */
 export type SimulatorFacts = { socketUrl: string; rootKey: string; mediaHost: string; controlUrl: string }
 
 export function parseSimulatorFacts(line: string): SimulatorFacts | undefined {

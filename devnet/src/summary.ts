@@ -5,7 +5,7 @@ import type { Devnet } from './devnet.ts'
 const sender = '15550100001'
 const recipient = '15550100002'
 
-/** What a person who has just started it wants to know, and can paste. */
+/** The text after a start: addresses, the key and commands to paste. */
 export function summarize(devnet: Devnet, isKeyAccepted: boolean): string {
   return [heading(devnet), facts(devnet), keyNote(devnet, isKeyAccepted), commands(devnet), ending].join(
     '\n\n',
@@ -16,7 +16,7 @@ const ending = 'Ctrl-C stops everything; the data stays.'
 
 function heading({ simulator }: Devnet): string {
   return simulator
-    ? 'wagate is ready, on a SIMULATED WhatsApp network: nothing leaves this machine, nobody is messaged.'
+    ? 'wagate is ready, on a SIMULATED WhatsApp network: nothing leaves this machine and no real message is sent.'
     : 'wagate is ready, connected to the REAL WhatsApp network: messages reach people.'
 }
 

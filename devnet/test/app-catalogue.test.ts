@@ -11,7 +11,7 @@ const settings: AppSettings = {
   network: 'simulator',
   apiPort: 1,
   environment: () => ({}),
-  between: async (_name, url) => url,
+  proxyFor: async (_name, url) => url,
 }
 const never = new Promise<never>(() => undefined)
 

@@ -15,7 +15,7 @@ test('a system whose only worker cannot start says what the worker said', async 
   )
 }, 60_000)
 
-test('a port that is kept for a program is never one that the system hands out by itself, or handed out twice', async () => {
+test('a port that is kept for a program is never given to another one, by us or by the system', async () => {
   const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()))
   expect(Math.max(...ports)).toBeLessThan(32_768)
   expect(new Set(ports).size).toBe(200)

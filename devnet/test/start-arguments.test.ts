@@ -12,7 +12,7 @@ test('simulates the network with two workers when nothing is asked for', () => {
   })
 })
 
-test('the real network has a data folder of its own', () => {
+test('the real network has its own data folder', () => {
   expect(readStartArguments(['--live']).data).toBe('.data-live')
 })
 

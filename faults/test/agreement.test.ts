@@ -4,12 +4,12 @@ import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { startLoad } from '@wagate/test-kit/load/load'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
 import { isFinished } from '@wagate/test-kit/load/records'
+import { makeRandom } from '@wagate/test-kit/random'
 import { openSystem } from '@wagate/test-kit/system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectAgreement } from '../oracle.ts'
 import { startPeople } from '../people.ts'
-import { makeRandom } from '../random.ts'
 
 const senders = senderNumbers(3, 30)
 const absent = '15550309999'

@@ -69,7 +69,7 @@ const chosen = new Set([
   'METRICS_HOST',
   'METRICS_PORT',
   'WORKER_NAME', // replicas need different ones
-  'HOUSEKEEPING', // a service of its own
+  'HOUSEKEEPING', // a separate service
 ])
 
 test.each([
@@ -82,7 +82,7 @@ test.each([
     .filter(([name, value]) => value === null || value.startsWith(`\${${name}`))
     .map(([name]) => name)
   expect(handedOn.sort()).toEqual(expected.sort())
-  // What it does not read would look as if it had an effect.
+  // A variable that the service does not read would have no effect.
   for (const name of Object.keys(environment)) expect(Object.keys(shape)).toContain(name)
 })
 

@@ -33,7 +33,7 @@ function argumentsOf(pattern: RegExp): string[] {
   return [...new Set(commands.flatMap((line) => [...line.matchAll(pattern)].map(([, found = '']) => found)))]
 }
 
-/** At least so many, so that a change of the pages or of the pattern does not leave the check without work. */
+/** `atLeast` fails if a change of the pages or of the pattern leaves nothing to check. */
 function expectAll(found: string[], atLeast: number, isRight: (name: string) => boolean): void {
   expect(found.length).toBeGreaterThanOrEqual(atLeast)
   expect(found.filter((name) => !isRight(name))).toEqual([])

@@ -43,7 +43,7 @@ const allowed = [
   ['apps/worker', './start.ts'],
 ] as const
 
-/** A tree with our rules, in which every one of these imports stands in a file of its own. */
+/** A tree with our rules, with one file for each of these imports. */
 const tree = mkdtempSync(join(tmpdir(), 'wagate-layers-'))
 const pathOf = (layer: string, imported: string) =>
   `${layer}/src/planted-${imported.replaceAll(/\W+/g, '-')}.ts`

@@ -26,7 +26,7 @@ test.each(manifests)('%s names exact versions', (path) => {
   })) {
     expect(`${name} ${version}`).toMatch(/ (\d+\.\d+\.\d+(-[\w.]+)?|workspace:\*)$/)
   }
-  // What pnpm would run by itself.
+  // Scripts that pnpm runs unasked.
   expect(Object.keys(scripts).filter((name) => /^(pre|post)?(install|prepare|publish)/.test(name))).toEqual(
     [],
   )
@@ -74,7 +74,7 @@ test('the Redis of last resort is held to checksums and runs no install script',
   }
 })
 
-test('images run as nobody special and take no secret in', () => {
+test('images run as an unprivileged user and contain no secrets', () => {
   const lines = read('Dockerfile').split('\n')
   expect(lines.filter((line) => /^(ARG|ENV) /.test(line))).toEqual([
     expect.stringMatching(/^ARG NODE_IMAGE=node:\d+-\w+-slim$/),

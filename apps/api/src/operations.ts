@@ -12,6 +12,7 @@ import { keys } from './operations/keys.ts'
 import { logoutDevice } from './operations/logout-device.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
+import { pairCode } from './operations/pair-code.ts'
 import { revokeKey } from './operations/revoke-key.ts'
 import { sendMedia } from './operations/send-media.ts'
 import { sendMessage } from './operations/send-message.ts'
@@ -25,6 +26,7 @@ export const operations: Operation[] = [
   sendMessage,
   sendMedia,
   generateQr,
+  pairCode,
   logoutDevice,
   createUser,
   userInfo,

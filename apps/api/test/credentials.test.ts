@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hashApiKey, makeApiKey } from '../src/credentials/api-key.ts'
 import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
-import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
+import {
+  type GatewayWithReplica,
+  linkDevice,
+  randomPhone,
+  startGateway,
+  startGatewayWithReplica,
+} from './gateway.ts'
 
-let gateway: Gateway
-/** A process that has cached no account yet. */
-let replica: Awaited<ReturnType<typeof startReplica>>
+let gateway: GatewayWithReplica
 beforeAll(async () => {
-  gateway = await startGateway()
-  replica = await startReplica(gateway)
+  gateway = await startGatewayWithReplica()
 })
-afterAll(async () => {
-  await replica.close()
-  await gateway.close()
-})
+afterAll(() => gateway.close())
 
 describe('the API key is accepted', () => {
   test('from the header, the query, the body, a form and as a bearer token', async () => {
@@ -165,7 +165,7 @@ describe('an expired account', () => {
       const given = Object.keys(example.given).flatMap((parameter) =>
         parameter in own ? [[parameter, String(own[parameter])]] : [],
       )
-      const elsewhere = makeClient(replica.url, account.apiKey)
+      const elsewhere = makeClient(gateway.replica.url, account.apiKey)
       expect((await elsewhere.get(`/${name}`, Object.fromEntries(given))).status).toBe(200)
     },
   )

@@ -2,17 +2,19 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
   type Gateway,
-  ownShards,
   randomPhone,
   recordCommands,
-  startGateway,
+  startGatewayWithOwner,
   storedOf,
 } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ SEND_RATE_PER_MINUTE: '30', SEND_BURST: '4', SEND_DAILY_CAP: '500' })
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner({
+    SEND_RATE_PER_MINUTE: '30',
+    SEND_BURST: '4',
+    SEND_DAILY_CAP: '500',
+  })
 })
 afterAll(() => gateway.close())
 
@@ -123,11 +125,11 @@ describe('delete-device', () => {
     const { account, sender, deviceId } = await createSender(gateway, { devices_allowed: 1 })
     await account.post('/delete-device', { sender })
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 0 })
-    const anew = await account.post('/create-device', { sender, name: 'anew' })
-    expect(anew.body).toMatchObject({ created: true, name: 'anew', status: 'disconnected' })
-    expect(anew.body.device_id).not.toBe(deviceId)
+    const again = await account.post('/create-device', { sender, name: 'again' })
+    expect(again.body).toMatchObject({ created: true, name: 'again', status: 'disconnected' })
+    expect(again.body.device_id).not.toBe(deviceId)
     expect((await account.get('/user-info')).body).toMatchObject({ devices_used: 1 })
-    expect((await account.get('/devices')).body.devices).toMatchObject([{ device_id: anew.body.device_id }])
+    expect((await account.get('/devices')).body.devices).toMatchObject([{ device_id: again.body.device_id }])
     // The old device waits for its owner, which has been notified.
     const rows = await gateway.db.$client`
       SELECT desired, revoked_generation = link_generation AS revoked FROM devices WHERE id = ${deviceId}`

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSender, type Gateway, ownShards, randomPhone, startGateway } from './gateway.ts'
+import { createSender, type Gateway, randomPhone, startGatewayWithOwner } from './gateway.ts'
 import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 
@@ -169,6 +168,25 @@ describe('info-device', () => {
     const disconnected = (await info()).body
     expect(disconnected).toMatchObject({ status: 'disconnected', status_reason: 'logged_out' })
     expect(disconnected).not.toHaveProperty('restricted_until')
+  })
+
+  test('reports the restriction that lasts longest, and the new chats of the present cycle', async () => {
+    const { account, deviceId } = await createSender(gateway)
+    const reasons = async () => {
+      const { body } = await account.get('/info-device', { device_id: String(deviceId) })
+      return [body.restriction_reason, body.new_chats_used, body.new_chats_total]
+    }
+    const set = (columns: string) =>
+      gateway.db.$client.unsafe(`UPDATE devices SET ${columns} WHERE id = ${deviceId}`)
+    await set(`restricted_until = now() + interval '1 hour', restriction_reason = 'reach_out_time_lock'`)
+    await set(`new_chats_used = 3, new_chats_total = 9, new_chats_until = now() + interval '1 day'`)
+    expect(await reasons()).toEqual(['reach_out_time_lock', 3, 9])
+    await set(`new_chats_capped = true`)
+    expect(await reasons()).toEqual(['new_chat_cap', 3, 9])
+    await set(`new_chats_until = now()`)
+    expect(await reasons()).toEqual(['reach_out_time_lock', undefined, undefined])
+    await set(`restricted_until = now()`)
+    expect(await reasons()).toEqual([undefined, undefined, undefined])
   })
 })
 

@@ -107,7 +107,8 @@ describe('every response', () => {
 
 describe('methods', () => {
   const changing = [
-    ...['send-message', 'send-media', 'generate-qr', 'logout-device', 'create-user', 'create-device'],
+    ...['send-message', 'send-media', 'generate-qr', 'pair-code', 'logout-device', 'create-user'],
+    'create-device',
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user'],
   ]

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { messageErrorGuide, requestErrorGuide, statusReasonGuide } from '../src/errors/error-catalogue.ts'
+import { restrictionReasonGuide, statusReasonGuide } from '../src/errors/device-reasons.ts'
+import { messageErrorGuide, requestErrorGuide } from '../src/errors/error-catalogue.ts'
 
 const repository = new URL('../../../', import.meta.url)
 
@@ -18,6 +19,7 @@ test.each([
   ['code of a request', requestErrorGuide, ['apps/api/test']],
   ['code of a message', messageErrorGuide, ['system-tests', 'apps/worker/test', 'packages/db/test']],
   ['status reason', statusReasonGuide, ['system-tests', 'apps/worker/test']],
+  ['restriction reason', restrictionReasonGuide, ['system-tests']],
 ])('every documented %s is expected by a test, so it can occur', (_, guide, folders) => {
   const tests = readTests(folders)
   expect(Object.keys(guide).filter((code) => !tests.includes(`'${code}'`))).toEqual([])

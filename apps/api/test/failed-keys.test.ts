@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Gateway, startGateway, startReplica } from './gateway.ts'
+import { type GatewayWithReplica, startGatewayWithReplica } from './gateway.ts'
 import { countStatuses, guessKey, invalidKey, lowLimits, newClient, rateLimited } from './low-limits.ts'
 
-let gateway: Gateway
-let replica: Awaited<ReturnType<typeof startReplica>>
+let gateway: GatewayWithReplica
 beforeAll(async () => {
-  gateway = await startGateway(lowLimits)
-  replica = await startReplica(gateway, lowLimits)
+  gateway = await startGatewayWithReplica(lowLimits)
 })
-afterAll(async () => {
-  await replica.close()
-  await gateway.close()
-})
+afterAll(() => gateway.close())
 
 const guess = (headers: Record<string, string>, url = gateway.url, key?: string) =>
   guessKey(headers, url, key)
@@ -20,10 +15,10 @@ describe('invalid keys', () => {
   test('are limited for each address, in all processes together', async () => {
     const client = newClient()
     expect(await guess(client)).toMatchObject(invalidKey)
-    expect(await guess(client, replica.url, 'no key at all')).toMatchObject(invalidKey)
-    expect(await guess(client, replica.url)).toMatchObject(invalidKey)
+    expect(await guess(client, gateway.replica.url, 'no key at all')).toMatchObject(invalidKey)
+    expect(await guess(client, gateway.replica.url)).toMatchObject(invalidKey)
     expect(await guess(client)).toMatchObject(invalidKey)
-    for (const url of [gateway.url, replica.url]) {
+    for (const url of [gateway.url, gateway.replica.url]) {
       const answer = await guess(client, url)
       expect(answer).toMatchObject(rateLimited)
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -48,7 +43,7 @@ describe('invalid keys', () => {
     expect(await guess(client, gateway.url, fresh.apiKey)).toMatchObject({ status: 200 })
     // This process has not seen either key.
     for (const { apiKey } of [known, fresh]) {
-      expect(await guess(client, replica.url, apiKey)).toMatchObject({ status: 200 })
+      expect(await guess(client, gateway.replica.url, apiKey)).toMatchObject({ status: 200 })
     }
     expect(await guess(client)).toMatchObject(rateLimited)
   })

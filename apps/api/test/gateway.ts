@@ -92,6 +92,29 @@ export async function startReplica({ databaseUrl, redisUrl }: Gateway, env: Reco
   return startApi(configOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }))
 }
 
+/** With a live worker, which the functions below play. */
+export async function startGatewayWithOwner(env: Record<string, string> = {}): Promise<Gateway> {
+  const gateway = await startGateway(env)
+  await ownShards(gateway)
+  return gateway
+}
+
+export type GatewayWithReplica = Gateway & { replica: { url: string } }
+
+/** With a second API process that has the same settings. */
+export async function startGatewayWithReplica(env: Record<string, string> = {}): Promise<GatewayWithReplica> {
+  const gateway = await startGateway(env)
+  const replica = await startReplica(gateway, env)
+  return {
+    ...gateway,
+    replica,
+    async close() {
+      await replica.close()
+      await gateway.close()
+    },
+  }
+}
+
 /** A live worker that owns every shard. Returns its id. */
 export async function ownShards({ db }: Gateway): Promise<string> {
   const id = randomUUID()
@@ -120,38 +143,6 @@ export async function wipeDevice({ db }: Gateway, deviceId: number): Promise<voi
     WHERE id = ${deviceId}`
 }
 
-/**
- * Runs requests that access the rows of `hold` at the same moment: the rows stay locked until `waiting` requests wait
- * for them.
- */
-export async function atOnce<Result>(
-  { databaseUrl }: Gateway,
-  { hold, waiting }: { hold: string; waiting: number },
-  run: () => Promise<Result>,
-): Promise<Result> {
-  const db = openDatabase(databaseUrl, { poolSize: 2, applicationName: 'hold', statementTimeoutMs: 10_000 })
-  try {
-    let running: Promise<Result> | undefined
-    await db.$client.begin(async (sql) => {
-      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
-      await sql.unsafe(`${hold} FOR UPDATE`)
-      running = run()
-      await vi.waitFor(
-        async () => {
-          const blocked = await db.$client`
-            SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-          if (blocked.length < waiting) throw new Error(`${blocked.length} requests are held`)
-        },
-        // Below the statement timeout of the API.
-        { timeout: 2500, interval: 10 },
-      )
-    })
-    return await (running as Promise<Result>)
-  } finally {
-    await closeDatabase(db)
-  }
-}
-
 /** An account with a linked sender. */
 export async function createSender(gateway: Gateway, fields: Record<string, unknown> = {}) {
   const account = await gateway.createAccount(fields)
@@ -172,12 +163,22 @@ export async function showQr(
   deviceId: number,
   { text, epochAhead = 0, retain = true }: { text: string; epochAhead?: number; retain?: boolean },
 ): Promise<void> {
-  const [lease] = await db.$client<{ epoch: number }[]>`
-    SELECT epoch::int FROM shard_leases JOIN devices USING (shard) WHERE id = ${deviceId}`
-  const epoch = (lease?.epoch ?? 0) + epochAhead
+  const epoch = (await epochOf(db, deviceId)) + epochAhead
   const event = { kind: 'qr' as const, epoch, text, expiresAtMs: Date.now() + 20_000 }
   if (retain) await events.retainQr(deviceId, event)
   await events.publish(deviceId, event)
+}
+
+export async function givePairingCode({ db, events }: Gateway, deviceId: number): Promise<void> {
+  const epoch = await epochOf(db, deviceId)
+  const expiresAtMs = Date.now() + 20_000
+  await events.publish(deviceId, { kind: 'pairing-code', epoch, code: 'K7QX2M9F', expiresAtMs })
+}
+
+async function epochOf(db: Gateway['db'], deviceId: number): Promise<number> {
+  const [lease] = await db.$client<{ epoch: number }[]>`
+    SELECT epoch::int FROM shard_leases JOIN devices USING (shard) WHERE id = ${deviceId}`
+  return lease?.epoch ?? 0
 }
 
 /** Resolves to the device once the API wants it to be paired. */
@@ -213,6 +214,7 @@ export async function recordCommands(
       'end-session': note,
       'apply-settings': note,
       'check-number': note,
+      'request-pairing-code': note,
     },
     onError: () => undefined,
   })

@@ -145,9 +145,9 @@ const credentials: fc.Arbitrary<Credential> = fc
     ),
     brokenValues,
   )
-  .map(([key, place, broken]): Credential => {
+  .map(([key, position, broken]): Credential => {
     const empty = { headers: {}, query: [], body: [] }
-    switch (place) {
+    switch (position) {
       case 'header':
         return { ...empty, headers: { 'x-api-key': key } }
       case 'bearer':
@@ -211,7 +211,7 @@ function requestsTo(operation: Described): fc.Arbitrary<GeneratedRequest> {
     })
     .map(({ method, prefix, ending, given, splitAt, credential, headers, contentType, write }) => {
       const hasBody = !['GET', 'HEAD', 'OPTIONS'].includes(method)
-      // Mostly all in one place.
+      // Mostly all in the body or all in the query.
       const cut = hasBody ? (splitAt < 0.8 ? 0 : Math.round(given.length * splitAt)) : given.length
       const isForm = contentType.includes('form-urlencoded')
       const inBody = [...given.slice(cut), ...credential.body]

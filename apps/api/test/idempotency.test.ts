@@ -4,16 +4,14 @@ import {
   createSender,
   type Gateway,
   linkDevice,
-  ownShards,
-  startGateway,
+  startGatewayWithOwner,
   startReplica,
   storedOf,
 } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway, startReplica } from './gateway.ts'
+import { type GatewayWithReplica, startGatewayWithReplica } from './gateway.ts'
 
-let gateway: Gateway
-let replica: Awaited<ReturnType<typeof startReplica>>
+let gateway: GatewayWithReplica
 beforeAll(async () => {
-  gateway = await startGateway()
-  replica = await startReplica(gateway)
+  gateway = await startGatewayWithReplica()
 })
-afterAll(async () => {
-  await replica.close()
-  await gateway.close()
-})
+afterAll(() => gateway.close())
 
 const newUser = () => ({ email: `${randomUUID()}@example.com`, password: 'correct horse' })
 const reused = { status: 422, body: { code: 'idempotency_key_reused' } }
@@ -20,7 +15,7 @@ const isReplay = ({ headers }: { headers: Headers }) => headers.get('idempotent-
 
 async function newAdmin() {
   const admin = await gateway.createAccount({ role: 'ADMIN' })
-  return { ...admin, elsewhere: makeClient(replica.url, admin.apiKey) }
+  return { ...admin, elsewhere: makeClient(gateway.replica.url, admin.apiKey) }
 }
 
 async function countAccounts(email: string): Promise<number> {

@@ -1,18 +1,14 @@
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { atOnce, type Gateway, startGateway, startReplica } from './gateway.ts'
+import { atOnce } from './at-once.ts'
+import { type GatewayWithReplica, startGatewayWithReplica } from './gateway.ts'
 import { listKeys } from './list-keys.ts'
 
-let gateway: Gateway
-let replica: Awaited<ReturnType<typeof startReplica>>
+let gateway: GatewayWithReplica
 beforeAll(async () => {
-  gateway = await startGateway()
-  replica = await startReplica(gateway)
+  gateway = await startGatewayWithReplica()
 })
-afterAll(async () => {
-  await replica.close()
-  await gateway.close()
-})
+afterAll(() => gateway.close())
 
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const invalid = { status: 401, body: { code: 'invalid_api_key' } }
@@ -133,7 +129,7 @@ describe('revoke-key', () => {
   test('revokes a key at once in every process', async () => {
     const account = await gateway.createAccount()
     const { body } = await account.post('/create-key', { name: 'lost' })
-    const clients = [gateway, replica].map(({ url }) => makeClient(url, String(body.api_key)))
+    const clients = [gateway, gateway.replica].map(({ url }) => makeClient(url, String(body.api_key)))
     for (const client of clients) expect((await client.get('/user-info')).status).toBe(200)
 
     const revoked = await account.get('/revoke-key', { key_id: String(body.key_id) })
@@ -150,7 +146,7 @@ describe('revoke-key', () => {
   test('takes effect in other processes after the cache lifetime when Redis is down', async () => {
     const account = await gateway.createAccount()
     const { body } = await account.post('/create-key')
-    const elsewhere = makeClient(replica.url, String(body.api_key))
+    const elsewhere = makeClient(gateway.replica.url, String(body.api_key))
     gateway.redis.cut()
     try {
       expect((await elsewhere.get('/user-info')).status).toBe(200)
@@ -222,11 +218,11 @@ test('the last use of a key is written at most once a minute, by all processes t
     expect(at).toBeTruthy()
     return at
   })
-  const elsewhere = makeClient(replica.url, account.apiKey)
+  const elsewhere = makeClient(gateway.replica.url, account.apiKey)
   for (let n = 0; n < 5; n++) await elsewhere.get('/user-info')
   // A write by the other process would have happened before this one.
   const other = await gateway.createAccount()
-  await makeClient(replica.url, other.apiKey).get('/user-info')
+  await makeClient(gateway.replica.url, other.apiKey).get('/user-info')
   await vi.waitFor(async () => {
     const [row] = await gateway.db.$client`
       SELECT 1 FROM api_keys WHERE account_id = ${other.userId} AND last_used_at IS NOT NULL`

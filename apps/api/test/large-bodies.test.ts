@@ -4,7 +4,7 @@ import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Deadline } from '../src/http/deadline.ts'
 import { type BodySender, type LargeBodies, makeLargeBodies } from '../src/http/large-bodies.ts'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 const mebibyte = 2 ** 20
 const number = '4915199999999'
@@ -18,8 +18,7 @@ let other: Sender
 const uploads: Socket[] = []
 
 beforeAll(async () => {
-  gateway = await startGateway({ BODY_MEMORY_BYTES: String(memoryBytes), TRUST_PROXY: '1' })
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner({ BODY_MEMORY_BYTES: String(memoryBytes), TRUST_PROXY: '1' })
   tenant = await createSender(gateway)
   other = await createSender(gateway)
 })

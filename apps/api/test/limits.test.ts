@@ -3,24 +3,25 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Gateway, linkDevice, randomPhone, startGateway, startReplica } from './gateway.ts'
+import {
+  type GatewayWithReplica,
+  linkDevice,
+  randomPhone,
+  startGateway,
+  startGatewayWithReplica,
+} from './gateway.ts'
 import { countStatuses, guessKey, invalidKey, lowLimits, newClient, rateLimited } from './low-limits.ts'
 
-let gateway: Gateway
-let replica: Awaited<ReturnType<typeof startReplica>>
+let gateway: GatewayWithReplica
 beforeAll(async () => {
-  gateway = await startGateway(lowLimits)
-  replica = await startReplica(gateway, lowLimits)
+  gateway = await startGatewayWithReplica(lowLimits)
 })
-afterAll(async () => {
-  await replica.close()
-  await gateway.close()
-})
+afterAll(() => gateway.close())
 
 describe('requests of a key', () => {
   test('are counted in all processes together, and every response tells what is left', async () => {
     const account = await gateway.createAccount()
-    const elsewhere = makeClient(replica.url, account.apiKey)
+    const elsewhere = makeClient(gateway.replica.url, account.apiKey)
     const first = await account.get('/user-info')
     expect(first.headers.get('ratelimit-policy')).toBe('"default";q=60;w=60')
     expect(first.headers.get('ratelimit')).toBe('"default";r=59;t=1')
@@ -60,7 +61,7 @@ test('requests of all keys of an account count together, without affecting other
   const [account, other] = [await gateway.createAccount(), await gateway.createAccount()]
   const keys = [account.apiKey]
   while (keys.length < 3) keys.push(String((await account.post('/create-key')).body.api_key))
-  const clients = keys.flatMap((key) => [makeClient(gateway.url, key), makeClient(replica.url, key)])
+  const clients = keys.flatMap((key) => [makeClient(gateway.url, key), makeClient(gateway.replica.url, key)])
   const attack = Promise.all(
     clients.flatMap((client) => Array.from({ length: 40 }, () => client.get('/user-info'))),
   )

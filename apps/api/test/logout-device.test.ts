@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway, wipeDevice } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner, wipeDevice } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

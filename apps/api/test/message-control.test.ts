@@ -1,11 +1,10 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway, storedOf } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner, storedOf } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

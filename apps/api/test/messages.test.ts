@@ -1,12 +1,11 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import type { Client } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -58,9 +58,9 @@ describe('health', () => {
   })
 
   test('is checked once for concurrent callers', async () => {
-    let looks = 0
+    let checks = 0
     const checkRedis = async () => {
-      looks += 1
+      checks += 1
       return 'ok'
     }
     const check = makeReadinessCheck(
@@ -68,10 +68,10 @@ describe('health', () => {
       { shards: 256, network: 'simulator' },
     )
     const answers = await Promise.all(Array.from({ length: 100 }, check))
-    expect(looks).toBe(1)
+    expect(checks).toBe(1)
     for (const { isReady } of answers) expect(isReady).toBe(true)
     await check()
-    expect(looks).toBe(2)
+    expect(checks).toBe(2)
   })
 
   test('is ready without Redis, but not without Postgres', async () => {

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 let gateway: Gateway
 type Sender = Awaited<ReturnType<typeof createSender>>
 let tenant: Sender
 let other: Sender
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
   tenant = await createSender(gateway)
   other = await createSender(gateway)
 })

@@ -34,7 +34,7 @@ describe('a large form is decoded like URLSearchParams does', () => {
   })
 
   test.each(['%2B', '%C3%A9', '%e2%82%ac', '%F0%9F%98%80', '+', 'é', '😀', '%', '%e2'])(
-    'of %s, wherever it is cut',
+    'of %s, at every cut',
     async (piece) => {
       for (let shift = 0; shift < 13; shift++) {
         await expectAsUsual(
@@ -47,7 +47,7 @@ describe('a large form is decoded like URLSearchParams does', () => {
   // URLSearchParams treats a lone percent sign next to unencoded characters in its own way.
   const encoded = ['a', '%41', '%C3%A9', '%E2%82%AC', '%F0%9F%98%80', '+']
   test.each([[[...encoded, 'é', '😀']], [[...encoded, '%2', '%', '%zz']]])(
-    'wherever it is cut in %j',
+    'at every cut in %j',
     async (pieces) => {
       const found = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 20 })
       await fc.assert(

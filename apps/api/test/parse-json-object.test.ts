@@ -6,7 +6,7 @@ import { parseJsonObject } from '../src/http/parse-json-object.ts'
 const sliceChars = 2 ** 20
 
 test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A'])(
-  'a long string of %s is decoded like JSON.parse does, wherever it is cut',
+  'a long string of %s is decoded like JSON.parse does, at every cut',
   async (piece) => {
     for (let shift = 0; shift < 12; shift++) {
       const literal = `"${'x'.repeat(shift)}${piece.repeat(Math.ceil((sliceChars + 100) / piece.length))}"`
@@ -16,7 +16,7 @@ test.each(['é', '\\n', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\/', '😀', 'A']
   },
 )
 
-test('a long string is decoded like JSON.parse does, wherever it is cut', async () => {
+test('a long string is decoded like JSON.parse does, at every cut', async () => {
   const escapes = fc.constantFrom(
     '\\\\',
     '\\"',
@@ -58,9 +58,9 @@ test.each(['\\', '\\u12', '\\x', '\n', '\u0000'])(
 test.each([0x80, 0xff, 0xc3, 0xf0])(
   'a long string with a single byte %i is not valid UTF-8',
   async (byte) => {
-    for (const place of [100, sliceChars - 1, sliceChars]) {
+    for (const position of [100, sliceChars - 1, sliceChars]) {
       const bytes = Buffer.from(`{"url":"${'x'.repeat(sliceChars + 100)}"}`)
-      bytes[place] = byte
+      bytes[position] = byte
       await expect(parseJsonObject(bytes)).rejects.toMatchObject({ code: 'malformed_json' })
     }
   },

@@ -1,6 +1,6 @@
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import type { Command } from '@wagate/shared/commands'
-import { type Gateway, ownShards, showQr } from './gateway.ts'
+import { type Gateway, givePairingCode, ownShards, showQr } from './gateway.ts'
 
 /**
  * Plays a worker that succeeds at once: it shows QR codes and sends messages. From now on all new
@@ -33,6 +33,7 @@ export async function playWorker(
       'start-session': ({ deviceId }) => showQr(gateway, deviceId, { text: 'played' }),
       'end-session': ignore,
       'apply-settings': ignore,
+      'request-pairing-code': ({ deviceId }) => givePairingCode(gateway, deviceId),
       'check-number': ({ deviceId, number }) =>
         events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` }),
     },

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway, storedOf } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner, storedOf } from './gateway.ts'
 
 const limit = 20
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ QUEUED_MESSAGES_MAX: String(limit) })
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner({ QUEUED_MESSAGES_MAX: String(limit) })
 })
 afterAll(() => gateway.close())
 

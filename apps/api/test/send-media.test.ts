@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createSender, type Gateway, ownShards, randomPhone, startGateway, storedOf } from './gateway.ts'
+import { createSender, type Gateway, randomPhone, startGatewayWithOwner, storedOf } from './gateway.ts'
 import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -2,18 +2,16 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
   type Gateway,
-  ownShards,
   randomPhone,
   recordCommands,
-  startGateway,
+  startGatewayWithOwner,
   storedOf,
 } from './gateway.ts'
 import { titled } from './titled.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 

@@ -1,26 +1,22 @@
 import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { atOnce } from './at-once.ts'
 import {
-  atOnce,
   createSender,
   type Gateway,
+  type GatewayWithReplica,
   randomPhone,
   recordCommands,
   startGateway,
-  startReplica,
+  startGatewayWithReplica,
 } from './gateway.ts'
 
-let gateway: Gateway
-let replica: Awaited<ReturnType<typeof startReplica>>
+let gateway: GatewayWithReplica
 beforeAll(async () => {
-  gateway = await startGateway()
-  replica = await startReplica(gateway)
+  gateway = await startGatewayWithReplica()
 })
-afterAll(async () => {
-  await replica.close()
-  await gateway.close()
-})
+afterAll(() => gateway.close())
 
 type User = Record<string, unknown> & { user_id: number }
 
@@ -99,7 +95,7 @@ describe('update-user', () => {
 
   test('takes effect in every process: role, expiry and devices', async () => {
     const account = await gateway.createAccount({ role: 'ADMIN' })
-    const everywhere = [gateway.url, replica.url].map((url) => makeClient(url, account.apiKey))
+    const everywhere = [gateway.url, gateway.replica.url].map((url) => makeClient(url, account.apiKey))
     const felt = async (path: string, status: number, fields: Record<string, unknown>) => {
       // The account is now cached everywhere, for longer than the wait below.
       for (const client of everywhere) await client.get('/user-info')

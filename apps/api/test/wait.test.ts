@@ -1,11 +1,10 @@
 import { askRedis } from '@wagate/local-servers/ask-redis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway()
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner()
 })
 afterAll(() => gateway.close())
 
@@ -15,7 +14,7 @@ describe('wait', () => {
   test('delays the response until the message is sent', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
-    const messageId = await settle(deviceId, { status: 'sent' })
+    const messageId = await setOutcome(deviceId, { status: 'sent' })
     await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
     expect(await answering).toMatchObject({ status: 200, body: { message_id: messageId, status: 'sent' } })
   })
@@ -23,7 +22,7 @@ describe('wait', () => {
   test('returns a failure with 200, its status and its reason, even without an event', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
-    await settle(deviceId, { status: 'failed', code: 'recipient_not_on_whatsapp', error: 'Not there.' })
+    await setOutcome(deviceId, { status: 'failed', code: 'recipient_not_on_whatsapp', error: 'Not there.' })
     expect(await answering).toMatchObject({
       status: 200,
       body: { ok: true, status: 'failed', error: 'Not there.', error_code: 'recipient_not_on_whatsapp' },
@@ -43,7 +42,7 @@ describe('wait', () => {
     expect(first.body.status).toBe('queued')
     const repeating = account.post('/send-message', { ...given, wait: 20 })
     await someoneListens(deviceId)
-    const messageId = await settle(deviceId, { status: 'sent' })
+    const messageId = await setOutcome(deviceId, { status: 'sent' })
     await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
     const repeated = await repeating
     expect(repeated.body).toEqual({ ...first.body, status: 'sent' })
@@ -54,7 +53,7 @@ describe('wait', () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const send_at = new Date(Date.now() + 86_400_000).toISOString()
     const answering = account.post('/send-message', { sender, number, message: 'x', send_at, wait: 20 })
-    const messageId = await settle(deviceId, { status: 'sent' })
+    const messageId = await setOutcome(deviceId, { status: 'sent' })
     await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
     expect((await answering).body).toMatchObject({ message_id: messageId, status: 'scheduled' })
   })
@@ -65,7 +64,7 @@ describe('wait', () => {
     await vi.waitFor(async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']))
   }
 
-  async function settle(deviceId: number, given: { status: string; code?: string; error?: string }) {
+  async function setOutcome(deviceId: number, given: { status: string; code?: string; error?: string }) {
     return vi.waitFor(async () => {
       const [row] = await gateway.db.$client<{ id: string }[]>`
         UPDATE messages SET status = ${given.status}, error_code = ${given.code ?? null}, error = ${given.error ?? null}

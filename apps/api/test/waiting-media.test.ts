@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
 const unit = 64 * 1024
 const mediaBytesMax = 24 * unit
 
 let gateway: Gateway
 beforeAll(async () => {
-  gateway = await startGateway({ MEDIA_WAITING_BYTES_MAX: String(mediaBytesMax) })
-  await ownShards(gateway)
+  gateway = await startGatewayWithOwner({ MEDIA_WAITING_BYTES_MAX: String(mediaBytesMax) })
 })
 afterAll(() => gateway.close())
 

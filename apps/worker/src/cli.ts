@@ -130,7 +130,7 @@ async function rotate(
     onProgress(progress) {
       if (performance.now() - saidAtMs < sayEveryMs) return
       saidAtMs = performance.now()
-      console.log(`${progress.looked} rows scanned, ${progress.replaced} values re-encrypted`)
+      console.log(`${progress.scanned} rows scanned, ${progress.replaced} values re-encrypted`)
     },
   })
   console.log(`${replaced} values re-encrypted.`)

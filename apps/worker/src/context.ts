@@ -20,11 +20,11 @@ import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
 import { type MediaShares, makeMediaShares } from './media/media-shares.ts'
 import type { Metrics } from './metrics.ts'
-import { type Holds, makeHolds } from './outbox/holds.ts'
+import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { MasterKeys } from './session/master-keys.ts'
-import { chooseNetwork } from './session/network.ts'
+import { chooseNetwork, clientVersionOf } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 
 type Batch<Item, Result> = { add(item: Item): Promise<Result> }
@@ -37,6 +37,8 @@ export type DeviceContext = {
   events: DeviceEvents
   metrics: Metrics
   network: Partial<UserFacingSocketConfig>
+  /** As WhatsApp is told. */
+  clientVersion: string
   masterKeys: MasterKeys
   /** A login costs 25 ms of CPU: too many at a time would stall the open sockets. */
   logins: LoginQueue
@@ -50,7 +52,7 @@ export type DeviceContext = {
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
-  holds: Holds
+  messageClaims: MessageClaims
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
   /** Call when a fenced write with this lease was rejected because the shard has another owner. */
@@ -71,9 +73,11 @@ export function makeDeviceContext(
   },
 ): DeviceContext {
   const { config, db, claimsDb, logger, metrics } = given
+  const network = chooseNetwork(config.whatsApp)
   return {
     ...given,
-    network: chooseNetwork(config.whatsApp),
+    network,
+    clientVersion: clientVersionOf(network),
     masterKeys: config.masterKeys,
     logins: makeLoginQueue(loginsMax),
     pairings: makeFairSemaphore(config.pairings.max, { shareMax: config.pairings.perAccountMax }),
@@ -87,7 +91,7 @@ export function makeDeviceContext(
     deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
     authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
-    holds: makeHolds({ db, claimsDb }, given.logger),
+    messageClaims: makeMessageClaims({ db, claimsDb }, given.logger),
     receivedWrites: makeReceivedWrites(db),
     outcomes: makeNaturalBatch(
       (outcomes) =>

@@ -62,7 +62,7 @@ function heartbeatProblems({ HEARTBEAT_MS, LEASE_TTL_MS }: Environment): string[
 
 /**
  * The simulator's addresses come with its own trust anchor: a live worker that accepted them would send real credentials
- * to whatever host they name.
+ * to the host in the address.
  */
 function networkProblems(environment: Environment): string[] {
   const { WHATSAPP_NETWORK, WHATSAPP_SOCKET_URL, WHATSAPP_ROOT_KEY, WHATSAPP_MEDIA_HOST } = environment

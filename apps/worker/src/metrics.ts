@@ -1,3 +1,4 @@
+import { type RestrictionReason, restrictionReasons } from '@wagate/shared/statuses'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The metrics of this process. Labels have few, known values: never a phone number, a message or a key. */
@@ -12,6 +13,9 @@ export type Readings = {
   unplacedShards: number
   oversizedShards: number
   waitingDevices: number
+  /** By the reason of their status. */
+  blockedDevices: ReadonlyMap<string, number>
+  restrictedDevices: Partial<Record<RestrictionReason, number>>
 }
 
 export function makeMetrics() {
@@ -24,6 +28,12 @@ export function makeMetrics() {
   return {
     registry,
     sends: counter('sends_total', 'Attempts to send a message, by what came of them', ['result']),
+    refusals: counter('refusals_total', 'Messages that WhatsApp refused, by its error code', ['code']),
+    restrictions: counter(
+      'restrictions_total',
+      'Times that WhatsApp restricted messages of a sender to new contacts, by reason',
+      ['reason'],
+    ),
     failures: counter('messages_failed_total', 'Messages that ended as failed, by error code', ['code']),
     acknowledgeSeconds: new Histogram({
       name: 'wagate_send_acknowledge_seconds',
@@ -57,6 +67,13 @@ export function makeMetrics() {
   }
 }
 
+const refusalCodes = ['400', '404', '408', '421', '429', '463', '475', '479', '500', '503']
+
+/** Labels have few values, and WhatsApp chooses the code. */
+export function refusalLabel(code: string): string {
+  return refusalCodes.includes(code) ? code : 'other'
+}
+
 /** Gauges are read at each scrape, so that none is out of date. */
 export function addGauges({ registry }: Metrics, read: () => Readings): void {
   const gauge = (name: string, help: string, value: (readings: Readings) => number) =>
@@ -87,6 +104,26 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     'Devices of this worker with messages to send, at the last poll',
     ({ waitingDevices }) => waitingDevices,
   )
+  new Gauge({
+    name: 'wagate_blocked_devices',
+    help: 'Devices of this worker that WhatsApp does not let log in, by reason, at the last poll',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, count] of read().blockedDevices) this.set({ reason }, count)
+    },
+  })
+  new Gauge({
+    name: 'wagate_restricted_devices',
+    help: 'Devices of this worker that may write to no new contacts, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      const { restrictedDevices } = read()
+      for (const reason of restrictionReasons) this.set({ reason }, restrictedDevices[reason] ?? 0)
+    },
+  })
 }
 
 /** If it stays below four, partitions cannot be created; below zero, no message can be accepted. */

@@ -24,7 +24,7 @@ export type Rotation = {
 }
 
 type Options = {
-  onProgress(progress: { looked: number; replaced: number }): void
+  onProgress(progress: { scanned: number; replaced: number }): void
   /** Ends the rotation between two pages; it can be started again at any time. */
   signal?: AbortSignal
 }
@@ -41,7 +41,7 @@ export async function rotateMasterKeys(
   const { current } = masterKeys
   const vaults = new Map<number, Vault>()
   const unreadable = new Map<string, number>()
-  let looked = 0
+  let scanned = 0
   let replaced = 0
   let left = 0
 
@@ -83,8 +83,8 @@ export async function rotateMasterKeys(
       const done = replacements.length > 0 ? await table.replace(replacements) : 0
       replaced += done
       left += replacements.length - done
-      looked += page.scanned
-      onProgress({ looked, replaced })
+      scanned += page.scanned
+      onProgress({ scanned, replaced })
       after = page.last
     } while (after)
   }

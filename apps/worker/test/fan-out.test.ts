@@ -82,12 +82,12 @@ function makeAttempts({ failing }: { failing: string[] }) {
     },
   })
   const nothing = async () => undefined
-  const hold = { isPoison: false, end: nothing, unmark: nothing, unmarkSuspect: nothing }
+  const claim = { isPoison: false, end: nothing, release: nothing, releaseSuspect: nothing }
   const context = standIn<DeviceContext>({
     config: { outbox: { ackTimeoutMs: 60_000 } },
     logger: makeLogger('test', 'silent'),
     metrics: makeMetrics(),
-    holds: { take: async () => hold },
+    messageClaims: { claim: async () => claim },
   })
   const device = standIn<OutboxDevice>({
     id: 1,

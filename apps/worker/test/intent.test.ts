@@ -5,7 +5,7 @@ test.each([
   // isLinked, hasStoredCreds, isPairing, isRemovable
   [true, true, false, false, 'connect'],
   [true, true, true, false, 'connect'],
-  // A logout, a revoked link, or a phone with another number: undone first, whatever else is asked.
+  // A logout, a revoked link, or a phone with another number: undone first, before all other requests.
   [false, true, false, false, 'log-out'],
   [false, true, true, false, 'log-out'],
   [false, true, false, true, 'log-out'],

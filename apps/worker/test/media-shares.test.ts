@@ -84,7 +84,7 @@ describe('room for media', () => {
     'of one account that fetches slow files is no other account’s (%s)',
     async (path) => {
       const sourceOf = makeSources()
-      // More than may be fetched at a time, whoever asks.
+      // More than one account may fetch at a time.
       const dripping = Array.from({ length: 40 }, () => fetchFile(sourceOf(1), path).catch(() => undefined))
       await vi.waitFor(() => expect(host.hits()).toBeGreaterThanOrEqual(8))
       const startedAtMs = performance.now()

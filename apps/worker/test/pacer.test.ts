@@ -1,4 +1,5 @@
 import type { Pacing } from '@wagate/shared/pacing'
+import { makeRandom } from '@wagate/test-kit/random'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { makePacer, type Pacer } from '../src/outbox/pacer.ts'
@@ -7,17 +8,13 @@ const noon = Date.UTC(2030, 0, 1, 12)
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** A clock that moves when it is told to, and chance that comes out the same each time. */
+/** A clock that a test moves, and random numbers that are the same in each run. */
 function makeClock(startMs = noon) {
   let passedMs = 0
-  let state = 1
   return {
     steadyMs: () => passedMs,
     dateMs: () => startMs + passedMs,
-    random: () => {
-      state = (state * 48_271) % 2_147_483_647
-      return state / 2_147_483_647
-    },
+    random: makeRandom(1),
     pass(ms: number) {
       passedMs += ms
     },
@@ -185,7 +182,7 @@ describe('a daily cap', () => {
     expect(sendFor(pacer, clock, 1)).toHaveLength(2)
   })
 
-  test('is never exceeded, whatever is resent, canceled, answered or configured', () => {
+  test('is never exceeded by messages that are resent, canceled or answered, nor by a new configuration', () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constantFrom('take', 'cancel', 'answer'), message: fc.nat(9) }),
       fc.record({ kind: fc.constant('cap'), message: fc.integer({ min: 1, max: 6 }) }),

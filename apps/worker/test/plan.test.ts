@@ -1,42 +1,77 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ConnectionState, connectionOf, isComingOnline } from '../src/device/connection-state.ts'
-import { isReconciled, pairingPollMs, planDevice } from '../src/device/plan.ts'
+import type { ConnectionState } from '../src/device/connection-state.ts'
+import { pairingPollMs, planDevice } from '../src/device/plan.ts'
 
 type State = ConnectionState<{ rev: number }, null>
+type Facts = NonNullable<Parameters<typeof planDevice>[0]>
 
 const nowMs = 100_000
-const linked = { isLinked: true, hasStoredCreds: true, isPairing: false, isRemovable: false, desiredRev: 5 }
+const version = '2.3000.1'
+const noBlock = { blockLeftMs: null, blockRev: null, blockVersion: null }
+const linked: Facts = {
+  isLinked: true,
+  hasStoredCreds: true,
+  isPairing: false,
+  isRemovable: false,
+  desiredRev: 5,
+  ...noBlock,
+}
 const leaving = { ...linked, isLinked: false }
 const unlinked = { ...leaving, hasStoredCreds: false }
 const wanted = { ...unlinked, isPairing: true }
 const removable = { ...unlinked, isRemovable: true }
+const banned = { ...linked, blockLeftMs: 900 }
+const bannedBefore = { ...linked, blockLeftMs: -1 }
+const locked = { ...linked, blockRev: 5 }
+const lockedBefore = { ...linked, blockRev: 4 }
+const outdated = { ...linked, blockLeftMs: 900, blockRev: 5, blockVersion: version }
+const updated = { ...outdated, blockVersion: '2.3000.0' }
 
 const before = { isCompletingLink: false }
 const idle: State = { kind: 'idle', ...before }
 const waiting: State = { kind: 'waiting', untilMs: nowMs + 700, rev: 5, ...before }
 const waitingForOlder: State = { ...waiting, rev: 4 }
 const waited: State = { ...waiting, untilMs: nowMs }
+const bannedHere: State = { ...waiting, rev: null }
 const refused: State = { kind: 'refused', reason: 'logged_out', ...before }
 const pairing: State = { kind: 'pairing', connection: { rev: 5 }, ...before }
 const pairingOlder: State = { ...pairing, connection: { rev: 4 } }
+const scannedCode: State = { ...pairing, isCompletingLink: true }
 const loggingIn: State = { kind: 'logging-in', connection: { rev: 5 }, ...before }
 const open: State = { kind: 'open', connection: { rev: 5 } }
 const online: State = { ...open, kind: 'online', outbox: null }
 
-const plan = (facts: typeof linked | undefined, state: State, isPaced = true) =>
-  planDevice(facts, state, { nowMs, isPaceApplied: () => isPaced })
+const plan = (facts: Facts | undefined, state: State, isPaced = true) =>
+  planDevice(facts, state, { nowMs, version, isPaceApplied: () => isPaced })
 
 describe('the next step of a device', () => {
   test.each([
-    ['that is linked', linked, { idle, waited, waitingForOlder }, 'log-in'],
+    ['that is linked', linked, { idle, waited, waitingForOlder, pairing, pairingOlder }, 'log-in'],
     ['that is linked', linked, { waiting }, 'wait'],
-    ['that is linked', linked, { loggingIn, online, pairing, pairingOlder }, 'none'],
+    ['that is linked', linked, { loggingIn, online, scannedCode }, 'none'],
     ['that is linked', linked, { open }, 'go-online'],
-    ['that is to be logged out', leaving, { idle, waited, waitingForOlder }, 'log-in'],
+    ['that is to be logged out', leaving, { idle, waited, waitingForOlder, pairing, pairingOlder }, 'log-in'],
     ['that is to be logged out', leaving, { waiting }, 'wait'],
-    ['that is to be logged out', leaving, { loggingIn, pairing, pairingOlder }, 'none'],
+    ['that is to be logged out', leaving, { loggingIn, scannedCode }, 'none'],
     ['that is to be logged out', leaving, { open, online }, 'log-out'],
+    ['whose number is banned', banned, { idle, waiting, waited, waitingForOlder }, 'wait'],
+    ['whose number was banned', bannedBefore, { idle, waited, waitingForOlder }, 'log-in'],
+    ['whose number was banned a moment ago', linked, { bannedHere }, 'wait'],
+    ['whose number is locked', locked, { idle, waited, waitingForOlder }, 'wait'],
+    ['whose number was locked before the user acted', lockedBefore, { idle, waitingForOlder }, 'log-in'],
+    ['whose client is outdated', outdated, { idle, waited }, 'wait'],
+    ['whose client has another version now', updated, { idle, waited }, 'log-in'],
+    ['that is connected although it was blocked', locked, { open }, 'go-online'],
+    [
+      'of a banned number, to be logged out',
+      { ...banned, isLinked: false },
+      { idle, waiting },
+      'abandon-link',
+    ],
+    ['of a number banned a moment ago, to be logged out', leaving, { bannedHere }, 'abandon-link'],
+    ['of a locked number, to be logged out', { ...lockedBefore, isLinked: false }, { idle }, 'log-in'],
+    ['of an outdated client, to be logged out', { ...outdated, isLinked: false }, { idle }, 'wait'],
+    ['of a banned number without credentials', { ...wanted, blockLeftMs: 900 }, { idle }, 'show-qr'],
     ['that is to be paired', wanted, { idle, waited, waitingForOlder, pairingOlder }, 'show-qr'],
     ['that is to be paired', wanted, { loggingIn, open, online }, 'show-qr'],
     ['that is to be paired', wanted, { pairing, waiting }, 'wait'],
@@ -50,7 +85,7 @@ describe('the next step of a device', () => {
   })
 
   test.each([linked, leaving, wanted, unlinked, removable, undefined])(
-    'is to forget credentials that WhatsApp refused, whatever Postgres says (%j)',
+    'is to forget credentials that WhatsApp refused, with every state in Postgres (%j)',
     (facts) => expect(plan(facts, refused)).toEqual({ kind: 'forget-credentials', reason: 'logged_out' }),
   )
 
@@ -60,161 +95,15 @@ describe('the next step of a device', () => {
     expect(plan(leaving, online, false).kind).toBe('log-out')
   })
 
+  test('is a login when both the pause and the block are over', () => {
+    expect(plan(banned, waiting)).toEqual({ kind: 'wait', ms: 900 })
+    expect(plan({ ...banned, blockLeftMs: 100 }, waiting)).toEqual({ kind: 'wait', ms: 700 })
+    expect(plan(locked, waiting)).toEqual({ kind: 'wait', ms: Number.POSITIVE_INFINITY })
+  })
+
   test('follows when the pause is over, or soon while a QR code is shown', () => {
     expect(plan(linked, waiting)).toEqual({ kind: 'wait', ms: 700 })
     expect(plan(wanted, waiting)).toEqual({ kind: 'wait', ms: pairingPollMs })
     expect(plan(wanted, pairing)).toEqual({ kind: 'wait', ms: pairingPollMs })
   })
-})
-
-const rev = fc.integer({ min: 1, max: 3 })
-const connection = fc.record({ rev })
-const isCompletingLink = fc.boolean()
-const states: fc.Arbitrary<State> = fc.oneof(
-  fc.record({ kind: fc.constant('idle' as const), isCompletingLink }),
-  fc.record({
-    kind: fc.constant('waiting' as const),
-    untilMs: fc.integer({ min: nowMs - 1000, max: nowMs + 1000 }),
-    rev,
-    isCompletingLink,
-  }),
-  fc.record({ kind: fc.constant('refused' as const), reason: fc.constant('logged_out'), isCompletingLink }),
-  fc.record({
-    kind: fc.constantFrom('pairing' as const, 'logging-in' as const),
-    connection,
-    isCompletingLink,
-  }),
-  fc.record({ kind: fc.constant('open' as const), connection }),
-  fc.record({ kind: fc.constant('online' as const), connection, outbox: fc.constant(null) }),
-)
-const facts = fc.record({
-  isLinked: fc.boolean(),
-  hasStoredCreds: fc.boolean(),
-  isPairing: fc.boolean(),
-  isRemovable: fc.boolean(),
-  desiredRev: rev,
-})
-
-type Facts = typeof linked
-
-/** A device whose steps all succeed, and whose waits are waited for. */
-class Model {
-  facts: Facts | undefined
-  state: State
-  nowMs = nowMs
-  isPaced = true
-
-  constructor(facts: Facts | undefined, state: State) {
-    this.facts = facts
-    this.state = state
-  }
-
-  plan() {
-    return planDevice(this.facts, this.state, { nowMs: this.nowMs, isPaceApplied: () => this.isPaced })
-  }
-
-  /** Returns what was done. */
-  step(): string {
-    const action = this.plan()
-    const rev = this.facts?.desiredRev ?? 0
-    switch (action.kind) {
-      case 'forget-credentials':
-      case 'log-out':
-        if (this.facts) Object.assign(this.facts, { hasStoredCreds: false, isLinked: false })
-        this.state = idle
-        break
-      case 'log-in':
-        expect(connectionOf(this.state), 'there is no other connection').toBeUndefined()
-        expect(this.mustWait(), 'the pause is over').toBe(false)
-        this.state = { kind: 'logging-in', connection: { rev }, ...before }
-        break
-      case 'show-qr':
-        expect(this.mustWait(), 'the pause is over').toBe(false)
-        this.state = { kind: 'pairing', connection: { rev }, ...before }
-        break
-      case 'go-online':
-        if (this.state.kind === 'open') this.state = { ...this.state, kind: 'online', outbox: null }
-        break
-      case 'update-pace':
-        this.isPaced = true
-        break
-      case 'remove':
-        this.facts = undefined
-        this.state = idle
-        break
-      case 'disconnect':
-        this.state = idle
-        break
-      case 'wait':
-        this.nowMs += action.ms
-    }
-    return action.kind
-  }
-
-  /** WhatsApp lets the login open. */
-  open(): void {
-    if (this.state.kind === 'logging-in') this.state = { kind: 'open', connection: this.state.connection }
-  }
-
-  /** A phone was scanned before: WhatsApp ends the connection, and asks for a login. */
-  restart(): void {
-    if (this.state.kind === 'pairing' && this.facts?.hasStoredCreds) this.state = idle
-  }
-
-  mustWait(): boolean {
-    const { state } = this
-    return state.kind === 'waiting' && state.rev === this.facts?.desiredRev && state.untilMs > this.nowMs
-  }
-}
-
-/** Every link has credentials. */
-const isPossible = ({ isLinked, hasStoredCreds }: Facts) => !isLinked || hasStoredCreds
-
-test('every device reaches what is desired of it in a few steps, and is then left alone', () => {
-  const given = fc.option(facts.filter(isPossible), { nil: undefined })
-  fc.assert(
-    fc.property(given, states, fc.boolean(), (known, state, isPaced) => {
-      const model = new Model(known && { ...known }, state)
-      model.isPaced = isPaced
-      for (let steps = 0; steps < 8; steps++) {
-        model.step()
-        model.open()
-        model.restart()
-      }
-      expect(isReconciled(model.plan())).toBe(true)
-      const after = model.state
-      if (!model.facts) expect(connectionOf(after)).toBeUndefined()
-      else if (model.facts.isLinked) expect(after.kind).toBe('online')
-      else if (model.facts.isPairing && !model.facts.isRemovable)
-        expect(after).toMatchObject({ kind: 'pairing', connection: { rev: model.facts.desiredRev } })
-      else expect(connectionOf(after)).toBeUndefined()
-      expect(model.facts?.hasStoredCreds && !model.facts.isLinked, 'no link is left to be undone').toBeFalsy()
-    }),
-    { numRuns: 2000 },
-  )
-})
-
-test('a device is reconciled exactly when the next step leaves it as it is', () => {
-  fc.assert(
-    fc.property(facts.filter(isPossible), states, fc.boolean(), (known, state, isPaced) => {
-      const model = new Model({ ...known }, state)
-      model.isPaced = isPaced
-      const isDone = isReconciled(model.plan())
-      model.step()
-      const isSame = model.state === state && model.isPaced === isPaced && model.facts !== undefined
-      expect(isDone).toBe(isSame)
-    }),
-    { numRuns: 2000 },
-  )
-})
-
-test('a linked device that is coming online needs no step but to go online', () => {
-  fc.assert(
-    fc.property(facts.filter(isPossible), states, (known, state) => {
-      const facts = { ...known, isLinked: true, hasStoredCreds: true, desiredRev: 5 }
-      const ofRev = state.kind === 'waiting' ? { ...state, rev: 5 } : state
-      fc.pre(isComingOnline(ofRev, nowMs))
-      expect(['none', 'wait', 'go-online']).toContain(plan(facts, ofRev).kind)
-    }),
-  )
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const preload = fileURLToPath(new URL('../src/preload.ts', import.meta.url))
 
-/** Runs a program in a process of its own, as the worker is run, and returns what it printed. */
+/** Runs a program in a separate process with the options of the worker. Returns its output. */
 function run(program: string, withPreload = true): string {
   const preloads = withPreload ? ['--import', preload] : []
   return execFileSync(

@@ -87,7 +87,7 @@ test('re-encrypts all values over many pages, including the contents of messages
     SELECT gen_random_uuid(), account_id, id, 'out', 'text', sender, '2', 'sent', 'x', 0
     FROM devices, generate_series(1, 1500)`
   const seen: number[] = []
-  const rotation = await rotateMasterKeys(db, during, { onProgress: ({ looked }) => seen.push(looked) })
+  const rotation = await rotateMasterKeys(db, during, { onProgress: ({ scanned }) => seen.push(scanned) })
   expect(rotation).toEqual({ replaced: 2101, unreadable: new Map(), others: [], isComplete: true })
   expect(seen).toEqual([1000, 2000, 2100, 3100, 3601])
   expect(await readAuth()).toEqual(Array.from({ length: 2100 }, (_, n) => String(textOf(n))))

@@ -46,7 +46,7 @@ test('runs earlier when the last run asks for it', async () => {
   expect(await passed(100)).toBe(11)
 })
 
-test('rests after a run, however often it is woken and whatever is due', async () => {
+test('rests after a run, even if it is woken often and work is due', async () => {
   const { ticker, passed } = start({ nextInMs: 0, restMs: 200 })
   await passed(0)
   for (let ms = 0; ms < 1000; ms += 10) {

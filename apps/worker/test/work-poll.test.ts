@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { expect, test } from 'vitest'
 import { makeLoginQueue } from '../src/device/login-queue.ts'
-import { notify } from '../src/shards/work-poll.ts'
+import { countBlocked, notify } from '../src/shards/work-poll.ts'
 
 const state: DeviceState = {
   id: 1,
@@ -20,6 +20,12 @@ const state: DeviceState = {
   burst: null,
   dailyCap: null,
   restrictedMs: 0,
+  statusReason: null,
+  blockLeftMs: null,
+  blockRev: null,
+  blockVersion: null,
+  restrictionReason: null,
+  cappedMs: 0,
 }
 
 test('messages that only the poll finds move the login of their device forward', async () => {
@@ -54,6 +60,23 @@ test.each([
     expect(called.toSorted()).toEqual(calls)
   },
 )
+
+test('counts the devices that WhatsApp does not let log in, by reason', () => {
+  const banned = { ...state, statusReason: 'temporarily_banned', blockLeftMs: 1000 }
+  const counts = countBlocked(
+    [
+      state,
+      banned,
+      banned,
+      { ...banned, blockLeftMs: -1 },
+      { ...state, statusReason: 'blocked_by_whatsapp', blockRev: 1 },
+      { ...state, statusReason: 'blocked_by_whatsapp', blockRev: 0 },
+      { ...banned, statusReason: 'client_outdated', blockVersion: '2.3000.0' },
+    ],
+    '2.3000.1',
+  )
+  expect(Object.fromEntries(counts)).toEqual({ temporarily_banned: 2, blocked_by_whatsapp: 1 })
+})
 
 /** Like a device that waits in the queue: not yet what is desired, and urgent once it has been woken. */
 function deviceThatLogsIn(queue: ReturnType<typeof makeLoginQueue>, name: string, order: string[]) {

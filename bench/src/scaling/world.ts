@@ -1,6 +1,6 @@
 import { shardOf } from '@wagate/shared/shard'
+import { makeRandom } from '@wagate/test-kit/random'
 import { emptyMemory, type Memory } from '@wagate/worker/ownership/plan'
-import { makeRandom } from '../random.ts'
 import type { Setup } from './setup.ts'
 
 export type Worker = {

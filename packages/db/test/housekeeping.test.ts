@@ -123,6 +123,7 @@ describe('deletion of expired data', () => {
       await store('lid-mapping', `${user}_reverse`, 1000)
       await store('user-devices', user, days)
       await store('tctoken', `${user}@lid`, days)
+      await store('token-holder', user, days)
     }
     await store('tctoken', '__index', 0)
     await db.$client`
@@ -141,6 +142,7 @@ describe('deletion of expired data', () => {
       'lid-mapping 20_reverse',
       'session 20_1.0',
       'tctoken 20@lid',
+      'token-holder 20',
       'user-devices 20',
     ]
     expect(names.sort()).toEqual([...keys.map((type) => `${type} 1`), ...kept].sort())

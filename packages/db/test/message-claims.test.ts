@@ -63,7 +63,7 @@ async function insert(deviceId: number, row: Row): Promise<Stored> {
 const claim = async (fence: Fence, message: Stored, recipientJid: string | null = 'jid') =>
   (await claimMessages(db, [{ ...message, fence, recipientJid, setback: null }]))[0]
 
-describe('deaths of owners that held a message', () => {
+describe('deaths of owners that had claimed a message', () => {
   it('are counted once each, and clean releases are not', async () => {
     const device = await makeDevice()
     const message = await insert(device.id, { number: '1' })
@@ -121,8 +121,12 @@ describe('the waiting messages of a device', () => {
   it('are listed in their order, without hindered ones and those behind them', async () => {
     const { id } = await makeDevice()
     await insert(id, { number: 'known', status: 'sent', sentAt: new Date().toISOString() })
+    await db.$client`
+      INSERT INTO device_auth (device_id, type, id, value, used_on) VALUES
+        (${id}, 'token-holder', 'giver', '', CURRENT_DATE - 27), (${id}, 'token-holder', 'mixed', '', CURRENT_DATE - 28)`
     const rows: Row[] = [
       { number: 'known' },
+      { number: 'giver' },
       { number: 'media', type: 'image' },
       { number: 'media' },
       { number: 'ready', type: 'image', uploaded: true },
@@ -140,10 +144,12 @@ describe('the waiting messages of a device', () => {
       )
     expect(await list([])).toEqual(rows.map(({ number }) => number))
     expect(await list(['unprepared'])).toEqual([
-      ...['known', 'ready', 'mixed', 'unanswered', 'unanswered', 'known'],
+      ...['known', 'giver', 'ready', 'mixed', 'unanswered', 'unanswered', 'known'],
     ])
-    expect(await list(['attempted', 'unprepared'], ['ready'])).toEqual(['known', 'mixed', 'known'])
-    expect(await list(['newContacts', 'attempted', 'unprepared'])).toEqual(['known', 'known'])
-    expect(await list(['newContacts'])).toEqual(['known', 'known'])
+    expect(await list(['attempted', 'unprepared'], ['ready'])).toEqual([
+      ...['known', 'giver', 'mixed', 'known'],
+    ])
+    expect(await list(['newContacts', 'attempted', 'unprepared'])).toEqual(['known', 'giver', 'known'])
+    expect(await list(['newContacts'])).toEqual(['known', 'giver', 'known'])
   })
 })

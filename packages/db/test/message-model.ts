@@ -47,9 +47,9 @@ export function stepOnMessage(
   name: string,
   run: (message: ModelMessage, id: string, real: Real, model: Model) => Promise<void>,
 ): fc.Arbitrary<Step> {
-  return fc.nat(20).map((place) =>
-    step(`${name} ${place}`, async (model, real) => {
-      const index = model.messages.length === 0 ? 0 : place % model.messages.length
+  return fc.nat(20).map((draw) =>
+    step(`${name} ${draw}`, async (model, real) => {
+      const index = model.messages.length === 0 ? 0 : draw % model.messages.length
       const [message, id] = [model.messages[index], real.ids[index]]
       if (message && id !== undefined) await run(message, id, real, model)
     }),

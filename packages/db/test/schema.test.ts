@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 test('the latest snapshot of the migrations matches the schema', () => {
-  const last = String(read('_journal.json').entries.length - 1).padStart(4, '0')
+  const last = read('_journal.json').entries.at(-1).tag.slice(0, 4)
   expect(read(`${last}_snapshot.json`).tables).toEqual(JSON.parse(JSON.stringify(tables)))
 })
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Sends commands whose answers are one line each, and resolves to these lines. Rejects when nobody answers. */
+/** Sends commands whose answers are one line each, and resolves to these lines. Rejects without an answer. */
 export function askRedis(url: URL, commands: string[][]): Promise<string[]> {
   const login = url.password ? [['AUTH', decodeURIComponent(url.password)]] : []
   const all = [...login, ...commands]

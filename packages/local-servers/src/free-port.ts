@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that the system gives to outgoing connections and to listeners without a wish (Linux from 32768,
- * macOS from 49152): nobody takes one of these while the program that it is meant for starts, or is down for a while.
+ * Below the ports that the system gives to outgoing connections and to listeners on port 0 (Linux from 32768,
+ * macOS from 49152): no other program gets one of these while the program that it is meant for starts or is down.
  */
 const range = { from: 20_000, to: 32_768 }
 const given = new Set<number>()

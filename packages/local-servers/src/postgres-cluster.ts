@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { rootPlace } from './postgres-files.ts'
+import { rootLocation } from './postgres-files.ts'
 import { canEnter, type RunAs } from './run-as.ts'
 
 const major = '18'
@@ -24,35 +24,39 @@ export type Cluster = { data: string; password: string; portFile: string }
 
 /** Opens the database cluster in the folder, or makes one there with an empty database `wagate`. */
 export function openCluster(folder: string, programs: string, runAs: RunAs | undefined): Cluster {
-  const place = findPlace(folder, runAs)
-  if (!existsSync(place)) createCluster(place, programs, runAs)
-  const data = join(place, 'data')
+  const location = findLocation(folder, runAs)
+  if (!existsSync(location)) createCluster(location, programs, runAs)
+  const data = join(location, 'data')
   const found = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
   if (found !== major)
     throw new Error(
       `${data} was made by Postgres ${found}, and Postgres ${major} comes with this version. ` +
         `Dump it with the earlier version of wagate and pg_dump, or move the folder away to start empty.`,
     )
-  return { data, password: readFileSync(join(place, 'password'), 'utf8'), portFile: join(place, 'port') }
+  return {
+    data,
+    password: readFileSync(join(location, 'password'), 'utf8'),
+    portFile: join(location, 'port'),
+  }
 }
 
-/** Where the account cannot enter, the folder becomes a link to a place where it can. */
-function findPlace(folder: string, runAs: RunAs | undefined): string {
+/** If the account cannot enter the folder, the folder becomes a link to one that it can enter. */
+function findLocation(folder: string, runAs: RunAs | undefined): string {
   if (existsSync(folder)) return realpathSync(folder)
   const parent = dirname(folder)
   if (canEnter(parent, runAs)) return join(realpathSync(parent), 'postgres')
   const name = `data-${randomBytes(6).toString('hex')}`
   if (lstatSync(folder, { throwIfNoEntry: false })) rmSync(folder)
-  mkdirSync(join(rootPlace, name), { recursive: true })
-  chmodSync(rootPlace, 0o755)
-  chmodSync(join(rootPlace, name), 0o711)
-  symlinkSync(join(rootPlace, name, 'postgres'), folder)
-  return join(rootPlace, name, 'postgres')
+  mkdirSync(join(rootLocation, name), { recursive: true })
+  chmodSync(rootLocation, 0o755)
+  chmodSync(join(rootLocation, name), 0o711)
+  symlinkSync(join(rootLocation, name, 'postgres'), folder)
+  return join(rootLocation, name, 'postgres')
 }
 
-/** Made beside its place and renamed when complete: an interrupted start leaves nothing half done. */
-function createCluster(place: string, programs: string, runAs: RunAs | undefined): void {
-  const unfinished = `${place}.new`
+/** Created beside its location and renamed when complete, so that an interrupted start leaves no incomplete cluster. */
+function createCluster(location: string, programs: string, runAs: RunAs | undefined): void {
+  const unfinished = `${location}.new`
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished, { mode: 0o700 })
   const password = join(unfinished, 'password')
@@ -69,7 +73,7 @@ function createCluster(place: string, programs: string, runAs: RunAs | undefined
   const files = ['-D', data, '-U', 'postgres', '--pwfile', password, '--no-sync']
   run(join(programs, 'bin/initdb'), [...settings, ...files], runAs)
   run(join(programs, 'bin/postgres'), ['--single', '-D', data, 'postgres'], runAs, 'CREATE DATABASE wagate\n')
-  renameSync(unfinished, place)
+  renameSync(unfinished, location)
 }
 
 function run(command: string, args: string[], runAs: RunAs | undefined, input = ''): void {

@@ -15,8 +15,8 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import type { RunAs } from './run-as.ts'
 
-/** Where root keeps what an account without rights must reach: root's home is often closed to it. */
-export const rootPlace = '/var/lib/wagate-dev'
+/** A folder for files that another account must reach: it often cannot enter the home of root. */
+export const rootLocation = '/var/lib/wagate-dev'
 
 /** The folder with Postgres' bin, lib and share, in a place where the account can run them. */
 export function findPostgresFiles(runAs: RunAs | undefined): string {
@@ -27,7 +27,7 @@ export function findPostgresFiles(runAs: RunAs | undefined): string {
     return native
   }
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  const copy = join(rootPlace, `postgres-${version}`)
+  const copy = join(rootLocation, `postgres-${version}`)
   if (!existsSync(copy)) copyTo(installed, copy)
   if (!canRun(join(copy, 'native'), runAs))
     throw new Error(
@@ -57,8 +57,8 @@ function canRun(native: string, runAs: RunAs | undefined): boolean {
 
 function copyTo(installed: string, copy: string): void {
   const unfinished = `${copy}.${process.pid}`
-  mkdirSync(rootPlace, { recursive: true })
-  chmodSync(rootPlace, 0o755)
+  mkdirSync(rootLocation, { recursive: true })
+  chmodSync(rootLocation, 0o755)
   cpSync(join(installed, 'native'), join(unfinished, 'native'), { recursive: true, verbatimSymlinks: true })
   addLinks(unfinished)
   makeReadable(unfinished)

@@ -36,10 +36,10 @@ export async function fetchRedisFromDebian(search: RedisSearch): Promise<RedisPr
     const server = join(root, 'usr/bin/redis-server')
     // On Debian 12 one program of redis-tools is the server too; which it is, its name decides.
     if (!existsSync(server)) symlinkSync('redis-check-rdb', server)
-    const place = join(search.vendorFolder, 'redis')
+    const location = join(search.vendorFolder, 'redis')
     if (!findVendoredRedis(search.vendorFolder)) {
-      rmSync(place, { recursive: true, force: true })
-      renameSync(root, place)
+      rmSync(location, { recursive: true, force: true })
+      renameSync(root, location)
     }
   } catch (error) {
     search.signal.throwIfAborted()

@@ -8,7 +8,7 @@ const version = '0.3.0'
 /** Its manifest and a lockfile with the checksums of it and of all that it needs. */
 const locked = fileURLToPath(new URL('./redis-in-js', import.meta.url))
 
-/** The last resort: enough to look around, no more. */
+/** The last resort: slow, but enough to try the system out. */
 export function findRedisInJs(search: RedisSearch): RedisProgram | undefined {
   const folder = join(search.vendorFolder, 'js-redis-server')
   const program = join(folder, 'node_modules/js-redis-server/dist/cli.js')

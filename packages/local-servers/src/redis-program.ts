@@ -9,7 +9,7 @@ export type RedisProgram = {
 export type RedisSearch = {
   /** Where programs fetched by an earlier run are kept. */
   vendorFolder: string
-  /** Tells the person waiting what takes time. */
+  /** Reports steps that take long to the user. */
   report(text: string): void
   signal: AbortSignal
 }

@@ -20,17 +20,17 @@ export type Redis = { url: string; source: string; process: ServerProcess; stop(
 /** A private Redis on a free loopback port, with the settings that BullMQ needs to lose nothing. */
 export async function startRedis({ folder, logFile, durable, program }: RedisOptions): Promise<Redis> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const place = realpathSync(folder)
-  const portFile = join(place, 'port')
+  const location = realpathSync(folder)
+  const portFile = join(location, 'port')
   const lastPort = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : 0
-  await endLeftoverRedis(place, lastPort)
+  await endLeftoverRedis(location, lastPort)
 
   const port = await freePort(lastPort)
-  const password = program.keepsData ? readPassword(join(place, 'password')) : ''
-  writeFileSync(join(place, 'redis.conf'), configuration(port, password, durable), { mode: 0o600 })
+  const password = program.keepsData ? readPassword(join(location, 'password')) : ''
+  writeFileSync(join(location, 'redis.conf'), configuration(port, password, durable), { mode: 0o600 })
   writeFileSync(portFile, String(port))
-  const { command, args, env } = program.command({ folder: place, port })
-  const server = await spawnServer(command, args, logFile, { cwd: place, env })
+  const { command, args, env } = program.command({ folder: location, port })
+  const server = await spawnServer(command, args, logFile, { cwd: location, env })
   const url = `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`
   await waitUntilReady(server, 'Redis', logFile, () => takesCommands(url))
   return {

@@ -10,7 +10,7 @@ export function findRunAs(): RunAs | undefined {
   return readAccount('postgres') ?? readAccount('nobody') ?? { name: 'nobody', uid: 65534, gid: 65534 }
 }
 
-/** Whether that account can enter the folder: root's own home usually lets nobody in. */
+/** Whether that account can enter the folder: the home of root usually excludes other accounts. */
 export function canEnter(folder: string, runAs: RunAs | undefined): boolean {
   if (!runAs) return true
   const { uid, gid } = runAs

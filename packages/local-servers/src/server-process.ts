@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type ServerProcess = {
   pid: number
-  /** Resolves when the process is gone, whatever the reason. */
+  /** Resolves when the process has ended, for any reason. */
   exited: Promise<void>
   hasExited(): boolean
   signal(signal: NodeJS.Signals): void

@@ -37,7 +37,7 @@ const program = fileURLToPath(new URL('./supervisor-main.ts', import.meta.url))
 
 /**
  * Starts the process that owns Postgres and Redis, and waits until both are ready. It stops them when this
- * process ends, whatever the reason.
+ * process ends, for any reason.
  */
 export async function startServerSupervisor(
   options: SupervisorOptions,

@@ -27,7 +27,7 @@ const watched = new Set<number>()
 const abort = new AbortController()
 let redisProgram: RedisProgram | undefined
 
-// The channel closes when whoever started us ends in whatever way, kill -9 included.
+// The channel closes when the parent process ends in any way, kill -9 included.
 process.on('disconnect', () => void end())
 process.on('SIGTERM', () => void end())
 process.on('SIGINT', () => undefined)

@@ -1,4 +1,4 @@
-/** What the supervisor is told at its start, as one JSON argument. */
+/** The options of the supervisor, as one JSON argument. */
 export type SupervisorOptions = {
   /** The servers' data and log files go here. */
   folder: string

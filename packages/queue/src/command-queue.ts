@@ -7,7 +7,7 @@ export function commandQueue(shard: number): { name: string; prefix: string } {
   return { name: `commands-${shard}`, prefix: `{wa:${shard}}` }
 }
 
-/** With the three skip options, BullMQ sends no commands of its own and never waits for a connection. */
+/** With the three skip options, BullMQ sends no further commands and never waits for a connection. */
 export function openCommandQueue(redis: Redis, shard: number, onError: OnRedisError): Queue {
   const { name, prefix } = commandQueue(shard)
   const queue = new Queue(name, {

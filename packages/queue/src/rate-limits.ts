@@ -75,7 +75,7 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
         return Promise.all([...wanted].map(([key, count]) => drawFromMemory(memory, key, count)))
       }
 
-      // Concurrent requests share one round trip, whatever their keys.
+      // Concurrent requests share one round trip, also those with different keys.
       const batch = makeNaturalBatch<Wanted, Allowance>(
         async (requests) => {
           const wanted = new Map<string, number>()

@@ -5,9 +5,9 @@ type Waiting<Item, Result> = {
 }
 
 /**
- * One flush in flight; whatever arrives meanwhile goes into the next, in order. Latency stays that of
- * one flush when idle, throughput that of a bulk statement under load. What one turn of the event loop adds
- * goes together, but of more than `wholeMax` only half: with all of them in flight, nothing would be left to do
+ * One flush in flight. Items that arrive meanwhile go into the next, in order. Latency stays that of
+ * one flush when idle, throughput that of a bulk statement under load. The items of one turn of the event loop
+ * go together, but only half of them if they are more than `wholeMax`: with all of them in flight, nothing would be left to do
  * until they are back. `flush` answers in the order of its items.
  */
 export function makeNaturalBatch<Item, Result>(

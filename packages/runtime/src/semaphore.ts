@@ -5,9 +5,9 @@ export type Semaphore = {
    * of the signal when that is aborted before.
    */
   acquire(units: number, signal?: AbortSignal): Promise<() => void>
-  /** The same at once, or undefined when somebody would have to wait. */
+  /** The same at once, or undefined if the caller or an earlier one had to wait. */
   tryAcquire(units: number): (() => void) | undefined
-  /** Nobody holds a unit. */
+  /** No unit is in use. */
   isIdle(): boolean
 }
 

@@ -1,4 +1,4 @@
-/** What `work` resolves with, or undefined when it takes longer than the limit. It goes on all the same. */
+/** Resolves like `work`, or to undefined after the limit. `work` continues. */
 export async function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result | undefined> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<undefined>((resolve) => {

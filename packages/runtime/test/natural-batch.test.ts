@@ -10,20 +10,20 @@ function makeGatedFlush() {
   return { flushes, flush }
 }
 
-const settle = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a natural batch', () => {
   it('sends what arrived during a flush as the next one, in order', async () => {
     const { flushes, flush } = makeGatedFlush()
     const batch = makeNaturalBatch(flush, { itemsMax: 10 })
     const first = batch.add(1)
-    await settle()
+    await nextTurn()
     const others = [batch.add(2), batch.add(3)]
-    await settle()
+    await nextTurn()
     expect(flushes.map(({ items }) => items)).toEqual([[1]])
     flushes[0]?.finish()
     expect(await first).toBe('done 1')
-    await settle()
+    await nextTurn()
     expect(flushes.map(({ items }) => items)).toEqual([[1], [2, 3]])
     flushes[1]?.finish()
     expect(await Promise.all(others)).toEqual(['done 2', 'done 3'])
@@ -33,9 +33,9 @@ describe('a natural batch', () => {
     const { flushes, flush } = makeGatedFlush()
     const batch = makeNaturalBatch(flush, { itemsMax: 2 })
     const added = [1, 2, 3].map(batch.add)
-    await settle()
+    await nextTurn()
     flushes[0]?.finish()
-    await settle()
+    await nextTurn()
     flushes[1]?.finish()
     expect(await Promise.all(added)).toEqual(['done 1', 'done 2', 'done 3'])
     expect(flushes.map(({ items }) => items)).toEqual([[1, 2], [3]])
@@ -46,7 +46,7 @@ describe('a natural batch', () => {
     const batch = makeNaturalBatch(flush, { itemsMax: 10, wholeMax: 3 })
     for (const item of Array(11).keys()) void batch.add(item)
     for (let index = 0; index < 4; index++) {
-      await settle()
+      await nextTurn()
       flushes[index]?.finish()
     }
     expect(flushes.map(({ items }) => items)).toEqual([
@@ -60,10 +60,10 @@ describe('a natural batch', () => {
     const { flushes, flush } = makeGatedFlush()
     const batch = makeNaturalBatch(flush, { itemsMax: 1 })
     const [first, second] = [batch.add(1), batch.add(2)]
-    await settle()
+    await nextTurn()
     flushes[0]?.fail(new Error('away'))
     await expect(first).rejects.toThrow('away')
-    await settle()
+    await nextTurn()
     flushes[1]?.finish()
     expect(await second).toBe('done 2')
   })

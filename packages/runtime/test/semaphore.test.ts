@@ -23,7 +23,7 @@ it('hands out no more than it has, first come first served', async () => {
   expect(demands.every(({ release }) => release !== undefined)).toBe(true)
 })
 
-it('is idle while nobody holds a unit', async () => {
+it('is idle while no unit is in use', async () => {
   const semaphore = makeSemaphore(2)
   expect(semaphore.isIdle()).toBe(true)
   const release = await semaphore.acquire(1)
@@ -54,7 +54,7 @@ it('lets a demand above the total have all of it, alone', async () => {
   expect(large.release).toBeDefined()
 })
 
-it('lets who need not wait have units at once, and nobody before those who wait', async () => {
+it('grants units at once if they are free, but never before earlier callers that wait', async () => {
   const semaphore = makeSemaphore(3)
   const release = semaphore.tryAcquire(2)
   expect(release).toBeDefined()

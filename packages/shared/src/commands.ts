@@ -13,6 +13,8 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('apply-settings'), deviceId }),
   /** The answer is an event. Asked again until it comes. */
   z.object({ kind: z.literal('check-number'), deviceId, number: z.string() }),
+  /** The same. A code that is still valid is the answer again. */
+  z.object({ kind: z.literal('request-pairing-code'), deviceId }),
 ])
 
 export type Command = z.infer<typeof commandSchema>

@@ -1,11 +1,20 @@
 import { z } from 'zod'
 import { messageStatuses } from './statuses.ts'
 
-/** What an owner tells whoever waits: over Redis pub/sub, and for the QR in a retained key as well. */
+/** What an owner tells waiting requests: over Redis pub/sub, and QR codes also in a retained key. */
 export const deviceEventSchema = z.discriminatedUnion('kind', [
   /** `text` is what the QR encodes; `epoch` is the shard's, so that a former owner's QR is recognised. */
   z.object({ kind: z.literal('qr'), epoch: z.number().int(), text: z.string(), expiresAtMs: z.number() }),
   z.object({ kind: z.literal('status'), connected: z.boolean(), reason: z.string().nullable() }),
+  /** `epoch` as above. The code links like the QR code that is shown at the same time. */
+  z.object({
+    kind: z.literal('pairing-code'),
+    epoch: z.number().int(),
+    code: z.string(),
+    expiresAtMs: z.number(),
+  }),
+  /** WhatsApp refused to give out a pairing code, with this error. */
+  z.object({ kind: z.literal('pairing-code-refused'), error: z.string() }),
   /** `jid` null: the number is not on WhatsApp. */
   z.object({ kind: z.literal('number'), number: z.string(), jid: z.string().nullable() }),
   /** Too many devices of the account, or of the worker, show a QR code already. */
@@ -15,3 +24,4 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
 
 export type DeviceEvent = z.infer<typeof deviceEventSchema>
 export type QrEvent = Extract<DeviceEvent, { kind: 'qr' }>
+export type PairingCodeEvent = Extract<DeviceEvent, { kind: 'pairing-code' }>

@@ -7,7 +7,7 @@ const accepted: Record<Exclude<MediaType, 'document'>, RegExp> = {
   audio: /^audio\/(mpeg|ogg|mp4|x-m4a|aac|amr)$|^audio\/ogg; codecs=opus$/,
 }
 
-/** `mime` is what the bytes say, never a header; undefined when nothing is recognised. */
+/** `mime` is read from the bytes, never from a header. Undefined if they are not recognised. */
 export function isAcceptedMedia(type: MediaType, mime: string | undefined): boolean {
   return type === 'document' || (mime !== undefined && accepted[type].test(mime))
 }

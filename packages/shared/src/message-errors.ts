@@ -3,6 +3,7 @@ export const messageErrors = {
   recipient_not_on_whatsapp: 'The recipient number is not on WhatsApp.',
   sender_logged_out: 'The sender was logged out before the message was sent.',
   sender_restricted: 'WhatsApp does not let this sender write to new contacts at the moment.',
+  first_contact_refused: 'WhatsApp refused a first message to this contact.',
   media_fetch_failed: 'The media URL could not be fetched.',
   media_fetch_timeout: 'The media URL did not answer completely in time.',
   media_too_large: 'The media file is larger than allowed for its type.',

@@ -1,5 +1,5 @@
 /**
- * Digits with country prefix out of what people write; undefined when it is no phone number.
+ * Converts a number as people write it to digits with the country prefix. Undefined if it is not a phone number.
  * No country is guessed: numbering-plan libraries refuse numbers that exist on WhatsApp.
  */
 export function parsePhone(text: string): string | undefined {

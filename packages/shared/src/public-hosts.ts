@@ -60,7 +60,7 @@ function familyOf(address: string): Family | undefined {
 }
 
 /**
- * Whether the host of a parsed URL is forbidden whatever its name resolves to: an address written as such
+ * Whether the host of a parsed URL is forbidden without resolving it: an address written as such
  * (URL has turned the decimal, octal, hexadecimal and short forms into one), or a name of this machine.
  */
 export function isForbiddenHost(hostname: string): boolean {

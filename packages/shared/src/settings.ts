@@ -25,7 +25,7 @@ const key32 = z
   .refine(isKey32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
   .transform((value) => Buffer.from(value, 'base64'))
 
-/** Node takes what is not base64 for something. */
+/** Node also decodes text that is not base64. */
 function isKey32(value: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value
 }
@@ -36,7 +36,7 @@ function isRandom(key: Buffer): boolean {
 }
 const randomKey32 = key32.refine(isRandom, 'must be random (openssl rand -base64 32)')
 
-/** How many proxies stand in front; `true` is one. */
+/** The number of proxies in front of the API. `true` is one. */
 const proxies = z
   .string()
   .regex(/^(true|false|[0-9])$/, 'must be true, false or the number of proxies')
@@ -54,7 +54,7 @@ export const settings = {
   REDIS_URL: url('redis:', 'rediss:'),
   /** Encrypts WhatsApp credentials and Signal keys at rest. */
   MASTER_KEY: randomKey32,
-  /** What was encrypted with these can be read as well. */
+  /** For decryption only, beside MASTER_KEY. */
   MASTER_KEYS_OTHER: keys32.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 
@@ -86,7 +86,7 @@ export const settings = {
   LIMIT_NEW_USERS_PER_MINUTE: wholeNumber(0, 1_000_000).default(10),
   /** generate-qr, for each device. */
   LIMIT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(6),
-  /** generate-qr, for each account, whatever the device. */
+  /** generate-qr, for each account, over all devices. */
   LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(30),
 
   /** Fixed at installation; every process checks it at start. */
@@ -120,7 +120,7 @@ export const settings = {
   STATUS_GRACE_MS: wholeNumber(0, 3_600_000).default(60_000),
 
   SEND_ACK_TIMEOUT_MS: wholeNumber(1000, 300_000).default(20_000),
-  /** Per sender, about; what comes beyond is refused with 429. */
+  /** Per sender, approximately. Further messages are refused with 429. */
   QUEUED_MESSAGES_MAX: wholeNumber(1, 100_000_000).default(100_000),
   /** Bytes of data: URLs that wait for one account, scheduled ones included; beyond it they are refused with 429. */
   MEDIA_WAITING_BYTES_MAX: wholeNumber(2 ** 20, 1e15).default(2 ** 30),
@@ -147,7 +147,7 @@ export const settings = {
   HOUSEKEEPING: flag.default(true),
 }
 
-/** Those that a process reads: what it does not know cannot stop its start. */
+/** The settings that a process reads. Invalid values of others do not keep it from starting. */
 export function pickSettings<Name extends keyof typeof settings>(
   ...names: Name[]
 ): Pick<typeof settings, Name> {

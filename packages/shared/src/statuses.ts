@@ -13,6 +13,7 @@ export type StatusReason =
   | 'qr_expired'
   | 'sender_mismatch'
   | 'temporarily_banned'
+  | 'whatsapp_unavailable'
 
 /**
  * Why WhatsApp keeps a sender away for good, as far as the gateway can tell: a person has to do something. Sends are
@@ -23,6 +24,19 @@ export const blockingReasons = [
   'banned_by_whatsapp',
   'multi_device_mismatch',
 ] as const satisfies StatusReason[]
+
+/** What WhatsApp bans a number for, by the code that comes with the ban. */
+export const banCauses: Readonly<Record<string, string>> = {
+  101: 'too_many_people',
+  102: 'blocked_by_many',
+  103: 'groups',
+  104: 'same_message',
+  106: 'broadcast',
+}
+
+/** Why WhatsApp lets a sender write to no new contacts. */
+export const restrictionReasons = ['reach_out_time_lock', 'new_chat_cap', 'unconfirmed'] as const
+export type RestrictionReason = (typeof restrictionReasons)[number]
 
 /** Of a message that the gateway sends. */
 export const outgoingStatuses = [

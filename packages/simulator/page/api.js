@@ -4,7 +4,7 @@ async function call(method, path, body) {
     ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
   const answer = await response.json()
-  if (!response.ok) throw new Error(answer.error ?? 'The simulator refused.')
+  if (!response.ok) throw new Error(answer.error ?? 'The simulator refused the request.')
   return answer
 }
 
@@ -16,5 +16,15 @@ export const api = {
   scan: (qr, number) => call('POST', '/scan', { qr, number }),
   unlink: (number, jid) => call('POST', '/unlink', { number, jid }),
   send: (number, to, text) => call('POST', `${chat(number)}/send`, { to, text }),
+  faults: () => call('GET', '/faults'),
+  /** Only a temporary ban says when it ends. */
+  refuseLogins: (sender, code, seconds) =>
+    call('POST', '/faults', {
+      kind: 'login_failure',
+      sender,
+      code,
+      ...(seconds && (code === '402' ? { expire: seconds } : { ms: seconds * 1000 })),
+    }),
+  endFault: (id) => call('DELETE', `/faults/${encodeURIComponent(id)}`),
   read: (number, id) => call('POST', `${chat(number)}/read`, { wa_message_id: id }),
 }

@@ -17,11 +17,11 @@ export function threadsOf(entries) {
 }
 
 function preview(entry) {
-  const content = entry.text ?? entry.caption ?? (entry.type === 'text' ? 'sealed message' : entry.type)
+  const content = entry.text ?? entry.caption ?? (entry.type === 'text' ? 'encrypted message' : entry.type)
   return `${entry.direction === 'out' ? 'You: ' : ''}${content}`
 }
 
-/** The conversation of one phone with one number. Its frame is built once per chat, so that typing is never lost. */
+/** The conversation of one phone with one number. Its frame is built once per chat, so that typed text is not lost. */
 export function conversationColumn({ back, reply, markRead }) {
   const column = byId('conversation')
   const drawFrame = drawer(({ number, other }) => {
@@ -98,7 +98,7 @@ function bubble(entry) {
     'li',
     { class: `bubble ${entry.direction}` },
     entry.type !== 'text' && el('span', { class: 'media' }, mediaLine(entry)),
-    text ?? (entry.type === 'text' ? '🔒 not decrypted' : ''),
+    text ?? (entry.type === 'text' ? '🔒 encrypted' : ''),
     el(
       'span',
       { class: 'meta' },

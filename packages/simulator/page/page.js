@@ -6,8 +6,8 @@ import { scanDialog } from './scan.js'
 
 const refreshMs = 1500
 
-/** Where we are is in the address: #phone or #phone/other. */
-function place() {
+/** The fragment of the address names the phone and the other number: #phone or #phone/other. */
+function address() {
   const [number, other] = location.hash.slice(1).split('/')
   return { number: number || undefined, other: other || undefined }
 }
@@ -18,12 +18,14 @@ function go(...parts) {
 
 const drawPhones = phonesColumn({ open: (number) => go(number) })
 const drawChats = chatsColumn({
-  open: (other) => go(place().number, other),
+  open: (other) => go(address().number, other),
   back: () => go(),
   unlink: (number, jid) => act(api.unlink(number, jid)),
+  refuseLogins: (code, seconds) => act(api.refuseLogins(place().number, code, seconds)),
+  allowLogins: (id) => act(api.endFault(id)),
 })
 const drawConversation = conversationColumn({
-  back: () => go(place().number),
+  back: () => go(address().number),
   reply: async (number, other, text) => {
     await api.send(number, other, text)
     await refresh()
@@ -35,18 +37,22 @@ scanDialog({ linked: (number) => go(number) })
 let entries = []
 
 async function refresh() {
-  const { number, other } = place()
+  const { number, other } = address()
   byId('columns').dataset.depth = other ? 2 : number ? 1 : 0
   try {
-    const [phones, timeline] = await Promise.all([api.phones(), number ? api.timeline(number) : []])
+    const [phones, faults, timeline] = await Promise.all([
+      api.phones(),
+      api.faults(),
+      number ? api.timeline(number) : [],
+    ])
     entries = timeline
-    draw(phones, number, other)
+    draw(phones, faults, number, other)
   } catch {
-    byId('summary').textContent = 'The simulator does not answer.'
+    byId('summary').textContent = 'The simulator does not answer. Is it running?'
   }
 }
 
-function draw(phones, number, other) {
+function draw(phones, faults, number, other) {
   const linked = phones.filter((phone) => phone.linked)
   const connected = linked.filter((phone) => phone.connected)
   byId('summary').textContent =
@@ -57,13 +63,16 @@ function draw(phones, number, other) {
   drawChats({
     phone,
     chosen: other,
+    refusals: faults
+      .filter(({ kind, sender }) => kind === 'login_failure' && (sender ?? number) === number)
+      .map(({ id, code }) => ({ id, code })),
     threads: threads.map((thread) => ({ with: thread.with, last: thread.last, unread: thread.unread })),
   })
   drawConversation({ number, other, entries: threads.find((thread) => thread.with === other)?.entries ?? [] })
 }
 
 async function markRead() {
-  const { number, other } = place()
+  const { number, other } = address()
   const unread = entries.filter((entry) => entry.with === other && entry.status === 'received')
   for (const entry of unread) await api.read(number, entry.wa_message_id)
 }

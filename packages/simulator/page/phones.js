@@ -1,4 +1,5 @@
 import { byId, drawer, el } from './dom.js'
+import { refusalForm, refusalRow } from './refusals.js'
 
 const rowsMax = 300
 
@@ -15,7 +16,7 @@ export function phonesColumn({ open }) {
   return drawer(({ phones, chosen }) => {
     byId('phone-list').replaceChildren(
       ...(phones.length === 0
-        ? [el('li', { class: 'empty' }, 'No phones yet. Scan a QR, and one comes into being.')]
+        ? [el('li', { class: 'empty' }, 'No phones yet. Scanning a QR code creates one.')]
         : []),
       ...phones.map((phone) => el('li', {}, phoneRow(phone, chosen, open))),
     )
@@ -54,9 +55,10 @@ function dot(kind) {
 }
 
 /** The chosen phone: its linked devices and its chats. */
-export function chatsColumn({ open, back, unlink }) {
+export function chatsColumn({ open, back, unlink, refuseLogins, allowLogins }) {
   const form = writeTo(open)
-  return drawer(({ phone, threads, chosen }) => {
+  const refusing = refusalForm(refuseLogins)
+  return drawer(({ phone, threads, chosen, refusals }) => {
     const column = byId('chats')
     const isWriting = form.contains(document.activeElement)
     if (!phone) {
@@ -76,7 +78,15 @@ export function chatsColumn({ open, back, unlink }) {
         ),
       ),
       ...(phone.linked
-        ? [el('ul', { class: 'companions' }, ...phone.companions.map((one) => companion(one, phone, unlink)))]
+        ? [
+            el(
+              'ul',
+              { class: 'companions' },
+              ...phone.companions.map((one) => companion(one, phone, unlink)),
+              ...refusals.map((one) => refusalRow(one, allowLogins)),
+            ),
+            refusing,
+          ]
         : []),
       form,
       el(
@@ -113,9 +123,13 @@ function companion(one, phone, unlink) {
     'li',
     {},
     dot(one.connected ? 'connected' : 'linked'),
-    el('span', { class: 'grow' }, `${one.platform} · device ${one.jid.split(/[:@]/)[1]}`),
+    el('span', { class: 'grow' }, `${one.platform} · device ${one.jid.split(/[:@]/)[1]} · ${loginsOf(one)}`),
     el('button', { class: 'quiet', type: 'button', onclick: () => unlink(phone.number, one.jid) }, 'Unlink'),
   )
+}
+
+function loginsOf({ logins, refused_logins }) {
+  return refused_logins > 0 ? `${logins} logins, ${refused_logins} refused` : `${logins} logins`
 }
 
 function threadRow(thread, chosen, open) {

@@ -1,7 +1,7 @@
 import { api } from './api.js'
 import { byId } from './dom.js'
 
-/** The dialog that lets a phone scan: QR text, or a picture that is chosen, dropped or pasted. */
+/** The dialog in which a phone scans a QR code: its text, or a picture that is chosen, dropped or pasted. */
 export function scanDialog({ linked }) {
   const dialog = byId('scan')
   const file = byId('scan-file')
@@ -20,7 +20,7 @@ export function scanDialog({ linked }) {
     picture = dataUrl
     byId('scan-picture').textContent = dataUrl
       ? `Picture: ${name}`
-      : '… or a picture of it: choose, drop or paste one'
+      : 'Or a picture of it: choose, drop or paste one'
   }
 
   function setError(sentence) {
@@ -28,13 +28,13 @@ export function scanDialog({ linked }) {
     byId('scan-error').hidden = !sentence
   }
 
-  async function take(blob) {
+  async function readPicture(blob) {
     if (!blob?.type.startsWith('image/')) return
     try {
       setPicture(await toPng(blob), blob.name ?? 'from the clipboard')
       setError('')
     } catch {
-      setError('This picture cannot be opened.')
+      setError('The picture cannot be opened. Choose a PNG or JPEG.')
     }
   }
 
@@ -43,7 +43,7 @@ export function scanDialog({ linked }) {
     const number = byId('scan-number').value.replace(/\D/g, '')
     const qr = picture ?? byId('scan-text').value.trim()
     if (!qr) {
-      setError('Paste the text of a QR, or choose a picture of one.')
+      setError('Paste the text of a QR code or choose a picture of one.')
       return
     }
     const button = byId('scan-submit')
@@ -64,8 +64,8 @@ export function scanDialog({ linked }) {
   byId('open-scan').addEventListener('click', () => show())
   byId('scan-cancel').addEventListener('click', () => dialog.close())
   byId('scan-form').addEventListener('submit', submit)
-  file.addEventListener('change', () => take(file.files[0]))
-  dialog.addEventListener('paste', (event) => take([...event.clipboardData.files][0]))
+  file.addEventListener('change', () => readPicture(file.files[0]))
+  dialog.addEventListener('paste', (event) => readPicture([...event.clipboardData.files][0]))
   drop.addEventListener('dragover', (event) => {
     event.preventDefault()
     drop.classList.add('over')
@@ -74,11 +74,11 @@ export function scanDialog({ linked }) {
   drop.addEventListener('drop', (event) => {
     event.preventDefault()
     drop.classList.remove('over')
-    void take(event.dataTransfer.files[0])
+    void readPicture(event.dataTransfer.files[0])
   })
 }
 
-/** The simulator reads PNG only; the browser can open everything else. */
+/** The simulator reads PNG only, so the browser converts other formats. */
 async function toPng(blob) {
   const image = await createImageBitmap(blob)
   const canvas = document.createElement('canvas')

@@ -17,6 +17,8 @@ for (const method of ['info', 'warn', 'error'] as const)
 type Socket = ReturnType<typeof makeWASocket>
 type Update = BaileysEventMap['messages.update'][number]
 
+type Failure = { output?: { statusCode?: number }; data?: Record<string, string> }
+
 const silent = {
   level: 'silent',
   child: () => silent,
@@ -39,6 +41,8 @@ export class Companion {
   isOpen = false
   /** The status code of the last disconnect. */
   closedWith: number | undefined
+  /** What came with it, such as the attributes of a `failure`. */
+  closedAttributes: Record<string, string> | undefined
   historyCompleted = false
   readonly options: Partial<UserFacingSocketConfig>
   #waiting = new Set<() => void>()
@@ -113,8 +117,9 @@ export class Companion {
       if (update.connection === 'open') this.isOpen = true
       if (update.connection === 'close') {
         this.isOpen = false
-        const error = update.lastDisconnect?.error as { output?: { statusCode?: number } } | undefined
+        const error = update.lastDisconnect?.error as Failure | undefined
         this.closedWith = error?.output?.statusCode ?? 0
+        this.closedAttributes = error?.data
         if (this.closedWith === 515) this.reconnect()
       }
       this.#check()

@@ -62,6 +62,17 @@ test('scans, sends, reads, breaks and reports over HTTP', async () => {
     attrs: { error: '463' },
   })
   expect((await call('DELETE', `/faults/${fault.id}`)).json()).toEqual({ ok: true })
+  const lock = { kind: 'login_failure', sender: number, code: 403, expire: 60, ban_code: 101, count: 1 }
+  const texts = { violation_reason: 'spam', appeal_token: 'token' }
+  await call('POST', '/faults', { ...lock, ...texts })
+  expect((await call('GET', '/faults')).json()).toMatchObject([
+    { ...lock, code: '403', ban_code: '101', ...texts },
+  ])
+  await companion.until(() => companion.closedWith !== undefined, 'the end')
+  companion.reconnect()
+  await companion.until(() => companion.closedWith === 403, 'code 403')
+  companion.reconnect()
+  await companion.until(() => companion.isOpen, 'open again')
   expect((await call('DELETE', '/faults')).json()).toEqual({ ok: true })
   expect((await call('POST', '/unlink', { number })).json()).toEqual({ ok: true, unlinked: 1 })
   await companion.until(() => companion.closedWith === 401, 'code 401')

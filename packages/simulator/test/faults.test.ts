@@ -91,6 +91,61 @@ test('refuses logins with the code of a stream error that lasts', async () => {
   expect(sim.logins().at(-1)).toMatchObject({ sender: companion.number, result: '503' })
 })
 
+test('bans a number for a time, and says how much of it is left', async () => {
+  const banned = await linkedCompanion(sim)
+  const attributes = { code: '402', expire: 2, ban_code: '104' }
+  sim.fault({ kind: 'login_failure', sender: banned.number, ...attributes })
+  expect(sim.faults()).toHaveLength(1)
+  await banned.until(() => banned.closedWith !== undefined, 'the end of its connection')
+  banned.reconnect()
+  await banned.until(() => banned.closedWith === 402, 'code 402')
+  expect(banned.closedAttributes).toMatchObject({ reason: '402', code: '104', expire: expect.any(String) })
+  expect(['1', '2']).toContain(banned.closedAttributes?.expire)
+  await eventually(() => sim.faults()).toEqual([])
+  banned.reconnect()
+  await banned.until(() => banned.isOpen, 'open again')
+  const [device] = sim.phones().find(({ number }) => number === banned.number)?.companions ?? []
+  // The first of them followed the pairing.
+  expect(device).toMatchObject({ logins: 2, refused_logins: 1 })
+  expect(sim.logins().at(-1)).toMatchObject({ sender: banned.number, device: 1, result: 'ok' })
+  await banned.end()
+})
+
+test('refuses a number of logins of a locked number, with what WhatsApp says about it', async () => {
+  const locked = await linkedCompanion(sim)
+  const attributes = { violation_reason: 'spam', appeal_token: 'token' }
+  sim.fault({ kind: 'login_failure', sender: locked.number, code: '403', count: 2, ...attributes })
+  for (const _ of [1, 2]) {
+    await locked.until(() => locked.closedWith !== undefined, 'the end')
+    locked.reconnect()
+    await locked.until(() => locked.closedWith === 403, 'code 403')
+    expect(locked.closedAttributes).toMatchObject(attributes)
+  }
+  locked.reconnect()
+  await locked.until(() => locked.isOpen, 'open again')
+  await locked.end()
+})
+
+test.each(['516', 'device_removed'])('unlinks a companion with the stream error %s', async (code) => {
+  const unlinked = await linkedCompanion(sim)
+  sim.fault({ kind: 'stream_error', code, sender: unlinked.number })
+  await unlinked.until(() => unlinked.closedWith === (code === '516' ? 516 : 401), 'the stream error')
+  expect(sim.phones().find((phone) => phone.number === unlinked.number)?.linked).toBe(false)
+})
+
+test('ends a stream for a missing ack, and delivers the message again', async () => {
+  await sim.send(newNumber(), { to: companion.number, text: 'to be acknowledged' })
+  await companion.until(() => companion.messages.length > 0, 'the message')
+  const pending = () => sim.phones().find(({ number }) => number === companion.number)?.companions[0]?.pending
+  await eventually(pending).toBe(0)
+  sim.fault({ kind: 'stream_error', code: 'ack', sender: companion.number })
+  await companion.until(() => companion.closedWith === 500, 'code 500')
+  expect(pending()).toBe(1)
+  companion.reconnect()
+  await companion.until(() => companion.isOpen, 'open again')
+  await eventually(pending).toBe(0)
+})
+
 test('logs a companion out with 401', async () => {
   const unlucky = await linkedCompanion(sim)
   sim.fault({ kind: 'stream_error', code: '401', sender: unlucky.number })
@@ -183,10 +238,12 @@ test('strikes about as often as its share says', async () => {
 test('refuses faults that make no sense', () => {
   expect(() => sim.fault({ kind: 'stream_error' })).toThrow('needs a code')
   expect(() => sim.fault({ kind: 'ack_error' })).toThrow('needs a code')
+  expect(() => sim.fault({ kind: 'login_failure' })).toThrow('needs a code')
+  expect(() => sim.fault({ kind: 'login_failure', code: '402', expire: -1 })).toThrow('expire')
   expect(() => sim.fault({ kind: 'ack_delay' })).toThrow('needs ms')
   expect(() => sim.fault({ kind: 'slow_read' })).toThrow('needs ms')
   expect(() => sim.fault({ kind: 'slow_read', bytes_per_second: 0 })).toThrow('positive')
   expect(() => sim.fault({ kind: 'not_on_whatsapp' })).toThrow('needs a number')
   expect(() => sim.fault({ kind: 'drop', share: 2 })).toThrow('share')
-  expect(() => sim.clearFault('none')).toThrow('no such fault')
+  expect(() => sim.clearFault('none')).toThrow('No fault has this id')
 })

@@ -84,7 +84,7 @@ test('refuses a QR that no companion shows, and one that is scanned twice', asyn
   await expect(sim.scan({ qr: 'ref,noise,identity,secret,1', number })).rejects.toThrow(
     'unknown or has expired',
   )
-  await expect(sim.scan({ qr: 'not a QR', number })).rejects.toThrow('neither the text of one nor a PNG')
+  await expect(sim.scan({ qr: 'not a QR', number })).rejects.toThrow('neither text nor a PNG')
   const companion = new Companion(sim)
   const qr = await companion.until(() => companion.qr, 'a QR')
   const first = sim.scan({ qr, number })
@@ -93,11 +93,25 @@ test('refuses a QR that no companion shows, and one that is scanned twice', asyn
   await companion.end()
 })
 
+test('links the companion whose pairing code is typed, and no other', async () => {
+  const number = newNumber()
+  const companion = new Companion(sim)
+  await companion.until(() => companion.qr, 'a QR')
+  await expect(sim.typeCode({ code: 'ABCDEFGH', number })).rejects.toThrow('No companion has asked')
+  const code = await companion.sock.requestPairingCode(number)
+  await eventually(() => sim.typeCode({ code: 'WRONGONE', number }).catch(({ message }) => message)).toMatch(
+    'not the one that the companion shows',
+  )
+  expect(sim.phones().find((phone) => phone.number === number)?.companions).toEqual([])
+  expect(await sim.typeCode({ code, number })).toEqual({ ok: true, jid: `${number}:1@s.whatsapp.net` })
+  await companion.end()
+})
+
 test('tells the scanning phone when the companion goes away', async () => {
   const companion = new Companion(sim)
   const qr = await companion.until(() => companion.qr, 'a QR')
   const scan = sim.scan({ qr, number: newNumber() })
-  const refused = expect(scan).rejects.toThrow('went away')
+  const refused = expect(scan).rejects.toThrow('disconnected before it was linked')
   await companion.end()
   await refused
 })

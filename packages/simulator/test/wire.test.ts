@@ -32,7 +32,7 @@ test('finds the number behind every LID', () => {
   )
 })
 
-test('cuts frames out of the stream wherever it is split', () => {
+test('cuts frames out of a stream that is split at any byte', () => {
   const bodies = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 })
   const intro = Buffer.from('WA\x06\x03', 'latin1')
   const routing = Buffer.concat([Buffer.from([0x45, 0x44, 0, 1, 0, 0, 2, 7, 7]), intro])

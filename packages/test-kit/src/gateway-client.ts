@@ -29,29 +29,18 @@ export type MessageRecord = {
   sent_at: string | null
 }
 
+export type GatewayClient = ReturnType<typeof makeGatewayClient>
+
 /** The gateway as a client sees it, and the simulated phones on the other side. */
 export function makeGatewayClient({
   apiUrl,
   simulator,
   adminKey,
 }: Pick<Devnet, 'apiUrl' | 'simulator' | 'adminKey'>) {
-  const controlUrl = simulator?.controlUrl ?? ''
-
+  const control = makeControl(simulator?.controlUrl ?? '')
   const client = makeClient(apiUrl, adminKey.apiKey ?? '')
   const call = (operation: string, fields: Fields = {}) => client.post(`/${operation}`, fields)
   const get = (path: string) => client.get(`/${path}`)
-
-  async function control<Result>(path: string, fields?: Fields): Promise<Result> {
-    const response = await fetch(
-      `${controlUrl}${path}`,
-      fields && {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(fields),
-      },
-    )
-    return (await response.json()) as Result
-  }
 
   async function statusOf(sender: string): Promise<Fields> {
     return (await call('info-device', { sender })).body
@@ -63,6 +52,19 @@ export function makeGatewayClient({
 
   async function messageStatus(messageId: string): Promise<MessageRecord> {
     return (await call('message-status', { message_id: messageId })).body as MessageRecord
+  }
+
+  async function send(sender: string, number: string, message = 'x'): Promise<string> {
+    const { status, body } = await call('send-message', { sender, number, message })
+    if (status !== 200) throw new Error(`send-message answered ${status}: ${JSON.stringify(body)}`)
+    return String(body.message_id)
+  }
+
+  function untilStatus(messageId: string, wanted: string): Promise<MessageRecord> {
+    return until(`the message is ${wanted}`, async () => {
+      const message = await messageStatus(messageId)
+      return message.status === wanted && message
+    })
   }
 
   async function listCompanions(number: string): Promise<{ jid: string; connected: boolean }[]> {
@@ -93,6 +95,13 @@ export function makeGatewayClient({
     history,
     statusOf,
     messageStatus,
+    /** Sends a text. Resolves to the id of the message, and fails if it was not accepted. */
+    send,
+    untilStatus,
+
+    /** Sends a text and waits until the phone of the recipient has it. */
+    deliver: async (sender: string, number: string, message?: string) =>
+      untilStatus(await send(sender, number, message), 'delivered'),
 
     /** Links a sender by letting its phone scan the QR code; resolves when the device is connected. */
     async link(sender: string): Promise<void> {
@@ -105,16 +114,25 @@ export function makeGatewayClient({
       })
     },
 
-    untilStatus: (messageId: string, wanted: string) =>
-      until(`the message is ${wanted}`, async () => {
-        const message = await messageStatus(messageId)
-        return message.status === wanted && message
-      }),
-
     /** The record of a message, once `is` holds of it. */
     untilMessage: (messageId: unknown, what: string, is: (message: MessageRecord) => boolean) =>
       until(`message ${what}`, async () =>
         (await history()).find((m) => m.message_id === messageId && is(m)),
       ),
+  }
+}
+
+/** Calls the control interface of the simulator: a POST with fields, otherwise a GET. */
+function makeControl(controlUrl: string) {
+  return async <Result>(path: string, fields?: Fields): Promise<Result> => {
+    const response = await fetch(
+      `${controlUrl}${path}`,
+      fields && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fields),
+      },
+    )
+    return (await response.json()) as Result
   }
 }

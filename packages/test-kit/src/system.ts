@@ -4,24 +4,18 @@ import type { DevnetOptions } from '@wagate/devnet/devnet-options'
 import { makePhones, type Phones } from './load/phones.ts'
 import { type Gateway, openGateway } from './load/pooled-client.ts'
 import { openRecords, type Records } from './load/records.ts'
+import { unlimited } from './unlimited.ts'
 
-/** A whole running wagate on the simulated network, and ways to look at it. */
+/** A whole system on the simulated network, for fault trials and benchmarks. */
 export type System = { devnet: Devnet; gateway: Gateway; phones: Phones; records: Records }
 
-/** More than requests at a time: one that waited for a connection would look like a slow answer. */
+/** More connections than concurrent requests: waiting for a connection would look like a slow answer. */
 const connections = 128
 
-/** Without limits and an own pace, and with nothing to read but problems. */
-const quick = {
-  SEND_RATE_PER_MINUTE: '0',
-  LIMIT_REQUESTS_PER_SECOND: '0',
-  LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
-  LIMIT_QR_CODES_PER_MINUTE: '0',
-  LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
-  LOG_LEVEL: 'warn',
-}
+/** Logs only problems, so that logging costs the measured processes nothing. */
+const quick = { ...unlimited, LOG_LEVEL: 'warn' }
 
-/** Brings the system up; it stands until it is closed. */
+/** Starts a system for load: requests go over pooled connections, and records are read from the database. */
 export async function openSystem(options: DevnetOptions): Promise<System & { close(): Promise<void> }> {
   const environment = (name: string) => ({ ...quick, ...options.environment?.(name) })
   const devnet = await startDevnet({ ...options, environment })
@@ -41,7 +35,7 @@ export async function openSystem(options: DevnetOptions): Promise<System & { clo
   }
 }
 
-/** Brings the system up for the time of the work. */
+/** Runs the work with a system, and closes the system afterwards. */
 export async function withSystem<Result>(
   options: DevnetOptions,
   work: (system: System) => Promise<Result>,

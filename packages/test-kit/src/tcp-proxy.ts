@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type TcpProxy = {
   url: string
-  /** Refuses and resets: the server is gone. */
+  /** Refuses and resets connections, as if the server had ended. */
   cut(): void
-  /** Keeps connections open and passes nothing: a frozen server, or a silent partition. */
+  /** Keeps connections open and passes nothing, like a frozen server or a silent partition. */
   freeze(): void
-  /** Passes everything late, in its order, and resets a connection now and then. */
+  /** Delays everything, in its order, and resets some connections. */
   worsen(weather: Weather): void
   heal(): void
-  /** The end of a partition that outlived the connections: those that are open stay silent, new ones pass. */
+  /** Ends a partition that outlived the connections: open ones stay silent, new ones work. */
   forget(): void
   close(): Promise<void>
 }
@@ -24,13 +24,13 @@ type Origin = { connection: number; isAnswer: boolean }
 
 type Options = {
   random?: () => number
-  /** Sees what passes in both directions. */
+  /** Called with the data of both directions. */
   onData?(chunk: Buffer): void
-  /** Until it resolves, neither this nor what comes after it in its direction passes. */
+  /** Delays this data, and all later data in its direction, until it resolves. */
   hold?(chunk: Buffer, from: Origin): Promise<void> | undefined
 }
 
-/** Stands in front of a real server and fails the way networks fail. */
+/** A proxy in front of a real server that can fail like a network. */
 export async function startTcpProxy(
   target: string,
   { random = Math.random, onData, hold }: Options = {},
@@ -44,7 +44,7 @@ export async function startTcpProxy(
   let connections = 0
 
   function pass(from: Socket, to: Socket, origin: Origin): void {
-    /** Pieces that are still on their way: what comes after them may not overtake. */
+    /** Delayed pieces: later ones must not overtake them. */
     let late = 0
     let passing = Promise.resolve()
     sockets.add(from)

@@ -5,7 +5,7 @@ type Find<Fact> = () => Promise<Fact | undefined | false> | Fact | undefined | f
 
 const usual: Options = { withinMs: 20_000, everyMs: 50 }
 
-/** Asks again until there is an answer. `what` names the fact in the failure. */
+/** Calls `find` repeatedly until it finds something. `what` names the fact in the error. */
 export function until<Fact>(what: string, find: Find<Fact>): Promise<Fact>
 export function until<Fact>(what: string, options: Options, find: Find<Fact>): Promise<Fact>
 export async function until<Fact>(

@@ -62,7 +62,7 @@ describe('the history of a load', () => {
     ['lost: failed without a code', [record('a', 'failed')], [], { lost: ['text a'] }],
     ['dishonest: sent without an acknowledgement', [record('a')], [], { lost: ['text a'], dishonest: ['a'] }],
     [
-      'doubled: on the wire under an id of nobody',
+      'doubled: on the wire under an unknown id',
       [record('a')],
       [line('a'), line('x')],
       { doubled: ['wa-x'] },
@@ -77,7 +77,7 @@ describe('the history of a load', () => {
     expect(auditHistory([sent('a')], records, log).violations).toEqual({ ...nothing, ...found })
   })
 
-  it('takes a cancellation that the client asked for, and finds one that nobody asked for', () => {
+  it('takes a cancellation that the client asked for, and finds one that the client did not ask for', () => {
     const history = (isCanceled: boolean) =>
       auditHistory([sent('a', '9', { kind: 'canceled', isCanceled })], [record('a', 'canceled')], [])
     expect(history(true).violations).toEqual(nothing)

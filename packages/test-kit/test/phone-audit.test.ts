@@ -53,7 +53,7 @@ describe('phones and database', () => {
     expect(audit({ records: [record('a', 'sent')], log: [line('a', false)] })).toEqual(nothing)
   })
 
-  it('disagree about a sent message that is on no phone, twice on one or on that of somebody else', () => {
+  it('disagree about a sent message that is on no phone, twice on one or on the phone of another recipient', () => {
     const found = { ...nothing, notShownOnce: ['text a: delivered'] }
     expect(audit({ shown: new Map() })).toEqual(found)
     expect(audit({ shown: new Map([['9', [onPhone('a'), onPhone('a', 'wa-other')]]]) })).toEqual(found)

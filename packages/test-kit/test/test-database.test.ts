@@ -10,7 +10,7 @@ test('gives every caller a migrated database whose ids no other one shares', asy
   await Promise.all([one.drop(), two.drop()])
 })
 
-test('gives every caller a Redis database of its own', async () => {
+test('gives every caller another Redis database', async () => {
   expect(await testRedisUrl()).not.toBe(await testRedisUrl())
 })
 

@@ -1,4 +1,4 @@
 import type { KeyHolder } from '@wagate/db/queries/api-keys'
 
-/** Who makes a request: an API key and its account. */
+/** The API key of a request and its account. */
 export type Principal = KeyHolder

@@ -2,9 +2,9 @@ import { type CommandProducer, deduplicationId } from '@wagate/queue/command-pro
 import type { Command } from '@wagate/shared/commands'
 
 export type CommandDispatcher = {
-  /** In the background and best effort: owners find what they missed in Postgres within seconds. */
+  /** In the background and best effort: owners find missed work in Postgres within seconds. */
   enqueue(command: Command): void
-  /** Enqueues what is held back. Resolves once every command is enqueued or has failed. */
+  /** Enqueues the delayed commands. Resolves once every command is enqueued or has failed. */
   finish(): Promise<void>
 }
 

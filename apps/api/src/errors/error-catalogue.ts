@@ -1,12 +1,6 @@
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
-import type { StatusReason } from '@wagate/shared/statuses'
+import { type Guidance, permanent, temporary } from './guidance.ts'
 import type { RequestErrorCode } from './request-errors.ts'
-
-/** Documentation of a code. `isTemporary`: the same request or message may succeed later without a change. */
-export type Guidance = { meaning: string; action: string; isTemporary: boolean }
-
-const permanent = (meaning: string, action: string): Guidance => ({ meaning, action, isTemporary: false })
-const temporary = (meaning: string, action: string): Guidance => ({ meaning, action, isTemporary: true })
 
 const afterRetryAfter = 'Retry after the number of seconds in `Retry-After`, with the same idempotency key.'
 
@@ -91,6 +85,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The sender is already linked.',
     'No action is needed. Use `force` to log it out and link it again.',
   ),
+  pairing_code_refused: permanent(
+    'WhatsApp refused to give out a pairing code for this number.',
+    'Check `sender`, or scan the QR code that `generate-qr` returns.',
+  ),
   email_exists: permanent('An account with this email already exists.', 'Use another email.'),
   last_key: permanent('This is the last usable key of your account.', 'Create another key first.'),
   last_admin: permanent('The change would leave no active ADMIN.', 'Make another account an ADMIN first.'),
@@ -128,7 +126,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The gateway has run out of storage.',
     'Inform the operator. Retry later, with the same idempotency key.',
   ),
-  qr_timeout: temporary('No QR code arrived in time, or the pairing was ended.', 'Call `generate-qr` again.'),
+  qr_timeout: temporary(
+    'No QR code or pairing code arrived in time, or the pairing was ended.',
+    'Call the operation again.',
+  ),
 }
 
 export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
@@ -141,8 +142,12 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Link the sender again and send a new message.',
   ),
   sender_restricted: temporary(
-    'WhatsApp refused a first message to this contact (error 463).',
-    'Do not retry soon, which would make the restriction worse. Let the contact write first.',
+    'WhatsApp refused a first message to this contact and restricts the sender: it is under a time-lock (error 463), or has used up its new chats (error 475).',
+    'Do not retry before `restricted_until` of the sender, which would make the restriction worse. Let the contact write first.',
+  ),
+  first_contact_refused: permanent(
+    'WhatsApp refused a first message to this contact (error 463). The sender itself is not restricted.',
+    'Do not send to it again. Let the contact write first.',
   ),
   media_fetch_failed: temporary(
     'The host of the media URL refused the request, or its response was incomplete.',
@@ -180,45 +185,5 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
   message_stops_workers: permanent(
     'Three workers stopped or lost their lease while preparing or sending this message.',
     'Do not send it again unchanged. The operator can find the cause in the log of the workers.',
-  ),
-}
-
-export const statusReasonGuide: Record<StatusReason, Guidance> = {
-  logged_out: permanent(
-    'The sender was logged out: by the API, or on the phone under Linked devices.',
-    'Link it again with `generate-qr`.',
-  ),
-  sender_mismatch: permanent(
-    'The phone that scanned the QR code has a different number than the sender.',
-    'Scan with the phone of the sender.',
-  ),
-  qr_expired: permanent('The QR code was not scanned in time.', 'Call `generate-qr` again.'),
-  connection_lost: temporary(
-    'The connection to WhatsApp was lost. The gateway is reconnecting.',
-    'No action is needed. If it persists, check the network of the workers.',
-  ),
-  connection_replaced: temporary(
-    'Another program logged in with the same credentials. The gateway retries later.',
-    'Stop the other program, for example a second installation that uses a copy of the database.',
-  ),
-  blocked_by_whatsapp: temporary(
-    'WhatsApp refuses the login of this account (error 403). The gateway retries later.',
-    'Open WhatsApp on the phone and follow its instructions.',
-  ),
-  banned_by_whatsapp: temporary(
-    'WhatsApp has banned the number (error 406). The gateway retries every half hour.',
-    'Appeal in WhatsApp on the phone, or log the sender out with `logout-device`.',
-  ),
-  temporarily_banned: temporary(
-    'WhatsApp has temporarily banned the number (error 402). The gateway retries every half hour.',
-    'Wait until the ban is over. Send fewer messages to people who did not ask for them.',
-  ),
-  client_outdated: temporary(
-    'WhatsApp refuses this client version (error 405). The gateway retries later.',
-    'Update the gateway, or set WHATSAPP_VERSION.',
-  ),
-  multi_device_mismatch: temporary(
-    'The account does not support linked devices (error 411). The gateway retries later.',
-    'Update WhatsApp on the phone.',
   ),
 }

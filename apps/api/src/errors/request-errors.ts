@@ -26,6 +26,7 @@ export const requestErrorStatus = {
   sender_not_connected: 409,
   sender_blocked: 409,
   already_connected: 409,
+  pairing_code_refused: 409,
   email_exists: 409,
   last_key: 409,
   last_admin: 409,

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/app-error.ts'
 
 /**
- * Bounds the time until a request is answered, whatever is down. Only time inside `run` counts, so a slow upload does
+ * Bounds the time until a request is answered, also during outages. Only time inside `run` counts, so a slow upload does
  * not. Every request has a deadline and few reach it, so all runs share one timer and the signal is created on demand.
  */
 export class Deadline {

@@ -80,7 +80,7 @@ export function makeLargeBodies(memoryBytes: number): LargeBodies {
         },
         async startParsing() {
           if (reserved <= smallBytesMax) return
-          // All unauthenticated callers share one slot, whatever their network.
+          // All unauthenticated callers share one slot, even from different networks.
           await keep(() => parsing.acquire(kind === 'account' ? key : kind, 1, deadline.signal))
         },
       }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { findClientAddress } from './client-address.ts'
 import { Deadline } from './deadline.ts'
 
-/** One request, and what has been learned about it so far. */
+/** One request, with its account and credentials once they are known. */
 export type RequestContext = {
   readonly raw: Request
   /** The client's `X-Request-Id` if it is valid, otherwise generated. */

@@ -52,7 +52,7 @@ export function makeInlineMedia(db: Database, { bytesMax }: { bytesMax: number }
         }
         return await store({ mime, bytes, uploadId: upload.uploadId })
       } finally {
-        // In the background: housekeeping deletes what this leaves behind.
+        // In the background: housekeeping deletes the rest if this fails.
         deleteMediaParts(db, upload).catch(() => undefined)
       }
     },

@@ -1,10 +1,11 @@
 import type { Device } from '@wagate/db/queries/devices'
-import { deviceStatuses } from '@wagate/shared/statuses'
+import { banCauses, deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { statusReasonGuide } from '../errors/error-catalogue.ts'
+import { restrictionReasonGuide, statusReasonGuide } from '../errors/device-reasons.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
 import { pacingFields, toPacingFields } from './pacing-fields.ts'
+import { restrictionFieldsOf } from './restriction-fields.ts'
 
 export const deviceFields = {
   device_id: z.int(),
@@ -16,10 +17,28 @@ export const deviceFields = {
   status_reason: extensibleEnum(Object.keys(statusReasonGuide))
     .optional()
     .describe('Why the device is disconnected, if known'),
+  status_detail: z
+    .string()
+    .optional()
+    .describe(
+      `Detail of the reason, as WhatsApp gives it: the cause of a temporary ban (${Object.values(banCauses).join(', ')} or another), the violation of a locked account, or the error of a refused login`,
+    ),
+  login_after: z.iso
+    .datetime()
+    .optional()
+    .describe('The gateway does not log the device in before, because WhatsApp refused it'),
   restricted_until: z.iso
     .datetime()
     .optional()
-    .describe('Messages to new contacts are paused until then, because WhatsApp refused one'),
+    .describe('Messages to new contacts wait until then, because WhatsApp restricts the sender'),
+  restriction_reason: extensibleEnum(Object.keys(restrictionReasonGuide))
+    .optional()
+    .describe('Why WhatsApp restricts messages to new contacts'),
+  new_chats_used: z
+    .int()
+    .optional()
+    .describe('New contacts in the present cycle, as WhatsApp counts them, if it has said'),
+  new_chats_total: z.int().optional().describe('New contacts that WhatsApp allows in the present cycle'),
   ...pacingFields,
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable().describe('Time of its last login at WhatsApp'),
@@ -44,7 +63,8 @@ export const exampleDevice: DeviceObject = {
 }
 
 export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'>): DeviceObject {
-  const { status, statusReason, restrictedUntil } = device
+  const { status, statusReason, statusDetail, loginAfter } = device
+  const isDisconnected = status === 'disconnected'
   return {
     device_id: device.id,
     sender: device.sender,
@@ -52,11 +72,16 @@ export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'
     cms_id: device.cmsId,
     cms_ver: device.cmsVer,
     status,
-    ...(status === 'disconnected' && statusReason !== null && { status_reason: statusReason }),
-    ...(restrictedUntil &&
-      restrictedUntil.getTime() > Date.now() && { restricted_until: restrictedUntil.toISOString() }),
+    ...(isDisconnected && statusReason !== null && { status_reason: statusReason }),
+    ...(isDisconnected && statusDetail !== null && { status_detail: statusDetail }),
+    ...(isDisconnected && isAhead(loginAfter) && { login_after: loginAfter.toISOString() }),
+    ...restrictionFieldsOf(device, Date.now()),
     ...toPacingFields(device, pacing),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,
   }
+}
+
+function isAhead(time: Date | null): time is Date {
+  return time !== null && time.getTime() > Date.now()
 }

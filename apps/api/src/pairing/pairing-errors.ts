@@ -26,3 +26,23 @@ export function pairingUnavailable(cause?: unknown): AppError {
     cause,
   })
 }
+
+/** `error` is WhatsApp's error code. */
+export function pairingCodeRefused(error: string): AppError {
+  if (error === '429') {
+    return new AppError(
+      'rate_limited',
+      'WhatsApp has given out too many pairing codes for this number (error 429). Scan the QR code of generate-qr, or try again later.',
+      { retryAfterSeconds: 300 },
+    )
+  }
+  if (error.startsWith('5')) {
+    return new AppError('unavailable', `WhatsApp gave out no pairing code (error ${error}). Try again.`, {
+      retryAfterSeconds: 5,
+    })
+  }
+  return new AppError(
+    'pairing_code_refused',
+    `WhatsApp refused to give out a pairing code for this number (error ${error}). Check the number, or scan the QR code of generate-qr.`,
+  )
+}

@@ -1,10 +1,10 @@
 /** Until the login of a link is open. `isCompletingLink`: a phone has scanned, and that login has yet to open. */
 type BeforeLogin = { isCompletingLink: boolean }
 
-type Disconnected =
+export type Disconnected =
   | { kind: 'idle' }
-  /** The attempt for this revision of the desired state failed. The next attempt for it may begin at `untilMs`. */
-  | { kind: 'waiting'; untilMs: number; rev: number }
+  /** The attempt for this revision of the desired state failed. The next attempt for it (null: for any) may begin at `untilMs`. */
+  | { kind: 'waiting'; untilMs: number; rev: number | null }
   /** WhatsApp refused the credentials for this reason: they must be wiped. */
   | { kind: 'refused'; reason: string }
 
@@ -61,11 +61,13 @@ export function disconnected<Connection, Outbox>(
   return { ...next, isCompletingLink: isCompletingLink(state) }
 }
 
-/** A phone has scanned the QR code. */
+/** A phone has scanned the QR code of this connection. One that has been replaced meanwhile changes nothing. */
 export function scanned<Connection, Outbox>(
   state: ConnectionState<Connection, Outbox>,
+  connection: Connection,
 ): ConnectionState<Connection, Outbox> {
-  return 'isCompletingLink' in state ? { ...state, isCompletingLink: true } : state
+  const isOfState = state.kind === 'pairing' && state.connection === connection
+  return isOfState ? { ...state, isCompletingLink: true } : state
 }
 
 /** The login of this connection is open. */

@@ -3,8 +3,10 @@ import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import type { Session } from '../session/session.ts'
+import type { SocketEnd } from '../session/socket-end.ts'
 import type { DeviceScope } from './device-scope.ts'
 import { openDeviceSession } from './device-session.ts'
+import { makePairingCode, type ValidPairingCode } from './pairing-code.ts'
 
 /** One attempt to be connected to WhatsApp, from the opening of its socket to its end. */
 export type Connection = {
@@ -14,6 +16,8 @@ export type Connection = {
   /** It logs in only to remove the link from the phone. */
   isLoggingOut: boolean
   openedAtMs: number
+  /** Undefined before its first QR code: WhatsApp gives out no pairing code until then. */
+  pairingCode(): Promise<ValidPairingCode> | undefined
   /** WhatsApp acknowledged something on it, or it was open for a while. */
   hasWorked(): boolean
   /** Lets another login or pairing begin. */
@@ -23,7 +27,7 @@ export type Connection = {
 type ConnectionHooks = {
   onScanned(): void
   onOpen(): void
-  onClosed(code: number | undefined): Promise<void>
+  onClosed(end: SocketEnd): Promise<void>
   onError(error: unknown): void
 }
 
@@ -35,7 +39,7 @@ export type ConnectionStart = {
 }
 
 export function openConnection(
-  { context, lease, vault, retryCounts, addressees, outcomes, logger }: DeviceScope,
+  { context, lease, vault, retryCounts, addressees, firstContacts, outcomes, logger }: DeviceScope,
   { kind, store, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
@@ -52,6 +56,7 @@ export function openConnection(
     context,
     { state: facts, lease, auth: store, vault, retryCounts, addressees, logger },
     {
+      onQrShown: () => pairingCode.noteQrShown(),
       onScanned: hooks.onScanned,
       onOpen() {
         releaseSlot()
@@ -60,19 +65,24 @@ export function openConnection(
         hooks.onOpen()
       },
       onOutcome,
+      onStanding(standing) {
+        firstContacts.note(standing).catch(hooks.onError)
+      },
       onReceipt({ kind, waIds, saidBy }) {
         context.metrics.receipts.inc({ kind }, waIds.length)
         for (const waId of waIds) onOutcome(waId, { kind, saidBy })
       },
-      async onClosed(code) {
+      async onClosed(end) {
         releaseSlot()
-        await hooks.onClosed(code)
+        await hooks.onClosed(end)
       },
       onError: hooks.onError,
     },
   )
+  const pairingCode = makePairingCode(session.sock, facts.sender)
   return {
     session,
+    pairingCode: pairingCode.get,
     rev: facts.desiredRev,
     isLoggingOut: kind === 'logging-in' && !facts.isLinked,
     openedAtMs,

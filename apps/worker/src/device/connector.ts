@@ -1,8 +1,10 @@
 import type { ConnectionEnd } from '../outbox/in-flight.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import { isStreamError } from '../session/reconnect-policy.ts'
+import { type AfterClose, isStreamError } from '../session/reconnect-policy.ts'
+import type { SocketEnd } from '../session/socket-end.ts'
+import { afterEnd } from './after-end.ts'
 import { type Connection, type ConnectionStart, openConnection } from './connection.ts'
-import { makeConnectionHistory, pauseAfter } from './connection-history.ts'
+import { makeConnectionHistory } from './connection-history.ts'
 import {
   type ConnectionState,
   connecting,
@@ -43,42 +45,53 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
   function open(start: ConnectionStart): void {
     const connection = openConnection(scope, start, {
       onScanned() {
-        state = scanned(state)
+        state = scanned(state, connection)
       },
       onOpen() {
         state = opened(state, connection)
         hooks.onOpen()
       },
-      async onClosed(code) {
-        if (connectionOf(state) === connection) await handleEnd(connection, code)
+      async onClosed(end) {
+        if (connectionOf(state) === connection) await handleEnd(connection, end)
       },
       onError: hooks.onError,
     })
     state = connecting(state, start.kind, connection)
   }
 
-  async function handleEnd(ended: Connection, code: number | undefined): Promise<void> {
+  async function handleEnd(ended: Connection, end: SocketEnd): Promise<void> {
+    const { code } = end
     const kind = state.kind === 'pairing' ? 'pairing' : 'login'
-    stopSending(isStreamError(code) ? 'stream_ended' : 'disconnected')
-    const next = history.note(code, { hasWorked: ended.hasWorked(), isLoggingOut: ended.isLoggingOut })
+    const { rev, isLoggingOut } = ended
+    stopSending(isStreamError(end) ? 'stream_ended' : 'disconnected')
+    const next = history.note(end, { hasWorked: ended.hasWorked(), isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')
-    if (next.kind === 'wipe' && kind === 'login') {
-      state = disconnected(state, { kind: 'refused', reason: next.reason })
-      return hooks.reconcile()
-    }
+    if (next.kind === 'block') warnOfBlock(next, code)
     const nowMs = performance.now()
-    const { delayMs, unconfirmedMs, needsLease } = pauseAfter(next, kind, nowMs - ended.openedAtMs)
-    const untilMs = nowMs + unconfirmedMs
-    state = disconnected(state, { kind: 'waiting', untilMs, rev: ended.rev })
-    hooks.reconcileAfter(delayMs)
-    if (kind !== 'login') return
-    const hasGrace = next.kind === 'wipe' || next.hasGrace
-    await status.note({ connection: 'offline', reason: next.reason, hasGrace })
-    if (!needsLease) return
+    const forMs = nowMs - ended.openedAtMs
+    const after = afterEnd(next, { kind, rev, version: context.clientVersion, forMs }, nowMs)
+    state = disconnected(state, after.state)
+    if (after.state.kind === 'refused') return hooks.reconcile()
+    hooks.reconcileAfter(after.delayMs)
+    if (!after.change) return
+    await status.note(after.change)
+    // The link of a banned number can be given up now.
+    if (next.kind === 'block') return hooks.reconcile()
+    if (!after.needsLease || after.state.kind !== 'waiting') return
     // The write was accepted, so no other worker owns the device.
-    if (state.kind === 'waiting' && state.untilMs === untilMs) state = { ...state, untilMs: nowMs + delayMs }
-    hooks.reconcileAfter(delayMs)
+    if (state.kind === 'waiting' && state.untilMs === after.state.untilMs) {
+      state = { ...state, untilMs: nowMs + after.delayMs }
+    }
+    hooks.reconcileAfter(after.delayMs)
+  }
+
+  function warnOfBlock(next: Extract<AfterClose, { kind: 'block' }>, code: number | undefined): void {
+    const { reason, detail, ends } = next
+    const fields = { code, reason, detail, pauseMs: ends.afterMs, clientVersion: context.clientVersion }
+    if (reason === 'client_outdated') {
+      logger.error(fields, 'WhatsApp refuses the version of the client: upgrade, or set WHATSAPP_VERSION')
+    } else logger.warn(fields, 'WhatsApp refuses the login of the device, pausing its logins')
   }
 
   function stopSending(end: ConnectionEnd = 'disconnected'): void {
@@ -99,13 +112,13 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
       stopSending()
       const connection = connectionOf(state)
       if (!connection) return
-      state = disconnected(state, { kind: 'idle' })
+      state = initialState
       const ended = connection.session.end()
       connection.releaseSlot()
       await ended
     },
     forget() {
-      if (!connectionOf(state)) state = disconnected(state, { kind: 'idle' })
+      if (!connectionOf(state)) state = initialState
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@wagate/runtime/logger'
 import type { DeviceContext } from '../context.ts'
 import { type Addressees, makeAddressees } from '../outbox/addressees.ts'
+import { type FirstContacts, makeFirstContacts } from '../outbox/first-contacts.ts'
 import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolver.ts'
 import { makeRetries, type Retries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -26,19 +27,21 @@ export type DeviceScope = {
   retries: Retries
   retryCounts: Scope
   addressees: Addressees
+  firstContacts: FirstContacts
   status: ConnectionStatus
   unlinked: UnlinkedSweep
 }
 
 export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number): DeviceScope {
   const vault = makeVault(context.masterKeys, id)
+  const logger = context.logger.child({ deviceId: id })
   // The pacer is the first listener: when the outbox hears of an outcome, the pacer has counted it.
   const outcomes = makeOutcomeFeed()
   return {
     context,
     id,
     lease,
-    logger: context.logger.child({ deviceId: id }),
+    logger,
     vault,
     auth: makeDeviceAuth(context, { id, lease, vault }),
     outcomes,
@@ -47,7 +50,8 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     retries: makeRetries(),
     retryCounts: context.caches.retryCounts(),
     addressees: makeAddressees(),
-    status: makeConnectionStatus(context.db, lease, id),
+    firstContacts: makeFirstContacts(context, lease, id),
+    status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),
   }
 }

@@ -31,7 +31,8 @@ type SessionOf = {
 export function openDeviceSession(
   context: DeviceContext,
   { state, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
-  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onClosed' | 'onError'> & {
+  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError'> & {
+    onQrShown(): void
     onScanned(): void
     /** The receipt is stored. */
     onReceipt(receipt: Receipt): void
@@ -58,7 +59,10 @@ export function openDeviceSession(
     },
     {
       ...hooks,
-      onQr: (text, lifeMs) => showQr(context, device, { text, lifeMs }),
+      async onQr(text, lifeMs) {
+        await showQr(context, device, { text, lifeMs })
+        hooks.onQrShown()
+      },
       async onPaired() {
         hooks.onScanned()
         const result = await untilStored(() => completePairing(context, device, auth), lease, logger)

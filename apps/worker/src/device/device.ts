@@ -2,6 +2,7 @@ import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
+import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { connectionOf, isComingOnline, isCompletingLink, openConnectionOf } from './connection-state.ts'
@@ -9,6 +10,7 @@ import { makeConnector } from './connector.ts'
 import { makeDeviceScope } from './device-scope.ts'
 import { executeAction } from './execute-action.ts'
 import { makeNumberChecks } from './number-checks.ts'
+import { publishPairingCode } from './pairing-code.ts'
 import { type Action, isReconciled, planDevice } from './plan.ts'
 
 export type Device = {
@@ -18,10 +20,14 @@ export type Device = {
   wake(): void
   /** Publishes whether this number is on WhatsApp; does nothing while there is no connection. */
   checkNumber(number: string): void
+  /** Publishes the pairing code of the QR code that is shown; does nothing while none is. */
+  requestPairingCode(): void
   /** False when what Postgres says asks for something else than what the device is doing. */
   isReconciled(facts: DeviceState): boolean
   /** It sends messages. */
   isOnline(): boolean
+  /** Why it may write to no new contacts. */
+  restrictionReason(): RestrictionReason | undefined
   /** A QR code is shown, or a phone has scanned it and the link is not complete. */
   isPairing(): boolean
   /** `released`: messages in flight get their answers first. `lost`: nothing more is written or sent. */
@@ -29,10 +35,12 @@ export type Device = {
 }
 
 const retryMs = 1000
+/** Node's timers end at once when their time exceeds 24 days. */
+const timerMsMax = 3_600_000
 /** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
 const drainMs = 700
 /** Until WhatsApp has seen the end of the connection; otherwise it counts the next login as a second concurrent one. */
-const farewellMs = 200
+const closeGraceMs = 200
 
 /** One device of an owned shard: brings its connection to what Postgres says is desired, and keeps it there. */
 export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
@@ -50,7 +58,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
 
   function reconcileAfter(ms: number): void {
     clearTimeout(timer)
-    if (!isClosed) timer = setTimeout(reconcile, ms)
+    if (!isClosed) timer = setTimeout(reconcile, Math.min(ms, timerMsMax))
   }
 
   function onError(error: unknown): void {
@@ -66,7 +74,11 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   }
 
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
-    const at = { nowMs: performance.now(), isPaceApplied: pacing.isApplied }
+    const at = {
+      nowMs: performance.now(),
+      version: context.clientVersion,
+      isPaceApplied: pacing.isApplied,
+    }
     return planDevice(facts, connector.state(), at)
   }
 
@@ -90,8 +102,14 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       else if (!isComingOnline(state, performance.now())) reconcile()
     },
     checkNumber: numberChecks.ask,
+    requestPairingCode() {
+      const state = connector.state()
+      const code = state.kind === 'pairing' ? state.connection.pairingCode() : undefined
+      if (code !== undefined) void publishPairingCode(scope, code)
+    },
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',
+    restrictionReason: scope.firstContacts.reason,
     isPairing: () => connector.state().kind === 'pairing' || isCompletingLink(connector.state()),
     async close(why) {
       isClosed = true
@@ -101,7 +119,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (why === 'released' && state.kind === 'online') await state.outbox.drain(drainMs)
       const ended = connector.end()
       scope.retryCounts.close()
-      if (why === 'released') await within(farewellMs, ended)
+      if (why === 'released') await within(closeGraceMs, ended)
     },
   }
 }

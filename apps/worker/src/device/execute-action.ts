@@ -47,15 +47,21 @@ export async function executeAction(acting: Acting, action: Action<DeviceState>)
       return disconnect(acting, action.facts)
     case 'remove':
       return remove(acting, action.facts)
+    case 'abandon-link':
+      return abandonLink(acting, action.facts)
     case 'forget-credentials':
       await forgetCredentials(acting, action.reason)
-      // What Postgres said was read before the credentials were wiped.
+      // The state was read from Postgres before the credentials were wiped.
       return acting.reconcile()
   }
 }
 
 async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
-  const { auth, context, lease } = acting.scope
+  const { auth, context, id, lease } = acting.scope
+  if (connectionOf(acting.connector.state())) {
+    void acting.connector.end()
+    await context.events.clearQr(id)
+  }
   const store = await auth.load()
   if (!store) return
   const isFirst = store.creds.nextPreKeyId === 1
@@ -72,8 +78,8 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     status.note({ connection: 'online', reason: null }),
   ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
-  const { vault, resolver, retries, addressees, outcomes } = scope
-  const { accountId, restrictedMs } = facts
+  const { vault, resolver, retries, addressees, outcomes, firstContacts } = scope
+  const { accountId } = facts
   const recorder = makeRecorder(context, { ...facts, lease })
   const device = {
     id,
@@ -86,9 +92,12 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     addressees,
     recorder,
     outcomes,
-    restrictedMs,
+    firstContacts,
   }
-  connector.startSending(({ session }) => startOutbox(context, device, session.sock))
+  connector.startSending(({ session, openedAtMs }) => {
+    firstContacts.load(facts, openedAtMs)
+    return startOutbox(context, device, session.sock)
+  })
   logger.info({ sender: maskPhone(facts.sender) }, 'Device connected')
   await context.events.publish(id, { kind: 'status', connected: true, reason: null })
 }
@@ -110,6 +119,15 @@ async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {
   await forgetCredentials(acting, null)
   scope.logger.info({ sender: maskPhone(sender) }, 'Device logged out')
   reconcile()
+}
+
+async function abandonLink(acting: Acting, { sender }: DeviceState): Promise<void> {
+  await forgetCredentials(acting, null)
+  acting.scope.logger.warn(
+    { sender: maskPhone(sender) },
+    'The number is banned: wiped the credentials without a login, so the phone still shows the link',
+  )
+  acting.reconcile()
 }
 
 async function showQr({ connector, reconcileAfter, scope }: Acting, facts: DeviceState): Promise<void> {

@@ -1,14 +1,17 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { type ConnectionState, connectionOf } from './connection-state.ts'
+import { type ConnectionState, connectionOf, isCompletingLink } from './connection-state.ts'
 import { intentOf } from './intent.ts'
+import { type BlockFacts, blockedMs, isNumberBanned } from './login-block.ts'
 
-type Facts = Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable' | 'desiredRev'>
+type Facts = BlockFacts & Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable'>
 
 type State = ConnectionState<{ rev: number }, unknown>
 type Usable = Exclude<State, { kind: 'refused' }>
 
 type At<Known> = {
   nowMs: number
+  /** Of the client, as WhatsApp is told. */
+  version: string
   /** False when the pace that Postgres says is not the one that the device sends at. */
   isPaceApplied(facts: Known): boolean
 }
@@ -18,6 +21,8 @@ export type Action<Known> =
   | { kind: 'none' }
   | { kind: 'wait'; ms: number }
   | { kind: 'forget-credentials'; reason: string }
+  /** The link stays on the phone: it could be removed only by a login, which WhatsApp forbids. */
+  | { kind: 'abandon-link'; facts: Known }
   | { kind: 'disconnect'; facts: Known | undefined }
   | { kind: 'log-in' | 'go-online' | 'update-pace' | 'log-out' | 'show-qr' | 'remove'; facts: Known }
 
@@ -42,7 +47,7 @@ export function planDevice<Known extends Facts>(
     case 'connect':
       return planConnect(facts, state, at)
     case 'log-out':
-      return planLogOut(facts, state, at.nowMs)
+      return planLogOut(facts, state, at)
     case 'pair':
       return planPairing(facts, state, at.nowMs)
     case 'remove':
@@ -59,8 +64,6 @@ export function isReconciled({ kind }: Action<unknown>): boolean {
 
 function planConnect<Known extends Facts>(facts: Known, state: Usable, at: At<Known>): Action<Known> {
   switch (state.kind) {
-    // A phone has scanned: WhatsApp ends this connection, and the login of the new link follows.
-    case 'pairing':
     case 'logging-in':
       return nothing
     case 'open':
@@ -68,27 +71,38 @@ function planConnect<Known extends Facts>(facts: Known, state: Usable, at: At<Kn
     case 'online':
       return at.isPaceApplied(facts) ? nothing : { kind: 'update-pace', facts }
     default:
-      return planLogin(facts, state, at.nowMs)
+      return planLogin(facts, state, at)
   }
 }
 
 /** Only a login can remove the link from the phone. */
-function planLogOut<Known extends Facts>(facts: Known, state: Usable, nowMs: number): Action<Known> {
+function planLogOut<Known extends Facts>(facts: Known, state: Usable, at: At<Known>): Action<Known> {
   switch (state.kind) {
-    case 'pairing':
     case 'logging-in':
       return nothing
     case 'open':
     case 'online':
       return { kind: 'log-out', facts }
     default:
-      return planLogin(facts, state, nowMs)
+      if (isBanned(facts, state, at.nowMs)) return { kind: 'abandon-link', facts }
+      return planLogin(facts, state, at)
   }
 }
 
-function planLogin<Known extends Facts>(facts: Known, state: Usable, nowMs: number): Action<Known> {
-  const ms = pauseMs(facts, state, nowMs)
+/**
+ * There are credentials although QR codes are shown: a phone has scanned the current code, and WhatsApp ends the
+ * connection itself, or it has scanned an older one, and the login replaces the connection.
+ */
+function planLogin<Known extends Facts>(facts: Known, state: Usable, at: At<Known>): Action<Known> {
+  if (state.kind === 'pairing' && isCompletingLink(state)) return nothing
+  const ms = Math.max(pauseMs(facts, state, at.nowMs), blockedMs(facts, at.version))
   return ms > 0 ? { kind: 'wait', ms } : { kind: 'log-in', facts }
+}
+
+/** The ban is known to this worker before it is stored. */
+function isBanned(facts: Facts, state: Usable, nowMs: number): boolean {
+  const isPausedForAny = state.kind === 'waiting' && state.rev === null && state.untilMs > nowMs
+  return isPausedForAny || isNumberBanned(facts)
 }
 
 /**
@@ -101,7 +115,8 @@ function planPairing<Known extends Facts>(facts: Known, state: Usable, nowMs: nu
   return { kind: 'show-qr', facts }
 }
 
-/** A pause counts for the revision whose attempt failed. A newer one is tried at once. */
+/** A pause counts for the revision whose attempt failed, and a newer one is tried at once. A ban counts for all. */
 function pauseMs({ desiredRev }: Facts, state: Usable, nowMs: number): number {
-  return state.kind === 'waiting' && state.rev === desiredRev ? Math.max(0, state.untilMs - nowMs) : 0
+  if (state.kind !== 'waiting') return 0
+  return state.rev === null || state.rev === desiredRev ? Math.max(0, state.untilMs - nowMs) : 0
 }

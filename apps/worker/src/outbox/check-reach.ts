@@ -1,7 +1,7 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { WASocket } from 'baileys'
 import { type FanOut, reachOf } from '../session/fan-out.ts'
-import { userOf } from './look-up.ts'
+import type { DeviceLists } from './device-lists.ts'
 
 /**
  * Throws when a device of the recipient was left out, once for each message, and whenever nothing is for the recipient:
@@ -9,6 +9,7 @@ import { userOf } from './look-up.ts'
  */
 export function makeReachCheck(
   sock: WASocket,
+  deviceLists: DeviceLists,
 ): (message: WaitingMessage, recipient: string, fanOut: FanOut) => Promise<void> {
   /** Messages that left out a device of their recipient once already. */
   const incomplete = new Set<string>()
@@ -18,7 +19,7 @@ export function makeReachCheck(
     // A device whose keys are permanently bad must not keep the others from their messages.
     if (reach === 'all' || (reach === 'part' && incomplete.has(message.id))) return
     incomplete.add(message.id)
-    await sock.userDevicesCache.del(userOf(recipient))
+    await deviceLists.forget(recipient)
     throw new Error('The message could not be encrypted for every device of its recipient')
   }
 }

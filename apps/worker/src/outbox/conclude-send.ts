@@ -19,7 +19,6 @@ export async function concludeSend(
   } else {
     waiting.remove(message)
     device.pacer.confirm(message.waId)
-    if (result.kind === 'restricted') startRestriction(outbox)
   }
 }
 
@@ -35,17 +34,4 @@ async function noteSetback(
   if (!retries.isHopeless(message.id)) return
   await results.fail(message, 'message_ends_connection')
   retries.forget(message.id)
-}
-
-/**
- * Messages that were read ahead may be for new contacts: those stay in the database until the restriction is over.
- */
-function startRestriction({ acknowledged, context, facts, restriction, waiting, work }: OutboxScope): void {
-  restriction.start(context.config.outbox.restrictionPauseMs)
-  for (const message of waiting.list()) {
-    const recipient = facts.recipientOf(message)
-    const isHandled = acknowledged.has(message) || (recipient && work.kindFor(recipient))
-    if (!isHandled) waiting.remove(message)
-  }
-  waiting.mayHaveMore()
 }

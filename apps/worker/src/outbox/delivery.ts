@@ -1,13 +1,16 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
-import { watchFanOut } from '../session/fan-out.ts'
+import { refusalLabel } from '../metrics.ts'
+import { type FanOut, watchFanOut } from '../session/fan-out.ts'
+import type { Acknowledgement } from '../session/outcomes.ts'
 import { makeReachCheck } from './check-reach.ts'
 import { contentOf } from './content.ts'
-import { ensureRecipientSessions } from './ensure-recipient-sessions.ts'
+import { makeDeviceLists } from './device-lists.ts'
+import { makeEnsureRecipientSessions } from './ensure-recipient-sessions.ts'
 import { makeRefusalHandler } from './handle-refusal.ts'
-import type { Hold } from './holds.ts'
 import type { AckResult, InFlight } from './in-flight.ts'
+import type { MessageClaim } from './message-claims.ts'
 import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { SendResult } from './send-result.ts'
@@ -25,49 +28,71 @@ export function makeDelivery(
   { inFlight, results }: { inFlight: InFlight; results: MessageResults },
 ): Delivery {
   const { lease, retries, addressees } = device
-  const checkReach = makeReachCheck(sock)
-  const handleRefusal = makeRefusalHandler(context, device, sock, results)
+  const deviceLists = makeDeviceLists(sock)
+  const checkReach = makeReachCheck(sock, deviceLists)
+  const ensureRecipientSessions = makeEnsureRecipientSessions(sock, device.resolver)
+  const handleRefusal = makeRefusalHandler({ device, sock, deviceLists, results })
 
-  async function relay(message: WaitingMessage, recipient: string, hold: Hold): Promise<AckResult> {
+  async function compareDevices(recipient: string, fanOut: FanOut, given: Acknowledgement): Promise<void> {
+    try {
+      await deviceLists.compare(recipient, fanOut, given)
+    } catch (error) {
+      // The message is sent, and a later acknowledgement says the same.
+      context.logger.warn({ err: error, deviceId: device.id }, 'Forgetting stale device lists failed')
+    }
+  }
+
+  async function relay(message: WaitingMessage, recipient: string, claim: MessageClaim): Promise<AckResult> {
     const content = await contentOf(device.vault, message)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
+    let fanOut: FanOut
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
-      await checkReach(message, recipient, await watchFanOut(send))
+      fanOut = await watchFanOut(send)
+      await checkReach(message, recipient, fanOut)
     } catch (error) {
       inFlight.forget(message.waId)
       throw error
     } finally {
-      await hold.unmarkSuspect()
+      await claim.releaseSuspect()
       message.interruptions = 0
     }
     const given = await answer
     context.metrics.sends.inc({ result: given.kind })
-    if (given.kind === 'acknowledged') stopTimer()
+    if (given.kind === 'refused') context.metrics.refusals.inc({ code: refusalLabel(given.code) })
+    if (given.kind === 'acknowledged') {
+      stopTimer()
+      await compareDevices(recipient, fanOut, given)
+    }
     return given
   }
 
   return {
     async send(message, recipient, maySend) {
-      await ensureRecipientSessions(sock, recipient)
+      await ensureRecipientSessions(recipient)
       const setback = retries.setbackOf(message.id)
-      const hold = await context.holds.take({ ...message, fence: lease, recipientJid: recipient, setback })
-      if (!hold) return { kind: 'unclaimed' }
+      const claim = await context.messageClaims.claim({
+        ...message,
+        fence: lease,
+        recipientJid: recipient,
+        setback,
+      })
+      if (!claim) return { kind: 'unclaimed' }
       message.recipientJid = recipient
       addressees.note(message.waId, recipient)
-      if (hold.isPoison) {
-        hold.end()
+      if (claim.isPoison) {
+        claim.end()
         await results.fail(message, 'message_stops_workers')
         return { kind: 'failed' }
       }
       if (!maySend()) {
-        hold.end()
+        claim.end()
         return { kind: 'retry' }
       }
-      const answer = await relay(message, recipient, hold)
+      const answer = await relay(message, recipient, claim)
       if (answer.kind === 'acknowledged') return { kind: 'acknowledged' }
-      if (answer.kind === 'refused') return handleRefusal(message, recipient, answer.code)
+      if (answer.kind === 'refused') return handleRefusal(message, recipient, answer)
       return { kind: 'retry', setback: answer.kind }
     },
   }

@@ -1,49 +1,89 @@
-import { setRestricted } from '@wagate/db/queries/device-connection'
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import { within } from '@wagate/runtime/within'
 import type { WASocket } from 'baileys'
-import type { DeviceContext } from '../context.ts'
-import { untilStored } from '../until-stored.ts'
-import { userOf } from './look-up.ts'
+import type { Refusal } from '../session/outcomes.ts'
+import type { DeviceLists } from './device-lists.ts'
 import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
+import { planAfterRefusal } from './refusal-plan.ts'
 import type { SendResult } from './send-result.ts'
 
-/** WhatsApp, or the way to it, is overloaded or limits the sender. Other codes are about the message. */
-const temporaryCodes = ['408', '429', '500', '503']
-/** The sender may not write to new contacts at the moment, or to no more of them. */
-const restrictionCodes = ['463', '475']
+/** The refused message is not marked as failed until then. */
+const answerMs = 5000
+/** Refusals that arrive within this time share one question. */
+const burstMs = 10_000
 
-/** Decides what follows an acknowledgement with an error. */
-export function makeRefusalHandler(
-  context: DeviceContext,
-  { id, lease }: OutboxDevice,
-  sock: WASocket,
-  { fail }: MessageResults,
-): (message: WaitingMessage, recipient: string, code: string) => Promise<SendResult> {
+type Parts = { device: OutboxDevice; sock: WASocket; deviceLists: DeviceLists; results: MessageResults }
+
+/** Does what follows an acknowledgement with an error. */
+export function makeRefusalHandler({
+  device: { firstContacts },
+  sock,
+  deviceLists,
+  results: { fail },
+}: Parts): (message: WaitingMessage, recipient: string, refusal: Refusal) => Promise<SendResult> {
   /** Messages that were refused for stale device data once already. */
   const refreshed = new Set<string>()
+  const askTimeLock = askOncePerBurst(sock.fetchAccountReachoutTimelock)
+  const askNewChatCap = askOncePerBurst(sock.fetchNewChatMessageCap)
 
-  return async (message, recipient, code) => {
-    if (code === '479' && !refreshed.has(message.id)) {
-      // The recipient's devices, or the sender's own, changed since we asked for them: once more with fresh ones.
-      refreshed.add(message.id)
-      for (const jid of [recipient, sock.user?.id, sock.user?.lid]) {
-        if (jid) await sock.userDevicesCache.del(userOf(jid))
-      }
-      return { kind: 'retry' }
+  /** Two causes have this error: the sender may write to no new contacts, or this contact accepts no first messages. */
+  async function handleTimeLock(message: WaitingMessage): Promise<void> {
+    let stored: Promise<void> | undefined
+    if (!firstContacts.isLocked()) {
+      firstContacts.hold(answerMs)
+      const timeLock = await askTimeLock()
+      stored = timeLock ? firstContacts.note({ timeLock }) : firstContacts.pauseLocked()
     }
-    if (temporaryCodes.includes(code)) {
-      const sentence = `WhatsApp refused it for the time being (error ${code}).`
-      return { kind: 'retry', setback: 'refused', sentence }
+    await fail(message, firstContacts.isLocked() ? 'sender_restricted' : 'first_contact_refused')
+    await stored
+  }
+
+  async function handleCap(message: WaitingMessage): Promise<void> {
+    let stored: Promise<void> | undefined
+    if (!firstContacts.isCapped()) {
+      firstContacts.hold(answerMs)
+      const info = await askNewChatCap()
+      if (!firstContacts.isCapped()) stored = firstContacts.pauseCapped(info)
     }
-    if (restrictionCodes.includes(code)) {
-      // Sending on to new contacts would make the restriction worse.
-      const pauseMs = context.config.outbox.restrictionPauseMs
-      await untilStored(() => setRestricted(context.db, lease, id, pauseMs), lease, context.logger)
-      await fail(message, 'sender_restricted')
-      return { kind: 'restricted' }
+    await fail(message, 'sender_restricted')
+    await stored
+  }
+
+  return async (message, recipient, refusal) => {
+    const { code } = refusal
+    switch (planAfterRefusal(refusal, refreshed.has(message.id))) {
+      case 'refresh-devices':
+        refreshed.add(message.id)
+        await deviceLists.forget(recipient)
+        return { kind: 'retry' }
+      case 'try-later':
+        return {
+          kind: 'retry',
+          setback: 'refused',
+          sentence: `WhatsApp refused it for the time being (error ${code}).`,
+        }
+      case 'ask-time-lock':
+        await handleTimeLock(message)
+        return { kind: 'failed' }
+      case 'ask-new-chat-cap':
+        await handleCap(message)
+        return { kind: 'failed' }
+      case 'fail':
+        await fail(message, 'rejected_by_whatsapp', `WhatsApp refused the message (error ${code}).`)
+        return { kind: 'failed' }
     }
-    await fail(message, 'rejected_by_whatsapp', `WhatsApp refused the message (error ${code}).`)
-    return { kind: 'failed' }
+  }
+}
+
+/** Undefined when WhatsApp does not answer in time, or with an error. */
+function askOncePerBurst<Answer>(ask: () => Promise<Answer>): () => Promise<Answer | undefined> {
+  let asked: { atMs: number; answer: Promise<Answer | undefined> } | undefined
+  return () => {
+    const nowMs = performance.now()
+    if (!asked || nowMs - asked.atMs > burstMs) {
+      asked = { atMs: nowMs, answer: within(answerMs, ask()).catch(() => undefined) }
+    }
+    return asked.answer
   }
 }

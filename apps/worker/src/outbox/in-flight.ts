@@ -1,4 +1,4 @@
-import { isBelievable, type Outcome } from '../session/outcomes.ts'
+import { type Acknowledgement, isBelievable, type Outcome, type Refusal } from '../session/outcomes.ts'
 
 /** Why a connection ended: by the network or by us, or by WhatsApp with a stream error. */
 export type ConnectionEnd = 'disconnected' | 'stream_ended'
@@ -7,10 +7,7 @@ export type ConnectionEnd = 'disconnected' | 'stream_ended'
  * `unanswered`: no answer in time. In that case, and when the connection ended, it is unknown whether the message
  * arrived.
  */
-export type AckResult =
-  | { kind: 'acknowledged' }
-  | { kind: 'refused'; code: string }
-  | { kind: 'unanswered' | ConnectionEnd }
+export type AckResult = Acknowledgement | Refusal | { kind: 'unanswered' | ConnectionEnd }
 
 /** The messages of one socket that WhatsApp has not answered for. */
 export type InFlight = {
@@ -50,7 +47,7 @@ export function makeInFlight(): InFlight {
     resolve(waId, outcome) {
       const recipient = tracked.get(waId)?.recipient
       if (recipient === undefined || !isBelievable(outcome, recipient)) return false
-      return finish(waId, outcome.kind === 'refused' ? outcome : { kind: 'acknowledged' })
+      return finish(waId, 'saidBy' in outcome ? { kind: 'acknowledged' } : outcome)
     },
     forget: (waId) => void finish(waId, { kind: 'disconnected' }),
     endAll(end) {

@@ -8,6 +8,12 @@ export type NumberResolver = {
   find(number: string): string | null | undefined
   /** Ms until this number may be looked up: 0 unless a look-up failed recently. */
   waitMs(number: string): number
+  /** Ms until anything may be looked up for this sender. */
+  pausedMs(): number
+  /** WhatsApp refused a look-up of devices, and asks to wait this long, or 0 if it does not say. */
+  notePause(backoffMs: number): void
+  /** WhatsApp answered a look-up of devices. */
+  noteAnswered(): void
   /** Looks up the numbers that are unknown and need not wait. Throws when WhatsApp does not answer. */
   resolve(numbers: string[], lookUp: LookUp): Promise<void>
 }
@@ -82,6 +88,11 @@ export function makeNumberResolver(
   return {
     find: recipients.find,
     waitMs,
+    pausedMs: () => Math.max(0, pausedUntilMs - clock.nowMs()),
+    notePause: pause,
+    noteAnswered() {
+      failures = 0
+    },
     async resolve(numbers, lookUp) {
       const due = [...new Set(numbers)].filter(
         (number) => recipients.find(number) === undefined && waitMs(number) === 0,

@@ -2,6 +2,7 @@ import type { Lease } from '../ownership/lease.ts'
 import type { OutcomeFeed } from '../session/outcome-feed.ts'
 import type { Vault } from '../session/vault.ts'
 import type { Addressees } from './addressees.ts'
+import type { FirstContacts } from './first-contacts.ts'
 import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer } from './pacer.ts'
 import type { Recorder } from './recorder.ts'
@@ -19,6 +20,5 @@ export type OutboxDevice = {
   addressees: Addressees
   recorder: Recorder
   outcomes: Pick<OutcomeFeed, 'subscribe'>
-  /** For how long from now it may write to no new contacts. */
-  restrictedMs: number
+  firstContacts: FirstContacts
 }

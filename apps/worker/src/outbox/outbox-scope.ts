@@ -5,12 +5,12 @@ import { MediaUnavailable } from '../media/media-error.ts'
 import { type AcknowledgedMessages, makeAcknowledgedMessages } from './acknowledged-messages.ts'
 import { type ConnectionProof, makeConnectionProof } from './connection-proof.ts'
 import { type Delivery, makeDelivery } from './delivery.ts'
+import { LookUpsPaused } from './ensure-recipient-sessions.ts'
 import { type InFlight, makeInFlight } from './in-flight.ts'
 import { type MessageResults, makeMessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { LaneFacts, Turn } from './recipient-lanes.ts'
 import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
-import { makeRestriction, type Restriction } from './restriction.ts'
 import { makeWaitingList, type WaitingList } from './waiting-list.ts'
 
 /** What the parts of one outbox share. */
@@ -24,7 +24,6 @@ export type OutboxScope = OutboxHooks & {
   work: RecipientWork
   acknowledged: AcknowledgedMessages
   proof: ConnectionProof
-  restriction: Restriction
   facts: LaneFacts
 }
 
@@ -46,9 +45,10 @@ export function makeOutboxScope(
   const inFlight = makeInFlight()
   const results = makeMessageResults(context, device)
   const delivery = makeDelivery(context, device, sock, { inFlight, results })
-  const restriction = makeRestriction(device.restrictedMs)
   const waiting = makeWaitingList((query) => {
-    const without = restriction.isActive() ? [...query.without, 'newContacts' as const] : query.without
+    const without = device.firstContacts.areActive()
+      ? [...query.without, 'newContacts' as const]
+      : query.without
     return listWaitingMessages(context.db, device.id, { ...query, without })
   })
   const acknowledged = makeAcknowledgedMessages(results, waiting)
@@ -82,12 +82,11 @@ export function makeOutboxScope(
     work,
     acknowledged,
     proof,
-    restriction,
     facts,
   }
 }
 
 function detailsOf(error: unknown): { sentence?: string; leastMs?: number } {
-  if (!(error instanceof MediaUnavailable)) return {}
+  if (!(error instanceof MediaUnavailable || error instanceof LookUpsPaused)) return {}
   return { sentence: error.message, leastMs: error.retryAfterMs ?? 0 }
 }

@@ -5,6 +5,7 @@ import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { acknowledge } from './acknowledge.ts'
 import { makeEarliestTimer } from './earliest-timer.ts'
+import { followFirstContacts } from './follow-first-contacts.ts'
 import type { ConnectionEnd } from './in-flight.ts'
 import { makeLookUp } from './look-up.ts'
 import { makeLookUpUnknown } from './look-up-unknown.ts'
@@ -46,7 +47,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     pump,
     pumpAfter,
   })
-  const { acknowledged, facts, inFlight, restriction, results, waiting } = outbox
+  const { acknowledged, facts, inFlight, results, waiting } = outbox
   const sends = makeSendLoop(outbox)
   const prepareNext = makePrepareLoop(outbox, makePreparation(context, device, results, sock))
   const lookUpUnknown = makeLookUpUnknown({
@@ -79,7 +80,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     pump()
   }
 
-  /** While the sender is restricted, a read has to find the messages to known contacts: too costly for each new message. */
+  /** While new contacts are paused, a read has to find the messages to known contacts: too costly for each new message. */
   function wakeSoon(): void {
     if (isWaking) return
     isWaking = true
@@ -87,9 +88,10 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   }
 
   const unsubscribe = device.outcomes.subscribe((waId, outcome) => acknowledge(outbox, waId, outcome))
+  const unfollow = device.firstContacts.onChange(() => followFirstContacts(outbox))
   pump()
   return {
-    wake: () => (restriction.isActive() ? wakeSoon() : wakeNow()),
+    wake: () => (device.firstContacts.areActive() ? wakeSoon() : wakeNow()),
     async drain(timeoutMs) {
       isDraining = true
       await within(
@@ -100,6 +102,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     stop(end) {
       stopping.abort()
       unsubscribe()
+      unfollow()
       inFlight.endAll(end)
     },
   }

@@ -20,20 +20,20 @@ export function makePreparation(
 
   return async (message) => {
     const setback = retries.setbackOf(message.id)
-    const hold = await context.holds.take({ ...message, fence: lease, recipientJid: null, setback })
-    if (!hold) return 'unclaimed'
-    if (hold.isPoison) {
-      hold.end()
+    const claim = await context.messageClaims.claim({ ...message, fence: lease, recipientJid: null, setback })
+    if (!claim) return 'unclaimed'
+    if (claim.isPoison) {
+      claim.end()
       await results.fail(message, 'message_stops_workers')
       return 'failed'
     }
     try {
       message.uploadedContent = await uploadMedia({ ...context, vault, device }, sock, lease, message)
-      // The statement that stores the upload also removes the mark.
-      hold.end()
+      // The statement that stores the upload also releases the message.
+      claim.end()
       return 'ready'
     } catch (error) {
-      await hold.unmark()
+      await claim.release()
       if (!(error instanceof MediaError)) throw error
       await results.fail(message, error.code)
       return 'failed'

@@ -1,11 +1,10 @@
 import { concludeSend } from './conclude-send.ts'
 import type { OutboxScope } from './outbox-scope.ts'
 import type { Turn } from './recipient-lanes.ts'
-import type { SendResult } from './send-result.ts'
 import { makeSendTurns, type SendKind } from './send-turns.ts'
 
 export type SendLoop = {
-  /** Sends what may leave now. */
+  /** Sends the messages that may be sent now. */
   sendNext(ready: Turn[]): void
   /** Resolves when every message in flight has its answer, and the answers are being recorded. */
   untilAnswered(): Promise<unknown>
@@ -15,7 +14,7 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
   const { delivery, device, facts, maySend, proof, pumpAfter, work } = outbox
   const { pacer, retries } = device
   const turns = makeSendTurns(kindOf)
-  const sends = new Set<Promise<SendResult>>()
+  const sends = new Set<Promise<void>>()
 
   function kindOf({ message }: Turn): SendKind {
     if (retries.streamEnds(message.id) > 0) return 'suspect'
@@ -26,15 +25,16 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
     const { message, recipient } = turn
     const wasProven = proof.remainingMs() === 0
     turns.started(turn)
-    const sending = delivery.send(message, recipient, maySend)
-    sends.add(sending)
     await work.run(turn, 'send', async () => {
-      const result = await sending.finally(() => {
-        sends.delete(sending)
-        turns.ended(turn)
-      })
+      const result = await delivery.send(message, recipient, maySend).finally(() => turns.ended(turn))
       await concludeSend(outbox, message, result, wasProven)
     })
+  }
+
+  function start(turn: Turn): void {
+    const sending = send(turn)
+    sends.add(sending)
+    void sending.finally(() => sends.delete(sending))
   }
 
   return {
@@ -46,7 +46,7 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
         const waitMs = pacer.acquire(turn.message.waId)
         if (waitMs === 0) {
           left = left.filter((other) => other !== turn)
-          void send(turn)
+          start(turn)
         } else {
           pumpAfter(waitMs)
           // Over the daily cap, messages that were counted before may still be sent again.

@@ -1,9 +1,8 @@
 import type { Setback } from './retries.ts'
 
 /**
- * What became of one attempt. `unclaimed`: canceled, or the shard has another owner. `restricted`: it failed, and so
- * would others to new contacts. `retry`: to be sent again, under the same id; at once without a setback.
+ * What became of one attempt. `unclaimed`: canceled, or the shard has another owner. `retry`: to be sent again, under the same id; at once without a setback.
  */
 export type SendResult =
-  | { kind: 'acknowledged' | 'failed' | 'restricted' | 'unclaimed' }
+  | { kind: 'acknowledged' | 'failed' | 'unclaimed' }
   | { kind: 'retry'; setback?: Setback; sentence?: string }

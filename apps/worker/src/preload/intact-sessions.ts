@@ -9,7 +9,7 @@ type Session = { serialize(): unknown }
 type SessionClass = { deserialize(stored: unknown): Session }
 type Cipher = { doDecryptWhisperMessage(message: Buffer, session: Session): Promise<Buffer> }
 
-// The copy that Baileys uses, whatever else is installed.
+// The copy that Baileys uses, which need not be the only one installed.
 const require = createRequire(import.meta.resolve('baileys'))
 const { prototype } = require('libsignal/src/session_cipher.js') as { prototype: Cipher }
 const decrypt = prototype.doDecryptWhisperMessage

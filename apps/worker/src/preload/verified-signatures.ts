@@ -6,7 +6,7 @@ type Curve = { verifySignature(key: Bytes, message: Bytes, signature: Bytes, isI
 
 const rememberedMax = 10_000
 
-// The copy that Baileys uses, whatever else is installed.
+// The copy that Baileys uses, which need not be the only one installed.
 const require = createRequire(import.meta.resolve('baileys'))
 const curve = require('libsignal/src/curve.js') as Curve
 const verify = curve.verifySignature

@@ -9,6 +9,7 @@ import {
   type SignalKeyStore,
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
+import { noteTokenHolders } from './token-holders.ts'
 import { withoutTokenIndex } from './token-index.ts'
 import { authContext, type Vault } from './vault.ts'
 
@@ -117,14 +118,18 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     return found
   }
 
+  const keys = withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) })
+  const own: Pick<AuthStore, 'readOwn' | 'writeOwn'> = {
+    readOwn: read,
+    writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
+  }
   const credsRow = () => seal(credsType, credsId, creds)
   let saving: Promise<void> = Promise.resolve()
 
   return {
     creds,
-    keys: withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) }),
-    readOwn: read,
-    writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
+    keys: noteTokenHolders(keys, own),
+    ...own,
     credsRow,
     release: cache.close,
     saveCreds() {

@@ -1,7 +1,7 @@
 import { Agent } from 'node:https'
 import { connect } from 'node:net'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
-import { type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
+import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
 import type { Config } from '../config.ts'
 import { makePublicLookup } from '../media/public-lookup.ts'
 import { isWhatsAppUrl } from './whatsapp-fetch.ts'
@@ -33,6 +33,11 @@ export function chooseNetwork({
       customUploadHosts: [{ hostname: mediaHost, maxContentLengthBytes: 2 ** 31 }],
     }),
   }
+}
+
+/** The version of WhatsApp's web client that WhatsApp is told. */
+export function clientVersionOf({ version }: Partial<UserFacingSocketConfig>): string {
+  return (version ?? DEFAULT_CONNECTION_CONFIG.version).join('.')
 }
 
 /** Uploads follow redirects, but still go only to WhatsApp's hosts at public addresses. */

@@ -1,11 +1,16 @@
 import type { BinaryNode, WASocket } from 'baileys'
 import type { Receipt } from './receipts.ts'
 
-/** What WhatsApp says about a message that this device sent. `code` is the server's error, such as 463. */
-export type Outcome =
-  | { kind: 'acknowledged' }
-  | { kind: 'refused'; code: string }
-  | ({ kind: 'delivered' | 'read' } & Pick<Receipt, 'saidBy'>)
+/** The addresses of the recipient, phone number and LID, are no longer those that this device knows. */
+type AddressNews = { isMappingStale?: true }
+
+/** `deviceHash`: of the devices that the server knows. It differs from ours when the message missed some. */
+export type Acknowledgement = { kind: 'acknowledged'; deviceHash?: string } & AddressNews
+/** `code` is the server's error, such as 463. */
+export type Refusal = { kind: 'refused'; code: string } & AddressNews
+
+/** What WhatsApp says about a message that this device sent. */
+export type Outcome = Acknowledgement | Refusal | ({ kind: 'delivered' | 'read' } & Pick<Receipt, 'saidBy'>)
 
 /** Anybody can send a receipt for any message, so it must come from the recipient. Other outcomes come from the server. */
 export function isBelievable(outcome: Outcome, recipient: string): boolean {
@@ -14,12 +19,19 @@ export function isBelievable(outcome: Outcome, recipient: string): boolean {
 }
 
 /** Listens on the stanzas themselves: Baileys raises no event for the server's acknowledgement. */
-export function onAcknowledgements(
-  sock: WASocket,
-  handle: (waId: string, outcome: Outcome, node: BinaryNode) => void,
-): void {
+export function onAcknowledgements(sock: WASocket, handle: (waId: string, outcome: Outcome) => void): void {
   sock.ws.on('CB:ack,class:message', (node: BinaryNode) => {
-    const { id, error } = node.attrs
-    if (id) handle(id, error ? { kind: 'refused', code: error } : { kind: 'acknowledged' }, node)
+    const { id } = node.attrs
+    if (id) handle(id, readAcknowledgement(node.attrs))
   })
+}
+
+export function readAcknowledgement({
+  error,
+  phash,
+  refresh_lid,
+}: BinaryNode['attrs']): Acknowledgement | Refusal {
+  const news: AddressNews = refresh_lid === 'true' ? { isMappingStale: true } : {}
+  if (error) return { kind: 'refused', code: error, ...news }
+  return { kind: 'acknowledged', ...(phash && { deviceHash: phash }), ...news }
 }

@@ -1,4 +1,5 @@
-import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
+import { type BaileysEventMap, jidDecode, type WASocket } from 'baileys'
+import type { Standing } from '../outbox/standing.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
@@ -9,6 +10,7 @@ import { findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received, ReceivedSource } from './received.ts'
 import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
+import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
 
 export type SessionHooks = {
   /** There is a new QR code to scan, valid for this long. */
@@ -17,14 +19,16 @@ export type SessionHooks = {
   onPaired(auth: AuthStore): Promise<void>
   onOpen(): void
   onOutcome(waId: string, outcome: Outcome): void
+  /** WhatsApp says whether the sender may write to new contacts. */
+  onStanding(standing: Standing): void
   /** Resolves when the receipt is stored. Only then is it acknowledged to WhatsApp. */
   onReceipt(receipt: Receipt, persist: Persist): Promise<void>
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
   onReceived(received: Received, persist: Persist): Promise<void>
   /** Whether this message of a contact was stored before. */
   isStored(source: ReceivedSource): Promise<boolean>
-  /** WhatsApp or the network ended the session, with Baileys' DisconnectReason. Not called after `end`. */
-  onClosed(code: number | undefined): Promise<void>
+  /** WhatsApp or the network ended the session. Not called after `end`. */
+  onClosed(end: SocketEnd): Promise<void>
   /** WhatsApp has stopped to hand out what waited for the device. */
   onOfflineStalled(): void
   onError(error: unknown): void
@@ -54,7 +58,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   const persistCreds = makePersist(() => isDismissed, onFailure)
   let savedCreds: Promise<unknown> = Promise.resolve()
   const held = makeHeldStanzas({
-    onStuck: () => closed(DisconnectReason.connectionLost).catch(hooks.onError),
+    onStuck: () => closed(lostConnection).catch(hooks.onError),
     onRelease: () => offline.proceed(),
   })
   const inbound = makeInbound({
@@ -80,15 +84,15 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
   const offline = askForAllOffline(sock, { hasRoom: held.hasRoom, onStalled: hooks.onOfflineStalled })
   const silence = watchSilence(sock, options.keepAliveMs, () => {
-    closed(DisconnectReason.connectionLost).catch(hooks.onError)
+    closed(lostConnection).catch(hooks.onError)
   })
 
-  async function closed(code: number | undefined): Promise<void> {
+  async function closed(ended: SocketEnd): Promise<void> {
     if (isEnded) return
     void finish()
     // The next session must not load older credentials.
     await savedCreds
-    if (!isDismissed) await hooks.onClosed(code)
+    if (!isDismissed) await hooks.onClosed(ended)
   }
 
   function end(): Promise<void> {
@@ -120,16 +124,13 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
       await hooks.onQr(update.qr, qrLifeMs)
       qrLifeMs = laterQrMs
     }
+    const newChatCap = events['message-capping.update']
+    if (update?.reachoutTimeLock || newChatCap) {
+      hooks.onStanding({ timeLock: update?.reachoutTimeLock, newChatCap })
+    }
     if (update?.connection === 'open') hooks.onOpen()
-    if (update?.connection === 'close') await closed(statusCodeOf(update.lastDisconnect?.error))
+    if (update?.connection === 'close') await closed(readSocketEnd(update.lastDisconnect?.error))
   }
 
   return { sock, end }
-}
-
-/** Baileys' errors are Boom's: the code is at `output.statusCode`. */
-function statusCodeOf(error: unknown): number | undefined {
-  const output = error instanceof Error && 'output' in error ? error.output : undefined
-  const code = output && typeof output === 'object' && 'statusCode' in output ? output.statusCode : undefined
-  return typeof code === 'number' ? code : undefined
 }

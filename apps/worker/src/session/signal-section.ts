@@ -18,7 +18,7 @@ type Writes = Map<string, Write>
 
 type Operation = {
   writes: Writes
-  /** Stores what must be stored before them. */
+  /** Stores the values that must be stored before them. */
   first: (() => Promise<void>) | undefined
 }
 
@@ -159,7 +159,7 @@ function serialized(
     deleteSession: (jids) => operate(() => stock.deleteSession(jids)),
     async migrateSession(from, to) {
       const result = await operate(() => stock.migrateSession(from, to))
-      // The repository remembers without a bound what it has migrated. This only makes it forget.
+      // The repository remembers every migration, without a limit. Emptying its memory has no other effect.
       if (result.migrated > 0) stock.close?.()
       return result
     },

@@ -15,6 +15,7 @@ import { isWantedHistory } from './history.ts'
 import type { Inbound } from './inbound.ts'
 import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
+import { learnAddressesOfTokens } from './token-holders.ts'
 import { makeUserDevices } from './user-devices.ts'
 
 export type SocketOptions = {
@@ -66,6 +67,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     if (!options.mayLogIn()) void sock.end(undefined)
   })
   inbound.attach(sock)
+  learnAddressesOfTokens(sock)
   return sock
 }
 

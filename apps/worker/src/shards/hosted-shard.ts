@@ -35,6 +35,7 @@ export function commandHandlersOf(context: DeviceContext, shard: HostedShard): C
     'end-session': reconcile,
     'apply-settings': reconcile,
     'check-number': async (command) => find(command).checkNumber(command.number),
+    'request-pairing-code': async (command) => find(command).requestPairingCode(),
   }
 }
 

@@ -2,14 +2,19 @@ import { claimDevices, releaseDevices } from '@wagate/db/queries/device-owner-vi
 import type { Running } from '@wagate/runtime/running'
 import { within } from '@wagate/runtime/within'
 import type { DeviceContext } from '../context.ts'
+import type { Device } from '../device/device.ts'
 import { startExpiry } from '../expiry.ts'
+import type { Readings } from '../metrics.ts'
 import type { Lease, ShardHost } from '../ownership/lease.ts'
 import { makeConsumerStarts } from './consumer-starts.ts'
 import { deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
 import { startWorkPoll } from './work-poll.ts'
 
-/** `waitingDevices`: at the last poll for work. */
-type DeviceCounts = { onlineDevices: number; waitingDevices: number }
+/** `waitingDevices` and `blockedDevices`: at the last poll for work. */
+type DeviceCounts = Pick<
+  Readings,
+  'onlineDevices' | 'waitingDevices' | 'blockedDevices' | 'restrictedDevices'
+>
 
 /** If Postgres is down, the next owner marks the devices offline. */
 const markOfflineMsMax = 500
@@ -70,6 +75,8 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
       return {
         onlineDevices: devices.filter((device) => device.isOnline()).length,
         waitingDevices: work.waitingDevices(),
+        blockedDevices: work.blockedDevices(),
+        restrictedDevices: countRestricted(devices),
       }
     },
     async close() {
@@ -79,4 +86,13 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
       await consumers.close()
     },
   }
+}
+
+function countRestricted(devices: Device[]): Readings['restrictedDevices'] {
+  const counts: Readings['restrictedDevices'] = {}
+  for (const device of devices) {
+    const reason = device.restrictionReason()
+    if (reason) counts[reason] = (counts[reason] ?? 0) + 1
+  }
+  return counts
 }

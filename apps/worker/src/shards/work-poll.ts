@@ -7,6 +7,7 @@ import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from '../context.ts'
 import type { Device } from '../device/device.ts'
+import { type BlockFacts, blockedMs } from '../device/login-block.ts'
 import { deviceOf, type HostedShard } from './hosted-shard.ts'
 
 export type WorkPoll = Running & {
@@ -15,6 +16,8 @@ export type WorkPoll = Running & {
   countLinked(shards: number[]): Promise<void>
   /** Devices with waiting messages, at the last poll. */
   waitingDevices(): number
+  /** The number of devices that WhatsApp does not let log in, at the last poll, by the reason of their status. */
+  blockedDevices(): ReadonlyMap<string, number>
 }
 
 /** Finds in the database what a lost command would have said, and messages that have become due. */
@@ -23,12 +26,17 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
   const poll = makeSingleFlight(pollOnce, (error) => logger.warn({ err: error }, 'Polling for work failed'))
   const timer = setInterval(poll, config.outbox.pollMs)
   let waitingDevices = 0
+  let blockedDevices: ReadonlyMap<string, number> = new Map()
 
   async function pollOnce(): Promise<void> {
     const shards = [...hosted.keys()]
-    if (shards.length === 0) return
+    if (shards.length === 0) {
+      blockedDevices = new Map()
+      return
+    }
     const working = await listDevicesWithWork(db, shards)
     waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
+    blockedDevices = countBlocked(working, context.clientVersion)
     for (const state of working) {
       const shard = hosted.get(state.shard)
       if (shard) notify(deviceOf(context, shard, state.id), state)
@@ -48,10 +56,24 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
     poll,
     countLinked,
     waitingDevices: () => waitingDevices,
+    blockedDevices: () => blockedDevices,
     async close() {
       clearInterval(timer)
     },
   }
+}
+
+export function countBlocked(
+  states: (BlockFacts & Pick<DeviceState, 'statusReason'>)[],
+  clientVersion: string,
+): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const state of states) {
+    if (blockedMs(state, clientVersion) === 0) continue
+    const reason = state.statusReason ?? 'unknown'
+    counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  }
+  return counts
 }
 
 /** A device that waits for its login needs both: the messages move it forward in the queue. */

@@ -48,7 +48,7 @@ export type NewKey = {
   createdBy?: number
 }
 
-/** What may be shown of a key. */
+/** The columns of a key that may be shown. */
 export type KeyRecord = Omit<typeof apiKeys.$inferSelect, 'hash' | 'accountId'>
 
 const shown = {

@@ -2,6 +2,9 @@ import type { Database } from '../client.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { rows } from './rows.ts'
 
+/** The type of the values whose ids are the numbers of contacts that have given the device a privacy token. */
+export const tokenHolderType = 'token-holder'
+
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }
 

@@ -3,7 +3,7 @@ import type { Database } from '../client.ts'
 import { devices } from '../schema/devices.ts'
 import { shardLeases } from '../schema/workers.ts'
 import { hasLiveOwner } from './device-public-status.ts'
-import { inAccount } from './devices.ts'
+import { isDevice } from './devices.ts'
 import { isLinked } from './linked-device.ts'
 
 /**
@@ -25,9 +25,7 @@ export async function requestPairing(
       revokedGeneration: sql`CASE WHEN ${isLinked} THEN ${devices.linkGeneration} ELSE ${devices.revokedGeneration} END`,
       pairingUntil: sql`now() + ${pairingMs}::float8 * interval '1 ms'`,
     })
-    .where(
-      and(inAccount(accountId), eq(devices.id, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`)),
-    )
+    .where(and(isDevice(accountId, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`)))
     .returning({ id: devices.id })
   return rows.length > 0
 }
@@ -38,10 +36,7 @@ export async function withdrawPairing(
   accountId: number,
   deviceId: number,
 ): Promise<void> {
-  await db
-    .update(devices)
-    .set({ pairingUntil: null })
-    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+  await db.update(devices).set({ pairingUntil: null }).where(isDevice(accountId, deviceId))
 }
 
 /** Requests unlinking: the owner logs out and wipes the link, and also one that is being made. */
@@ -58,7 +53,7 @@ export async function requestUnlink(
       revokedGeneration: devices.linkGeneration,
       pairingUntil: null,
     })
-    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+    .where(isDevice(accountId, deviceId))
 }
 
 /**
@@ -79,7 +74,7 @@ export async function requestRemoval(
       revokedGeneration: devices.linkGeneration,
       pairingUntil: null,
     })
-    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+    .where(isDevice(accountId, deviceId))
     .returning({ id: devices.id })
   return rows.length > 0
 }
@@ -108,6 +103,6 @@ export async function findPairing(
     })
     .from(devices)
     .innerJoin(shardLeases, eq(shardLeases.shard, devices.shard))
-    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+    .where(isDevice(accountId, deviceId))
   return pairing
 }

@@ -1,3 +1,4 @@
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 
@@ -27,7 +28,7 @@ export async function linkDevice(
       revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
       pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
       wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
-      status_reason = NULL
+      status_reason = NULL, ${noRefusal(sql)}
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )
 }
@@ -47,10 +48,14 @@ export async function refuseLink(
     WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)})
     UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
       connection = 'offline',
-      status_reason = CASE WHEN ${isWanted} THEN ${link.reason} ELSE status_reason END
+      status_reason = CASE WHEN ${isWanted} THEN ${link.reason} ELSE status_reason END, ${noRefusal(sql)}
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )
 }
+
+/** What WhatsApp refused the former link does not concern a phone that was scanned after that. */
+const noRefusal = (sql: postgres.Sql) => sql`
+  status_detail = NULL, login_after = NULL, login_blocked_rev = NULL, login_blocked_version = NULL`
 
 const storeCredentials = (db: Database, deviceId: number, { type, id, value }: SealedCreds) => db.$client`
   INSERT INTO device_auth (device_id, type, id, value)
@@ -67,6 +72,7 @@ export async function endPairing(
   const sql = db.$client
   await sql`
     WITH fence AS (${fenceOf(sql, fence)})
-    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason}
+    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason},
+      status_detail = NULL
     FROM fence WHERE id = ${deviceId} AND desired_rev = ${seen.desiredRev} AND NOT has_credentials`
 }

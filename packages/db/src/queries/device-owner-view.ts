@@ -1,3 +1,4 @@
+import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { hasDueMessage } from './due-messages.ts'
 import { type Fence, fencesOf } from './fence.ts'
@@ -26,6 +27,14 @@ export type DeviceState = {
   dailyCap: number | null
   /** For how long from now WhatsApp lets it write to no new contacts. 0 without a restriction. */
   restrictedMs: number
+  statusReason: string | null
+  /** The block of its logins (see `LoginBlock`). No block when all three are null or the time is over. */
+  blockLeftMs: number | null
+  blockRev: number | null
+  blockVersion: string | null
+  restrictionReason: RestrictionReason | null
+  /** For how long from now it has used up its new contacts. 0 when it has not. */
+  cappedMs: number
 }
 
 /** Longer than any statement of the API: one that found the device may still be storing a message for it. */
@@ -41,7 +50,15 @@ const columns = (db: Database) => db.$client`
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
   ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
   ${tightestOf(db, 'burst')} AS burst, ${tightestOf(db, 'daily_cap')} AS "dailyCap",
-  greatest(0, coalesce(extract(epoch FROM device.restricted_until - now()), 0) * 1000)::float8 AS "restrictedMs"`
+  ${msUntil(db, 'device.restricted_until')} AS "restrictedMs", device.restriction_reason AS "restrictionReason",
+  CASE WHEN device.new_chats_capped THEN ${msUntil(db, 'device.new_chats_until')} ELSE 0 END AS "cappedMs",
+  device.status_reason AS "statusReason",
+  (extract(epoch FROM device.login_after - now()) * 1000)::float8 AS "blockLeftMs",
+  device.login_blocked_rev AS "blockRev", device.login_blocked_version AS "blockVersion"`
+
+/** By the clock of Postgres: those of workers differ. */
+const msUntil = (db: Database, moment: string) =>
+  db.$client.unsafe(`greatest(0, coalesce(extract(epoch FROM ${moment} - now()), 0) * 1000)::float8`)
 
 const tightestOf = (db: Database, column: string) =>
   db.$client.unsafe(tightestPace(`device.${column}`, `account.${column}`))

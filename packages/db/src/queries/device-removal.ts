@@ -31,7 +31,8 @@ export async function wipeCredentials(
     wiped AS (DELETE FROM device_auth USING few WHERE device_id = ${deviceId} AND type = 'creds'),
     unlinked AS (
       UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL,
-        status_reason = coalesce(${reason}, status_reason), wa_jid = NULL, wa_lid = NULL
+        status_reason = coalesce(${reason}, status_reason),
+        status_detail = CASE WHEN ${reason}::text IS NULL THEN status_detail END, wa_jid = NULL, wa_lid = NULL
       FROM few WHERE devices.id = ${deviceId}
     )
     SELECT EXISTS (SELECT FROM fence) AS "isOwner", EXISTS (SELECT FROM few) AS "isWiped"`

@@ -19,6 +19,11 @@ export function inAccount(accountId: number): SQL | undefined {
   return and(eq(devices.accountId, accountId), isNull(devices.deletedAt))
 }
 
+/** One device of the account, with the same exception. */
+export function isDevice(accountId: number, deviceId: number): SQL | undefined {
+  return and(inAccount(accountId), eq(devices.id, deviceId))
+}
+
 const columns = {
   ...getTableColumns(devices),
   ratePerMinute: tightestOf('rate_per_minute'),
@@ -94,10 +99,7 @@ export async function setDevice(
   deviceId: number,
   settings: DeviceSettings,
 ): Promise<void> {
-  await db
-    .update(devices)
-    .set(settings)
-    .where(and(inAccount(accountId), eq(devices.id, deviceId)))
+  await db.update(devices).set(settings).where(isDevice(accountId, deviceId))
 }
 
 export type NewDevice = { sender: string; name: string; cmsId: string | null; cmsVer: string | null }

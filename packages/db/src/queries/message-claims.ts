@@ -14,8 +14,8 @@ export type Claim = {
 }
 
 /**
- * Marks messages as held by their owner, and as `sending` right before they are sent. Returns how many earlier owners
- * died while they held each. Undefined for a message that was canceled, that was accepted for another link of its
+ * Claims messages for their owner, and marks them as `sending` right before they are sent. Returns how many earlier owners
+ * died with a claim on each. Undefined for a message that was canceled, that was accepted for another link of its
  * device, or whose shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
@@ -43,8 +43,8 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
       AND ${isLinkedIn(sql, 'device')}
       AND message.is_waiting
     RETURNING message.id, message.interruptions`
-  const claimed = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
-  return claims.map(({ id }) => claimed.get(id))
+  const counts = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
+  return claims.map(({ id }) => counts.get(id))
 }
 
 /**
@@ -53,16 +53,16 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
  */
 export async function releaseMessages(
   db: Database,
-  held: { fence: Fence; id: string; createdAt: string }[],
+  claimed: { fence: Fence; id: string; createdAt: string }[],
 ): Promise<void> {
   const sql = db.$client
   await sql`
     WITH valid AS (${fencesOf(
       sql,
-      held.map(({ fence }) => fence),
+      claimed.map(({ fence }) => fence),
     )})
     UPDATE messages AS message SET held_epoch = NULL, interruptions = 0
-    FROM valid JOIN ${rows(sql, 'given', held, {
+    FROM valid JOIN ${rows(sql, 'given', claimed, {
       ...leaseColumns,
       id: ['uuid', ({ id }) => id],
       created_at: ['text', ({ createdAt }) => createdAt],

@@ -1,5 +1,6 @@
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
+import { tokenHolderType } from './device-auth.ts'
 import { dueMessages } from './due-messages.ts'
 import { numberForms } from './number-forms.ts'
 
@@ -17,13 +18,13 @@ export type WaitingMessage = {
   filename: string | null
   uploadedContent: Buffer | null
   status: 'queued' | 'sending'
-  /** How many owners in a row died or lost their lease while they held it. */
+  /** How many owners in a row died or lost their lease while they had claimed it. */
   interruptions: number
 }
 
 /**
  * Why a message cannot be sent soon. `newContacts`: this device has neither written to the number nor received anything
- * from it. `unprepared`: its media is not uploaded. `attempted`: it was sent before and not acknowledged.
+ * from it, a privacy token included. `unprepared`: its media is not uploaded. `attempted`: it was sent before and not acknowledged.
  */
 export type Hindrance = 'newContacts' | 'unprepared' | 'attempted'
 
@@ -76,9 +77,12 @@ const isHindered = {
 }
 
 const contactDays = 30
+/** WhatsApp accepts a privacy token for four weeks. */
+const tokenDays = 28
 
 /**
- * Numbers that the device has recently written to or received from, in both their forms. IS TRUE keeps the planner from turning this into a
+ * Numbers that the device has recently written to or received from, in both their forms, or whose privacy token it
+ * holds. IS TRUE keeps the planner from turning this into a
  * join: Postgres hashes the contacts once and reads the messages in their order, up to the limit. With 110,000 waiting
  * messages and none for a contact, this takes 150 ms, and a join more than 6 s.
  */
@@ -88,6 +92,9 @@ const isContact = (db: Database, deviceId: number) => db.$client`
       SELECT DISTINCT number FROM messages
       WHERE device_id = ${deviceId} AND (sent_at IS NOT NULL OR direction = 'in')
         AND created_at BETWEEN now() - ${contactDays} * interval '1 day' AND now()
+      UNION ALL
+      SELECT id FROM device_auth
+      WHERE device_id = ${deviceId} AND type = ${tokenHolderType} AND used_on > CURRENT_DATE - ${tokenDays}::int
     ) AS contact, LATERAL ${numberForms(db.$client, db.$client`contact.number`)} AS forms (form)
     WHERE form IS NOT NULL
   )) IS TRUE`

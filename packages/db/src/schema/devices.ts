@@ -1,3 +1,4 @@
+import type { RestrictionReason } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -50,9 +51,26 @@ export const devices = pgTable(
     /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
     offlineSince: moment('offline_since'),
     statusReason: text('status_reason'),
+    /** What WhatsApp said besides: why a number is banned, or the error of a refused login. */
+    statusDetail: text('status_detail'),
+    /**
+     * WhatsApp refused a login. Its owner does not log the device in again while all of these that are set hold: the time
+     * is not over, the desired state has this revision, the client has this version.
+     */
+    loginAfter: moment('login_after'),
+    loginBlockedRev: integer('login_blocked_rev'),
+    loginBlockedVersion: text('login_blocked_version'),
     waJid: text('wa_jid'),
     waLid: text('wa_lid'),
+    /** WhatsApp lets it write to no new contacts until then. */
     restrictedUntil: moment('restricted_until'),
+    restrictionReason: text('restriction_reason').$type<RestrictionReason>(),
+    /** New contacts in the current cycle, as WhatsApp counts them. Null when WhatsApp has not said. */
+    newChatsUsed: integer('new_chats_used'),
+    newChatsTotal: integer('new_chats_total'),
+    newChatsCapped: boolean('new_chats_capped').notNull().default(false),
+    /** The end of that cycle. */
+    newChatsUntil: moment('new_chats_until'),
     lastSeenAt: moment('last_seen_at'),
 
     ...pacing,

@@ -51,7 +51,7 @@ export const messages = pgTable(
     uploadedContent: bytea('uploaded_content'),
     /** Epoch of the owner that prepares or sends it or waits for its acknowledgement. */
     heldEpoch: bigint('held_epoch', { mode: 'number' }),
-    /** How many owners in a row died or lost their lease while they held it. */
+    /** How many owners in a row died or lost their lease while they had claimed it. */
     interruptions: smallint().notNull().default(0),
     /** Why it could not be sent the last time. */
     setback: text(),

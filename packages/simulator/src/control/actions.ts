@@ -5,7 +5,7 @@ import { claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { deviceJid } from '../network/device.ts'
 import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
-import { isNumber, lidJid } from '../network/jid.ts'
+import { lidJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import type { LogEntry, LoginEntry } from '../network/recent-log.ts'
@@ -13,10 +13,13 @@ import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
 import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
+import { typeCode } from '../stanzas/link-code.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
+import { checkNumber } from './check-number.ts'
 import { readQr } from './qr.ts'
+import { type StandingActions, standingActions } from './standing-actions.ts'
 import { type TimelineEntry, timeline } from './timeline.ts'
 
 const scanWaitMs = 60_000
@@ -36,15 +39,19 @@ type PhoneView = {
     pending: number
     /** Those of them that it was sent over its present connection. */
     sent: number
+    logins: number
+    refused_logins: number
   }>
 }
 
 type StatsView = Counters & { open: number; connections: Record<string, number> }
 
 /** The actions of people and tests. Each is also an HTTP request of the control interface. */
-export type Actions = {
+export type Actions = StandingActions & {
   /** The phone scans a QR code. Resolves when the companion has logged in after its restart. */
   scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string }>
+  /** The person types a pairing code on the phone. Resolves as `scan` does. */
+  typeCode: (request: { code: string; number: string }) => Promise<{ ok: true; jid: string }>
   /** The phone removes its companions, or the one with this JID. */
   unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
   phones: () => PhoneView[]
@@ -74,7 +81,8 @@ export type Actions = {
 
 export function makeActions(network: Network): Actions {
   return {
-    scan: ({ qr, number }) => scan(network, qr, number),
+    scan: async ({ qr, number }) => untilLoggedIn(scanQr(network, readQr(qr), checkNumber(number))),
+    typeCode: async ({ code, number }) => untilLoggedIn(typeCode(network, checkNumber(number), code)),
     unlink: ({ number, jid }) => unlink(network, number, jid),
     phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
     messages: (number, filter = {}) => messages(network, number, filter.from),
@@ -96,7 +104,7 @@ export function makeActions(network: Network): Actions {
       return { ok: true }
     },
     receipt: (number, { to, wa_message_id, type }) => {
-      if (type !== 'read' && type !== 'retry') throw new SimulatorError('type is read or retry')
+      if (type !== 'read' && type !== 'retry') throw new SimulatorError('type must be read or retry.')
       const phone = phoneOf(network, checkNumber(number))
       claimReceipt(network, phone, { to: phoneOf(network, checkNumber(to)), id: wa_message_id, type })
       return { ok: true }
@@ -105,10 +113,12 @@ export function makeActions(network: Network): Actions {
       markRead(network, phoneOf(network, checkNumber(number)), request.wa_message_id)
       return { ok: true }
     },
+    ...standingActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),
     faults: () => network.faults.list(),
     clearFault: (id) => {
-      if (!network.faults.remove(id)) throw new SimulatorError('There is no such fault.', 404)
+      if (!network.faults.remove(id))
+        throw new SimulatorError('No fault has this id. GET /faults lists them.', 404)
     },
     clearFaults: () => network.faults.clear(),
     log: () => network.log.entries(),
@@ -117,8 +127,8 @@ export function makeActions(network: Network): Actions {
   }
 }
 
-async function scan(network: Network, qr: string, number: string): Promise<{ ok: true; jid: string }> {
-  const device = await scanQr(network, readQr(qr), checkNumber(number))
+async function untilLoggedIn(linking: Promise<Device>): Promise<{ ok: true; jid: string }> {
+  const device = await linking
   await loggedIn(device)
   return { ok: true, jid: deviceJid(device) }
 }
@@ -126,7 +136,8 @@ async function scan(network: Network, qr: string, number: string): Promise<{ ok:
 function loggedIn(device: Device): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new SimulatorError('The companion was linked but did not log in again.', 504)),
+      () =>
+        reject(new SimulatorError('The companion was linked but did not log in again. See its log.', 504)),
       scanWaitMs,
     )
     timer.unref()
@@ -169,6 +180,8 @@ function viewPhone(network: Network, number: string): PhoneView {
     linked_at: device.linkedAt,
     connected: isConnected(device),
     pending: device.pending.size,
+    logins: device.logins.ok,
+    refused_logins: device.logins.refused,
     sent: device.sentAtMs.size,
   }))
   return {
@@ -193,8 +206,3 @@ function viewStats(network: Network): StatsView {
 
 const isConnected = (device: Device): boolean =>
   device.connection !== undefined && !device.connection.halfOpen
-
-function checkNumber(number: string): string {
-  if (!isNumber(number)) throw new SimulatorError('A number has 5 to 15 digits, without +.')
-  return number
-}

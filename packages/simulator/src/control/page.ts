@@ -7,7 +7,7 @@ const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
 }
 
-const scripts = ['page.js', 'api.js', 'dom.js', 'phones.js', 'conversation.js', 'scan.js']
+const scripts = ['page.js', 'api.js', 'dom.js', 'phones.js', 'refusals.js', 'conversation.js', 'scan.js']
 const styles = ['page.css', 'columns.css', 'conversation.css', 'scan.css']
 const files = new Map([
   ['/', 'index.html'],

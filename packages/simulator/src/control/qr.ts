@@ -12,7 +12,9 @@ export function readQr(qr: string): QrContent {
   const payload = text.includes('#') ? text.slice(text.indexOf('#') + 1) : text
   const [ref, noiseKey, identityKey, advSecret] = payload.split(',')
   if (!ref || !noiseKey || !identityKey || !advSecret) {
-    throw new SimulatorError('This is not a QR of WhatsApp: five parts, separated by commas, are expected.')
+    throw new SimulatorError(
+      'The QR code is not one of WhatsApp. Its text has five parts, separated by commas.',
+    )
   }
   return { ref, noiseKey, identityKey, advSecret }
 }
@@ -25,7 +27,8 @@ function decodePng(encoded: string): string {
   const base64 = encoded.startsWith('data:') ? encoded.slice(encoded.indexOf(',') + 1) : encoded
   const image = parsePng(Buffer.from(base64, 'base64'))
   const found = readCode(new Uint8ClampedArray(image.data), image.width, image.height)
-  if (!found) throw new SimulatorError('There is no readable QR in this picture.')
+  if (!found)
+    throw new SimulatorError('The picture contains no readable QR code. Send a sharp PNG of the whole code.')
   return found.data
 }
 
@@ -33,7 +36,7 @@ function parsePng(bytes: Buffer): PNG {
   try {
     return PNG.sync.read(bytes)
   } catch {
-    throw new SimulatorError('The QR is neither the text of one nor a PNG.')
+    throw new SimulatorError('The QR code is neither text nor a PNG. Send one of them.')
   }
 }
 

@@ -10,7 +10,8 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > bodyBytesMax) throw new SimulatorError('The body is too large.', 413)
+    if (size > bodyBytesMax)
+      throw new SimulatorError(`The body is too large. Send at most ${bodyBytesMax} bytes.`, 413)
     chunks.push(chunk)
   }
   return parse(Buffer.concat(chunks).toString('utf8'))
@@ -21,10 +22,10 @@ function parse(text: string): Body {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new SimulatorError('The body is not JSON.')
+    throw new SimulatorError('The body is not valid JSON.')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SimulatorError('The body is not a JSON object.')
+    throw new SimulatorError('The body must be a JSON object.')
   }
   return value as Body
 }
@@ -39,7 +40,8 @@ export function optionalText(body: Body, name: string): string | undefined {
   const value = body[name]
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number') return value.toString()
-  if (typeof value !== 'string' || value === '') throw new SimulatorError(`${name} is not a text.`)
+  if (typeof value !== 'string' || value === '')
+    throw new SimulatorError(`${name} must be a string with at least one character.`)
   return value
 }
 
@@ -47,6 +49,13 @@ export function optionalNumber(body: Body, name: string): number | undefined {
   const value = body[name]
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value))
-    throw new SimulatorError(`${name} is not a number.`)
+    throw new SimulatorError(`${name} must be a number.`)
+  return value
+}
+
+export function optionalFlag(body: Body, name: string): boolean | undefined {
+  const value = body[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'boolean') throw new SimulatorError(`${name} is not true or false.`)
   return value
 }

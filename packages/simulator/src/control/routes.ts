@@ -1,7 +1,7 @@
 import type { FaultKind, FaultRequest } from '../network/faults.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Actions } from './actions.ts'
-import { type Body, optionalNumber, optionalText, text } from './read-body.ts'
+import { type Body, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 
 type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
 type Route = { method: string; path: RegExp; run: (request: Request) => unknown; ndjson?: true }
@@ -11,6 +11,12 @@ const routes: Route[] = [
     method: 'POST',
     path: /^\/scan$/,
     run: ({ actions, body }) => actions.scan({ qr: text(body, 'qr'), number: digits(text(body, 'number')) }),
+  },
+  {
+    method: 'POST',
+    path: /^\/type-code$/,
+    run: ({ actions, body }) =>
+      actions.typeCode({ code: code(text(body, 'code')), number: digits(text(body, 'number')) }),
   },
   {
     method: 'POST',
@@ -79,6 +85,43 @@ const routes: Route[] = [
         type: text(body, 'type'),
       }),
   },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/time-lock$/,
+    run: ({ actions, params, body }) => {
+      const type = optionalText(body, 'type')
+      const notify = optionalFlag(body, 'notify')
+      return actions.timeLock(digits(params[0]), {
+        seconds: optionalNumber(body, 'seconds') ?? 0,
+        ...(type !== undefined && { type }),
+        ...(notify !== undefined && { notify }),
+      })
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/new-chat-cap$/,
+    run: ({ actions, params, body }) => {
+      const notify = optionalFlag(body, 'notify')
+      return actions.newChatCap(digits(params[0]), {
+        total: optionalNumber(body, 'total') ?? 0,
+        seconds: optionalNumber(body, 'seconds') ?? 0,
+        ...(notify !== undefined && { notify }),
+      })
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/token$/,
+    run: ({ actions, params, body }) =>
+      actions.giveToken(digits(params[0]), { to: digits(text(body, 'to')) }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/forget$/,
+    run: ({ actions, params, body }) =>
+      actions.forget(digits(params[0]), { from: digits(text(body, 'from')) }),
+  },
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {
@@ -115,7 +158,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw new SimulatorError('The path is not well encoded.')
+    throw new SimulatorError('The path is not valid. Encode it with percent signs.')
   }
 }
 
@@ -126,7 +169,12 @@ function readFault(body: Body): FaultRequest {
   const share = optionalNumber(body, 'share')
   const ms = optionalNumber(body, 'ms')
   const count = optionalNumber(body, 'count')
+  const backoff = optionalNumber(body, 'backoff')
   const bytesPerSecond = optionalNumber(body, 'bytes_per_second')
+  const expire = optionalNumber(body, 'expire')
+  const banCode = optionalText(body, 'ban_code')
+  const violation = optionalText(body, 'violation_reason')
+  const appealToken = optionalText(body, 'appeal_token')
   const size = optionalNumber(body, 'size')
   return {
     kind: text(body, 'kind') as FaultKind,
@@ -136,10 +184,18 @@ function readFault(body: Body): FaultRequest {
     ...(share !== undefined && { share }),
     ...(ms !== undefined && { ms }),
     ...(count !== undefined && { count }),
+    ...(backoff !== undefined && { backoff }),
     ...(bytesPerSecond !== undefined && { bytes_per_second: bytesPerSecond }),
+    ...(expire !== undefined && { expire }),
+    ...(banCode !== undefined && { ban_code: banCode }),
+    ...(violation !== undefined && { violation_reason: violation }),
+    ...(appealToken !== undefined && { appeal_token: appealToken }),
     ...(size !== undefined && { size }),
   }
 }
 
 /** Callers may write a number like people do: +49 151 … */
 const digits = (number: string | undefined): string => (number ?? '').replace(/[+\s()-]/g, '')
+
+/** People read a code in two halves, and type small letters. */
+const code = (typed: string): string => typed.replace(/[\s-]/g, '').toUpperCase()

@@ -17,7 +17,7 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   const url = new URL(request.url ?? '/', 'http://control')
   if (request.method === 'GET' && (await servePage(url.pathname, response))) return
   const route = findRoute(request.method ?? 'GET', url.pathname)
-  if (!route) throw new SimulatorError('There is nothing here.', 404)
+  if (!route) throw new SimulatorError('Unknown path or method. The README of the simulator lists them.', 404)
   const body = request.method === 'POST' ? await readBody(request) : {}
   const result = await route.run({ actions, params: route.params, query: url.searchParams, body })
   if (Array.isArray(result) && route.ndjson) {
@@ -29,12 +29,12 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   sendJson(response, 200, result)
 }
 
-/** Another site that is open in the same browser must not control the phones, also when its name resolves to loopback. */
+/** Keeps other sites in the same browser from controlling the phones, even if their names resolve to loopback. */
 function refuseOtherSites(request: IncomingMessage): void {
   const { origin, host } = request.headers
   const isLocal = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')
   if (!isLocal || (origin !== undefined && origin !== `http://${host}`)) {
-    throw new SimulatorError('Not from another site.', 403)
+    throw new SimulatorError('Requests from other sites are refused. Call the simulator directly.', 403)
   }
 }
 

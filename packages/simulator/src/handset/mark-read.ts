@@ -9,8 +9,17 @@ import { returnAddress } from './return-address.ts'
 /** Opens the chat: the sender of the message gets a read receipt. */
 export function markRead(network: Network, phone: Phone, id: string): void {
   const matches = [...phone.chat.received.values()].filter(({ message }) => message.wa_message_id === id)
-  if (matches.length === 0) throw new SimulatorError('This phone has received no such message.', 404)
+  if (matches.length === 0)
+    throw new SimulatorError(
+      'The phone has not received this message. Check the number and wa_message_id.',
+      404,
+    )
   for (const received of matches) {
+    if (network.faults.strike('no_receipts', received.origin.number, phone.number))
+      throw new SimulatorError(
+        'This phone sends no receipts at the moment, because of the fault no_receipts.',
+        409,
+      )
     received.read = true
     const { number, device, addressedAs } = received.origin
     const sender = phoneOf(network, number)

@@ -5,6 +5,7 @@ import { deliver, messageKey } from '../network/device.ts'
 import { pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
+import { noteChat } from '../network/standing.ts'
 import { askForPreKeys } from '../stanzas/key-fetch.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { returnAddress } from './return-address.ts'
@@ -39,6 +40,7 @@ export async function sendFromHandset(
       read: false,
     })
     markSent(phone, id, 'delivered')
+    noteChat(phone, recipient)
     for (const device of recipient.devices.values())
       await sendToDevice(network, phone, device, { id, plaintext })
   }

@@ -41,6 +41,11 @@ export function renewSession(phone: Phone, device: Device): Promise<void> {
   return startSession(storageOf(phone), addressOf(device.phone.number, device.id), device)
 }
 
+/** The session is lost, with all former ones. */
+export function forgetSession(phone: Phone, number: string, deviceId: number): void {
+  phone.sessions.delete(addressOf(number, deviceId).toString())
+}
+
 /** The keys that a contact needs to write to this handset, with a new one-time key while few are unused. */
 export function handsetBundle(phone: Phone): Node[] {
   const signed = signedPreKeyOf(phone)

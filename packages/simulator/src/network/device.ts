@@ -17,6 +17,8 @@ export function makeDevice(
     handout: undefined,
     pending: new Map(),
     sentAtMs: new Map(),
+    lastMessage: undefined,
+    logins: { ok: 0, refused: 0 },
     refused: new Set(),
     whenActive: [],
   }
@@ -28,6 +30,7 @@ export const deviceLid = (device: Device): string => lidJid(device.phone.number,
 /** Sends now if the client is active, and keeps the stanza until it is acknowledged. */
 export function deliver(device: Device, key: string, stanza: Node): void {
   device.pending.set(key, stanza)
+  if (stanza.tag === 'message') device.lastMessage = { key, stanza }
   const evicted = evictOldest(device.pending, pendingMax)
   if (evicted !== undefined) acknowledge(device, evicted)
   if (device.active) sendPending(device, key, stanza)

@@ -4,9 +4,14 @@ const faultKinds = [
   'drop',
   'half_open',
   'stream_error',
+  'login_failure',
   'ack_drop',
   'ack_delay',
   'ack_error',
+  'first_contact_error',
+  'refresh_lid',
+  'standing_omit',
+  'standing_error',
   'slow_read',
   'not_on_whatsapp',
   'lookup_omit',
@@ -15,9 +20,11 @@ const faultKinds = [
   'lookup_correct',
   'devices_delay',
   'devices_omit',
+  'devices_refuse',
   'no_receipts',
   'ack_required',
   'offline_parts',
+  'pair_code_error',
   'addressing',
   'changes_omit',
   'changes_as_update',
@@ -38,7 +45,11 @@ const streamErrorCodes = [
   '406',
   '409',
   '411',
+  '429',
+  '516',
   'conflict',
+  'device_removed',
+  'ack',
 ] as const
 
 /** Where a contact writes from: `lid_only` hides its number. */
@@ -51,6 +62,11 @@ export type FaultRequest = {
   /** The recipient, or the number that is looked up. */
   number?: string
   code?: string
+  /** Attributes of a `login_failure` beside its `code`: seconds until the ban ends, what it is for, and what a lock is for. */
+  expire?: number
+  ban_code?: string
+  violation_reason?: string
+  appeal_token?: string
   /** Seconds that the error of a look-up asks the client to wait. */
   backoff?: number
   /** 0 to 1: the share of the cases that it affects. */
@@ -78,7 +94,16 @@ export type Fault = FaultRequest & {
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
 const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read', 'ack_required'])
 /** They accept any `code`. */
-const coded: ReadonlySet<FaultKind> = new Set(['ack_error', 'lookup_error', 'lookup_refuse'])
+const coded: ReadonlySet<FaultKind> = new Set([
+  'login_failure',
+  'ack_error',
+  'first_contact_error',
+  'standing_error',
+  'lookup_error',
+  'lookup_refuse',
+  'devices_refuse',
+  'pair_code_error',
+])
 
 /** The active faults. Checks are cheap when there are none. */
 export class Faults {
@@ -86,17 +111,11 @@ export class Faults {
   #made = 0
 
   add(request: FaultRequest): Fault {
-    const lastsMs = delaying.has(request.kind)
-      ? Number.POSITIVE_INFINITY
-      : (request.ms ?? Number.POSITIVE_INFINITY)
+    const lastsMs = durationOf(request)
     const id = `fault-${++this.#made}`
-    const moment = breaking.has(request.kind)
-      ? request.count === undefined
-        ? 'login'
-        : 'message'
-      : undefined
+    const moment = momentOf(request)
     const fault: Fault = { ...request, id, strikes: 0, until: performance.now() + lastsMs, moment }
-    const isOver = moment === 'login' && request.ms === undefined
+    const isOver = breaking.has(request.kind) && moment === 'login' && request.ms === undefined
     if (!isOver) this.#faults.set(id, fault)
     return fault
   }
@@ -110,7 +129,7 @@ export class Faults {
   }
 
   list(): Fault[] {
-    return [...this.#faults.values()]
+    return [...this.#faults.values()].filter(({ until }) => performance.now() <= until)
   }
 
   /** The fault of these kinds that affects this case, if any. Each call counts as one strike of that fault. */
@@ -149,8 +168,20 @@ export class Faults {
   }
 }
 
+function durationOf({ kind, ms, expire }: FaultRequest): number {
+  if (delaying.has(kind)) return Number.POSITIVE_INFINITY
+  const expireMs = expire === undefined ? Number.POSITIVE_INFINITY : expire * 1000
+  return Math.min(ms ?? Number.POSITIVE_INFINITY, expireMs)
+}
+
+function momentOf({ kind, count }: FaultRequest): FaultMoment | undefined {
+  if (kind === 'login_failure') return 'login'
+  if (!breaking.has(kind)) return undefined
+  return count === undefined ? 'login' : 'message'
+}
+
 export function checkFault(request: FaultRequest): FaultRequest {
-  if (!faultKinds.includes(request.kind)) refuse(`kind is one of ${faultKinds.join(', ')}`)
+  if (!faultKinds.includes(request.kind)) refuse(`kind must be one of: ${faultKinds.join(', ')}`)
   if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
     refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)
   }
@@ -166,16 +197,19 @@ export function checkFault(request: FaultRequest): FaultRequest {
   const isPaced = request.kind === 'slow_read' && request.bytes_per_second !== undefined
   if (delaying.has(request.kind) && request.ms === undefined && !isPaced) refuse(`${request.kind} needs ms`)
   if (request.bytes_per_second !== undefined && !(request.bytes_per_second > 0)) {
-    refuse('bytes_per_second is positive')
+    refuse('bytes_per_second must be positive')
   }
   if (request.kind === 'not_on_whatsapp' && request.number === undefined)
     refuse('not_on_whatsapp needs a number')
-  if (request.backoff !== undefined && !(request.backoff >= 0)) refuse('backoff is not negative')
+  if (request.expire !== undefined && !(Number.isInteger(request.expire) && request.expire >= 0)) {
+    refuse('expire must be a whole number of seconds')
+  }
+  if (request.backoff !== undefined && !(request.backoff >= 0)) refuse('backoff must not be negative')
   if (request.share !== undefined && !(request.share >= 0 && request.share <= 1))
-    refuse('share is from 0 to 1')
-  if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms is not negative')
+    refuse('share must be from 0 to 1')
+  if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms must not be negative')
   if (request.count !== undefined && !(Number.isInteger(request.count) && request.count > 0)) {
-    refuse('count is a positive integer')
+    refuse('count must be a positive integer')
   }
   return request
 }

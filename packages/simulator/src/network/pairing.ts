@@ -1,5 +1,5 @@
 import type { Connection } from '../wire/connection.ts'
-import type { Device, KeyBundle, Phone } from './phone.ts'
+import type { Device, KeyBundle, KeyPair, Phone } from './phone.ts'
 
 /** A connection that shows a QR code, or whose code was scanned and that has not signed yet. */
 export type Pairing = {
@@ -9,6 +9,25 @@ export type Pairing = {
   platform: string
   refs: string[]
   scanned: Scanned | undefined
+  linkCode: LinkCode | undefined
+}
+
+/** The client has asked for a code to type on a phone. Its key pair is wrapped with the code. */
+export type LinkCode = {
+  number: string
+  ref: string
+  wrappedCompanionKey: Buffer
+  typed: TypedCode | undefined
+}
+
+/** A person has typed a code. */
+type TypedCode = {
+  phone: Phone
+  /** Of this pairing only. */
+  keyPair: KeyPair
+  companionKey: Buffer
+  linked: (device: Device) => void
+  failed: (error: Error) => void
 }
 
 type Scanned = {

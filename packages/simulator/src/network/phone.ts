@@ -4,6 +4,7 @@ import type { Node } from '../wire/node.ts'
 import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
 import { type Chat, emptyChat } from './chat.ts'
 import { evictOldest } from './evict-oldest.ts'
+import { makeStanding, type Standing } from './standing.ts'
 
 export type KeyPair = { private: Buffer; public: Buffer }
 export type SignedPreKey = { id: number; keyPair: KeyPair; signature: Buffer }
@@ -30,6 +31,8 @@ export type Phone = {
   accepted: Set<string>
   /** How often this handset asked for a message again, by sender and id. */
   retries: Map<string, number>
+  /** With people that it has no chat with. Kept in memory only. */
+  standing: Standing
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
   inbox: Promise<void>
 }
@@ -61,6 +64,10 @@ export type Device = {
   pending: Map<string, Node>
   /** When each of them was sent over the current connection. */
   sentAtMs: Map<string, number>
+  /** The last message that was sent to it. */
+  lastMessage: { key: string; stanza: Node } | undefined
+  /** Since the start of the simulator. */
+  logins: { ok: number; refused: number }
   /** Stanzas that the client has refused with an error. They come first at the next login and hold back the others. */
   refused: Set<string>
   /** Called once, when the client has logged in and is active. */
@@ -90,6 +97,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     lidContacts: new Set(),
     accepted: new Set(),
     retries: new Map(),
+    standing: makeStanding(),
     inbox: Promise.resolve(),
   }
 }

@@ -21,6 +21,8 @@ export type LoginEntry = {
   t: string
   connection: number
   sender: string
+  /** The number of the companion. */
+  device: number
   /** `ok`, the code of a refusal, or `dropped`. */
   result: string
 }

@@ -14,6 +14,8 @@ export type Counters = {
   prekey_fetches: number
   /** Look-ups of the devices of a user. */
   device_lookups: number
+  /** Questions whether the account may write to new contacts. */
+  standing_queries: number
   unreadable_media: number
   /** Connections that ended because a message was not acknowledged. */
   missing_acks: number
@@ -37,6 +39,7 @@ export function makeCounters(): Counters {
     prekey_uploads: 0,
     prekey_fetches: 0,
     device_lookups: 0,
+    standing_queries: 0,
     unreadable_media: 0,
     missing_acks: 0,
     failures: 0,

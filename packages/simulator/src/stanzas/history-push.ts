@@ -32,7 +32,7 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
   })
 }
 
-/** What the reader of a history notification unpacks or downloads. */
+/** The content of a history notification: packed, or a file to download. */
 export type HistoryOffer = {
   /** Sent by another companion of the account, which may be any linked program. */
   fromCompanion?: boolean

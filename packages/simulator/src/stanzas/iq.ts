@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { serverJid } from '../network/jid.ts'
+import { parseJid, serverJid } from '../network/jid.ts'
 import { countUnknown } from '../network/stats.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
@@ -8,6 +8,7 @@ import { answerKeyFetch, answerMissingKeyFetch } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
 import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
+import { answerStanding } from './standing.ts'
 import { announceOffline } from './stream.ts'
 import { answerUsync, findLookupRefusal, usyncDelayMs } from './usync.ts'
 
@@ -41,13 +42,15 @@ const answers: Record<string, Answer> = {
       ),
     ),
   ],
-  'privacy set tokens': (_call, query) => [
+  // The account gives its token to contacts. The answer has those that they gave to the account.
+  'privacy set tokens': ({ device }, query) => [
     node(
       'tokens',
       {},
-      children(query, 'token').map(({ attrs }) =>
-        node('token', { jid: attrs.jid, t: attrs.t, type: attrs.type }, randomBytes(16)),
-      ),
+      children(query, 'token').flatMap(({ attrs }) => {
+        const held = device.phone.standing.tokens.get(parseJid(attrs.jid)?.number ?? '')
+        return held ? [node('token', { jid: attrs.jid, t: held.issuedAt, type: attrs.type }, held.token)] : []
+      }),
     ),
   ],
   'usync get usync': (call, query) => answerUsync(call, query),
@@ -67,15 +70,10 @@ const answers: Record<string, Answer> = {
       ),
     ),
   ],
-  'w:mex get query': () => [node('result', {}, Buffer.from(JSON.stringify({ data: noRestrictions })))],
+  'w:mex get query': (call, query) => answerStanding(call, query),
   'urn:xmpp:whatsapp:dirty set clean': () => undefined,
   'md set remove-companion-device': () => undefined,
   ...profileAnswers,
-}
-
-const noRestrictions = {
-  xwa2_fetch_account_reachout_timelock: { is_active: false },
-  xwa2_message_capping_info: { total_quota: '-1', used_quota: '0' },
 }
 
 // Sent after the response.
@@ -97,7 +95,7 @@ function readQuery(stanza: Node): { kind: string; query: Node | undefined } {
 
 export function answerIq(call: IqCall): void {
   const { connection, network, stanza } = call
-  const { id, type } = stanza.attrs
+  const { id, type, xmlns } = stanza.attrs
   if (type === 'result' || type === 'error') return
   const { kind, query } = readQuery(stanza)
   const answer = answers[kind]
@@ -108,6 +106,7 @@ export function answerIq(call: IqCall): void {
     connection.send(node('iq', { from: serverJid, type: 'error', id }, refusal ? [refusal] : []))
     return
   }
+  if (xmlns === 'w:mex' && network.faults.strike('standing_omit', call.device.phone.number)) return
   const send = () => {
     connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }, answer(call, query)))
     sequels[kind]?.(call)

@@ -1,11 +1,12 @@
 import type { proto } from 'baileys'
 import { deviceLid } from '../network/device.ts'
+import type { Fault } from '../network/faults.ts'
 import type { Network } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { demandAcks } from './demand-acks.ts'
-import { streamError } from './stream-error.ts'
+import { endStream, streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
 
@@ -19,10 +20,23 @@ export function logIn(
   const number = String(payload.username ?? '')
   const device = network.phones.get(number)?.devices.get(payload.device ?? -1)
   const note = (result: string) =>
-    network.logins.add({ t: new Date().toISOString(), connection: connection.id, sender: number, result })
+    network.logins.add({
+      t: new Date().toISOString(),
+      connection: connection.id,
+      sender: number,
+      device: payload.device ?? 0,
+      result,
+    })
   if (!device?.noiseKey.equals(noiseKey)) {
     note('401')
-    refuse(network, connection, '401')
+    refuse(network, connection, { reason: '401' })
+    return
+  }
+  const failure = network.faults.strike('login_failure', number, undefined, 'login')
+  if (failure?.code) {
+    note(failure.code)
+    device.logins.refused += 1
+    refuse(network, connection, failureAttributes(failure))
     return
   }
   if (network.faults.strike('drop', number, undefined, 'login')) {
@@ -38,7 +52,8 @@ export function logIn(
   const fault = network.faults.strike('stream_error', number, undefined, 'login')
   note(fault?.code ?? 'ok')
   if (fault?.code && failureReasons.has(fault.code)) {
-    refuse(network, connection, fault.code)
+    device.logins.refused += 1
+    refuse(network, connection, { reason: fault.code })
     return
   }
 
@@ -48,6 +63,7 @@ export function logIn(
   device.active = false
   device.sentAtMs.clear()
   network.counters.logins += 1
+  device.logins.ok += 1
   demandAcks(network, device, connection)
   connection.send(
     node('success', {
@@ -58,7 +74,7 @@ export function logIn(
       lid: deviceLid(device),
     }),
   )
-  if (fault?.code) streamError(connection, fault.code)
+  if (fault?.code) endStream(device, connection, fault.code)
 }
 
 /** A companion has one connection: a new one ends the old one with a conflict. */
@@ -73,8 +89,23 @@ function replaceConnection(network: Network, device: Device): void {
   streamError(old, 'conflict')
 }
 
-function refuse(network: Network, connection: Connection, reason: string): void {
+type Attributes = Parameters<typeof node>[1]
+
+/** A ban says how long it still lasts. */
+function failureAttributes(fault: Fault): Attributes {
+  const { code, ban_code, expire, violation_reason, appeal_token, until } = fault
+  const leftSeconds = Math.max(0, Math.ceil((until - performance.now()) / 1000))
+  return {
+    reason: code,
+    code: ban_code,
+    expire: expire === undefined ? undefined : leftSeconds.toString(),
+    violation_reason,
+    appeal_token,
+  }
+}
+
+function refuse(network: Network, connection: Connection, attributes: Attributes): void {
   network.counters.refused_logins += 1
-  connection.send(node('failure', { reason, location: 'sim' }))
+  connection.send(node('failure', { ...attributes, location: 'sim' }))
   connection.close()
 }

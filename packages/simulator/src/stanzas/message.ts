@@ -8,10 +8,12 @@ import { parseJid, userJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import { type Device, noteAccepted } from '../network/phone.ts'
 import type { LogEntry } from '../network/recent-log.ts'
+import { isFirstContact, noteChat, refuseFirstContact } from '../network/standing.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, children, type Node, node, nowSeconds } from '../wire/node.ts'
 import { breakConnection } from './break-connection.ts'
+import { hashOfMissed } from './participant-hash.ts'
 
 type Incoming = { device: Device; connection: Connection; stanza: Node; entry: LogEntry }
 
@@ -42,14 +44,15 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     network.log.add(entry)
     network.counters.messages += 1
     if (entry.duplicate) network.counters.duplicates += 1
-    const refusal = network.faults.strike('ack_error', sender, recipient)
-    if (refusal?.code) {
-      acknowledge(incoming, refusal.code)
+    const refusal = refusalOf(network, device, recipient)
+    if (refusal) {
+      acknowledge(network, incoming, refusal)
       return
     }
     noteAccepted(phoneOf(network, recipient), receivedKey(sender, id))
+    noteChat(device.phone, phoneOf(network, recipient))
   }
-  route(network, incoming, isPeer ? acknowledge(incoming) : acknowledgeOrFail(network, incoming))
+  route(network, incoming, isPeer ? acknowledge(network, incoming) : acknowledgeOrFail(network, incoming))
 }
 
 function acknowledgeOrFail(network: Network, incoming: Incoming): Promise<void> | undefined {
@@ -66,8 +69,8 @@ function acknowledgeOrFail(network: Network, incoming: Incoming): Promise<void> 
     return undefined
   }
   const late = network.faults.strike('ack_delay', sender, recipient)
-  if (late) return wait(late.ms ?? 0, undefined, { ref: false }).then(() => acknowledge(incoming))
-  return acknowledge(incoming)
+  if (late) return wait(late.ms ?? 0, undefined, { ref: false }).then(() => acknowledge(network, incoming))
+  return acknowledge(network, incoming)
 }
 
 function strikeAtMessage(network: Network, sender: string, recipient: string): Fault | undefined {
@@ -78,10 +81,36 @@ function strikeAtMessage(network: Network, sender: string, recipient: string): F
   )
 }
 
-function acknowledge({ connection, stanza, entry }: Incoming, error?: string): undefined {
-  const { id, to } = stanza.attrs
+function acknowledge(
+  network: Network,
+  { connection, device, stanza, entry }: Incoming,
+  error?: string,
+): undefined {
+  const { id, to = '', category } = stanza.attrs
   entry.ack = error ?? 'ok'
-  connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error }))
+  // A resend to one device, or a peer message, is not meant for the others.
+  const isForAll = child(stanza, 'participants') !== undefined && category !== 'peer'
+  const phash =
+    isForAll && !error
+      ? hashOfMissed(
+          device,
+          phoneOf(network, entry.recipient),
+          to,
+          ciphertexts(stanza).map(({ jid }) => jid),
+        )
+      : undefined
+  const isMappingNews = isForAll && network.faults.strike('refresh_lid', entry.sender, entry.recipient)
+  const refresh_lid = isMappingNews ? 'true' : undefined
+  connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error, phash, refresh_lid }))
+}
+
+/** The code with which the server refuses a message, by a fault or by the standing of its sender. */
+function refusalOf(network: Network, { phone }: Device, recipient: string): string | undefined {
+  const fault = network.faults.strike('ack_error', phone.number, recipient)
+  if (fault?.code) return fault.code
+  if (!isFirstContact(phone, recipient)) return undefined
+  const firstFault = network.faults.strike('first_contact_error', phone.number, recipient)
+  return firstFault?.code ?? refuseFirstContact(phone)
 }
 
 function route(network: Network, incoming: Incoming, acknowledged: Promise<void> | undefined): void {

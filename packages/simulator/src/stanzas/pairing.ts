@@ -1,19 +1,21 @@
-import { createHmac, randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Curve, proto } from 'baileys'
 import { makeDevice } from '../network/device.ts'
-import { lidJid, pnJid, serverJid } from '../network/jid.ts'
+import { serverJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Pairing } from '../network/pairing.ts'
-import { type Device, type KeyBundle, type Phone, takeDeviceId } from '../network/phone.ts'
+import type { Device, KeyBundle, Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { announceDevice } from './announce-changes.ts'
+import { readLinkCode } from './link-code.ts'
+import { newId, offerLink } from './offer-link.ts'
 import { streamError } from './stream-error.ts'
 
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
 const refs = 6
-const signaturePrefix = { account: Buffer.from([6, 0]), device: Buffer.from([6, 1]) }
+const deviceSignaturePrefix = Buffer.from([6, 1])
 
 export type QrContent = { ref: string; noiseKey: string; identityKey: string; advSecret: string }
 
@@ -30,6 +32,7 @@ export function startPairing(
     platform: readPlatform(payload.devicePairingData?.deviceProps),
     refs: Array.from({ length: refs }, () => randomBytes(24).toString('base64url')),
     scanned: undefined,
+    linkCode: undefined,
   }
   for (const ref of pairing.refs) network.pairings.set(ref, pairing)
   connection.send(
@@ -47,35 +50,27 @@ export function startPairing(
 /** The phone signs the companion's identity and sends it. Resolves when the companion has signed in return. */
 export function scanQr(network: Network, qr: QrContent, number: string): Promise<Device> {
   const pairing = network.pairings.get(qr.ref)
-  if (!pairing) throw new SimulatorError('This QR is unknown or has expired.')
+  if (!pairing) throw new SimulatorError('The QR code is unknown or has expired. Scan the current one.')
   if (qr.noiseKey !== pairing.noiseKey.toString('base64'))
-    throw new SimulatorError('This QR has another noise key.')
+    throw new SimulatorError('The QR code has another noise key than the companion. Scan the current one.')
   if (qr.identityKey !== pairing.bundle.identity.toString('base64')) {
-    throw new SimulatorError('This QR has another identity key.')
+    throw new SimulatorError('The QR code has another identity key than the companion. Scan the current one.')
   }
-  if (pairing.scanned) throw new SimulatorError('This QR has been scanned already.')
-  const phone = phoneOf(network, number)
-  const deviceId = takeDeviceId(phone)
-  const details = proto.ADVDeviceIdentity.encode({
-    rawId: randomInt(1, 2 ** 31),
-    timestamp: Math.floor(Date.now() / 1000),
-    keyIndex: deviceId,
-    accountType: 0,
-    deviceType: 0,
-  }).finish()
-  const replyId = newId()
-  pairing.connection.send(pairSuccess(pairing, phone, deviceId, details, qr.advSecret, replyId))
-  return new Promise((resolve, reject) => {
-    pairing.scanned = { phone, details, replyId, linked: resolve, failed: reject }
-  })
+  if (pairing.scanned) throw new SimulatorError('The QR code was scanned already. Scan a new one.')
+  return offerLink(pairing, phoneOf(network, number), qr.advSecret)
 }
 
-/** Reads stanzas of a pairing client. Ignores everything but its signature and its keep-alive. */
+/** Reads stanzas of a pairing client: its signature, its keep-alive and its request for a code. Ignores others. */
 export function readPairingStanza(network: Network, pairing: Pairing, stanza: Node): void {
   const { scanned } = pairing
   const { id, xmlns } = stanza.attrs
   if (xmlns === 'w:p') {
     pairing.connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }))
+    return
+  }
+  const linkCode = child(stanza, 'link_code_companion_reg')
+  if (linkCode) {
+    readLinkCode(network, pairing, id, linkCode)
     return
   }
   if (stanza.tag !== 'iq' || !scanned || id !== scanned.replyId) return
@@ -93,45 +88,17 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
 
 export function endPairing(network: Network, pairing: Pairing): void {
   for (const ref of pairing.refs) network.pairings.delete(ref)
-  pairing.scanned?.failed(new SimulatorError('The companion went away before it was linked.', 504))
-}
-
-function pairSuccess(
-  pairing: Pairing,
-  phone: Phone,
-  deviceId: number,
-  details: Uint8Array,
-  advSecret: string,
-  id: string,
-): Node {
-  const accountSignature = phone.identity.sign(
-    Buffer.concat([signaturePrefix.account, details, pairing.bundle.identity]),
-  )
-  const signed = proto.ADVSignedDeviceIdentity.encode({
-    details,
-    accountSignatureKey: phone.identity.public,
-    accountSignature,
-  }).finish()
-  const hmac = createHmac('sha256', Buffer.from(advSecret, 'base64')).update(signed).digest()
-  return node('iq', { from: serverJid, type: 'set', id, t: nowSeconds() }, [
-    node('pair-success', {}, [
-      node(
-        'device-identity',
-        {},
-        proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish(),
-      ),
-      node('device', { jid: pnJid(phone.number, deviceId), lid: lidJid(phone.number, deviceId) }),
-      node('platform', { name: 'android' }),
-      node('biz', { name: `+${phone.number}` }),
-    ]),
-  ])
+  const sentence = 'The companion disconnected before it was linked. Scan a new QR code.'
+  const gone = new SimulatorError(sentence, 504)
+  if (pairing.scanned) pairing.scanned.failed(gone)
+  else pairing.linkCode?.typed?.failed(gone)
 }
 
 function isSignedByDevice(pairing: Pairing, phone: Phone, details: Uint8Array, signed: Buffer): boolean {
   const { deviceSignature, details: echoed } = proto.ADVSignedDeviceIdentity.decode(signed)
   if (!deviceSignature || !echoed || !Buffer.from(echoed).equals(details)) return false
   const message = Buffer.concat([
-    signaturePrefix.device,
+    deviceSignaturePrefix,
     details,
     pairing.bundle.identity,
     phone.identity.public,
@@ -173,5 +140,3 @@ function readPlatform(deviceProps: Uint8Array | null | undefined): string {
   const browser = proto.DeviceProps.PlatformType[platformType ?? 0]
   return [os, browser?.toLowerCase()].filter(Boolean).join(', ')
 }
-
-const newId = (): string => randomBytes(8).toString('hex').toUpperCase()

@@ -1,3 +1,4 @@
+import type { Device } from '../network/phone.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node } from '../wire/node.ts'
 
@@ -11,6 +12,17 @@ export function streamError(connection: Connection, code: string): void {
     connection.send(node('stream:error', { code }))
   }
   connection.close()
+}
+
+/** The same, also with `ack`: the acknowledgement of the last message is missing, so it is delivered again. */
+export function endStream(device: Device, connection: Connection, code: string): void {
+  if (code !== 'ack') {
+    streamError(connection, code)
+    return
+  }
+  const { key, stanza } = device.lastMessage ?? {}
+  if (key && stanza) device.pending.set(key, stanza)
+  streamErrorOfAck(connection, { id: stanza?.attrs.id ?? '', from: stanza?.attrs.from ?? '' })
 }
 
 /** Ends a stream because the client has not acknowledged a message. */

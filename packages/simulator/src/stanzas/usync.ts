@@ -59,10 +59,13 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
 
 /** The refusal of the whole query, by a fault for one of its numbers. */
 export function findLookupRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
-  if (!child(child(query, 'query'), 'contact')) return undefined
+  const asked = child(query, 'query')
   for (const user of children(child(query, 'list'), 'user')) {
     const number = bytes(child(user, 'contact'))?.toString().replace(/\D/g, '')
-    const refusal = network.faults.strike('lookup_refuse', device.phone.number, number)
+    const refusal =
+      (child(asked, 'contact') && network.faults.strike('lookup_refuse', device.phone.number, number)) ??
+      (child(asked, 'devices') &&
+        network.faults.strike('devices_refuse', device.phone.number, parseJid(user.attrs.jid)?.number))
     if (refusal) return errorOf(refusal)
   }
   return undefined

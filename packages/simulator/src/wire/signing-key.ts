@@ -37,7 +37,7 @@ function clamp(scalar: Buffer): Buffer {
   return clamped
 }
 
-/** As a JWK, because Node takes ten times as long to read DER. It derives x itself and ignores what is given. */
+/** As a JWK, because Node takes ten times as long to read DER. It derives x and ignores the given one. */
 function privateKey(crv: 'Ed25519' | 'X25519', secret: Buffer): KeyObject {
   const d = secret.toString('base64url')
   return createPrivateKey({ key: { kty: 'OKP', crv, d, x: d }, format: 'jwk' })

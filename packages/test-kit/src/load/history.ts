@@ -2,7 +2,7 @@ import type { Sent } from './load.ts'
 import type { LogLine } from './phones.ts'
 import type { MessageFacts } from './records.ts'
 
-/** What must not happen to messages, whatever happens to the processes. Each list names the culprits. */
+/** What must not happen to messages during any failure of processes. Each list names the messages concerned. */
 type Violations = {
   /** Accepted, and neither taken by the network nor failed with a code nor canceled by the client. */
   lost: string[]
@@ -25,7 +25,7 @@ export type History = {
 }
 
 /**
- * Compares what a client was told with what the database says and the network saw. `opened`: WhatsApp ids of messages that
+ * Compares the answers that a client got with the database and with the log of the network. `opened`: WhatsApp ids of messages that
  * a person has opened, which tells their sender that they arrived.
  */
 export function auditHistory(
@@ -77,19 +77,19 @@ function repeats(values: string[]): string[] {
 function findDisordered(accepted: Sent[], recordOf: Map<string, MessageFacts>, arrivals: string[]): string[] {
   // A scheduled message leaves when it is due, between the others.
   const inTurn = accepted.filter(({ sendAt }) => sendAt === undefined)
-  const places = new Map(
-    inTurn.map(({ messageId, sender, number, text }, place) => [
+  const positions = new Map(
+    inTurn.map(({ messageId, sender, number, text }, position) => [
       recordOf.get(messageId ?? '')?.waId,
-      { place, pair: `${sender} ${number}`, text },
+      { position, pair: `${sender} ${number}`, text },
     ]),
   )
   const latest = new Map<string, number>()
   return arrivals.flatMap((waId) => {
-    const known = places.get(waId)
+    const known = positions.get(waId)
     if (!known) return []
     const before = latest.get(known.pair) ?? -1
-    latest.set(known.pair, Math.max(before, known.place))
-    return known.place < before ? [known.text] : []
+    latest.set(known.pair, Math.max(before, known.position))
+    return known.position < before ? [known.text] : []
   })
 }
 

@@ -28,7 +28,7 @@ export type Sent = {
   isCanceled: boolean
 }
 
-/** A steady load, whatever happens to what it is put on. */
+/** A steady load, which continues during failures. */
 export type Load = {
   /** In the order in which the first attempts were made. */
   sent: Sent[]

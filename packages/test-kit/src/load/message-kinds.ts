@@ -13,20 +13,20 @@ export function chooseKind(
   { media = 0, scheduled = 0, canceled = 0 }: Mix,
   random: () => number,
 ): MessageKind {
-  const place = random()
-  if (place < media) return 'media'
-  if (place < media + scheduled) return 'scheduled'
-  return place < media + scheduled + canceled ? 'canceled' : 'text'
+  const draw = random()
+  if (draw < media) return 'media'
+  if (draw < media + scheduled) return 'scheduled'
+  return draw < media + scheduled + canceled ? 'canceled' : 'text'
 }
 
-/** ISO 8601; undefined is at once. Half of what is canceled is about to leave. */
+/** ISO 8601; undefined means at once. Half of the messages to cancel are about to be sent. */
 export function chooseTime(kind: MessageKind, random: () => number): string | undefined {
   const isAhead = kind === 'scheduled' || (kind === 'canceled' && random() < 0.5)
   if (!isAhead) return undefined
   return new Date(Date.now() + aheadMs.least + random() * (aheadMs.most - aheadMs.least)).toISOString()
 }
 
-/** What a request is made of; `text` is the text or caption, and the idempotency key. */
+/** The content of a request. `text` is the text or caption, and also the idempotency key. */
 type Intended = {
   kind: MessageKind
   sender: string

@@ -1,16 +1,16 @@
 import type { LogLine, Received } from './phones.ts'
 import type { InboundFacts, MessageFacts } from './records.ts'
 
-/** What phones and database know of the same messages. */
+/** The same messages as phones and the database have them. */
 export type Sides = {
-  /** What was accepted. */
+  /** Accepted messages. */
   records: MessageFacts[]
   log: LogLine[]
-  /** What each phone shows, by its number. */
+  /** The messages on each phone, by its number. */
   shown: Map<string, Received[]>
   /** WhatsApp ids of messages that a person has opened. */
   opened: ReadonlySet<string>
-  /** What phones wrote to senders. */
+  /** Messages from phones to senders. */
   written: { waId: string; sender: string; text: string }[]
   inbound: InboundFacts[]
 }
@@ -29,7 +29,7 @@ export type Disagreements = {
 
 const arrived = ['sent', 'delivered', 'read']
 
-/** Compares what the database says with what people see on their phones. */
+/** Compares the database with the phones. */
 export function auditPhones({ records, log, shown, opened, written, inbound }: Sides): Disagreements {
   const onPhones = new Map<string, number>()
   for (const [number, messages] of shown)

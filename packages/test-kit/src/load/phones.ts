@@ -3,9 +3,9 @@ export type Phones = {
   scan(qr: string, number: string): Promise<void>
   /** Linked devices that are logged in now. */
   countConnected(): Promise<number>
-  /** What clients sent, in the order in which it arrived. */
+  /** Messages from clients, in the order of arrival. */
   log(): Promise<LogLine[]>
-  /** Who wanted in, in the order in which they came. */
+  /** Login attempts, in the order of arrival. */
   logins(): Promise<Login[]>
   /** See the simulator's README for the kinds. */
   fault(request: Record<string, unknown>): Promise<void>
@@ -13,7 +13,7 @@ export type Phones = {
   clearFault(id: string): Promise<void>
   clearFaults(): Promise<void>
   stats(): Promise<Stats>
-  /** What the phone of this number shows. */
+  /** The messages on the phone of this number. */
   receivedBy(number: string): Promise<Received[]>
   /** The person with this phone writes; resolves to the id of the message. */
   write(from: string, to: string, text: string): Promise<string>
@@ -50,6 +50,7 @@ type Stats = {
   conflicts: number
   logins: number
   device_lookups: number
+  standing_queries: number
   /** Messages that a phone could not decrypt. */
   undecryptable: number
   retries: number

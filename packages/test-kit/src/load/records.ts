@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 
-/** What the database knows, read past the API so that asking costs the measured processes nothing. */
+/** Reads the database without the API, so that the measured processes do no work for it. */
 export type Records = {
   countSentSince(sinceMs: number): Promise<number>
   listLinkedSenders(): Promise<string[]>
@@ -14,9 +14,9 @@ export type Records = {
   countCredentials(sender: string): Promise<number>
   /** Shards that each live worker owns, by its name. */
   countShards(): Promise<Record<string, number>>
-  /** What was to be sent. */
+  /** Outgoing messages. */
   listMessagesSince(sinceMs: number): Promise<MessageFacts[]>
-  /** What was received. */
+  /** Received messages. */
   listInboundSince(sinceMs: number): Promise<InboundFacts[]>
   close(): Promise<void>
 }

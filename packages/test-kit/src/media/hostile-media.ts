@@ -13,7 +13,7 @@ export type HostileFile = {
 }
 
 /**
- * Files that are made to cost whoever opens them time or memory, of every type that is accepted. `scale` of 1 makes
+ * Files that cost their reader much time or memory, of every accepted type. `scale` of 1 makes
  * them a few megabytes in all; larger ones cost more.
  */
 export function makeHostileMedia(scale = 1): HostileFile[] {

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib'
 
 type MediaSample = { type: 'image' | 'video' | 'audio' | 'document'; mime: string; bytes: Buffer }
 
-/** The smallest files that are what they say, made here. */
+/** The smallest valid files of each type, generated here. */
 export const mediaSamples: MediaSample[] = [
   { type: 'image', mime: 'image/png', bytes: makePng() },
   { type: 'video', mime: 'video/mp4', bytes: makeMp4() },

@@ -5,7 +5,7 @@ import { askRedis } from '@wagate/local-servers/ask-redis'
 import { startServerSupervisor } from '@wagate/local-servers/server-supervisor'
 import { vendorFolder } from '@wagate/local-servers/vendor-folder'
 
-/** A Redis of a test's own: what is set counts for all who use a server. */
+/** A separate Redis, for tests that change its configuration, which applies to all databases. */
 export type OwnRedis = {
   url: string
   set(name: string, value: string): Promise<void>

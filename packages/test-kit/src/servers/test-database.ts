@@ -10,7 +10,7 @@ const shards = 256
 const advisoryLock = 7_261_001
 const redisDatabases = 255
 
-/** A migrated, empty database of its own, copied from a template that the first caller of a run makes. */
+/** A new, migrated and empty database, copied from a template that the first caller of a run makes. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = makeName()
   const number = await asAdmin(async (sql) => {
@@ -43,8 +43,8 @@ function describe(name: string): TestDatabase {
 }
 
 /**
- * A Redis database of its own, empty: there are 255, handed out in turn. Redis' pub/sub channels know no
- * databases; what goes over them is told apart by ids, which two test databases never share.
+ * An empty Redis database: there are 255, handed out in turn. Pub/sub channels of Redis span all databases. Their
+ * messages carry ids, which two test databases never share.
  */
 export async function testRedisUrl(): Promise<string> {
   const number = await asAdmin((sql) => nextNumber(sql, 'redis_databases'))

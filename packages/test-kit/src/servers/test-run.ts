@@ -48,7 +48,7 @@ export function serverUrl(name: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): string 
   return url
 }
 
-/** Names what belongs to this run, on servers that may be shared with others. */
+/** The prefix of everything that this run creates on servers that other runs may use. */
 export function runName(): string {
   return `wagate_test_run_${process.env.TEST_RUN_ID}`
 }

@@ -9,7 +9,7 @@ const thumbnailPixels = 32
 const thumbnailQuality = 50
 const thumbnailSecondsMax = 1
 
-// Only formats that WhatsApp shows as images are opened, whatever the bytes look like.
+// Only formats that WhatsApp shows as images are opened. The bytes may be of any other.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({
   operation: ['VipsForeignLoadJpegFile', 'VipsForeignLoadPngFile', 'VipsForeignLoadWebpFile'],

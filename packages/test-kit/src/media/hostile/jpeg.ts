@@ -15,7 +15,7 @@ export function progressiveJpeg(width: number, height: number, scanBytes = 0): B
   ])
 }
 
-/** A comment that puts the signs of a WebP of one pixel where a careless look finds them. */
+/** A comment with the signature of a WebP of one pixel where a careless parser finds it. */
 export function disguise(jpeg: Buffer): Buffer {
   const comment = Buffer.alloc(44)
   comment.set([0xff, 0xfe, 0x00, 0x2a])
@@ -25,7 +25,7 @@ export function disguise(jpeg: Buffer): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), comment, jpeg.subarray(2)])
 }
 
-/** TEM has no length: what takes the next bytes for one walks into the comment, where a size of one pixel is. */
+/** TEM has no length: a parser that reads one lands in the comment, which contains a size of one pixel. */
 export function falseLengths(jpeg: Buffer): Buffer {
   const tem = Buffer.from([0xff, 0x01])
   const comment = Buffer.from('fffe0012ffc0000b0800010001010111000000', 'hex')

@@ -1,9 +1,9 @@
 import type { Database } from '@wagate/db/client'
-import { makeRandom } from '../random.ts'
+import { makeRandom } from '@wagate/test-kit/random'
 import { accountId, contactOf, type Size, senderOf } from './fill.ts'
 
 /** A random message of the history, and a sender and a number to filter by. */
-export type Place = { id: string; isNewest: boolean; sender: string; number: string }
+export type PagePosition = { id: string; isNewest: boolean; sender: string; number: string }
 
 /** One page in this many is the newest; the others begin after the message. */
 const newestEvery = 5
@@ -11,19 +11,19 @@ const newestEvery = 5
 const busiestContacts = 10
 
 /** The same each time, except for the ids. */
-export async function pickPlaces(db: Database, size: Size, count: number): Promise<Place[]> {
+export async function pickPositions(db: Database, size: Size, count: number): Promise<PagePosition[]> {
   const random = makeRandom(1)
   const below = (limit: number) => Math.floor(random() * limit)
-  const places: Place[] = []
-  while (places.length < count) {
-    places.push({
+  const positions: PagePosition[] = []
+  while (positions.length < count) {
+    positions.push({
       id: await findIdBefore(db, random() * size.weeks),
       isNewest: below(newestEvery) === 0,
       sender: senderOf(1 + below(size.senders)),
       number: contactOf(below(below(2) === 0 ? busiestContacts : size.contacts)),
     })
   }
-  return places
+  return positions
 }
 
 async function findIdBefore(db: Database, weeksAgo: number): Promise<string> {

@@ -5,30 +5,30 @@ import type { Logger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
 
-type Held = Claim & {
+type Request = Claim & {
   /** As read from Postgres; the stored number may be higher by one. */
   interruptions: number
 }
 
-export type Hold = {
-  /** Three owners died or lost their lease while they held the message: it must not be handled. */
+export type MessageClaim = {
+  /** Three owners died or lost their lease while they had claimed the message: it must not be handled. */
   isPoison: boolean
-  /** Call when the message is no longer handled and its mark is already gone. */
+  /** Call when the message is no longer handled and another statement has released it. */
   end(): void
-  /** Removes the mark: if this process dies from now on, the message is not the cause. */
-  unmark(): Promise<void>
-  /** Removes the mark if earlier owners died with the message. Other messages save the statement. */
-  unmarkSuspect(): Promise<void>
+  /** Releases the message: if this process dies from now on, the message is not the cause. */
+  release(): Promise<void>
+  /** Releases the message if earlier owners died with it. Other messages save the statement. */
+  releaseSuspect(): Promise<void>
 }
 
 /**
- * Marks messages while a worker handles them, so that the next owner knows what a dead one was handling. A message
- * that was marked when an earlier owner died is handled alone in the process, so that no other message is blamed for the
- * next death.
+ * Claims messages while a worker handles them, so that the next owner knows which ones a dead worker was handling. A
+ * message that was claimed when an earlier owner died is handled alone in the process, so that no other message is blamed
+ * for the next death.
  */
-export type Holds = {
+export type MessageClaims = {
   /** Undefined when the message was canceled, or the shard has another owner. */
-  take(message: Held): Promise<Hold | undefined>
+  claim(message: Request): Promise<MessageClaim | undefined>
 }
 
 const interruptionsMax = 3
@@ -41,13 +41,16 @@ const aloneDelayMs = { least: 500, most: 2500 }
 const aloneMsMax = 5000
 const batchItemsMax = 500
 
-export function makeHolds(databases: { db: Database; claimsDb: Database }, logger: Logger): Holds {
+export function makeMessageClaims(
+  databases: { db: Database; claimsDb: Database },
+  logger: Logger,
+): MessageClaims {
   const { db, claimsDb } = databases
   const alone = makeSemaphore(1)
-  const claims = makeNaturalBatch((items: Claim[]) => claimMessages(claimsDb, items), {
+  const claimBatch = makeNaturalBatch((items: Claim[]) => claimMessages(claimsDb, items), {
     itemsMax: batchItemsMax,
   })
-  const unmarks = makeNaturalBatch(
+  const releaseBatch = makeNaturalBatch(
     async (items: Pick<Claim, 'fence' | 'id' | 'createdAt'>[]) => {
       await releaseMessages(db, items)
       return items.map(() => undefined)
@@ -57,33 +60,33 @@ export function makeHolds(databases: { db: Database; claimsDb: Database }, logge
 
   async function untilAlone(): Promise<() => void> {
     await delay(aloneDelayMs.least + Math.random() * (aloneDelayMs.most - aloneDelayMs.least))
-    const giveBack = await alone.acquire(1)
-    const timer = setTimeout(giveBack, aloneMsMax)
+    const endTurn = await alone.acquire(1)
+    const timer = setTimeout(endTurn, aloneMsMax)
     return () => {
       clearTimeout(timer)
-      giveBack()
+      endTurn()
     }
   }
 
   return {
-    async take(message) {
+    async claim(message) {
       const end = message.interruptions > 0 ? await untilAlone() : () => undefined
       try {
-        const interruptions = await claims.add(message)
+        const interruptions = await claimBatch.add(message)
         if (interruptions === undefined) {
           end()
           return undefined
         }
-        const unmark = () =>
-          unmarks
+        const release = () =>
+          releaseBatch
             .add(message)
-            .catch((error) => logger.warn({ err: error }, 'Unmarking messages failed'))
+            .catch((error) => logger.warn({ err: error }, 'Releasing messages failed'))
             .finally(end)
         return {
           isPoison: interruptions >= interruptionsMax,
           end,
-          unmark,
-          unmarkSuspect: async () => (interruptions > 0 ? unmark() : end()),
+          release,
+          releaseSuspect: async () => (interruptions > 0 ? release() : end()),
         }
       } catch (error) {
         end()

@@ -7,8 +7,8 @@ import { claimNetwork, readNetwork, setNetwork } from '@wagate/db/queries/instal
 type Network = 'simulator' | 'live'
 type Installation = { databaseUrl: string; network: Network; dataFolder: string }
 
-/** Throws when the senders of the database are linked on the other network: a start would end their links. */
-export async function settleNetwork({ databaseUrl, network, dataFolder }: Installation): Promise<void> {
+/** Records the network of the database. Throws if its senders are linked on the other one: a start would end their links. */
+export async function ensureNetwork({ databaseUrl, network, dataFolder }: Installation): Promise<void> {
   const db = openDatabase(databaseUrl, {
     poolSize: 1,
     applicationName: 'wagate-start',
@@ -17,7 +17,7 @@ export async function settleNetwork({ databaseUrl, network, dataFolder }: Instal
   try {
     const sql = db.$client
     if (network === 'simulator' && (await readNetwork(sql)) === null) {
-      // From a version that did not write its network down.
+      // From a version that did not record its network.
       const jids = await listLinkedJids(db)
       if (jids.every((jid) => isKnownToSimulator(dataFolder, jid))) await setNetwork(sql, 'simulator')
       else throw new Error(describeRefusal('live'))

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { ensureDevice } from '../devices/ensure-device.ts'
+import { deviceFields } from '../objects/device-object.ts'
+import { defineOperation } from '../operation.ts'
+import { requestPairingCode } from '../pairing/request-pairing-code.ts'
+import { flag, phone, text } from '../parameters/parameter-types.ts'
+
+export const pairCode = defineOperation({
+  name: 'pair-code',
+  summary: 'Create or re-link a sender and return a code to type in WhatsApp, instead of scanning a QR code',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    sender: phone.describe('Phone number of the WhatsApp account that will type the code'),
+    name: text(190).optional().describe('Label, if this request creates the device'),
+    force: flag.optional().describe('Log a linked device out first'),
+  }),
+  fields: z.object({
+    device_id: deviceFields.device_id,
+    sender: deviceFields.sender,
+    name: deviceFields.name,
+    status: z.literal('scanning'),
+    pairing_code: z
+      .string()
+      .length(8)
+      .describe(
+        'To be typed on the phone: Linked devices, Link a device, Link with phone number instead. `generate-qr` returns the QR code of the same pairing',
+      ),
+    expires_in: z.int().describe('Seconds until the code becomes invalid'),
+  }),
+  errors: ['device_limit_reached', 'already_connected', 'pairing_code_refused', 'qr_timeout'],
+  example: {
+    given: { sender: '4915112345678', name: 'Shop' },
+    answer: {
+      device_id: 7,
+      sender: '4915112345678',
+      name: 'Shop',
+      status: 'scanning',
+      pairing_code: 'K7QX2M9F',
+      expires_in: 120,
+    },
+  },
+  async handle({ sender, name = sender, force = false }, call) {
+    const { accountId } = call.principal
+    await call.charge(
+      { limit: 'qrCodes', key: `${accountId}:${sender}` },
+      { limit: 'accountQrCodes', key: String(accountId) },
+    )
+    const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })
+    const { code, expiresAtMs } = await requestPairingCode(call, device.id, { force })
+    const leftMs = Math.min(expiresAtMs - Date.now(), call.context.config.devices.pairingMs)
+    return {
+      device_id: device.id,
+      sender: device.sender,
+      name: device.name,
+      status: 'scanning' as const,
+      pairing_code: code,
+      expires_in: Math.max(1, Math.round(leftMs / 1000)),
+    }
+  },
+})

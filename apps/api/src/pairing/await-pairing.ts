@@ -1,0 +1,96 @@
+import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-desired-state'
+import type { DeviceEvent } from '@wagate/shared/device-events'
+import type { Call } from '../call.ts'
+import { audit } from '../changes/audit.ts'
+import { deviceNotFound } from '../devices/device-locator.ts'
+import { waitForDevice } from '../events/wait-for-device.ts'
+import { alreadyConnected, pairingUnavailable, qrTimeout, tooManyPairings } from './pairing-errors.ts'
+
+const waitMs = 15_000
+
+/** What is waited for, such as a QR code. It belongs to the owner that had `epoch`. */
+type Awaited = { epoch: number; expiresAtMs: number }
+
+type PairingWait<Found extends Awaited> = {
+  what: 'QR code' | 'pairing code'
+  force: boolean
+  /** What an event announces. May throw what the caller is answered with. */
+  read(event: DeviceEvent): Found | undefined
+  /** Called while nothing was announced yet: finds what was announced before, or asks the owner again. */
+  findEarlier(): Promise<Found | undefined>
+}
+
+/**
+ * Starts a pairing and waits for what the owner of the device announces. Throws `already_connected`, `rate_limited`,
+ * `qr_timeout` or `unavailable`.
+ */
+export async function awaitPairing<Found extends Awaited>(
+  call: Call,
+  deviceId: number,
+  { what, force, read, findEarlier }: PairingWait<Found>,
+): Promise<Found> {
+  const { db, closing, enqueueCommand } = call.context
+  const { accountId } = call.principal
+  let announced: Found | undefined
+  let refusal: unknown
+  let hasLiveOwner = false
+
+  async function find(): Promise<Found | undefined> {
+    const pairing = await findPairing(db, accountId, deviceId)
+    if (pairing?.isLinked) throw alreadyConnected()
+    if (!pairing?.isWanted) throw qrTimeout(`The pairing was ended while waiting for its ${what}.`)
+    hasLiveOwner = pairing.hasLiveOwner
+    const isCurrent = (found: Found | undefined) =>
+      found?.epoch === pairing.epoch && found.expiresAtMs > Date.now()
+    if (isCurrent(announced)) return announced
+    if (refusal !== undefined && refusal !== noSlot) throw refusal
+    const earlier = await findEarlier()
+    if (isCurrent(earlier)) return earlier
+    if (refusal === undefined) return undefined
+    // Otherwise the pairing would take the next free slot although no caller waits for its code.
+    await withdrawPairing(db, accountId, deviceId)
+    throw tooManyPairings()
+  }
+
+  const found = await waitForDevice(call, deviceId, {
+    isRelevant(event) {
+      if (event.kind === 'pairing-refused') refusal = noSlot
+      try {
+        announced = read(event) ?? announced
+      } catch (error) {
+        refusal = error
+      }
+      return true
+    },
+    async begin() {
+      await beginPairing(call, deviceId, { force })
+      enqueueCommand({ kind: 'start-session', deviceId })
+      call.deadline.extend(waitMs)
+    },
+    find,
+    forMs: waitMs,
+    withoutRedis: pairingUnavailable,
+  })
+  if (found) return found
+  if (closing.aborted) throw pairingUnavailable()
+  throw qrTimeout(
+    hasLiveOwner
+      ? `Timed out waiting for a ${what} from WhatsApp. Try again.`
+      : 'No worker is available to open the session. Start a worker, then try again.',
+  )
+}
+
+const noSlot = Symbol('no slot for another pairing')
+
+async function beginPairing(call: Call, deviceId: number, { force }: { force: boolean }): Promise<void> {
+  const { db, config } = call.context
+  const { accountId } = call.principal
+  const { pairingMs } = config.devices
+  await db.transaction(async (tx) => {
+    const isWanted = await requestPairing(tx, accountId, deviceId, { pairingMs, force })
+    if (!isWanted) {
+      throw (await findPairing(tx, accountId, deviceId)) ? alreadyConnected() : deviceNotFound()
+    }
+    if (force) await audit(tx, call, { target: `device:${deviceId}`, result: 'forced' })
+  })
+}

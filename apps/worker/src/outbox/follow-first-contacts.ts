@@ -1,0 +1,15 @@
+import type { OutboxScope } from './outbox-scope.ts'
+
+/**
+ * Messages that were read ahead may be for new contacts: while those are paused, they stay in the database. A message that
+ * is being handled is not taken back, but those behind it for the same recipient are.
+ */
+export function followFirstContacts({ acknowledged, device, pump, waiting, work }: OutboxScope): void {
+  if (device.firstContacts.areActive()) {
+    for (const message of waiting.list()) {
+      if (!acknowledged.has(message) && !work.isFor(message)) waiting.remove(message)
+    }
+  }
+  waiting.mayHaveMore()
+  pump()
+}

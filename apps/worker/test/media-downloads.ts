@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
+import { type MediaHost, openMediaHost } from './media-host.ts'
+
+export const bytesMax = 100_000
+export const picture = Buffer.alloc(5000, 7)
+
+const packed =
+  (encoding: string, body: Buffer): RequestListener =>
+  (_, response) =>
+    response.writeHead(200, { 'content-encoding': encoding }).end(body)
+
+const status =
+  (code: number): RequestListener =>
+  (_, response) =>
+    response.writeHead(code).end(picture)
+
+/** What the media host answers, by path. */
+export const mediaPages: Record<string, RequestListener> = {
+  '/picture': (_, response) => response.end(picture),
+  '/in-chunks': (_, response) => {
+    for (let start = 0; start < picture.length; start += 1000)
+      response.write(picture.subarray(start, start + 1000))
+    response.end()
+  },
+  '/as-large-as-allowed': (_, response) => response.end(Buffer.alloc(bytesMax)),
+  '/away': status(404),
+  '/created': status(201),
+  '/in-part': status(206),
+  '/broken': status(500),
+  '/bad-gateway': status(502),
+  '/request-timeout': status(408),
+  '/too-early': status(425),
+  '/too-many': status(429),
+  '/busy': (_, response) => response.writeHead(503, { 'retry-after': '7' }).end(),
+  '/megabyte-in-chunks': (_, response) => {
+    for (let sent = 0; sent < 2 ** 20; sent += 2 ** 16) response.write(Buffer.alloc(2 ** 16))
+    response.end()
+  },
+  '/moved': (_, response) => response.writeHead(302, { location: '/picture' }).end(),
+  '/moved-nowhere': (_, response) => response.writeHead(302).end(),
+  '/circle': (_, response) => response.writeHead(302, { location: '/circle' }).end(),
+  '/large': (_, response) => response.writeHead(200, { 'content-length': bytesMax + 1 }).end(),
+  '/larger-than-allowed': (_, response) => {
+    for (let size = 0; size <= bytesMax; size += 1000) response.write(Buffer.alloc(1000))
+    response.end()
+  },
+  '/endless': (_, response) => {
+    const timer = setInterval(() => response.write(Buffer.alloc(16_384)), 1)
+    response.on('close', () => clearInterval(timer))
+  },
+  '/drip': (_, response) => {
+    const timer = setInterval(() => response.write('x'), 20)
+    response.on('close', () => clearInterval(timer))
+  },
+  '/silent': () => undefined,
+  '/silent-after-head': (_, response) => response.writeHead(200).flushHeaders(),
+  '/truncated': (_, response) => {
+    response.writeHead(200, { 'content-length': 5000 })
+    response.write(picture.subarray(0, 100), () => response.destroy())
+  },
+  '/chunks-cut': (_, response) => {
+    response.write(picture.subarray(0, 100), () => response.destroy())
+  },
+  '/half-closed': ({ socket }) => {
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\nabc')
+  },
+  '/two-lengths': ({ socket }) => {
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5000\r\n\r\nabc')
+  },
+  '/bad-length': ({ socket }) => {
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc')
+  },
+  '/no-http': ({ socket }) => {
+    socket.end('+PONG\r\n')
+  },
+  '/hangs-up': ({ socket }) => {
+    socket.destroy()
+  },
+  '/empty': (_, response) => response.end(),
+  '/gzip': packed('gzip', gzipSync(Buffer.alloc(1_000_000))),
+  '/brotli': packed('br', brotliCompressSync(Buffer.alloc(1_000_000))),
+  '/deflate': packed('deflate', Buffer.alloc(10)),
+  '/identity': packed('identity', picture),
+}
+
+const limits: FetchLimits = {
+  bytesMax,
+  deadlineMs: 5000,
+  isForbidden: () => false,
+  room: { tryGrow: () => true, wait: async () => undefined, release: () => undefined },
+}
+
+export type MediaDownloads = {
+  host: MediaHost
+  /** What was downloaded. The limits are those above, but for those given. */
+  fetched(url: string, more?: Partial<FetchLimits>): Promise<Buffer>
+  close(): void
+}
+
+/** A media host with the pages above, and a folder to download to. */
+export async function openMediaDownloads(): Promise<MediaDownloads> {
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-test-'))
+  const host = await openMediaHost(mediaPages)
+  return {
+    host,
+    async fetched(url, more = {}) {
+      const file = join(folder, 'file')
+      await fetchMedia(url, file, { ...limits, ...more })
+      return readFileSync(file)
+    },
+    close() {
+      host.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

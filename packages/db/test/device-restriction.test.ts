@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import { findDeviceStates } from '../src/queries/device-owner-view.ts'
+import { setNewChats, setRestriction } from '../src/queries/device-restriction.ts'
+import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+
+const hourMs = 3_600_000
+const lock = { reason: 'reach_out_time_lock', forMs: hourMs } as const
+let database: TestDatabase
+let db: Database
+let fence: Fence
+let deviceId = 0
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 20_000 })
+  await db.$client`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 9)`
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+})
+beforeEach(async () => {
+  deviceId += 1
+  fence = { shard: deviceId, workerId: randomUUID(), epoch: 7 }
+  await db.$client`UPDATE shard_leases SET owner = ${fence.workerId}, epoch = 7 WHERE shard = ${deviceId}`
+  await db.$client`
+    INSERT INTO devices (id, shard, account_id, sender, name)
+    SELECT ${deviceId}, ${deviceId}, max(id), ${`4915100000${deviceId}`}, '' FROM accounts`
+})
+
+async function find() {
+  const [state] = await findDeviceStates(db, [deviceId])
+  if (!state) throw new Error('no device')
+  const { restrictedMs, restrictionReason, cappedMs } = state
+  return { isRestricted: restrictedMs > 0, restrictionReason, isCapped: cappedMs > 0, restrictedMs, cappedMs }
+}
+
+test('the next owner finds for how long a device is restricted', async () => {
+  expect(await find()).toMatchObject({ restrictedMs: 0, restrictionReason: null, cappedMs: 0 })
+  await setRestriction(db, fence, deviceId, lock)
+  const { restrictedMs, restrictionReason } = await find()
+  expect(restrictionReason).toBe('reach_out_time_lock')
+  expect(restrictedMs).toBeGreaterThan(0)
+  expect(restrictedMs).toBeLessThanOrEqual(hourMs)
+  await setRestriction(db, fence, deviceId, undefined)
+  expect(await find()).toMatchObject({ restrictedMs: 0, restrictionReason: null })
+})
+
+test('a cap counts only when it is used up, and ends on its own', async () => {
+  await setRestriction(db, fence, deviceId, lock)
+  await setNewChats(db, fence, deviceId, { used: 9, total: 10, isCapped: false, forMs: hourMs })
+  expect(await find()).toMatchObject({ isRestricted: true, isCapped: false })
+  await setNewChats(db, fence, deviceId, { used: 10, total: 10, isCapped: true, forMs: hourMs })
+  await setRestriction(db, fence, deviceId, undefined)
+  expect(await find()).toMatchObject({ isRestricted: false, isCapped: true })
+  await setNewChats(db, fence, deviceId, { used: null, total: null, isCapped: true, forMs: 0 })
+  expect(await find()).toMatchObject({ isCapped: false })
+})
+
+test('a former owner changes nothing', async () => {
+  const former = { ...fence, epoch: 6 }
+  await expect(setRestriction(db, former, deviceId, lock)).rejects.toThrow(OwnershipLost)
+  const capped = { used: 1, total: 1, isCapped: true, forMs: hourMs }
+  await expect(setNewChats(db, former, deviceId, capped)).rejects.toThrow(OwnershipLost)
+  expect(await find()).toMatchObject({ isRestricted: false, isCapped: false })
+})

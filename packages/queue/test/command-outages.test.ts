@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openConsumerConnection, startCommandConsumer } from '../src/command-consumer.ts'
+import { handlers, openTestQueues, type TestQueues } from './test-queues.ts'
+
+const ignore = () => undefined
+
+let queues: TestQueues
+beforeAll(async () => {
+  queues = await openTestQueues()
+})
+afterAll(() => queues.close())
+
+test('adding rejects at once without Redis, and recovers when it is back', async () => {
+  const proxy = await queues.startProxy()
+  const producer = queues.produce(proxy.url)
+  await producer.add([{ kind: 'send', deviceId: 13 }])
+  proxy.cut()
+  await vi.waitFor(async () => {
+    const startedAt = performance.now()
+    await expect(producer.add([{ kind: 'send', deviceId: 14 }])).rejects.toThrow()
+    expect(performance.now() - startedAt).toBeLessThan(100)
+  })
+  proxy.heal()
+  await vi.waitFor(() => producer.add([{ kind: 'send', deviceId: 15 }]), { timeout: 5000 })
+})
+
+test('adding rejects within 2.5 seconds when Redis does not answer', async () => {
+  const proxy = await queues.startProxy()
+  const producer = queues.produce(proxy.url)
+  await producer.add([{ kind: 'send', deviceId: 16 }])
+  proxy.freeze()
+  const startedAt = performance.now()
+  await expect(producer.add([{ kind: 'send', deviceId: 17 }])).rejects.toThrow()
+  expect(performance.now() - startedAt).toBeLessThan(2500)
+})
+
+test('a consumer that starts without Redis does not block its caller, and begins when Redis is available', async () => {
+  const proxy = await queues.startProxy()
+  proxy.cut()
+  let runs = 0
+  const startedAt = performance.now()
+  await queues.consume(18, { send: async () => void runs++ }, { connection: queues.connect(proxy.url) })
+  expect(performance.now() - startedAt).toBeLessThan(1000)
+  proxy.heal()
+  const producer = queues.produce()
+  await vi.waitFor(
+    async () => {
+      await producer.add([{ kind: 'send', deviceId: 18 }])
+      expect(runs).toBeGreaterThan(0)
+    },
+    { timeout: 10_000 },
+  )
+})
+
+test.each(['cut', 'freeze'] as const)(
+  'a consumer recovers after: %s',
+  async (mode) => {
+    const shard = mode === 'cut' ? 19 : 24
+    const proxy = await queues.startProxy()
+    let runs = 0
+    let drops = 0
+    await queues.consume(
+      shard,
+      { send: async () => void runs++ },
+      { connection: queues.connect(proxy.url), onDropped: () => drops++ },
+    )
+    const producer = queues.produce()
+    await producer.add([{ kind: 'send', deviceId: shard }])
+    await vi.waitFor(() => expect(runs).toBe(1))
+    proxy[mode]()
+    await producer.add([{ kind: 'send', deviceId: shard }])
+    // Existing connections stay silent: the blocking read ends after 5 s, and the silence is detected 8 s later.
+    proxy.forget()
+    await vi.waitFor(() => expect(drops).toBe(1), { timeout: 25_000 })
+    await producer.add([{ kind: 'send', deviceId: shard }])
+    await vi.waitFor(() => expect(runs).toBe(2), { timeout: 15_000 })
+    await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0))
+  },
+  40_000,
+)
+
+test.each(['open', 'cut', 'freeze'] as const)('closes within 200 ms: %s', async (mode) => {
+  const proxy = await queues.startProxy()
+  const connection = openConsumerConnection(proxy.url, ignore)
+  const consumers = await Promise.all(
+    [20, 21, 22].map((shard) =>
+      startCommandConsumer(connection, { shard, handlers: handlers({}), onError: ignore }),
+    ),
+  )
+  if (mode !== 'open') proxy[mode]()
+  const startedAt = performance.now()
+  await Promise.all(consumers.map((consumer) => consumer.close()))
+  await Promise.all(consumers.map((consumer) => consumer.close()))
+  await connection.close()
+  expect(performance.now() - startedAt).toBeLessThan(200)
+})

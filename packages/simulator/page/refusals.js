@@ -1,0 +1,47 @@
+import { el } from './dom.js'
+
+const failures = [
+  ['402', 'temporarily banned'],
+  ['403', 'locked'],
+  ['405', 'client outdated'],
+  ['406', 'banned'],
+  ['429', 'too many logins'],
+  ['503', 'unavailable'],
+]
+
+/** Lets WhatsApp refuse the logins of a phone's linked devices. The form keeps what is chosen while the rest is drawn. */
+export function refusalForm(refuse) {
+  const code = el(
+    'select',
+    { 'aria-label': 'Error of the logins' },
+    ...failures.map(([value, meaning]) => el('option', { value }, `${value} ${meaning}`)),
+  )
+  const seconds = el('input', {
+    'aria-label': 'Seconds',
+    placeholder: 'Seconds',
+    inputmode: 'numeric',
+    autocomplete: 'off',
+  })
+  const submit = (event) => {
+    event.preventDefault()
+    const lasting = Number(seconds.value.replace(/\D/g, ''))
+    refuse(code.value, lasting > 0 ? lasting : undefined)
+  }
+  return el(
+    'form',
+    { class: 'refusal', onsubmit: submit },
+    code,
+    seconds,
+    el('button', { class: 'quiet', type: 'submit' }, 'Refuse logins'),
+  )
+}
+
+/** The refusals in force, each with a button that ends it. */
+export function refusalRow(refusal, allow) {
+  return el(
+    'li',
+    {},
+    el('span', { class: 'grow' }, `Logins are refused with ${refusal.code}`),
+    el('button', { class: 'quiet', type: 'button', onclick: () => allow(refusal.id) }, 'End'),
+  )
+}

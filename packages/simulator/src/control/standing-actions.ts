@@ -1,0 +1,60 @@
+import { forgetSession } from '../handset/signal.ts'
+import { type Network, phoneOf } from '../network/network.ts'
+import { SimulatorError } from '../simulator-error.ts'
+import { announceNewChatCap, announceTimeLock, giveToken } from '../stanzas/standing.ts'
+import { checkNumber } from './check-number.ts'
+
+/** Without `notify: false` the companions of the account are told. */
+type TimeLockRequest = { seconds: number; type?: string; notify?: boolean }
+type NewChatCapRequest = { total: number; seconds: number; notify?: boolean }
+
+/** What decides whether an account may write to someone, and whether a phone can read a message. */
+export type StandingActions = {
+  /** WhatsApp forbids the account to write to new contacts, or with 0 seconds allows it again. */
+  timeLock: (number: string, request: TimeLockRequest) => { ok: true }
+  /** WhatsApp allows the account so many new contacts in the next seconds. 0 seconds lifts the cap. */
+  newChatCap: (number: string, request: NewChatCapRequest) => { ok: true }
+  /** The phone gives another account a privacy token. */
+  giveToken: (number: string, request: { to: string }) => { ok: true }
+  /** The phone loses its Signal sessions with the companions of another account. */
+  forget: (number: string, request: { from: string }) => { ok: true; forgotten: number }
+}
+
+export function standingActions(network: Network): StandingActions {
+  const find = (number: string) => phoneOf(network, checkNumber(number))
+
+  return {
+    timeLock(number, { seconds, type = 'DEFAULT', notify = true }) {
+      checkSeconds(seconds)
+      const phone = find(number)
+      phone.standing.timeLock = seconds > 0 ? { untilMs: Date.now() + seconds * 1000, type } : undefined
+      if (notify) announceTimeLock(phone)
+      return { ok: true }
+    },
+    newChatCap(number, { total, seconds, notify = true }) {
+      checkSeconds(seconds)
+      if (!(Number.isInteger(total) && total >= 0)) throw new SimulatorError('total is a whole number.')
+      const phone = find(number)
+      const startMs = Date.now()
+      phone.standing.newChatCap =
+        seconds > 0 ? { total, used: 0, startMs, endMs: startMs + seconds * 1000 } : undefined
+      if (notify) announceNewChatCap(phone)
+      return { ok: true }
+    },
+    giveToken(number, { to }) {
+      giveToken(find(number), find(to))
+      return { ok: true }
+    },
+    forget(number, { from }) {
+      const phone = find(number)
+      const devices = [...find(from).devices.keys()]
+      for (const device of devices) forgetSession(phone, from, device)
+      network.state.sessionsChanged(phone)
+      return { ok: true, forgotten: devices.length }
+    },
+  }
+}
+
+function checkSeconds(seconds: number): void {
+  if (!(seconds >= 0)) throw new SimulatorError('seconds is not negative.')
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { deliver, notificationKey } from '../network/device.ts'
+import { lidJid, pnJid, serverJid } from '../network/jid.ts'
+import type { Phone } from '../network/phone.ts'
+import { activeNewChatCap, activeTimeLock } from '../network/standing.ts'
+import { type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import type { IqCall } from './iq-call.ts'
+
+const newChatCapQuery = '24503548349331633'
+
+/** Answers whether the account is under a time-lock, and how many new chats it has left. */
+export function answerStanding({ network, device }: IqCall, query: Node | undefined): NodeContent {
+  network.counters.standing_queries += 1
+  const failed = network.faults.strike('standing_error', device.phone.number)
+  if (failed) {
+    const error = { message: 'failed', extensions: { error_code: Number(failed.code) } }
+    return [node('result', {}, Buffer.from(JSON.stringify({ errors: [error] })))]
+  }
+  const data =
+    query?.attrs.query_id === newChatCapQuery
+      ? { xwa2_message_capping_info: newChatCapOf(device.phone) }
+      : { xwa2_fetch_account_reachout_timelock: timeLockOf(device.phone) }
+  return [node('result', {}, Buffer.from(JSON.stringify({ data })))]
+}
+
+export function announceTimeLock(phone: Phone): void {
+  announce(phone, 'NotificationUserReachoutTimelockUpdate', {
+    xwa2_notify_account_reachout_timelock: timeLockOf(phone),
+  })
+}
+
+export function announceNewChatCap(phone: Phone): void {
+  announce(phone, 'MessageCappingInfoNotification', {
+    xwa2_notify_new_chat_messages_capping_info_update: newChatCapOf(phone),
+  })
+}
+
+/** The contact lets the account write to it: the servers pass its token on. */
+export function giveToken(contact: Phone, phone: Phone): void {
+  const [token, issuedAt] = [randomBytes(16), nowSeconds()]
+  phone.standing.tokens.set(contact.number, { token, issuedAt })
+  const id = newId()
+  const from = pnJid(contact.number)
+  const attrs = { from, id, type: 'privacy_token', sender_lid: lidJid(contact.number), t: issuedAt }
+  for (const device of phone.devices.values()) {
+    const tokens = [
+      node('token', { type: 'trusted_contact', t: issuedAt, jid: pnJid(phone.number, device.id) }, token),
+    ]
+    deliver(device, notificationKey(id), node('notification', attrs, [node('tokens', {}, tokens)]))
+  }
+}
+
+function announce(phone: Phone, operation: string, data: object): void {
+  const id = newId()
+  const update = node('update', { op_name: operation }, Buffer.from(JSON.stringify({ data })))
+  const stanza = node('notification', { from: serverJid, type: 'mex', id, t: nowSeconds() }, [update])
+  for (const device of phone.devices.values()) deliver(device, notificationKey(id), stanza)
+}
+
+function timeLockOf(phone: Phone): object {
+  const lock = activeTimeLock(phone)
+  if (!lock) return { is_active: false }
+  return {
+    is_active: true,
+    time_enforcement_ends: Math.ceil(lock.untilMs / 1000).toString(),
+    enforcement_type: lock.type,
+  }
+}
+
+function newChatCapOf(phone: Phone): object {
+  const cap = activeNewChatCap(phone)
+  if (!cap) return { total_quota: '-1', used_quota: '0' }
+  return {
+    total_quota: cap.total.toString(),
+    used_quota: cap.used.toString(),
+    cycle_start_timestamp: Math.floor(cap.startMs / 1000).toString(),
+    cycle_end_timestamp: Math.ceil(cap.endMs / 1000).toString(),
+    capping_status: cap.used >= cap.total ? 'CAPPED' : 'NONE',
+  }
+}
+
+const newId = (): string => randomBytes(8).toString('hex').toUpperCase()

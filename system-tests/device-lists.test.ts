@@ -1,0 +1,167 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { type MessageRecord, makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const sender = '15550900001'
+
+let devnet: Devnet
+let gateway: ReturnType<typeof makeGatewayClient>
+let phones: Phones
+
+beforeAll(async () => {
+  devnet = await startDevnet({
+    shards: 16,
+    workers: 1,
+    environment: () => ({ SEND_RATE_PER_MINUTE: '0', LIMIT_REQUESTS_PER_SECOND: '0' }),
+  })
+  gateway = makeGatewayClient(devnet)
+  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+  await gateway.link(sender)
+}, 60_000)
+
+afterAll(() => devnet?.close(), 30_000)
+
+async function send(number: string, message: string): Promise<string> {
+  const sent = await gateway.call('send-message', { sender, number, message })
+  return String(sent.body.message_id)
+}
+
+async function deliver(number: string, message: string): Promise<MessageRecord> {
+  return gateway.untilStatus(await send(number, message), 'delivered')
+}
+
+async function acksOf({ wa_message_id: waId }: MessageRecord) {
+  return (await phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
+}
+
+type Gateway = Pick<ReturnType<typeof makeGatewayClient>, 'history'>
+
+/** What the companion of a recipient has received, oldest first. */
+async function receivedBy(recipient: string, account: Gateway = gateway): Promise<(string | null)[]> {
+  const records = await account.history(`?sender=${recipient}`)
+  return records
+    .filter(({ direction }) => direction === 'in')
+    .map(({ message }) => message)
+    .reverse()
+}
+
+const untilReceived = (recipient: string, texts: string[], account?: Gateway) =>
+  until(`the companion of ${recipient} has received ${texts}`, async () => {
+    const received = await receivedBy(recipient, account)
+    return texts.every((text) => received.includes(text)) && received
+  })
+
+describe('the devices of a recipient', () => {
+  it('are asked for again when an acknowledgement says that the message missed one', async () => {
+    const recipient = '15550900011'
+    await deliver(recipient, 'before')
+    await gateway.link(recipient)
+    const { device_lookups: before } = await phones.stats()
+    const first = await deliver(recipient, 'one')
+    for (const text of ['two', 'three']) await deliver(recipient, text)
+    await untilReceived(recipient, ['two', 'three'])
+    expect(await acksOf(first)).toEqual(['ok'])
+    // Those of the recipient and of the sender, once.
+    expect((await phones.stats()).device_lookups).toBe(before + 2)
+  })
+
+  it('are asked for again when an acknowledgement says that its addresses have changed', async () => {
+    const recipient = '15550900012'
+    await deliver(recipient, 'before')
+    await phones.fault({ kind: 'refresh_lid', sender, number: recipient, count: 1 })
+    const { device_lookups: before } = await phones.stats()
+    const first = await deliver(recipient, 'one')
+    expect((await phones.stats()).device_lookups).toBe(before)
+    for (const text of ['two', 'three']) await deliver(recipient, text)
+    expect((await phones.stats()).device_lookups).toBe(before + 2)
+    expect(await acksOf(first)).toEqual(['ok'])
+  })
+
+  it('are asked for once when a message is refused with 421, and it goes to all of them under its id', async () => {
+    const recipient = '15550900013'
+    await deliver(recipient, 'before')
+    await gateway.link(recipient)
+    await phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 1 })
+    const message = await deliver(recipient, 'one')
+    await untilReceived(recipient, ['one'])
+    expect(await acksOf(message)).toEqual(['421', 'ok'])
+
+    await phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 2 })
+    const failed = await gateway.untilStatus(await send(recipient, 'two'), 'failed')
+    expect(failed.error_code).toBe('rejected_by_whatsapp')
+    expect(await acksOf(failed)).toEqual(['421', '421'])
+  })
+})
+
+describe('a message that WhatsApp refuses', () => {
+  it.each(['400', '404', '499'])('with %s fails at once', async (code) => {
+    const recipient = `15550900${code}`
+    await phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
+    const failed = await gateway.untilStatus(await send(recipient, 'x'), 'failed')
+    expect(failed.error_code).toBe('rejected_by_whatsapp')
+    expect(await acksOf(failed)).toEqual([code])
+  })
+
+  it.each(['408', '429', '500', '503'])('with %s goes again after a pause', async (code) => {
+    const recipient = `15550900${code}`
+    await phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
+    expect(await acksOf(await deliver(recipient, 'x'))).toEqual([code, 'ok'])
+  })
+})
+
+describe('a message that one device of the recipient cannot decrypt', () => {
+  it('is sent again under its id to a phone that has lost its session', async () => {
+    const recipient = '15550900021'
+    await deliver(recipient, 'before')
+    await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'an answer' })
+    await until('the answer is here', async () => (await receivedBy(sender)).includes('an answer'))
+    await gateway.control(`/chats/${recipient}/forget`, { from: sender })
+    const { undecryptable } = await phones.stats()
+    const message = await deliver(recipient, 'after')
+    expect((await phones.stats()).undecryptable).toBe(undecryptable + 1)
+    const onPhone = (await gateway.phone(recipient, sender)).find(({ text }) => text === 'after')
+    expect(onPhone).toMatchObject({ wa_message_id: message.wa_message_id, duplicates: 0 })
+  })
+
+  it('is sent again to that companion alone, of three devices', async () => {
+    const recipient = '15550900022'
+    const other = await makeAccount()
+    await gateway.link(recipient)
+    await other.link(recipient)
+    await deliver(recipient, 'before')
+    await Promise.all([untilReceived(recipient, ['before']), untilReceived(recipient, ['before'], other)])
+
+    await devnet.stop('worker-1')
+    await loseSessions(Number((await other.statusOf(recipient)).device_id))
+    await devnet.start('worker-1')
+    const message = await deliver(recipient, 'after')
+    await Promise.all([untilReceived(recipient, ['after']), untilReceived(recipient, ['after'], other)])
+    expect(await acksOf(message)).toEqual(['ok', 'ok'])
+    const onPhone = (await gateway.phone(recipient, sender)).filter(({ text }) => text === 'after')
+    expect(onPhone).toMatchObject([{ duplicates: 0 }])
+  }, 60_000)
+})
+
+async function makeAccount(): Promise<ReturnType<typeof makeGatewayClient>> {
+  const made = await gateway.call('create-user', {
+    email: 'other@example.com',
+    password: 'a long password',
+    devices_allowed: 1,
+  })
+  return makeGatewayClient({ ...devnet, adminKey: { ...devnet.adminKey, apiKey: String(made.body.api_key) } })
+}
+
+async function loseSessions(deviceId: number): Promise<void> {
+  const database = openDatabase(devnet.databaseUrl, {
+    poolSize: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 4000,
+  })
+  const lost = await database.$client`
+    DELETE FROM device_auth WHERE device_id = ${deviceId} AND type = 'session' RETURNING id`
+  await closeDatabase(database)
+  expect(lost.length).toBeGreaterThan(0)
+}

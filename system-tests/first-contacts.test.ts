@@ -1,0 +1,220 @@
+import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { freePort } from '@wagate/local-servers/free-port'
+import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const hour = 3600
+
+let devnet: Devnet
+let gateway: ReturnType<typeof makeGatewayClient>
+let phones: Phones
+let metricsPort = 0
+let senders = 0
+/** Of the present test, with one contact. */
+let sender = ''
+let contact = ''
+let strangers = 0
+
+beforeAll(async () => {
+  metricsPort = await freePort()
+  devnet = await startDevnet({
+    shards: 16,
+    workers: 1,
+    environment: (name) => ({
+      ...(name === 'worker-1' && { METRICS_PORT: String(metricsPort) }),
+      SEND_RATE_PER_MINUTE: '0',
+      LIMIT_REQUESTS_PER_SECOND: '0',
+      LIMIT_ACCOUNT_REQUESTS_PER_SECOND: '0',
+      OUTBOX_POLL_MS: '500',
+    }),
+  })
+  gateway = makeGatewayClient(devnet)
+  phones = makePhones(devnet.simulator?.controlUrl ?? '')
+}, 60_000)
+
+beforeEach(async () => {
+  senders += 1
+  sender = `155507000${10 + senders}`
+  contact = `155507001${10 + senders}`
+  await gateway.link(sender)
+  await deliver(contact)
+})
+
+afterEach(() => phones?.clearFaults())
+afterAll(() => devnet?.close(), 30_000)
+
+/** A number that the sender has never exchanged a message with. */
+function stranger(): string {
+  strangers += 1
+  return `155507${20_000 + strangers}`
+}
+
+async function send(number: string): Promise<string> {
+  const sent = await gateway.call('send-message', { sender, number, message: 'x' })
+  expect(sent.status).toBe(200)
+  return String(sent.body.message_id)
+}
+
+async function deliver(number: string) {
+  return gateway.untilStatus(await send(number), 'delivered')
+}
+
+async function acksOf(messageId: string) {
+  const { wa_message_id: waId } = await gateway.messageStatus(messageId)
+  return (await phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
+}
+
+const timeLock = (seconds: number, more = {}) =>
+  gateway.control(`/chats/${sender}/time-lock`, { seconds, ...more })
+const newChatCap = (total: number, more = {}) =>
+  gateway.control(`/chats/${sender}/new-chat-cap`, { total, seconds: hour, ...more })
+const refuseFirst = (number: string) =>
+  phones.fault({ kind: 'first_contact_error', code: '463', sender, number })
+
+const untilRestricted = (reason: string | undefined) =>
+  until(`the restriction is ${reason}`, async () => {
+    const device = await gateway.statusOf(sender)
+    return device.restriction_reason === reason && device
+  })
+
+/** A message to a stranger waits: it is still queued when a later one to a contact has arrived. */
+async function expectWaiting(messageId: string): Promise<void> {
+  await deliver(contact)
+  expect((await gateway.messageStatus(messageId)).status).toBe('queued')
+  expect(await acksOf(messageId)).toEqual([])
+}
+
+async function untilFailed(messageId: string) {
+  return (await gateway.untilStatus(messageId, 'failed')).error_code
+}
+
+describe('under a time-lock', () => {
+  it('a refused first message fails, new contacts wait until its end, and WhatsApp is asked once', async () => {
+    const { standing_queries: before } = await phones.stats()
+    const fromMs = Date.now() + hour * 1000
+    await timeLock(hour, { notify: false })
+    const toMs = Date.now() + hour * 1000
+    const ids = await Promise.all([stranger(), stranger(), stranger(), stranger()].map(send))
+    const refused = await until('one is refused', async () => {
+      for (const id of ids) if ((await gateway.messageStatus(id)).status === 'failed') return id
+      return undefined
+    })
+    expect((await gateway.messageStatus(refused)).error_code).toBe('sender_restricted')
+    const device = await untilRestricted('reach_out_time_lock')
+    const endMs = Date.parse(String(device.restricted_until))
+    expect(endMs).toBeGreaterThan(fromMs - 60_000)
+    expect(endMs).toBeLessThan(toMs + 60_000)
+
+    const held = await send(stranger())
+    await expectWaiting(held)
+    for (const id of ids) expect(['queued', 'failed']).toContain((await gateway.messageStatus(id)).status)
+    expect((await phones.stats()).standing_queries).toBe(before + 1)
+
+    await timeLock(0)
+    await gateway.untilStatus(held, 'delivered')
+    expect(await gateway.statusOf(sender)).not.toHaveProperty('restricted_until')
+    expect(await acksOf(refused)).toEqual(['463'])
+  })
+
+  it('new contacts wait before any refusal once WhatsApp has announced it, also for the next owner', async () => {
+    await timeLock(hour, { type: 'A_TYPE_OF_TOMORROW' })
+    await untilRestricted('reach_out_time_lock')
+    const held = await send(stranger())
+    await expectWaiting(held)
+
+    await devnet.stop('worker-1')
+    await devnet.start('worker-1')
+    await expectWaiting(held)
+    expect(await gateway.statusOf(sender)).toMatchObject({ restriction_reason: 'reach_out_time_lock' })
+
+    await timeLock(0)
+    await gateway.untilStatus(held, 'delivered')
+    expect(await acksOf(held)).toEqual(['ok'])
+  }, 60_000)
+
+  it('a contact that wrote, or gave its privacy token, is not a new one', async () => {
+    await timeLock(hour)
+    await untilRestricted('reach_out_time_lock')
+    const [writer, giver] = [stranger(), stranger()]
+    const [other, toWriter, toGiver] = [await send(stranger()), await send(writer), await send(giver)]
+    await gateway.control(`/chats/${writer}/send`, { to: sender, text: 'hello' })
+    await gateway.control(`/chats/${giver}/token`, { to: sender })
+    await gateway.untilStatus(toWriter, 'delivered')
+    await gateway.untilStatus(toGiver, 'delivered')
+    await expectWaiting(other)
+  })
+
+  it('further messages to the contact that was refused wait as well', async () => {
+    await timeLock(hour, { notify: false })
+    const number = stranger()
+    const [first = '', ...others] = await Promise.all([number, number, number].map(send))
+    const ids = [first, ...others]
+    await untilRestricted('reach_out_time_lock')
+    await deliver(contact)
+    const acks = (await Promise.all(ids.map(acksOf))).flat()
+    expect(acks).toEqual(['463'])
+  })
+})
+
+describe('without a time-lock', () => {
+  it('only the messages that were refused fail, and other new contacts are written to', async () => {
+    const { standing_queries: before } = await phones.stats()
+    const numbers = [stranger(), stranger(), stranger()]
+    await Promise.all(numbers.map(refuseFirst))
+    const refused = await Promise.all(numbers.map(send))
+    for (const id of refused) expect(await untilFailed(id)).toBe('first_contact_refused')
+    await deliver(stranger())
+    expect(await gateway.statusOf(sender)).not.toHaveProperty('restricted_until')
+    expect((await Promise.all(refused.map(acksOf))).flat()).toEqual(['463', '463', '463'])
+    expect((await phones.stats()).standing_queries).toBe(before + 1)
+  })
+
+  it.each([
+    ['WhatsApp does not answer the question', { kind: 'standing_omit' }],
+    ['WhatsApp refuses the question', { kind: 'standing_error', code: '500' }],
+  ])('new contacts wait for a while when %s', async (_, fault) => {
+    const number = stranger()
+    await phones.fault({ ...fault, sender })
+    await refuseFirst(number)
+    expect(await untilFailed(await send(number))).toBe('sender_restricted')
+    await untilRestricted('unconfirmed')
+    await expectWaiting(await send(stranger()))
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    expect(text).toMatch(/^wagate_restricted_devices\{reason="unconfirmed"\} [1-9]/m)
+    expect(text).toMatch(/^wagate_refusals_total\{code="463"\} [1-9]/m)
+    expect(text).toMatch(/^wagate_restrictions_total\{reason="unconfirmed"\} [1-9]/m)
+  })
+})
+
+describe('a cap of new chats', () => {
+  it('that is used up makes new contacts wait, and shows its count', async () => {
+    await newChatCap(2, { notify: false })
+    for (let count = 1; count <= 2; count++) await deliver(stranger())
+    const refused = await send(stranger())
+    expect(await untilFailed(refused)).toBe('sender_restricted')
+    expect(await untilRestricted('new_chat_cap')).toMatchObject({
+      restricted_until: expect.any(String),
+      new_chats_used: 2,
+      new_chats_total: 2,
+    })
+    const held = await send(stranger())
+    await expectWaiting(held)
+    // The next cycle.
+    await newChatCap(9)
+    await gateway.untilStatus(held, 'delivered')
+    expect(await gateway.statusOf(sender)).toMatchObject({ new_chats_total: 9 })
+    expect(await gateway.statusOf(sender)).not.toHaveProperty('restricted_until')
+    expect(await acksOf(refused)).toEqual(['475'])
+  })
+
+  it('of which WhatsApp says nothing makes new contacts wait for a while', async () => {
+    const number = stranger()
+    await phones.fault({ kind: 'first_contact_error', code: '475', sender, number })
+    expect(await untilFailed(await send(number))).toBe('sender_restricted')
+    const device = await untilRestricted('new_chat_cap')
+    expect(device).not.toHaveProperty('new_chats_used')
+    await expectWaiting(await send(stranger()))
+  })
+})

@@ -1,0 +1,71 @@
+import { requestPairing, requestUnlink } from '@wagate/db/queries/device-desired-state'
+import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+let system: TestSystem
+let gateway: GatewayClient
+let events: DeviceEvents
+
+beforeAll(async () => {
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
+  events = openDeviceEvents(system.devnet.redisUrl, { onError: () => undefined })
+}, 60_000)
+
+afterAll(async () => {
+  await events?.close()
+  await system?.close()
+}, 30_000)
+
+/** Every session has its own keys. */
+const keyOf = (qr: unknown) => String(qr).split(',')[1]
+const scan = (qr: unknown, number: string) => gateway.control('/scan', { qr, number })
+
+/** Does what logout-device does, except for the command to the owner. */
+async function logOutUnnoticed(device: { id: number; accountId: number }): Promise<void> {
+  await requestUnlink(system.database, device.accountId, device.id)
+  await events.clearQr(device.id)
+}
+
+async function generateQrOf(number: string) {
+  const { status, body } = await gateway.call('generate-qr', { sender: number })
+  expect(status).toBe(200)
+  const id = Number(body.device_id)
+  const [account] = await system.database.$client<
+    { id: number }[]
+  >`SELECT account_id AS id FROM devices WHERE id = ${id}`
+  return { qr: body.qr_text, device: { id, accountId: account?.id ?? 0 } }
+}
+
+describe('when the owner did not notice that a logout came before the next generate-qr', () => {
+  const sender = '15550909999'
+
+  it('the QR code is replaced', async () => {
+    const first = await generateQrOf(sender)
+    await logOutUnnoticed(first.device)
+    const second = await generateQrOf(sender)
+    // Not the next one of the session that was logged out: that would come when the first has run out.
+    expect(keyOf(second.qr)).not.toBe(keyOf(first.qr))
+    expect(await scan(first.qr, sender)).toMatchObject({ ok: false })
+    expect(await scan(second.qr, sender)).toMatchObject({ ok: true })
+  })
+
+  it('a phone that scans the former QR code is not linked', async () => {
+    const number = '15550909998'
+    const first = await generateQrOf(number)
+    await logOutUnnoticed(first.device)
+    await requestPairing(system.database, first.device.accountId, first.device.id, {
+      pairingMs: 60_000,
+      force: false,
+    })
+    expect(await scan(first.qr, number)).toMatchObject({ ok: true })
+    const second = await generateQrOf(number)
+    expect(keyOf(second.qr)).not.toBe(keyOf(first.qr))
+    await until('the link is undone', async () => (await gateway.companionsOf(number)).length === 0)
+    expect(await scan(second.qr, number)).toMatchObject({ ok: true })
+    await until('it is connected', async () => (await gateway.statusOf(number)).status === 'connected')
+  })
+})

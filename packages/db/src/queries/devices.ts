@@ -15,7 +15,7 @@ export type Device = typeof devices.$inferSelect & { status: DeviceStatus }
 export type DeviceLocator = { deviceId?: number | undefined; sender?: string | undefined }
 
 /** Leaves out deleted devices, which exist only until their owner has removed them. */
-export function inAccount(accountId: number): SQL | undefined {
+function inAccount(accountId: number): SQL | undefined {
   return and(eq(devices.accountId, accountId), isNull(devices.deletedAt))
 }
 

@@ -76,6 +76,28 @@ export const receivingMutants: Mutant[] = [
     },
   },
   {
+    name: 'more of what waited requested than can be stored',
+    file: 'apps/worker/src/session/held-stanzas.ts',
+    text: 'held.size < requestBelow',
+    replacement: 'true',
+    test: {
+      file: 'system-tests/offline-queue.test.ts',
+      title: 'takes thousands of messages and receipts that waited, in parts of 100, and sends meanwhile',
+      written: { title: 'takes thousands of messages and receipts that waited, %s, and sends meanwhile' },
+    },
+  },
+  {
+    name: 'LID shown as a number',
+    file: 'apps/worker/src/session/received.ts',
+    text: 'number: phone?.user ?? null',
+    replacement: 'number: (phone ?? given[0])?.user ?? null',
+    test: {
+      file: 'apps/worker/test/received.test.ts',
+      title: 'reads the addresses of a message from a LID alone',
+      written: { title: 'reads the addresses of a message from %s' },
+    },
+  },
+  {
     name: 'received messages stored as often as they come',
     file: 'packages/db/src/queries/received-messages.ts',
     text: "AND known.direction = 'in'",

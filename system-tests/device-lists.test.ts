@@ -29,6 +29,12 @@ async function acksOf({ wa_message_id: waId }: MessageRecord) {
   return (await system.phones.log()).filter((entry) => entry.wa_message_id === waId).map(({ ack }) => ack)
 }
 
+/** WhatsApp tells the sender of a new device of the recipient, unless that is lost. */
+async function linkUnannounced(recipient: string): Promise<void> {
+  await system.phones.fault({ kind: 'changes_omit', number: recipient })
+  await gateway.link(recipient)
+}
+
 type Gateway = Pick<GatewayClient, 'history'>
 
 /** What the companion of a recipient has received, oldest first. */
@@ -50,9 +56,7 @@ describe('the devices of a recipient', () => {
   it('are asked for again when an acknowledgement says that the message missed one', async () => {
     const recipient = '15550900011'
     await deliver(recipient, 'before')
-    // The notification about the new device would come before the acknowledgement.
-    await system.phones.fault({ kind: 'changes_omit', number: recipient })
-    await gateway.link(recipient)
+    await linkUnannounced(recipient)
     const { device_lookups: before } = await system.phones.stats()
     const first = await deliver(recipient, 'one')
     for (const text of ['two', 'three']) await deliver(recipient, text)
@@ -77,7 +81,7 @@ describe('the devices of a recipient', () => {
   it('are asked for once when a message is refused with 421, and it goes to all of them under its id', async () => {
     const recipient = '15550900013'
     await deliver(recipient, 'before')
-    await gateway.link(recipient)
+    await linkUnannounced(recipient)
     await system.phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 1 })
     const message = await deliver(recipient, 'one')
     await untilReceived(recipient, ['one'])

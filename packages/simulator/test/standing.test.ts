@@ -105,6 +105,7 @@ it('the ack of a message that missed a device has a hash, and others have none',
     return ((await ack) as { attrs: Record<string, string> }).attrs.phash
   }
   expect(await hashOf()).toBeUndefined()
+  sim.fault({ kind: 'changes_omit', number: contact })
   const other = new Companion(sim, memoryAuth())
   const qr = await other.until(() => other.qr, 'a QR code')
   await sim.scan({ qr, number: contact })

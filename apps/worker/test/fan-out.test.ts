@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { makeLogger } from '@wagate/runtime/logger'
 import type { UserFacingSocketConfig, WASocket } from 'baileys'
 import { describe, expect, test } from 'vitest'
@@ -40,7 +41,7 @@ describe('a delivery', () => {
     const { attempt, sent } = makeAttempts({ failing: [companion] })
     await expect(attempt()).rejects.toThrow('could not be encrypted for every device')
     expect(await attempt()).toEqual({ kind: 'acknowledged' })
-    expect(sent()).toEqual({ times: 2, forgotten: ['15550000002'] })
+    expect(sent()).toEqual({ times: 2, forgotten: ['15550000002', '15550000001', '900000000000001'] })
   })
 
   test('never counts a message as sent when nothing in it is for the recipient', async () => {
@@ -70,6 +71,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
     }),
   )
   const sock = standIn<WASocket>({
+    ws: new EventEmitter(),
     user: { id: own[0], lid: own[1] },
     userDevicesCache: { get: async () => ['0'], del: async (user: string) => void forgotten.push(user) },
     async relayMessage() {

@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { deliver, deviceJid, deviceLid, notificationKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
+import { hashOf } from './participant-hash.ts'
 
 /** Tells the other companions of the phone, and those of its watchers, that it has gained or lost a companion. */
 export function announceDevice(network: Network, change: 'add' | 'remove', device: Device): void {
@@ -39,9 +40,5 @@ function* companionsToTell(network: Network, phone: Phone, except?: Device): Gen
   }
 }
 
-/** A client compares it with a hash of the devices that it knows. */
-function deviceHash({ number, devices }: Phone): string {
-  const addresses = [0, ...devices.keys()].map((id) => `${number}.0:${id}@s.whatsapp.net`).sort()
-  const digest = createHash('sha256').update(addresses.join('')).digest()
-  return `2:${digest.subarray(0, 6).toString('base64')}`
-}
+const deviceHash = ({ number, devices }: Phone): string =>
+  hashOf([0, ...devices.keys()].map((id) => `${number}.0:${id}@s.whatsapp.net`))

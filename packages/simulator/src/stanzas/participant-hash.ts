@@ -22,7 +22,12 @@ export function hashOfMissed(
   const got = new Set([...reached, isLid ? deviceLid(sender) : deviceJid(sender)].map(nameOf))
   const names = all.map(nameOf)
   if (names.every((name) => got.has(name))) return undefined
-  const digest = createHash('sha256').update(names.sort().join('')).digest()
+  return hashOf(names)
+}
+
+/** Of devices, each named with its agent. A client compares it with a hash of the devices that it knows. */
+export function hashOf(names: string[]): string {
+  const digest = createHash('sha256').update(names.toSorted().join('')).digest()
   return `2:${digest.subarray(0, 6).toString('base64')}`
 }
 

@@ -1,34 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import type { Database } from '../src/client.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import { insertReceivedMessages, isReceived, type ReceivedSource } from '../src/queries/received-messages.ts'
 import { listWaitingMessages } from '../src/queries/waiting-messages.ts'
+import { openOwnedDevices } from './owned-devices.ts'
 
 const sender = '4915100000000'
-let database: TestDatabase
 let db: Database
+let devices: Awaited<ReturnType<typeof openOwnedDevices>>
 let fence: Fence
 let deviceId = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 20_000 })
-  await db.$client`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 9)`
+  devices = await openOwnedDevices()
+  db = devices.db
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await database.drop()
-})
+afterAll(() => devices.drop())
 beforeEach(async () => {
-  deviceId += 1
-  const shard = deviceId % 256
-  fence = { shard, workerId: randomUUID(), epoch: 7 }
-  await db.$client`UPDATE shard_leases SET owner = ${fence.workerId}, epoch = 7 WHERE shard = ${shard}`
+  ;({ deviceId, fence } = await devices.addDevice())
   await db.$client`
-    INSERT INTO devices (id, shard, account_id, sender, name, desired, link_generation, has_credentials)
-    SELECT ${deviceId}, ${shard}, max(id), ${`${sender}${deviceId}`}, '', 'linked', 1, true FROM accounts`
+    UPDATE devices SET desired = 'linked', link_generation = 1, has_credentials = true WHERE id = ${deviceId}`
 })
 
 const pn = '4915112345678'

@@ -1,34 +1,24 @@
-import { randomUUID } from 'node:crypto'
-import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
+import type { Database } from '../src/client.ts'
 import { findDeviceStates } from '../src/queries/device-owner-view.ts'
 import { setNewChats, setRestriction } from '../src/queries/device-restriction.ts'
 import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { openOwnedDevices } from './owned-devices.ts'
 
 const hourMs = 3_600_000
 const lock = { reason: 'reach_out_time_lock', forMs: hourMs } as const
-let database: TestDatabase
 let db: Database
+let devices: Awaited<ReturnType<typeof openOwnedDevices>>
 let fence: Fence
 let deviceId = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 20_000 })
-  await db.$client`INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@example.com', '', 'USER', 9)`
+  devices = await openOwnedDevices()
+  db = devices.db
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await database.drop()
-})
+afterAll(() => devices.drop())
 beforeEach(async () => {
-  deviceId += 1
-  fence = { shard: deviceId, workerId: randomUUID(), epoch: 7 }
-  await db.$client`UPDATE shard_leases SET owner = ${fence.workerId}, epoch = 7 WHERE shard = ${deviceId}`
-  await db.$client`
-    INSERT INTO devices (id, shard, account_id, sender, name)
-    SELECT ${deviceId}, ${deviceId}, max(id), ${`4915100000${deviceId}`}, '' FROM accounts`
+  ;({ deviceId, fence } = await devices.addDevice())
 })
 
 async function find() {

@@ -1,42 +1,26 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-desired-state.ts'
 import { linkDevice, refuseLink } from '../src/queries/device-link.ts'
-import { createDevice, findDevice } from '../src/queries/devices.ts'
+import { findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
-import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
-import { registerWorker } from '../src/queries/workers.ts'
-import { openAccountDatabase } from './account-database.ts'
+import { openOwnedDevices } from './owned-devices.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }
 let db: Database
-let drop: () => Promise<void>
+let devices: Awaited<ReturnType<typeof openOwnedDevices>>
 let accountId: number
-let fences: Map<number, Fence>
 let deviceId: number
 let fence: Fence
-let senders = 0
 
 beforeAll(async () => {
-  ;({ db, accountId, drop } = await openAccountDatabase())
-  const id = randomUUID()
-  await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })
-  const shards = (await listUnownedShards(db)).map(({ shard }) => shard)
-  const leases = await claimShards(db, id, shards)
-  fences = new Map(leases.map((lease) => [lease.shard, { ...lease, workerId: id }]))
+  devices = await openOwnedDevices()
+  ;({ db, accountId } = devices)
 })
-afterAll(() => drop())
+afterAll(() => devices.drop())
 
 beforeEach(async () => {
-  const sender = String(4_915_100_000_000 + senders++)
-  await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
-  const [device] = await db.$client<{ id: number; shard: number }[]>`
-    SELECT id, shard FROM devices WHERE account_id = ${accountId} AND sender = ${sender}`
-  deviceId = device?.id ?? 0
-  const owned = fences.get(device?.shard ?? -1)
-  if (!owned) throw new Error('The shard has no owner')
-  fence = owned
+  ;({ deviceId, fence } = await devices.addDevice())
 })
 
 async function requestQr({ force = false } = {}): Promise<number> {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { setConnection } from '../src/queries/device-connection.ts'
@@ -10,42 +9,27 @@ import {
   releaseDevices,
 } from '../src/queries/device-owner-view.ts'
 import { wipeCredentials } from '../src/queries/device-removal.ts'
-import { createDevice, findDevice } from '../src/queries/devices.ts'
+import { findDevice } from '../src/queries/devices.ts'
 import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
-import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
-import { registerWorker } from '../src/queries/workers.ts'
-import { openAccountDatabase } from './account-database.ts'
+import { openOwnedDevices } from './owned-devices.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }
 const hourMs = 3_600_000
 let db: Database
-let drop: () => Promise<void>
+let devices: Awaited<ReturnType<typeof openOwnedDevices>>
 let accountId: number
-let fences: Map<number, Fence>
 let deviceId: number
 let fence: Fence
-let senders = 0
 
 beforeAll(async () => {
-  ;({ db, accountId, drop } = await openAccountDatabase())
-  const id = randomUUID()
-  await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })
-  const shards = (await listUnownedShards(db)).map(({ shard }) => shard)
-  const leases = await claimShards(db, id, shards)
-  fences = new Map(leases.map((lease) => [lease.shard, { ...lease, workerId: id }]))
+  devices = await openOwnedDevices()
+  ;({ db, accountId } = devices)
 })
-afterAll(() => drop())
+afterAll(() => devices.drop())
 
 beforeEach(async () => {
-  const sender = String(4_915_200_000_000 + senders++)
-  await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
-  const [device] = await db.$client<{ id: number; shard: number }[]>`
-    UPDATE devices SET desired = 'linked', desired_rev = 3
-    WHERE account_id = ${accountId} AND sender = ${sender} RETURNING id, shard`
-  deviceId = device?.id ?? 0
-  const owned = fences.get(device?.shard ?? -1)
-  if (!owned) throw new Error('The shard has no owner')
-  fence = owned
+  ;({ deviceId, fence } = await devices.addDevice())
+  await db.$client`UPDATE devices SET desired = 'linked', desired_rev = 3 WHERE id = ${deviceId}`
   await linkDevice(db, fence, deviceId, { desiredRev: 3, waJid: '1@s.whatsapp.net', waLid: null, creds })
 })
 

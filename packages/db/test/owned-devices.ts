@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../src/client.ts'
+import { createDevice } from '../src/queries/devices.ts'
+import type { Fence } from '../src/queries/fence.ts'
+import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers.ts'
+import { openAccountDatabase } from './account-database.ts'
+
+export type OwnedDevice = { deviceId: number; fence: Fence }
+
+/** A new database with one account, whose shards all belong to one worker. */
+export async function openOwnedDevices() {
+  const { db, accountId, drop } = await openAccountDatabase()
+  const id = randomUUID()
+  await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })
+  const shards = (await listUnownedShards(db)).map(({ shard }) => shard)
+  const leases = await claimShards(db, id, shards)
+  const fences = new Map(leases.map((lease) => [lease.shard, { ...lease, workerId: id }]))
+  let senders = 0
+
+  return {
+    db,
+    accountId,
+    drop,
+    /** Creates a device, and returns the fence of its owner. */
+    async addDevice(): Promise<OwnedDevice> {
+      const sender = String(4_915_100_000_000 + senders++)
+      await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
+      const [device] = await findDevice(db, accountId, sender)
+      const fence = fences.get(device?.shard ?? -1)
+      if (!device || !fence) throw new Error('The shard has no owner')
+      return { deviceId: device.id, fence }
+    },
+  }
+}
+
+function findDevice(db: Database, accountId: number, sender: string) {
+  return db.$client<{ id: number; shard: number }[]>`
+    SELECT id, shard FROM devices WHERE account_id = ${accountId} AND sender = ${sender}`
+}

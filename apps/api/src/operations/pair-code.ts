@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ensureDevice } from '../devices/ensure-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
+import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
 import { requestPairingCode } from '../pairing/request-pairing-code.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
 
@@ -40,13 +40,8 @@ export const pairCode = defineOperation({
       expires_in: 120,
     },
   },
-  async handle({ sender, name = sender, force = false }, call) {
-    const { accountId } = call.principal
-    await call.charge(
-      { limit: 'qrCodes', key: `${accountId}:${sender}` },
-      { limit: 'accountQrCodes', key: String(accountId) },
-    )
-    const { device } = await ensureDevice(call, { sender, name, cmsId: null, cmsVer: null })
+  async handle({ sender, name, force = false }, call) {
+    const device = await ensurePairingDevice(call, { sender, name })
     const { code, expiresAtMs } = await requestPairingCode(call, device.id, { force })
     const leftMs = Math.min(expiresAtMs - Date.now(), call.context.config.devices.pairingMs)
     return {

@@ -28,6 +28,8 @@ export function makeDeviceLists(sock: WASocket): DeviceLists {
   return {
     forget,
     async compare(recipient, { encrypted, failed }, { deviceHash, isMappingStale }) {
+      // Most acknowledgements say neither.
+      if (!deviceHash && !isMappingStale) return
       const own = isLidUser(recipient) ? sock.user?.lid : sock.user?.id
       const ours = deviceListHash([...encrypted, ...failed, ...(own ? [own] : [])])
       const isNews = deviceHash && deviceHash !== ours && answered.get(recipient) !== deviceHash

@@ -75,7 +75,7 @@ export function openDeviceSession(
       onReceived: (received, persist) => storeReceived(context, device, received, persist).catch(reportLoss),
       onOfflineStalled() {
         context.metrics.offlineStalls.inc()
-        logger.warn('WhatsApp has stopped to deliver what waited for the sender, asking again')
+        logger.warn('WhatsApp has stopped delivering what waited for the sender, asking again')
       },
       isStored: (source) => isReceived(context.db, state.id, source),
     },

@@ -33,7 +33,7 @@ export class OfflineProgress {
     return Math.min(quietMsMax, quietMs * 2 ** this.#unanswered)
   }
 
-  /** Nothing arrived during a pause. Returns whether the server has stopped to hand out stanzas. Says so once. */
+  /** Nothing arrived during a pause. Returns whether the server has stopped handing out stanzas. Says so once. */
   noteSilence(): boolean {
     this.#unanswered += 1
     return this.#unanswered === stalledRequests

@@ -29,7 +29,7 @@ export type SessionHooks = {
   isStored(source: ReceivedSource): Promise<boolean>
   /** WhatsApp or the network ended the session. Not called after `end`. */
   onClosed(end: SocketEnd): Promise<void>
-  /** WhatsApp has stopped to hand out what waited for the device. */
+  /** WhatsApp has stopped handing out what waited for the device. */
   onOfflineStalled(): void
   onError(error: unknown): void
 }

@@ -1,6 +1,6 @@
 import { type NodeContent, node, nowSeconds } from '../wire/node.ts'
 
-/** Nobody has a picture, a business or a group, as on an account that uses none of them. */
+/** The answers for an account without a picture, a business and groups. */
 export const profileAnswers: Record<string, () => NodeContent | undefined> = {
   'w get props': () => [node('props', { version: '1', hash: 'sim', refresh: '86400' })],
   'w:profile:picture set picture': () => [node('picture', { id: nowSeconds() })],

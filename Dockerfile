@@ -40,6 +40,7 @@ COPY --from=build /app/packages/queue/dist packages/queue/dist
 COPY --from=build /app/packages/db/dist packages/db/dist
 COPY --from=build /app/packages/db/migrations packages/db/migrations
 COPY --from=build /app/apps/api/dist apps/api/dist
+COPY --from=build /app/apps/api/page apps/api/page
 COPY --from=build /app/apps/worker/dist apps/worker/dist
 COPY scripts/migrate.mjs scripts/roles.mjs scripts/healthcheck.mjs scripts/
 USER node

@@ -1,12 +1,14 @@
 import type { ApiContext } from './context.ts'
 import { admitCaller } from './credentials/admit-caller.ts'
 import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './credentials/find-key.ts'
+import { limitToDevice } from './credentials/limit-to-device.ts'
 import type { Principal } from './credentials/principal.ts'
 import { AppError } from './errors/app-error.ts'
 import { clientNetwork } from './http/client-address.ts'
 import type { HttpAnswer } from './http/http-answer.ts'
 import type { BodySender } from './http/large-bodies.ts'
 import { allowMethods, type Method } from './http/methods.ts'
+import { pngType, prefersPng } from './http/prefers-png.ts'
 import { readBody } from './http/read-body.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { charge } from './limits/charge.ts'
@@ -21,16 +23,19 @@ export async function answerOperation(
   operation: Operation,
   request: RequestContext,
 ): Promise<HttpAnswer> {
+  const { config } = context
   const { raw, url, deadline, responseHeaders, findClientAddress, requestId, exchangeId } = request
   request.operation = operation.name
   const method = allowMethods(request, operation.accepts)
   if (method === 'options') return { status: 204 }
   if (operation.changes && method === 'GET') refusePrefetch(raw)
+  if (operation.hasPng) responseHeaders.Vary = 'Accept'
 
   const { principal, body } = await authenticate(context, operation, request, method)
   const given = collectParameters(url.searchParams, body)
+  if (principal.link) limitToDevice(given, operation, principal.link)
   const warnings = warnOfUnknown(operation.parameters, given)
-  const fields = await deadline.run(() =>
+  const { fields, toPng } = await deadline.run(() =>
     operation.run(given, {
       operation: operation.name,
       context: operation.changes ? context : { ...context, db: context.readDb },
@@ -38,6 +43,8 @@ export async function answerOperation(
       findClientAddress,
       requestId,
       exchangeId,
+      publicOrigin: () => config.http.publicUrl ?? request.findOrigin(),
+      findDisconnect: () => raw.signal,
       idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
       deadline,
       setHeader: (name, value) => {
@@ -51,6 +58,9 @@ export async function answerOperation(
         ),
     }),
   )
+  if (toPng && prefersPng(raw.headers.get('accept'))) {
+    return { status: 200, content: { type: pngType, bytes: toPng() } }
+  }
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
 }
 

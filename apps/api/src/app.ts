@@ -2,13 +2,15 @@ import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { answerOperation } from './answer-operation.ts'
 import type { ApiContext } from './context.ts'
-import { answerFile, docsFiles } from './docs/docs-page.ts'
+import { docsFiles } from './docs/docs-page.ts'
 import { AppError } from './errors/app-error.ts'
 import { live, ready } from './health.ts'
 import { type HttpAnswer, jsonType } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
+import { answerFile } from './http/page-file.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { makeResponder } from './http/responder.ts'
+import { linkFiles } from './link/link-page.ts'
 import { makeDocument } from './openapi/document.ts'
 import { operations } from './operations.ts'
 
@@ -39,7 +41,9 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
     document ??= JSON.stringify(makeDocument(operations, [live, ready]))
     return { status: 200, content: { type: jsonType, bytes: document } }
   })
-  for (const [path, file] of Object.entries(docsFiles)) publish(path, (request) => answerFile(file, request))
+  for (const [path, file] of Object.entries({ ...docsFiles, ...linkFiles })) {
+    publish(path, (request) => answerFile(file, request))
+  }
 
   app.notFound((c) =>
     respond(c, async () => {

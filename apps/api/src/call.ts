@@ -12,6 +12,10 @@ export type Call = {
   findClientAddress(): string
   requestId: string
   exchangeId: string
+  /** Of the URLs in answers, such as `https://gateway.example.com`. */
+  publicOrigin(): string
+  /** Aborted when the caller closes the connection before the answer. */
+  findDisconnect(): AbortSignal
   /** From the header; operations read the parameter `idempotency_key` themselves. */
   idempotencyKeyHeader: string | undefined
   /** Expires when the caller gets a timeout response. Handlers that wait for a device or a person extend it. */

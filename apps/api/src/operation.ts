@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Call } from './call.ts'
+import type { Credential } from './credentials/principal.ts'
 import type { RequestErrorCode } from './errors/request-errors.ts'
 import type { Method } from './http/methods.ts'
 import { makeParameterParser } from './parameters/parse-parameters.ts'
@@ -12,29 +13,45 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   /** Operations that change state accept no HEAD, no prefetch and no expired account. */
   changes: boolean
   adminOnly?: boolean
+  /** Only API keys unless told otherwise. */
+  admits?: Credential[]
   bodyBytesMax?: number
   parameters: z.ZodObject<Parameters>
   /** The fields of a successful response besides `ok` and `warnings`. */
   fields: z.ZodObject<Fields>
   /** Codes that the handler throws; those that follow from the rest of the definition are documented anyway. */
   errors?: RequestErrorCode[]
+  /** The same answer as a PNG, for callers whose `Accept` prefers it. */
+  toPng?(fields: z.input<z.ZodObject<Fields>>): Uint8Array<ArrayBuffer>
   /** For the documentation. */
   example: { given: z.input<z.ZodObject<Parameters>>; answer: z.input<z.ZodObject<Fields>> }
   handle(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<z.input<z.ZodObject<Fields>>>
 }
 
-export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle'> & {
+/** `toPng` is there if the operation has it. */
+export type Answered = { fields: Record<string, unknown>; toPng?: () => Uint8Array<ArrayBuffer> }
+
+export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle' | 'toPng'> & {
   /** `methods`, and HEAD if it changes nothing. */
   accepts: Method[]
-  run(given: Map<string, unknown>, call: Call): Promise<Record<string, unknown>>
+  run(given: Map<string, unknown>, call: Call): Promise<Answered>
+  hasPng: boolean
 }
 
 export function defineOperation<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape>(
   definition: Definition<Parameters, Fields>,
 ): Operation {
-  const { handle, ...rest } = definition
+  const { handle, toPng, ...rest } = definition
   const parse = makeParameterParser(definition.parameters)
-  return { ...rest, accepts: methodsOf(rest), run: (given, call) => handle(parse(given), call) }
+  return {
+    ...rest,
+    accepts: methodsOf(rest),
+    hasPng: toPng !== undefined,
+    async run(given, call) {
+      const fields = await handle(parse(given), call)
+      return { fields, ...(toPng && { toPng: () => toPng(fields) }) }
+    },
+  }
 }
 
 function methodsOf({ methods, changes }: Pick<Operation, 'methods' | 'changes'>): Method[] {

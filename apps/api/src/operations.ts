@@ -3,6 +3,7 @@ import { cancelMessage } from './operations/cancel-message.ts'
 import { checkNumber } from './operations/check-number.ts'
 import { createDevice } from './operations/create-device.ts'
 import { createKey } from './operations/create-key.ts'
+import { createLink } from './operations/create-link.ts'
 import { createUser } from './operations/create-user.ts'
 import { deleteDevice } from './operations/delete-device.ts'
 import { devices } from './operations/devices.ts'
@@ -12,7 +13,9 @@ import { keys } from './operations/keys.ts'
 import { logoutDevice } from './operations/logout-device.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
+import { openLink } from './operations/open-link.ts'
 import { pairCode } from './operations/pair-code.ts'
+import { pairingStatus } from './operations/pairing-status.ts'
 import { revokeKey } from './operations/revoke-key.ts'
 import { sendMedia } from './operations/send-media.ts'
 import { sendMessage } from './operations/send-message.ts'
@@ -27,6 +30,9 @@ export const operations: Operation[] = [
   sendMedia,
   generateQr,
   pairCode,
+  pairingStatus,
+  createLink,
+  openLink,
   logoutDevice,
   createUser,
   userInfo,

@@ -13,6 +13,7 @@ export function toConfig(env: Environment) {
       port: env.PORT,
       connectionsMax: env.CONNECTIONS_MAX,
       trustedProxies: env.TRUST_PROXY,
+      publicUrl: env.PUBLIC_URL,
       allowsQueryApiKey: env.ALLOW_QUERY_API_KEY,
       bodyMemoryBytes: env.BODY_MEMORY_BYTES,
     },

@@ -6,6 +6,7 @@ import {
   deleteExpiredIdempotencyKeys,
   deleteLostMediaParts,
   deleteOldAuditEntries,
+  deleteOldPairingLinks,
   deleteUnusedContacts,
   deleteUnusedMedia,
 } from '@wagate/db/queries/housekeeping'
@@ -67,6 +68,7 @@ export function startHousekeeping(
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
     await deleteAll('parts of media', (after) => deleteLostMediaParts(db, after))
+    await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
     await cleanContacts()
   }
 

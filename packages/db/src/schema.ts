@@ -5,6 +5,7 @@ import * as idempotencyKeys from './schema/idempotency-keys.ts'
 import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
+import * as pairingLinks from './schema/pairing-links.ts'
 import * as workers from './schema/workers.ts'
 
 /** All tables. A query imports its tables from their files. */
@@ -16,5 +17,6 @@ export const schema = {
   ...installation,
   ...media,
   ...messages,
+  ...pairingLinks,
   ...workers,
 }

@@ -20,6 +20,11 @@ const url = (...schemes: string[]) =>
       `must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
     )
 
+/** Without a path: the link page is served at the root. */
+const origin = url('http:', 'https:')
+  .refine((value) => /^https?:\/\/[^/?#@]+\/?$/i.test(value), 'must have no path, query or user name')
+  .transform((value) => new URL(value).origin)
+
 const key32 = z
   .string({ error: 'is required' })
   .refine(isKey32, 'must be 32 bytes in base64 (openssl rand -base64 32)')
@@ -64,6 +69,8 @@ export const settings = {
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: wholeNumber(0, 65_535).default(0),
   TRUST_PROXY: proxies.default(0),
+  /** The origin under which people reach the API, for links in its answers. */
+  PUBLIC_URL: origin.optional(),
   ALLOW_QUERY_API_KEY: flag.default(true),
   /** Of bodies of send-media that one API process holds at a time; one account has less than half of it. */
   BODY_MEMORY_BYTES: wholeNumber(48 * 2 ** 20, 1e11).default(128 * 2 ** 20),

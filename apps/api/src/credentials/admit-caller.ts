@@ -4,30 +4,45 @@ import type { RequestContext } from '../http/request-context.ts'
 import { charge } from '../limits/charge.ts'
 import type { Operation } from '../operation.ts'
 import { getPrincipal } from './get-principal.ts'
-import type { Principal } from './principal.ts'
+import type { Credential, Principal } from './principal.ts'
 import { refuseExpired } from './refuse-expired.ts'
 
 /** Charges the caller's rate limits and checks that the caller may use the operation. */
 export async function admitCaller(
   context: Pick<ApiContext, 'keys' | 'limits'>,
-  operation: Pick<Operation, 'changes' | 'adminOnly'>,
+  operation: Pick<Operation, 'changes' | 'adminOnly' | 'admits'>,
   request: RequestContext,
   key: string,
 ): Promise<Principal> {
-  const { requests, accountRequests } = context.limits
+  const { requests, accountRequests, linkRequests } = context.limits
   const principal = await getPrincipal(context, request, key)
   request.principal = principal
   if (requests || accountRequests) {
+    const { link, keyId } = principal
     const charges = [
-      { limiter: requests, key: String(principal.keyId) },
+      // A person with a link must not use up what the programs of the account need.
+      link ? { limiter: linkRequests, key: String(link.id) } : { limiter: requests, key: String(keyId) },
       { limiter: accountRequests, key: String(principal.accountId) },
     ]
     await request.deadline.run(() => charge(charges, request.responseHeaders))
   }
+  refuseCredential(operation, principal)
   if (operation.adminOnly && principal.role !== 'ADMIN') {
     throw new AppError('admin_required', 'This operation requires the API key of an ADMIN.')
   }
   // An expired account may still read its own data.
   if (operation.changes || operation.adminOnly) refuseExpired(principal)
   return principal
+}
+
+function refuseCredential({ admits = ['key'] }: Pick<Operation, 'admits'>, { link }: Principal): void {
+  const credential = link?.credential ?? 'key'
+  if (admits.includes(credential)) return
+  throw new AppError('credential_not_allowed', refusals[credential])
+}
+
+const refusals: Record<Credential, string> = {
+  key: 'An API key opens no link. Use the secret of a link from create-link.',
+  link: 'A one-time link can only be opened, with open-link.',
+  session: 'The session of a one-time link can only link its own sender.',
 }

@@ -1,9 +1,10 @@
 import type { Database } from '@wagate/db/client'
 import { findKeyHolders, setKeyUsed } from '@wagate/db/queries/api-keys'
+import { findLinkHolders } from '@wagate/db/queries/pairing-links'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors/app-error.ts'
-import { hashApiKey, isWellFormedApiKey } from './api-key.ts'
+import { hashApiKey, isOfLink, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 export type ApiKeyCache = {
@@ -27,15 +28,18 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
   const noted = new LRUCache<number, true>({ max: keysMax, ttl: lastUsedMs })
   const lookUps = new Map<string, Promise<Principal | undefined>>()
   // One statement at a time, so that a flood of invalid keys occupies one connection of the pool and not all.
-  const batch = makeNaturalBatch<string, Principal | undefined>(
-    async (hashes) => {
-      const found = await findKeyHolders(db, hashes)
-      return hashes.map((hash) => found.get(hash))
-    },
-    { itemsMax: lookUpsAtOnceMax },
-  )
+  const batchOf = (find: (db: Database, hashes: string[]) => Promise<Map<string, Principal>>) =>
+    makeNaturalBatch<string, Principal | undefined>(
+      async (hashes) => {
+        const found = await find(db, hashes)
+        return hashes.map((hash) => found.get(hash))
+      },
+      { itemsMax: lookUpsAtOnceMax },
+    )
+  const ofKeys = batchOf(findKeyHolders)
+  const ofLinks = batchOf(findLinkHolders)
 
-  function lookUp(hash: string): Promise<Principal | undefined> {
+  function lookUp(hash: string, batch: typeof ofKeys): Promise<Principal | undefined> {
     const running = lookUps.get(hash)
     if (running !== undefined) return running
     const started = batch
@@ -63,7 +67,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
     if (principal.keyExpiresAt && principal.keyExpiresAt.getTime() <= Date.now()) {
       throw new AppError('expired_api_key', 'The API key has expired.')
     }
-    noteUse(principal.keyId)
+    if (!principal.link) noteUse(principal.keyId)
     return principal
   }
 
@@ -74,7 +78,8 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
     },
     async find(key) {
       if (!isWellFormedApiKey(key)) return undefined
-      const principal = await lookUp(hashApiKey(key).toString('base64'))
+      const batch = isOfLink(key) ? ofLinks : ofKeys
+      const principal = await lookUp(hashApiKey(key).toString('base64'), batch)
       return principal && use(principal)
     },
     forget(accountId) {

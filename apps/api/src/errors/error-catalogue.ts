@@ -40,6 +40,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The operation requires the API key of an ADMIN.',
     'Use the API key of an ADMIN account.',
   ),
+  credential_not_allowed: permanent(
+    'The operation does not accept this kind of credential: a one-time link or its session cannot do what an API key can, and an API key opens no link.',
+    'Use the API key of an account, or for `open-link` the secret of the link.',
+  ),
   account_expired: permanent(
     'The account has expired and is read-only.',
     'Ask an ADMIN to extend the account with `update-user`.',
@@ -96,6 +100,8 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The message is being sent or has reached its final status.',
     'No action is possible: only `queued` and `scheduled` messages can be canceled.',
   ),
+  link_used: permanent('The one-time link has been opened before.', 'Create a new one with `create-link`.'),
+  link_expired: permanent('The one-time link has expired.', 'Create a new one with `create-link`.'),
   payload_too_large: permanent(
     'The body or the media file is larger than allowed.',
     'Send less data, or send media as an http(s) URL.',

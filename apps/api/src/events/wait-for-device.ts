@@ -9,6 +9,8 @@ type DeviceWait<Found> = {
   isRelevant(event: DeviceEvent): boolean
   find(): Promise<Found | undefined>
   forMs: number
+  /** Ends the wait early. */
+  abort?: AbortSignal
   /** Runs once subscribed, so that no event that it causes is missed. */
   begin?(): Promise<void>
   /** The error to throw when Redis is down. Without it, only the polls remain. */
@@ -19,7 +21,7 @@ type DeviceWait<Found> = {
 export async function waitForDevice<Found>(
   { context: { events, closing }, deadline }: Call,
   deviceId: number,
-  { isRelevant, find, forMs, begin, withoutRedis }: DeviceWait<Found>,
+  { isRelevant, find, forMs, begin, withoutRedis, abort = closing }: DeviceWait<Found>,
 ): Promise<Found | undefined> {
   const signal = makeSignal()
   const unsubscribe = await events
@@ -32,7 +34,7 @@ export async function waitForDevice<Found>(
     })
   try {
     await begin?.()
-    return await pollUntil(find, { signal, forMs, abort: AbortSignal.any([closing, deadline.signal]) })
+    return await pollUntil(find, { signal, forMs, abort: AbortSignal.any([closing, deadline.signal, abort]) })
   } finally {
     await unsubscribe?.()
   }

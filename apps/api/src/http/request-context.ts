@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { findClientAddress } from './client-address.ts'
 import { Deadline } from './deadline.ts'
+import { findOrigin } from './origin.ts'
 
 /** One request, with its account and credentials once they are known. */
 export type RequestContext = {
@@ -13,6 +14,8 @@ export type RequestContext = {
   readonly responseHeaders: Record<string, string>
   readonly deadline: Deadline
   findClientAddress(): string
+  /** The scheme and host that the caller used, as far as trusted proxies tell. */
+  findOrigin(): string
   /** Undefined until the API key is known to be valid. */
   principal: { accountId: number; keyId: number } | undefined
   /** Undefined until the operation is known to exist. */
@@ -52,6 +55,7 @@ export function makeRequestContext(
     deadline: new Deadline(answerMsMax),
     findClientAddress: () =>
       findClientAddress(remoteAddress, raw.headers.get('x-forwarded-for') ?? undefined, trustedProxies),
+    findOrigin: () => findOrigin(raw, trustedProxies),
     principal: undefined,
     operation: undefined,
     answered,

@@ -7,6 +7,10 @@ export type Limits = {
   requests: RateLimiter | undefined
   /** By account, which may have many keys. */
   accountRequests: RateLimiter | undefined
+  /** By one-time link, of which a person has one open page. */
+  linkRequests: RateLimiter | undefined
+  /** By account. */
+  newLinks: RateLimiter | undefined
   /** By client network. */
   failedKeys: RateLimiter | undefined
   /** By account. */
@@ -25,6 +29,8 @@ export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']
   return {
     requests: perSecond('default', limits.requests),
     accountRequests: perSecond('account', limits.accountRequests),
+    linkRequests: makeLimiter({ name: 'link', quota: 60, windowSeconds: 60 }),
+    newLinks: perMinute('create-link', limits.accountQrCodesPerMinute),
     failedKeys: perMinute('failed-keys', limits.failedKeysPerMinute),
     newUsers: perMinute('create-user', limits.newUsersPerMinute),
     qrCodes: perMinute('generate-qr', limits.qrCodesPerMinute),

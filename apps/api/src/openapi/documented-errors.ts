@@ -16,6 +16,7 @@ export const always: RequestErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
   'expired_api_key',
+  'credential_not_allowed',
   'rate_limited',
   'unavailable',
   'storage_full',

@@ -1,3 +1,4 @@
+import { pngType } from '../http/prefers-png.ts'
 import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
 import { errorResponses, referToHeaders } from './error-responses.ts'
@@ -96,12 +97,20 @@ function bodyOf(
   }
 }
 
+const pngSchema: JsonSchema = {
+  contentMediaType: pngType,
+  description: 'For requests whose header Accept prefers image/png. Errors are JSON',
+}
+
 function success(operation: Operation): OpenApiResponse {
   const replayed: ResponseHeader[] = takesIdempotencyKey(operation) ? ['Idempotent-Replayed'] : []
   const example = { ok: true, ...operation.example.answer }
   return {
     description: 'Success',
     headers: referToHeaders([...headersOfAll, ...replayed]),
-    content: { 'application/json': { schema: answerSchema(operation), example } },
+    content: {
+      'application/json': { schema: answerSchema(operation), example },
+      ...(operation.hasPng && { [pngType]: { schema: pngSchema } }),
+    },
   }
 }

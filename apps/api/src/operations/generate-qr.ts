@@ -11,6 +11,7 @@ export const generateQr = defineOperation({
   summary: 'Create or re-link a sender and return the QR code to scan in WhatsApp',
   methods: ['GET', 'POST'],
   changes: true,
+  admits: ['key', 'session'],
   parameters: z.object({
     sender: phone.describe('Phone number of the WhatsApp account that will scan'),
     name: text(190).optional().describe('Label, if this request creates the device'),
@@ -26,7 +27,7 @@ export const generateQr = defineOperation({
     qr_text: z.string().describe('Text that the QR code encodes'),
     expires_in: z.int().describe('Seconds until the next QR code replaces this one'),
   }),
-  errors: ['device_limit_reached', 'already_connected', 'qr_timeout'],
+  errors: ['device_limit_reached', 'device_not_found', 'already_connected', 'qr_timeout'],
   example: {
     given: { sender: '4915112345678', name: 'Shop' },
     answer: {
@@ -40,6 +41,7 @@ export const generateQr = defineOperation({
       expires_in: 60,
     },
   },
+  toPng: ({ qr }) => Uint8Array.from(Buffer.from(qr, 'base64')),
   async handle({ sender, name, force = false }, call) {
     const device = await ensurePairingDevice(call, { sender, name })
     const qr = await requestQr(call, device.id, { force })

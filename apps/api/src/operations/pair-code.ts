@@ -10,6 +10,7 @@ export const pairCode = defineOperation({
   summary: 'Create or re-link a sender and return a code to type in WhatsApp, instead of scanning a QR code',
   methods: ['GET', 'POST'],
   changes: true,
+  admits: ['key', 'session'],
   parameters: z.object({
     sender: phone.describe('Phone number of the WhatsApp account that will type the code'),
     name: text(190).optional().describe('Label, if this request creates the device'),
@@ -28,7 +29,13 @@ export const pairCode = defineOperation({
       ),
     expires_in: z.int().describe('Seconds until the code becomes invalid'),
   }),
-  errors: ['device_limit_reached', 'already_connected', 'pairing_code_refused', 'qr_timeout'],
+  errors: [
+    'device_limit_reached',
+    'device_not_found',
+    'already_connected',
+    'pairing_code_refused',
+    'qr_timeout',
+  ],
   example: {
     given: { sender: '4915112345678', name: 'Shop' },
     answer: {

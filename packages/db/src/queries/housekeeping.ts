@@ -40,9 +40,15 @@ export async function deleteLostMediaParts(db: Database, after: string): Promise
   return deleteOldRows(db, 'media_parts', sql`now() - interval '1 hour'`, after, partsMax)
 }
 
+/** Kept for a day after they expire, so that a person who opens one late is told why it does not work. */
+export async function deleteOldPairingLinks(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, 'pairing_links', sql`now() - interval '1 day'`, after)
+}
+
 async function deleteOldRows(
   db: Database,
-  table: 'idempotency_keys' | 'audit_log' | 'media_parts',
+  table: 'idempotency_keys' | 'audit_log' | 'media_parts' | 'pairing_links',
   olderThan: postgres.PendingQuery<postgres.Row[]>,
   after: string,
   limit = rowsMax,

@@ -1,0 +1,86 @@
+import { showPasskey } from './passkey.js'
+import { isTemporary, reasonSentence, sentenceOf } from './sentences.js'
+import { element, say, show, showCode, showDone, showQr, whileBusy } from './view.js'
+
+const passkeyStatuses = ['passkey_required', 'passkey_confirmation_required']
+
+/**
+ * Starts a pairing and shows each of its steps until the sender is linked or a person has to act. `onRefused` gets what
+ * cannot be tried again.
+ */
+export async function followPairing(call, { signal, onRefused }) {
+  let version
+  let isStarted = false
+  /** A new worker knows nothing of a pairing code that an earlier one gave out. */
+  let isCodeLost = false
+
+  async function requestCode() {
+    const { pairing_code: code } = await call('pair-code', {}, signal)
+    showCode(code)
+    say('Type the code on the phone, or scan the QR code.')
+    element('code').focus()
+  }
+
+  async function step() {
+    if (!isStarted) {
+      const known = await call('pairing-status', {}, signal).catch((error) => {
+        if (error.code !== 'device_not_found') throw error
+        return undefined
+      })
+      if (!known || known.status === 'disconnected' || (known.status === 'scanning' && !known.qr_data_url)) {
+        await call('generate-qr', {}, signal)
+      }
+      isStarted = true
+    }
+    const pairing = await call('pairing-status', { after: version }, signal)
+    version = pairing.version
+    return showStep(pairing)
+  }
+
+  /** True when nothing more will happen without a person. */
+  async function showStep(pairing) {
+    const { status, status_reason: reason, sender, qr_data_url: qr } = pairing
+    if (status === 'connected') {
+      showDone(sender)
+      return true
+    }
+    if (passkeyStatuses.includes(status)) {
+      await showPasskey(call, status, signal)
+      return false
+    }
+    if (status === 'disconnected') {
+      showCode('')
+      show('again')
+      say(reasonSentence(reason, `+${sender}`), { isProblem: true })
+      return true
+    }
+    showQr(pairing)
+    const hasCode = !element('code-view').hidden
+    if (qr && hasCode && isCodeLost) await requestCode()
+    isCodeLost = qr === null && hasCode
+    return false
+  }
+
+  element('use-code').onclick = (event) =>
+    void whileBusy(event.currentTarget, requestCode).catch((error) => {
+      if (!signal.aborted) say(sentenceOf(error), { isProblem: true })
+    })
+
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      if (await step()) return
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      if (error.code === 'already_connected') continue
+      if (!isTemporary(error)) return onRefused(error)
+      say(sentenceOf(error), { isProblem: true })
+      // The pairing may have ended meanwhile.
+      isStarted = false
+      version = undefined
+      failures += 1
+      await pause(Math.max(error.retryAfterSeconds * 1000, Math.min(500 * 2 ** failures, 10_000)), signal)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { followPairing } from './follow-pairing.js'
+import { makeGateway } from './gateway.js'
+import { isTemporary, sentenceOf } from './sentences.js'
+import { element, say, show } from './view.js'
+
+const sessionItem = 'wagate-link-session'
+
+/** What the open pairing waits for is aborted with it. */
+let running = new AbortController()
+
+async function follow(call, onRefused) {
+  running.abort()
+  running = new AbortController()
+  const { signal } = running
+  const run = () => followPairing(call, { signal, onRefused })
+  element('again').onclick = () => {
+    say('Asking for a new code…')
+    show()
+    void run()
+  }
+  say('Asking WhatsApp for a code…')
+  show()
+  await run()
+}
+
+function askForKey(problem) {
+  show('key-view')
+  say(problem ?? 'Enter the API key and the number.', { isProblem: problem !== undefined })
+  element('key').focus()
+}
+
+element('key-view').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const call = makeGateway(element('key').value.trim(), { sender: element('sender').value.trim() })
+  void follow(call, (error) => askForKey(sentenceOf(error)))
+})
+
+/** The secret leaves the address bar and the history before the first request. */
+function takeSecret() {
+  const secret = /^#(wag_link_\w+)$/.exec(location.hash)?.[1]
+  if (location.hash) history.replaceState(null, '', '/link')
+  return secret
+}
+
+async function openLink(secret) {
+  sessionStorage.removeItem(sessionItem)
+  say('Opening the link…')
+  show()
+  try {
+    const { session } = await makeGateway(secret)('open-link')
+    // For a reload of this tab. It can only link one sender, and only for ten minutes.
+    sessionStorage.setItem(sessionItem, session)
+    await followSession(session)
+  } catch (error) {
+    if (!isTemporary(error)) return refuseLink(error)
+    say(sentenceOf(error), { isProblem: true })
+    setTimeout(() => void openLink(secret), Math.max(2000, error.retryAfterSeconds * 1000))
+  }
+}
+
+function followSession(session) {
+  return follow(makeGateway(session), (error) => {
+    if (error.code === 'invalid_api_key' || error.code === 'expired_api_key') {
+      sessionStorage.removeItem(sessionItem)
+    }
+    refuseLink(error.code === 'expired_api_key' ? { code: 'expired_session' } : error)
+  })
+}
+
+function refuseLink(error) {
+  show()
+  say(sentenceOf(error.code === 'invalid_api_key' ? { code: 'invalid_link' } : error), { isProblem: true })
+}
+
+function begin() {
+  running.abort()
+  const secret = takeSecret()
+  const session = sessionStorage.getItem(sessionItem)
+  if (secret) void openLink(secret)
+  else if (session) void followSession(session)
+  else askForKey()
+}
+
+addEventListener('hashchange', () => {
+  if (location.hash) begin()
+})
+addEventListener('pagehide', () => running.abort())
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) begin()
+})
+begin()

@@ -1,0 +1,50 @@
+import { openPairingLink } from '@wagate/db/queries/pairing-links'
+import { z } from 'zod'
+import { audit } from '../changes/audit.ts'
+import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
+import { deviceNotFound } from '../devices/device-locator.ts'
+import { AppError } from '../errors/app-error.ts'
+import { deviceFields } from '../objects/device-object.ts'
+import { defineOperation } from '../operation.ts'
+
+export const openLink = defineOperation({
+  name: 'open-link',
+  summary: 'Exchange a one-time link for a session that can only link its sender; used by the link page',
+  methods: ['POST'],
+  changes: true,
+  admits: ['link'],
+  parameters: z.object({}),
+  fields: z.object({
+    device_id: deviceFields.device_id,
+    sender: deviceFields.sender,
+    session: z
+      .string()
+      .describe(
+        'Credential for generate-qr, pair-code and pairing-status of this sender, in place of an API key',
+      ),
+    expires_in: z.int().describe('Seconds until the session becomes invalid'),
+  }),
+  errors: ['device_not_found', 'link_used', 'link_expired'],
+  example: {
+    given: {},
+    answer: { device_id: 7, sender: '4915112345678', session: 'wag_session_…', expires_in: 540 },
+  },
+  async handle(_, call) {
+    const { accountId, link } = call.principal
+    if (!link) throw deviceNotFound()
+    const session = makeApiKey('wag_session_')
+    const leftMs = await call.context.db.transaction(async (tx) => {
+      const opening = await openPairingLink(tx, accountId, link.id, hashApiKey(session))
+      if (opening.outcome === 'used') throw new AppError('link_used', 'This link has already been used.')
+      if (opening.outcome !== 'opened') throw new AppError('link_expired', 'This link has expired.')
+      await audit(tx, call, { target: `device:${link.deviceId}`, result: 'opened' })
+      return opening.leftMs
+    })
+    return {
+      device_id: link.deviceId,
+      sender: link.sender,
+      session,
+      expires_in: Math.max(1, Math.floor(leftMs / 1000)),
+    }
+  },
+})

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { deviceLocator, getDevice } from '../devices/device-locator.ts'
+import { waitForDevice } from '../events/wait-for-device.ts'
+import { deviceFields } from '../objects/device-object.ts'
+import { defineOperation } from '../operation.ts'
+import { readPairingStatus } from '../pairing/read-pairing-status.ts'
+import { text } from '../parameters/parameter-types.ts'
+
+const waitMs = 20_000
+
+export const pairingStatus = defineOperation({
+  name: 'pairing-status',
+  summary:
+    'Follow the linking of a sender: its status and the QR code of the moment, with a wait for changes',
+  methods: ['GET', 'POST'],
+  changes: false,
+  admits: ['key', 'session'],
+  parameters: z.object({
+    ...deviceLocator,
+    after: text(64)
+      .optional()
+      .describe(
+        `\`version\` of an earlier answer. Waits up to ${waitMs / 1000} s for a status or QR code that differs from it`,
+      ),
+  }),
+  fields: z.object({
+    device_id: deviceFields.device_id,
+    sender: deviceFields.sender,
+    name: deviceFields.name,
+    status: deviceFields.status,
+    status_reason: deviceFields.status_reason,
+    qr_data_url: z
+      .string()
+      .nullable()
+      .describe(
+        'QR code to scan now, as a data: URL with a PNG. null while there is none. generate-qr starts a pairing',
+      ),
+    expires_in: z.int().nullable().describe('Seconds until the next QR code replaces this one'),
+    version: z.string().describe('Changes with the status and the QR code'),
+  }),
+  errors: ['missing_parameter', 'device_not_found'],
+  example: {
+    given: { sender: '4915112345678' },
+    answer: {
+      device_id: 7,
+      sender: '4915112345678',
+      name: 'Shop',
+      status: 'scanning',
+      qr_data_url: 'data:image/png;base64,iVBORw0KGgo=',
+      expires_in: 20,
+      version: 'Zk3vJ0mWq1x8',
+    },
+  },
+  async handle({ after, ...located }, call) {
+    const { id } = await getDevice(call, located)
+    const read = () => readPairingStatus(call, id)
+    const now = await read()
+    if (after === undefined || now.version !== after) return now
+    call.deadline.extend(waitMs)
+    const changed = await waitForDevice(call, id, {
+      isRelevant: () => true,
+      async find() {
+        const found = await read()
+        return found.version === after ? undefined : found
+      },
+      forMs: waitMs,
+      abort: call.findDisconnect(),
+    })
+    return changed ?? now
+  },
+})

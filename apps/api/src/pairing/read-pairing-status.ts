@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto'
+import { findPairing } from '@wagate/db/queries/device-desired-state'
+import type { Call } from '../call.ts'
+import { getDevice } from '../devices/device-locator.ts'
+import { toDeviceObject } from '../objects/device-object.ts'
+import { pairingUnavailable } from './pairing-errors.ts'
+import { renderQr } from './render-qr.ts'
+
+/** Throws `device_not_found` or `unavailable`. */
+export async function readPairingStatus(call: Call, deviceId: number) {
+  const device = toDeviceObject(await getDevice(call, { device_id: deviceId }), call.context.config)
+  const { device_id, sender, name, status, status_reason } = device
+  const qr = status === 'scanning' ? await findCurrentQr(call, deviceId) : undefined
+  return {
+    device_id,
+    sender,
+    name,
+    status,
+    ...(status_reason !== undefined && { status_reason }),
+    qr_data_url: qr ? `data:image/png;base64,${await renderQr(qr.text)}` : null,
+    expires_in: qr ? Math.max(1, Math.round((qr.expiresAtMs - Date.now()) / 1000)) : null,
+    version: hash('sha256', JSON.stringify([status, status_reason, qr?.text]), 'base64url').slice(0, 22),
+  }
+}
+
+/** Undefined while a new owner has not shown its own QR code yet: that of the former owner links nothing. */
+async function findCurrentQr({ context, principal }: Call, deviceId: number) {
+  const [qr, pairing] = await Promise.all([
+    context.events.findQr(deviceId).catch((error: unknown) => {
+      throw pairingUnavailable(error)
+    }),
+    findPairing(context.db, principal.accountId, deviceId),
+  ])
+  return qr && qr.epoch === pairing?.epoch && qr.expiresAtMs > Date.now() ? qr : undefined
+}

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+export const browserPath = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'].find(
+  existsSync,
+)
+
+/** A tab with the link page, and what a person or an operator must never see of it. */
+export type LinkPage = {
+  page: Page
+  /** Resolves when the status line has the text. */
+  untilStatus(text: string | RegExp, withinMs?: number): Promise<void>
+  /** The QR code of the moment, as soon as it differs from `other`. */
+  untilQr(other?: string): Promise<string>
+  /** URLs of all requests, and of the address bar over time. */
+  urls: string[]
+  problems: string[]
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: browserPath ?? '',
+    args: ['--no-sandbox', '--disable-background-networking'],
+  })
+}
+
+export async function openLinkPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<LinkPage> {
+  const context = await browser.newContext({ viewport: { width: 360, height: 740 }, ...options })
+  const page = await context.newPage()
+  const urls: string[] = []
+  const problems: string[] = []
+  page.on('request', (request) => urls.push(request.url()))
+  page.on('framenavigated', (frame) => urls.push(frame.url()))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.goto(url)
+  const line = page.locator('#status')
+  return {
+    page,
+    urls,
+    problems,
+    untilStatus: (text, withinMs = 30_000) => line.filter({ hasText: text }).waitFor({ timeout: withinMs }),
+    async untilQr(other = '') {
+      const qr = page.locator(`#qr[src^="data:image/png"]:not([src="${other}"])`)
+      await qr.waitFor({ timeout: 90_000 })
+      return (await qr.getAttribute('src')) ?? ''
+    },
+  }
+}

@@ -1,5 +1,6 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { browserPath, type LinkPage, launchBrowser, openLinkPage } from './link-page.ts'
@@ -45,6 +46,7 @@ describe.skipIf(!browserPath)(title, () => {
     const key = String(body.api_key)
     const tab = await open()
     await tab.untilStatus('Enter the API key')
+    await tab.shoot('key')
     await tab.page.keyboard.type(key)
     await tab.page.keyboard.press('Tab')
     await tab.page.keyboard.type(`+${sender}`)
@@ -79,6 +81,7 @@ describe.skipIf(!browserPath)(title, () => {
     const secret = new URL(url).hash.slice(1)
     const tab = await open(url)
     const first = await tab.untilQr()
+    await tab.shoot('qr')
     expect(tab.page.url()).toBe(`${system.devnet.apiUrl}/link`)
     expect(await tab.page.evaluate('history.length')).toBeLessThanOrEqual(2)
     const requested = tab.urls.filter((seen) => !seen.endsWith(`#${secret}`))
@@ -98,6 +101,7 @@ describe.skipIf(!browserPath)(title, () => {
     await system.database.$client`UPDATE pairing_links SET expires_at = now()`
     const tab = await open(url)
     await tab.untilStatus('This link has expired. Ask for a new one.')
+    await tab.shoot('expired-link')
   })
 
   it('says that a phone with another number has scanned, and starts again on request', async () => {
@@ -106,9 +110,11 @@ describe.skipIf(!browserPath)(title, () => {
     const qr = await tab.untilQr()
     await system.phones.scan(qr, '15550760055').catch(() => undefined)
     await tab.untilStatus(`A phone with another number scanned the code. Scan it with +${sender}.`)
+    await tab.shoot('wrong-number')
     await tab.page.click('#again')
     await system.phones.scan(await tab.untilQr(qr), sender)
     await tab.untilStatus('Connected')
+    await tab.shoot('connected')
   })
 
   it('shows a pairing code beside the QR code', async () => {
@@ -118,6 +124,7 @@ describe.skipIf(!browserPath)(title, () => {
     await tab.page.click('#use-code')
     const code = tab.page.locator('#code', { hasText: /^[1-9A-Z]{4}-[1-9A-Z]{4}$/ })
     const shown = String(await code.textContent()).replace('-', '')
+    await tab.shoot('pairing-code')
     expect(await tab.page.locator('#qr').isVisible()).toBe(true)
     expect(await gateway.control('/type-code', { number: sender, code: shown })).toMatchObject({ ok: true })
     await tab.untilStatus('Connected')
@@ -139,9 +146,9 @@ describe.skipIf(!browserPath)(title, () => {
     const sender = '15550760008'
     const tab = await open(await createLink(sender))
     await tab.untilQr()
-    await tab.page.context().setOffline(true)
+    system.devnet.signal('api', 'SIGKILL')
     await tab.untilStatus('The gateway cannot be reached')
-    await tab.page.context().setOffline(false)
+    await system.devnet.start('api')
     await system.phones.scan(await tab.untilQr(), sender)
     await tab.untilStatus('Connected')
   }, 60_000)
@@ -159,12 +166,63 @@ describe.skipIf(!browserPath)(title, () => {
     expect(calls.length).toBeLessThan(30)
   }, 120_000)
 
-  it('fits the width of a phone', async () => {
-    const tab = await open(await createLink('15550760010'))
+  it.each(['light', 'dark'] as const)('fits the width of a phone, in the %s', async (colorScheme) => {
+    const tab = await open(await createLink('15550760010'), { colorScheme })
     await tab.untilQr()
+    await tab.shoot(`qr-${colorScheme}`)
     const [width, total] = await tab.page.evaluate<number[]>(
       '[document.documentElement.clientWidth, document.documentElement.scrollWidth]',
     )
     expect(total).toBe(width)
+  })
+
+  it('leads through the steps of a passkey', async () => {
+    const tab = await open()
+    const asked: Record<string, unknown>[] = []
+    let status = 'scanning'
+    // Plays the gateway, for these operations only.
+    await tab.page.route(/(generate-qr|pairing-status|passkey-\w+)$/, async (route) => {
+      const operation = new URL(route.request().url()).pathname.slice(1)
+      const given = route.request().postDataJSON() as Record<string, unknown>
+      if (operation === 'generate-qr') status = 'passkey_required'
+      if (operation === 'passkey-assertion') {
+        asked.push(given)
+        status = 'passkey_confirmation_required'
+      }
+      if (operation === 'passkey-confirm') status = 'connected'
+      if (operation === 'pairing-status')
+        await until('the status changes', async () => given.after !== status)
+      const isRequired = status === 'passkey_required'
+      const json = {
+        ok: true,
+        status,
+        sender: '15550760012',
+        version: status,
+        qr_data_url: null,
+        challenge: isRequired ? { challenge: 'é', rpId: 'whatsapp.com' } : null,
+        code: isRequired ? null : 'K7QX2M9F',
+      }
+      await route.fulfill({ json })
+    })
+    await tab.page.fill('#key', 'wag_played')
+    await tab.page.fill('#sender', '15550760012')
+    await tab.page.click('#key-view button')
+    await tab.untilStatus('One more step: the passkey')
+    await tab.shoot('passkey')
+    const href = (await tab.page.getAttribute('#challenge-link', 'href')) ?? ''
+    const [, encoded = ''] = href.split('https://web.whatsapp.com/#wagate-challenge=')
+    expect(JSON.parse(Buffer.from(encoded, 'base64url').toString())).toEqual({
+      challenge: 'é',
+      rpId: 'whatsapp.com',
+    })
+    await tab.page.fill('#assertion', ' {"id":"x"} ')
+    await tab.page.click('#assertion-form button')
+    await tab.untilStatus('Compare the code with the phone')
+    expect(await tab.page.locator('#passkey-code').textContent()).toBe('K7QX-2M9F')
+    expect(asked).toEqual([{ sender: '15550760012', assertion: '{"id":"x"}' }])
+    await tab.shoot('passkey-code')
+    await tab.page.click('#confirm-code')
+    await tab.untilStatus('Connected')
+    expect(tab.problems).toEqual([])
   })
 })

@@ -12,6 +12,8 @@ export type LinkPage = {
   untilStatus(text: string | RegExp, withinMs?: number): Promise<void>
   /** The QR code of the moment, as soon as it differs from `other`. */
   untilQr(other?: string): Promise<string>
+  /** A screenshot for the documentation, if `LINK_PAGE_SCREENSHOTS` names a folder. */
+  shoot(name: string): Promise<void>
   /** URLs of all requests, and of the address bar over time. */
   urls: string[]
   problems: string[]
@@ -45,6 +47,10 @@ export async function openLinkPage(
     page,
     urls,
     problems,
+    async shoot(name) {
+      const folder = process.env.LINK_PAGE_SCREENSHOTS
+      if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+    },
     untilStatus: (text, withinMs = 30_000) => line.filter({ hasText: text }).waitFor({ timeout: withinMs }),
     async untilQr(other = '') {
       const qr = page.locator(`#qr[src^="data:image/png"]:not([src="${other}"])`)

@@ -4,6 +4,9 @@ import { element, say, show, showCode, showDone, showQr, whileBusy } from './vie
 
 const passkeyStatuses = ['passkey_required', 'passkey_confirmation_required']
 
+/** There is nothing to scan any more: the status says what is next. */
+const isBeyondQr = ({ code }) => code === 'already_connected' || code.startsWith('passkey_')
+
 /**
  * Starts a pairing and shows each of its steps until the sender is linked or a person has to act. `onRefused` gets what
  * cannot be tried again.
@@ -23,13 +26,9 @@ export async function followPairing(call, { signal, onRefused }) {
 
   async function step() {
     if (!isStarted) {
-      const known = await call('pairing-status', {}, signal).catch((error) => {
-        if (error.code !== 'device_not_found') throw error
-        return undefined
+      await call('generate-qr', {}, signal).catch((error) => {
+        if (!isBeyondQr(error)) throw error
       })
-      if (!known || known.status === 'disconnected' || (known.status === 'scanning' && !known.qr_data_url)) {
-        await call('generate-qr', {}, signal)
-      }
       isStarted = true
     }
     const pairing = await call('pairing-status', { after: version }, signal)
@@ -52,6 +51,7 @@ export async function followPairing(call, { signal, onRefused }) {
       showCode('')
       show('again')
       say(reasonSentence(reason, `+${sender}`), { isProblem: true })
+      element('again').focus()
       return true
     }
     showQr(pairing)
@@ -73,7 +73,6 @@ export async function followPairing(call, { signal, onRefused }) {
       failures = 0
     } catch (error) {
       if (signal.aborted) return
-      if (error.code === 'already_connected') continue
       if (!isTemporary(error)) return onRefused(error)
       say(sentenceOf(error), { isProblem: true })
       // The pairing may have ended meanwhile.
@@ -83,4 +82,14 @@ export async function followPairing(call, { signal, onRefused }) {
       await pause(Math.max(error.retryAfterSeconds * 1000, Math.min(500 * 2 ** failures, 10_000)), signal)
     }
   }
+}
+
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

@@ -7,6 +7,9 @@ export class GatewayError extends Error {
   }
 }
 
+/** A wait for changes takes up to 20 s. A connection that died in silence would never answer. */
+const answerMsMax = 30_000
+
 /**
  * Calls operations with a credential: an API key, a link or the session of a link. `fields` are sent with every call. A
  * session needs none: it has one sender.
@@ -17,7 +20,7 @@ export function makeGateway(credential, fields = {}) {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': credential },
       body: JSON.stringify({ ...fields, ...more }),
-      signal,
+      signal: AbortSignal.any([AbortSignal.timeout(answerMsMax), ...(signal ? [signal] : [])]),
     }).catch((error) => {
       throw signal?.aborted ? error : unreachable()
     })

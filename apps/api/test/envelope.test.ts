@@ -108,21 +108,24 @@ describe('every response', () => {
 describe('methods', () => {
   const changing = [
     ...['send-message', 'send-media', 'generate-qr', 'pair-code', 'logout-device', 'create-user'],
+    'create-link',
     'create-device',
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user'],
   ]
-  const readingBoth = ['user-info', 'info-device', 'message-status']
+  const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status']
+  const changingPost = ['open-link']
   const readingGet = ['devices', 'messages', 'keys', 'users']
 
   test('are listed here for every operation', () => {
-    expect([...changing, ...readingBoth, ...readingGet].sort()).toEqual(
+    expect([...changing, ...changingPost, ...readingBoth, ...readingGet].sort()).toEqual(
       operations.map(({ name }) => name).sort(),
     )
   })
 
   test.each([
     ...changing.map((name) => [name, 'GET, POST, OPTIONS']),
+    ...changingPost.map((name) => [name, 'POST, OPTIONS']),
     ...readingBoth.map((name) => [name, 'GET, HEAD, POST, OPTIONS']),
     ...readingGet.map((name) => [name, 'GET, HEAD, OPTIONS']),
   ])('%s allows %s', async (name, allow) => {

@@ -1,5 +1,5 @@
 /** What the gateway refused, or code `unreachable` without an answer of the gateway. */
-export class GatewayError extends Error {
+class GatewayError extends Error {
   constructor(code, sentence, retryAfterSeconds) {
     super(sentence)
     this.code = code

@@ -9,12 +9,12 @@ const errors = {
   device_limit_reached:
     'The account cannot have more senders. Remove one, or ask the operator to raise the limit.',
   device_not_found: 'This sender has been removed. Ask for a new link.',
-  rate_limited: 'Too many attempts just now. This page tries again by itself.',
-  qr_timeout: 'No code from WhatsApp yet. This page tries again by itself.',
-  unavailable: 'The gateway is busy. This page tries again by itself.',
-  storage_full: 'The gateway is busy. This page tries again by itself.',
-  internal_error: 'Something went wrong in the gateway. This page tries again by itself.',
-  unreachable: 'The gateway cannot be reached. This page tries again by itself.',
+  rate_limited: 'Too many attempts just now. This page keeps trying.',
+  qr_timeout: 'No code from WhatsApp yet. This page keeps trying.',
+  unavailable: 'The gateway is busy. This page keeps trying.',
+  storage_full: 'The gateway is busy. This page keeps trying.',
+  internal_error: 'Something went wrong in the gateway. This page keeps trying.',
+  unreachable: 'The gateway cannot be reached. This page keeps trying.',
   pairing_code_refused: 'WhatsApp gives out no code for this number. Scan the QR code.',
   no_passkey_pending: 'The passkey is no longer asked for. Wait for the next step.',
 }

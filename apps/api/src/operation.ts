@@ -29,7 +29,7 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
 }
 
 /** `toPng` is there if the operation has it. */
-export type Answered = { fields: Record<string, unknown>; toPng?: () => Uint8Array<ArrayBuffer> }
+type Answered = { fields: Record<string, unknown>; toPng?: () => Uint8Array<ArrayBuffer> }
 
 export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle' | 'toPng'> & {
   /** `methods`, and HEAD if it changes nothing. */

@@ -26,12 +26,12 @@ export async function admitCaller(
     ]
     await request.deadline.run(() => charge(charges, request.responseHeaders))
   }
-  refuseCredential(operation, principal)
   if (operation.adminOnly && principal.role !== 'ADMIN') {
     throw new AppError('admin_required', 'This operation requires the API key of an ADMIN.')
   }
   // An expired account may still read its own data.
   if (operation.changes || operation.adminOnly) refuseExpired(principal)
+  refuseCredential(operation, principal)
   return principal
 }
 

@@ -27,7 +27,7 @@ export const createLink = defineOperation({
     url: z
       .string()
       .describe(
-        'Link that can be opened once. Whoever opens it first can link the sender: treat it as a secret',
+        'Link that opens once. The first person who opens it can link the sender: treat it as a secret',
       ),
     expires_in: z.int().describe('Seconds until the link and the session that it opens become invalid'),
   }),

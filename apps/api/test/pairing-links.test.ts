@@ -142,7 +142,9 @@ describe('the session of a link', () => {
   test.each(allowed)('refuses another sender, force and a name in %s', async (name) => {
     const account = await gateway.createAccount()
     const other = await createLink(account)
-    const { session } = await openSession(account)
+    const { session, secret } = await openSession(account)
+    const byLink = await makeClient(gateway.url, secret).post(`/${name}`)
+    expect(byLink).toMatchObject({ status: 403, body: { code: 'credential_not_allowed' } })
     for (const fields of [
       { sender: other.sender },
       { device_id: other.deviceId },

@@ -44,7 +44,10 @@ export async function followPairing(call, { signal, onRefused }) {
       return true
     }
     if (passkeyStatuses.includes(status)) {
-      await showPasskey(call, status, signal)
+      // The step may be over by now. The next status says so.
+      await showPasskey(call, status, signal).catch((error) => {
+        if (error.code !== 'no_passkey_pending') throw error
+      })
       return false
     }
     if (status === 'disconnected') {

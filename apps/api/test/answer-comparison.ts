@@ -28,6 +28,7 @@ export function makeComparison(values: Record<string, string>) {
       if (typeof value !== 'string' && typeof value !== 'number') return value
       if (times.test(name)) return 'a time'
       if (name === 'created_by') return numberOf('key_id', value)
+      if (name === 'url' && typeof value === 'string') return nameIn(value.replace(/wag_link_\w+$/, 'a link'))
       if (ids.test(name)) return numberOf(name, value)
       return typeof value === 'string' ? nameIn(value) : value
     })

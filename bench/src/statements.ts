@@ -82,7 +82,7 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
     'take: claimDevices': () => claimDevices(db, fences),
     'login: findDeviceStates': () => findDeviceStates(db, [deviceId]),
     'login: failUnlinkedMessages': () => failUnlinkedMessages(db, fence, deviceId, firstWaiting, 'x'),
-    'login: findSentToday': () => findSentToday(db, deviceId),
+    'login: findSentToday': () => findSentToday(db, deviceId, 2000),
   }
 }
 

@@ -30,6 +30,7 @@ export function toConfig(env: Environment) {
       pollMs: env.OUTBOX_POLL_MS,
       ackTimeoutMs: env.SEND_ACK_TIMEOUT_MS,
       messageTtlMs: env.MESSAGE_TTL_MS,
+      recipientIntervalMs: env.SEND_RECIPIENT_INTERVAL_MS,
       restrictionPauseMs: env.RESTRICTION_PAUSE_MS,
     },
     /** Defaults for accounts and devices without their own settings. */

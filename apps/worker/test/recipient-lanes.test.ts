@@ -18,6 +18,8 @@ class Model {
   #seq = 0
   #nowMs = 0
   #paused = new Set<string>()
+  /** Recipients that were written to just now. */
+  #paced = new Set<string>()
   #work = new Map<string, 'send' | 'prepare'>()
   #list = this.#openList()
   #turns = this.#openTurns()
@@ -28,6 +30,7 @@ class Model {
     isAcknowledged: () => false,
     workFor: (recipient) => this.#work.get(recipient),
     waitMs: ({ id }) => (this.#paused.has(id) ? 1000 : 0),
+    paceMs: (recipient) => (this.#paced.has(recipient) ? 2000 : 0),
     isRetry: ({ status }) => status === 'sending',
   }
 
@@ -58,6 +61,7 @@ class Model {
 
   acknowledge(turn: Turn): void {
     this.#end(turn)
+    this.#paced.add(turn.recipient)
     this.delivered.push(turn.message)
     this.#list.remove(turn.message)
     this.rows.splice(
@@ -86,6 +90,7 @@ class Model {
 
   endPauses(): void {
     this.#paused.clear()
+    this.#paced.clear()
   }
 
   reconnect(): void {
@@ -104,6 +109,8 @@ class Model {
     )
     expect(earlier, 'nothing to the recipient was accepted before it and waits').toEqual([])
     this.#work.set(turn.recipient, kind)
+    const isPaced = kind === 'send' && turn.message.status === 'queued' && this.#paced.has(turn.recipient)
+    expect(isPaced, 'a message to the recipient has just left').toBe(false)
     const list = kind === 'send' ? this.onWire : this.inPreparation
     list.push(turn)
     expect(this.onWire.length).toBeLessThanOrEqual(8)
@@ -195,3 +202,17 @@ test('messages to one recipient leave one at a time in their order, and none sta
     { numRuns: 150 },
   )
 }, 120_000)
+
+test('recipients who were just written to hold up no others, however much waits for them', async () => {
+  const model = new Model()
+  const written = Array.from({ length: 100 }, (_, n) => `${n}`)
+  for (const number of written) model.accept(number, 'text')
+  while (model.rows.length > 0) {
+    await model.pump()
+    for (const turn of model.onWire) model.acknowledge(turn)
+  }
+  for (const number of written) for (let n = 0; n < 10; n++) model.accept(number, 'text')
+  model.accept('another', 'text')
+  await model.pump()
+  expect(model.onWire.map(({ message }) => message.number)).toEqual(['another'])
+})

@@ -21,6 +21,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
       isAcknowledged: () => false,
       workFor: (recipient) => (slow.includes(recipient) ? 'send' : undefined),
       waitMs: () => 0,
+      paceMs: () => 0,
       isRetry: ({ status }) => status === 'sending',
     }).supply
   return {

@@ -137,6 +137,8 @@ export const settings = {
   SEND_BURST: wholeNumber(1, 1_000_000).default(20),
   /** Per sender and day of UTC; 0 is unlimited. */
   SEND_DAILY_CAP: wholeNumber(0, 1_000_000_000).default(0),
+  /** Between two messages of a sender to one recipient; 0 is none. */
+  SEND_RECIPIENT_INTERVAL_MS: wholeNumber(0, 3_600_000).default(2000),
   /** How long a sender writes to no new contacts after WhatsApp refused one. */
   RESTRICTION_PAUSE_MS: wholeNumber(1000, 30 * 86_400_000).default(3_600_000),
 

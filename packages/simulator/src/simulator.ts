@@ -52,6 +52,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     media: new MediaStore(),
     log: new RecentLog(),
     logins: new RecentLog(),
+    lookups: new RecentLog(),
     counters: makeCounters(),
     state,
     reportFailure: (error) => {

@@ -51,6 +51,14 @@ test('scans, sends, reads, breaks and reports over HTTP', async () => {
   ])
   const logins = (await call('GET', '/logins')).text.trim().split('\n')
   expect(logins.map((line) => JSON.parse(line))).toMatchObject([{ sender: number, result: 'ok' }])
+  const lookups = (await call('GET', '/lookups')).text.trim().split('\n')
+  expect(lookups.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({
+      sender: number,
+      asked: expect.arrayContaining(['devices']),
+      numbers: expect.arrayContaining([contact]),
+    }),
+  )
   expect((await call('GET', '/stats')).json()).toMatchObject({
     connections: { [number]: 1 },
     logins: 1,

@@ -73,10 +73,7 @@ async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
 async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceState): Promise<void> {
   const { context, id, lease, logger, pacing, status } = scope
   const opened = connectionOf(connector.state())
-  const [pacer] = await Promise.all([
-    pacing.apply(facts),
-    status.note({ connection: 'online', reason: null }),
-  ])
+  const [pace] = await Promise.all([pacing.apply(facts), status.note({ connection: 'online', reason: null })])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
   const { vault, resolver, retries, addressees, outcomes, firstContacts } = scope
   const { accountId } = facts
@@ -86,7 +83,7 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     accountId,
     lease,
     vault,
-    pacer,
+    ...pace,
     resolver,
     retries,
     addressees,

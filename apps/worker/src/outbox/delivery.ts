@@ -50,6 +50,7 @@ export function makeDelivery(
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
       fanOut = await watchFanOut(send)
+      device.recipientPace.noteSent(recipient)
       await checkReach(message, recipient, fanOut)
     } catch (error) {
       inFlight.forget(message.waId)

@@ -5,6 +5,7 @@ import type { Addressees } from './addressees.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer } from './pacer.ts'
+import type { RecipientPace } from './recipient-pace.ts'
 import type { Recorder } from './recorder.ts'
 import type { Retries } from './retries.ts'
 
@@ -15,6 +16,7 @@ export type OutboxDevice = {
   lease: Lease
   vault: Vault
   pacer: Pacer
+  recipientPace: RecipientPace
   resolver: NumberResolver
   retries: Retries
   addressees: Addressees

@@ -41,7 +41,7 @@ export function makeOutboxScope(
   sock: WASocket,
   hooks: OutboxHooks,
 ): OutboxScope {
-  const { resolver, retries } = device
+  const { recipientPace, resolver, retries } = device
   const inFlight = makeInFlight()
   const results = makeMessageResults(context, device)
   const delivery = makeDelivery(context, device, sock, { inFlight, results })
@@ -59,6 +59,7 @@ export function makeOutboxScope(
     isAcknowledged: acknowledged.has,
     workFor: work.kindFor,
     waitMs: ({ id }) => Math.max(retries.waitMs(id), retries.streamEnds(id) > 1 ? proof.remainingMs() : 0),
+    paceMs: recipientPace.waitMs,
     isRetry: (message) => message.status === 'sending' || retries.isRetry(message.id),
   }
 

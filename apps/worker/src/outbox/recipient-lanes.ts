@@ -14,6 +14,8 @@ export type LaneFacts = {
   workFor(recipient: string): 'send' | 'prepare' | undefined
   /** Ms until it may be tried again. */
   waitMs(message: WaitingMessage): number
+  /** Ms until another message to this recipient may leave. A retry need not wait for it. */
+  paceMs(recipient: string): number
   isRetry(message: WaitingMessage): boolean
 }
 
@@ -34,7 +36,7 @@ export type LanePlan = {
 
 /** How many of the messages that were read can leave soon. */
 export type Supply = {
-  /** Messages in lanes that are not blocked. Only a few count per lane: one long lane must not stop the search for others. */
+  /** Messages in lanes that are neither blocked nor paced. Only a few count per lane: one long lane must not stop the search for others. */
   open: number
   /** Numbers whose further messages need not be read for now. */
   stocked: Set<string>
@@ -76,7 +78,8 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
   return plan
 }
 
-type LaneState = 'open' | Hindrance
+/** `paced`: the latest message to the recipient has just left. */
+type LaneState = 'open' | 'paced' | Hindrance
 
 /** The first message of a lane decides for the whole lane. */
 function addHead(
@@ -98,8 +101,12 @@ function addHead(
     if (waitMs === 0) plan.unprepared.push({ message, recipient })
     return 'unprepared'
   }
-  if (waitMs === 0) plan.ready.push({ message, recipient })
-  return facts.isRetry(message) ? 'attempted' : 'open'
+  const isRetry = facts.isRetry(message)
+  const paceMs = isRetry ? 0 : facts.paceMs(recipient)
+  if (paceMs > 0) plan.pauseMs = Math.min(plan.pauseMs, Math.max(waitMs, paceMs))
+  if (waitMs === 0 && paceMs === 0) plan.ready.push({ message, recipient })
+  if (isRetry) return 'attempted'
+  return paceMs > 0 ? 'paced' : 'open'
 }
 
 function countIn(
@@ -110,8 +117,8 @@ function countIn(
 ): void {
   const ofNumber = (lengths.get(number) ?? 0) + 1
   lengths.set(number, ofNumber)
-  if (state === 'open') {
-    if (length <= countedPerLane) supply.open += 1
+  if (state === 'open' || state === 'paced') {
+    if (state === 'open' && length <= countedPerLane) supply.open += 1
     if (ofNumber >= countedPerLane) supply.stocked.add(number)
   } else {
     supply.hindered[state] += 1

@@ -8,7 +8,7 @@ import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
 import { lidJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
-import type { LogEntry, LoginEntry } from '../network/recent-log.ts'
+import type { LogEntry, LoginEntry, LookupEntry } from '../network/recent-log.ts'
 import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
@@ -76,6 +76,7 @@ export type Actions = StandingActions & {
   clearFaults: () => void
   log: () => LogEntry[]
   logins: () => LoginEntry[]
+  lookups: () => LookupEntry[]
   stats: () => StatsView
 }
 
@@ -123,6 +124,7 @@ export function makeActions(network: Network): Actions {
     clearFaults: () => network.faults.clear(),
     log: () => network.log.entries(),
     logins: () => network.logins.entries(),
+    lookups: () => network.lookups.entries(),
     stats: () => viewStats(network),
   }
 }

@@ -5,7 +5,7 @@ import type { Faults } from './faults.ts'
 import { parseJid } from './jid.ts'
 import type { Pairing } from './pairing.ts'
 import { type Device, makePhone, type Phone } from './phone.ts'
-import type { LogEntry, LoginEntry, RecentLog } from './recent-log.ts'
+import type { LogEntry, LoginEntry, LookupEntry, RecentLog } from './recent-log.ts'
 import type { State } from './state.ts'
 import type { Counters } from './stats.ts'
 
@@ -23,6 +23,7 @@ export type Network = {
   media: MediaStore
   log: RecentLog<LogEntry>
   logins: RecentLog<LoginEntry>
+  lookups: RecentLog<LookupEntry>
   counters: Counters
   state: State
   /** A bug of the simulator or a client that broke the protocol. */

@@ -27,6 +27,16 @@ export type LoginEntry = {
   result: string
 }
 
+/** A query about users (usync) that a client sent, refused ones included. */
+export type LookupEntry = {
+  t: string
+  connection: number
+  sender: string
+  /** What was asked: `contact` (whether they are on WhatsApp), `devices`, `lid`. */
+  asked: string[]
+  numbers: string[]
+}
+
 /** The most recent events on the servers. */
 export class RecentLog<Entry> {
   #entries: Entry[] = []

@@ -10,7 +10,7 @@ import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
 import { answerStanding } from './standing.ts'
 import { announceOffline } from './stream.ts'
-import { answerUsync, findLookupRefusal, usyncDelayMs } from './usync.ts'
+import { answerUsync, findLookupRefusal, noteLookup, usyncDelayMs } from './usync.ts'
 
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
 
@@ -100,6 +100,7 @@ export function answerIq(call: IqCall): void {
   const { kind, query } = readQuery(stanza)
   const answer = answers[kind]
   const profileRefusal = findProfileRefusal(kind)
+  noteLookup(call, query)
   if (!answer && !profileRefusal) countUnknown(network.counters, `iq ${kind}`)
   const refusal = answer ? findLookupRefusal(call, query) : (profileRefusal ?? notImplemented)
   if (!answer || refusal) {

@@ -25,6 +25,19 @@ export function answerUsync({ network, device }: IqCall, query: Node | undefined
   ]
 }
 
+/** Notes a query about users. Other queries name none. */
+export function noteLookup({ network, connection, device }: IqCall, query: Node | undefined): void {
+  const users = children(child(query, 'list'), 'user')
+  if (users.length === 0) return
+  network.lookups.add({
+    t: new Date().toISOString(),
+    connection: connection.id,
+    sender: device.phone.number,
+    asked: children(child(query, 'query')).map(({ tag }) => tag),
+    numbers: users.flatMap((user) => dialledNumber(user) || (parseJid(user.attrs.jid)?.number ?? [])),
+  })
+}
+
 /** The delay that faults add to the response. */
 export function usyncDelayMs({ network, device }: IqCall, query: Node | undefined): number {
   if (!child(child(query, 'query'), 'devices')) return 0
@@ -37,7 +50,7 @@ export function usyncDelayMs({ network, device }: IqCall, query: Node | undefine
 
 function answerUser(network: Network, asker: string, asked: Set<string>, user: Node): Node[] {
   const phoneText = bytes(child(user, 'contact'))?.toString()
-  const dialled = (phoneText ?? '').replace(/\D/g, '')
+  const dialled = dialledNumber(user)
   const isCorrected = phoneText && network.faults.strike('lookup_correct', asker, dialled)
   const jid = user.attrs.jid ?? pnJid(isCorrected ? withoutMobileDigit(dialled) : dialled)
   const parsed = parseJid(jid)
@@ -61,7 +74,7 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
 export function findLookupRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
   const asked = child(query, 'query')
   for (const user of children(child(query, 'list'), 'user')) {
-    const number = bytes(child(user, 'contact'))?.toString().replace(/\D/g, '')
+    const number = dialledNumber(user) || undefined
     const refusal =
       (child(asked, 'contact') && network.faults.strike('lookup_refuse', device.phone.number, number)) ??
       (child(asked, 'devices') &&
@@ -69,6 +82,11 @@ export function findLookupRefusal({ network, device }: IqCall, query: Node | und
     if (refusal) return errorOf(refusal)
   }
   return undefined
+}
+
+/** The digits of the number that the entry asks for. Empty if it asks for an address. */
+function dialledNumber(user: Node): string {
+  return (bytes(child(user, 'contact'))?.toString() ?? '').replace(/\D/g, '')
 }
 
 function errorOf({ code, backoff }: Fault): Node {

@@ -7,6 +7,8 @@ export type Phones = {
   log(): Promise<LogLine[]>
   /** Login attempts, in the order of arrival. */
   logins(): Promise<Login[]>
+  /** Queries about users, in the order of arrival. */
+  lookups(): Promise<Lookup[]>
   /** See the simulator's README for the kinds. */
   fault(request: Record<string, unknown>): Promise<void>
   faults(): Promise<{ id: string; kind: string }[]>
@@ -45,6 +47,9 @@ type Login = {
   /** `ok`, the code of a refusal, or `dropped`. */
   result: string
 }
+
+/** `asked`: `contact`, `devices` or `lid`. */
+type Lookup = { t: string; connection: number; sender: string; asked: string[]; numbers: string[] }
 
 type Stats = {
   conflicts: number
@@ -113,5 +118,6 @@ export function makePhones(controlUrl: string): Phones {
     },
     log: () => lines('/log'),
     logins: () => lines('/logins'),
+    lookups: () => lines('/lookups'),
   }
 }

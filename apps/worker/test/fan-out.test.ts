@@ -9,6 +9,7 @@ import { makeDelivery } from '../src/outbox/delivery.ts'
 import { makeInFlight } from '../src/outbox/in-flight.ts'
 import type { MessageResults } from '../src/outbox/message-results.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
+import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
 import { reachOf, reportFanOut } from '../src/session/fan-out.ts'
 
@@ -95,6 +96,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
     id: 1,
     retries: makeRetries(),
     addressees: makeAddressees(),
+    recipientPace: makeRecipientPace(0, {}),
     lease: { shard: 1 },
   })
   const results = standIn<MessageResults>({})

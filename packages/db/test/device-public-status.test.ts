@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { DeviceStatus } from '@wagate/shared/statuses'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { createDevice, findDevice } from '../src/queries/devices.ts'
+import { createDevice, type Device, findDevice } from '../src/queries/devices.ts'
 import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
@@ -75,10 +75,18 @@ test.each<[string, Row, DeviceStatus]>([
   ['revoked, and the pairing ended', { ...linked, generations: [1, 1], pairingMsLeft: -1 }, 'disconnected'],
   ['linked again after a logout', { ...linked, generations: [2, 1] }, 'connected'],
 ])('%s', async (_, row, expected) => {
-  expect(await statusOf(row)).toBe(expected)
+  expect((await deviceOf(row))?.status).toBe(expected)
 })
 
-async function statusOf(row: Row): Promise<DeviceStatus | undefined> {
+test('a QR code past its time is the reason before its owner says so, and no reason of a linked device', async () => {
+  const reasonOf = async (row: Row) => (await deviceOf(row))?.statusReason
+  expect(await reasonOf(pairing)).toBeNull()
+  expect(await reasonOf({ ...pairing, pairingMsLeft: -1 })).toBe('qr_expired')
+  expect(await reasonOf({ ...pairing, pairingMsLeft: -1, desired: 'unlinked' })).toBeNull()
+  expect(await reasonOf({ ...linked, pairingMsLeft: -1 })).toBeNull()
+})
+
+async function deviceOf(row: Row): Promise<Device | undefined> {
   const sender = String(4_915_100_000_000 + senders++)
   await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
   const [linkGeneration, revokedGeneration] = row.generations
@@ -90,7 +98,7 @@ async function statusOf(row: Row): Promise<DeviceStatus | undefined> {
     WHERE account_id = ${accountId} AND sender = ${sender}
     RETURNING shard`
   await ownShard(device?.shard ?? 0, row.owner)
-  return (await findDevice(db, accountId, { sender }, graceMs))?.status
+  return findDevice(db, accountId, { sender }, graceMs)
 }
 
 async function ownShard(shard: number, owner: Row['owner']): Promise<void> {

@@ -1,4 +1,4 @@
-import type { DeviceStatus } from '@wagate/shared/statuses'
+import type { DeviceStatus, StatusReason } from '@wagate/shared/statuses'
 import { type SQL, sql } from 'drizzle-orm'
 import { devices } from '../schema/devices.ts'
 import { shardLeases, workers } from '../schema/workers.ts'
@@ -23,3 +23,10 @@ export function deviceStatus(statusGraceMs: number): SQL<DeviceStatus> {
     WHEN ${devices.pairingUntil} > now() THEN 'scanning'
     ELSE 'disconnected' END`
 }
+
+const qrExpired: StatusReason = 'qr_expired'
+
+/** A pairing that is over has its reason at once, not only when its owner has ended it. */
+export const deviceStatusReason = sql<string | null>`CASE
+  WHEN ${devices.desired} = 'linked' AND ${devices.pairingUntil} <= now() AND NOT ${isLinked} THEN ${qrExpired}
+  ELSE ${devices.statusReason} END`

@@ -4,7 +4,7 @@ import type { Database } from '../client.ts'
 import { accounts } from '../schema/accounts.ts'
 import { devices } from '../schema/devices.ts'
 import { installation } from '../schema/installation.ts'
-import { deviceStatus } from './device-public-status.ts'
+import { deviceStatus, deviceStatusReason } from './device-public-status.ts'
 import { isLinked } from './linked-device.ts'
 import { tightestPace } from './tightest-pace.ts'
 
@@ -26,6 +26,7 @@ export function isDevice(accountId: number, deviceId: number): SQL | undefined {
 
 const columns = {
   ...getTableColumns(devices),
+  statusReason: deviceStatusReason,
   ratePerMinute: tightestOf('rate_per_minute'),
   burst: tightestOf('burst'),
   dailyCap: tightestOf('daily_cap'),

@@ -1,3 +1,8 @@
+// In this order, before everything else that imports Baileys.
+import './wire/set-protobuf-root.ts'
+import 'baileys'
+import './wire/restore-protobuf-root.ts'
+
 import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { type Actions, makeActions } from './control/actions.ts'

@@ -1,5 +1,3 @@
-import { Agent, type AgentOptions } from 'node:https'
-import { connect } from 'node:net'
 import makeWASocket, {
   type BaileysEventMap,
   type UserFacingSocketConfig,
@@ -8,6 +6,7 @@ import makeWASocket, {
 } from 'baileys'
 import { vi } from 'vitest'
 import type { Simulator } from '../src/simulator.ts'
+import { socketOptions } from '../src/socket-options.ts'
 import { type MemoryAuth, memoryAuth } from './memory-auth.ts'
 
 // libsignal prints session records with private keys through these.
@@ -100,15 +99,13 @@ export class Companion {
   }
 
   #open(): Socket {
-    WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(this.sim.rootKey, 'base64')
     const sock = makeWASocket({
-      waWebSocketUrl: this.sim.socketUrl,
+      ...socketOptions(this.sim, WA_CERT_DETAILS),
       auth: this.auth,
       logger: silent,
       browser: ['Test', 'Chrome', '1'],
       emitOwnEvents: false,
       markOnlineOnConnect: false,
-      fetchAgent: plainHttpAgent(this.sim.mediaHost),
       ...this.options,
     })
     sock.ev.on('creds.update', (update) => Object.assign(this.auth.creds, update))
@@ -162,15 +159,4 @@ export async function linkedCompanion(
   await sim.scan({ qr, number })
   await companion.until(() => companion.isOpen, 'open')
   return companion
-}
-
-/** The client writes https:// in front of the media host; this agent uses plain HTTP nevertheless. */
-function plainHttpAgent(mediaHost: string): Agent {
-  const [host, port] = mediaHost.split(':')
-  class PlainAgent extends Agent {
-    override createConnection(_options: AgentOptions) {
-      return connect(Number(port), host)
-    }
-  }
-  return new PlainAgent()
 }

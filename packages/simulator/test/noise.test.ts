@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Curve, proto } from 'baileys'
+import { Curve, NOISE_WA_HEADER, proto } from 'baileys'
 import { expect, test } from 'vitest'
 import { issueServerCertificate } from '../src/wire/certificate.ts'
 import { NoiseResponder } from '../src/wire/noise.ts'
@@ -17,7 +17,7 @@ test.each([
   const initiator = new NoiseInitiator(payload)
   const responder = new NoiseResponder(certificate)
   const hello = serverKey ? initiator.resume(serverKey) : initiator.start()
-  const client = initiator.finish(responder.answerHello(Buffer.from(hello)))
+  const client = initiator.finish(responder.answerHello(Buffer.from(hello), NOISE_WA_HEADER))
   expect(client.serverKey).toEqual(certificate.static.public)
   const server = responder.finish(Buffer.from(client.finish))
   expect(server.clientKey).toEqual(Buffer.from(initiator.key.public))

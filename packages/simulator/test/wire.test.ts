@@ -3,6 +3,7 @@ import { Curve } from 'baileys'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lidJid, parseJid, pnJid } from '../src/network/jid.ts'
+import { dictionaryOf } from '../src/wire/dictionary.ts'
 import { FrameReader, frame } from '../src/wire/frames.ts'
 import { signingKeyFromSeed } from '../src/wire/signing-key.ts'
 
@@ -50,6 +51,20 @@ test('cuts frames out of a stream that is split at any byte', () => {
   )
 })
 
-test('refuses a stream that is not WhatsApp', () => {
-  expect(() => new FrameReader().push(Buffer.from('GET / HTTP/1.1'))).toThrow('WhatsApp header')
+test.each(['GET / HTTP/1.1', 'WA\x06\x01'])('refuses a stream that begins with %j', (start) => {
+  expect(() => new FrameReader().push(Buffer.from(start, 'latin1'))).toThrow('WhatsApp header')
+})
+
+test('encodes with the dictionary of the client, as its Baileys does', async () => {
+  const attrs = { id: '1.1', type: 'result', to: '4915112345678@s.whatsapp.net' }
+  const content = [{ tag: 'pair-device-sign', attrs: { t: 'privacy_token' } }]
+  const node = { tag: 'iq', attrs, content }
+  // What Baileys 6.17.16 makes of it.
+  const ofVersion2 = Buffer.from(
+    '00f8081e08ff821b1f04140efaff874915112345678f03f801f803fc10706169722d6465766963652d7369676e1dfc0d707269766163795f746f6b656e',
+    'hex',
+  )
+  expect(dictionaryOf(2)?.encode(node)).toEqual(ofVersion2)
+  expect(await dictionaryOf(2)?.decode(ofVersion2)).toMatchObject(node)
+  expect(dictionaryOf(3)?.encode(node)).not.toEqual(ofVersion2)
 })

@@ -4,7 +4,7 @@ import { postStatus } from '../handset/post-status.ts'
 import { claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { deviceJid } from '../network/device.ts'
-import { checkFault, type Fault, type FaultRequest } from '../network/faults.ts'
+import { checkFault, type Fault, type WrittenFault } from '../network/faults.ts'
 import { lidJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
@@ -70,7 +70,7 @@ export type Actions = StandingActions & {
   /** The phone sends a receipt for any message, also for one that it never received. */
   receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
   read: (number: string, request: { wa_message_id: string }) => { ok: true }
-  fault: (request: FaultRequest) => { id: string }
+  fault: (request: WrittenFault) => { id: string }
   faults: () => Fault[]
   clearFault: (id: string) => void
   clearFaults: () => void
@@ -163,7 +163,7 @@ function messages(network: Network, number: string, from: string | undefined): R
   return from === undefined ? all : all.filter((message) => message.from === from)
 }
 
-function startFault(network: Network, request: FaultRequest): Fault {
+function startFault(network: Network, request: WrittenFault): Fault {
   const fault = network.faults.add(checkFault(request))
   if (fault.moment !== 'login') return fault
   for (const client of [...network.connections.values()]) {

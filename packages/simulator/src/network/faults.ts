@@ -180,7 +180,11 @@ function momentOf({ kind, count }: FaultRequest): FaultMoment | undefined {
   return count === undefined ? 'login' : 'message'
 }
 
-export function checkFault(request: FaultRequest): FaultRequest {
+/** A request as it is written in code, where a code such as 463 may be a number. */
+export type WrittenFault = Omit<FaultRequest, 'code'> & { code?: string | number }
+
+export function checkFault({ code, ...rest }: WrittenFault): FaultRequest {
+  const request: FaultRequest = { ...rest, ...(code !== undefined && { code: String(code) }) }
   if (!faultKinds.includes(request.kind)) refuse(`kind must be one of: ${faultKinds.join(', ')}`)
   if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
     refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)

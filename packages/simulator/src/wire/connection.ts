@@ -1,7 +1,8 @@
-import { decodeBinaryNode, encodeBinaryNode, type proto } from 'baileys'
+import type { proto } from 'baileys'
 import type { WebSocket } from 'ws'
 import type { ServerCertificate } from './certificate.ts'
-import { FrameReader, frame } from './frames.ts'
+import type { Dictionary } from './dictionary.ts'
+import { FrameReader, frame, type Intro } from './frames.ts'
 import type { Node } from './node.ts'
 import { NoiseResponder, type Transport } from './noise.ts'
 
@@ -14,6 +15,12 @@ export type ConnectionEvents = {
   /** How long to wait before reading the next stanza of this size from this client. */
   readDelayMs: (connection: Connection, bytes: number) => number
 }
+
+/**
+ * From the end of the handshake to the first stanza. Baileys before 7.0.0-rc10 computes its keys meanwhile, and cannot
+ * decrypt what a server on the same machine sends at once.
+ */
+const loginMs = 30
 
 let connectionsMade = 0
 
@@ -55,8 +62,9 @@ export class Connection {
   }
 
   send(node: Node): void {
-    if (!this.#transport || this.#halfOpen || this.closed) return
-    this.#unsent.push(frame(this.#transport.encrypt(encodeBinaryNode(node))))
+    const dictionary = this.#frames.intro?.dictionary
+    if (!this.#transport || !dictionary || this.#halfOpen || this.closed) return
+    this.#unsent.push(frame(this.#transport.encrypt(dictionary.encode(node))))
     if (this.#unsent.length === 1) setImmediate(() => this.#flush())
   }
 
@@ -84,34 +92,47 @@ export class Connection {
   #receive(data: Buffer): void {
     if (this.closed || this.#halfOpen) return
     try {
-      for (const body of this.#frames.push(data)) this.#receiveFrame(body)
+      for (const body of this.#frames.push(data)) {
+        if (this.#frames.intro) this.#receiveFrame(body, this.#frames.intro)
+      }
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  #receiveFrame(body: Buffer): void {
+  #receiveFrame(body: Buffer, { bytes, dictionary }: Intro): void {
     if (this.#phase === 'hello') {
       this.#phase = 'finish'
-      this.#socket.send(frame(this.#noise.answerHello(body)))
+      this.#socket.send(frame(this.#noise.answerHello(body, bytes)))
     } else if (this.#phase === 'finish') {
       const { clientKey, payload, transport } = this.#noise.finish(body)
       this.#transport = transport
       this.#phase = 'open'
-      this.#events.onClient(this, payload, clientKey)
+      this.#reading = true
+      setTimeout(() => this.#admit(payload, clientKey, dictionary), loginMs)
     } else if (this.#transport) {
       this.#unread.push(this.#transport.decrypt(body))
-      if (!this.#reading) void this.#read()
+      if (!this.#reading) void this.#read(dictionary)
     }
   }
 
-  async #read(): Promise<void> {
+  #admit(payload: proto.IClientPayload, clientKey: Buffer, dictionary: Dictionary): void {
+    if (this.closed) return
+    try {
+      this.#events.onClient(this, payload, clientKey)
+      void this.#read(dictionary)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  async #read(dictionary: Dictionary): Promise<void> {
     this.#reading = true
     try {
       for (let next = this.#unread.shift(); next && !this.closed; next = this.#unread.shift()) {
         const delayMs = this.#events.readDelayMs(this, next.length)
         if (delayMs > 0) await this.#stall(delayMs)
-        const stanza = await decodeBinaryNode(next)
+        const stanza = await dictionary.decode(next)
         if (!this.#halfOpen && !this.closed) this.#events.onNode(this, stanza)
       }
     } catch (error) {

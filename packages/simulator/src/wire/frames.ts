@@ -1,18 +1,23 @@
-import { NOISE_WA_HEADER } from 'baileys'
+import { type Dictionary, dictionaryOf } from './dictionary.ts'
 
 const frameHeaderBytes = 3
-const introBytes = NOISE_WA_HEADER.length
+const introBytes = 4
+const introBegin = Buffer.from('WA\x06', 'latin1')
 const routingHeaderBytes = 7
 const empty = Buffer.alloc(0)
 
+/** What a client's stream begins with. The handshake confirms its bytes; its last byte is the dictionary's version. */
+export type Intro = { bytes: Buffer; dictionary: Dictionary }
+
 /** Splits the byte stream of one client into frames. The stream begins with an intro, optionally with routing. */
 export class FrameReader {
+  /** Known before the first frame. */
+  intro: Intro | undefined
   #bytes: Buffer = empty
-  #introRead = false
 
   push(chunk: Buffer): Buffer[] {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk])
-    if (!this.#introRead && !this.#readIntro()) return []
+    if (!this.intro && !this.#readIntro()) return []
     const frames: Buffer[] = []
     while (this.#bytes.length >= frameHeaderBytes) {
       const end = frameHeaderBytes + this.#bytes.readUIntBE(0, frameHeaderBytes)
@@ -31,11 +36,13 @@ export class FrameReader {
       start = routingHeaderBytes + this.#bytes.readUIntBE(4, 3)
       if (this.#bytes.length < start + introBytes) return false
     }
-    if (!this.#bytes.subarray(start, start + introBytes).equals(NOISE_WA_HEADER)) {
+    const bytes = this.#bytes.subarray(start, start + introBytes)
+    const dictionary = dictionaryOf(bytes[introBegin.length])
+    if (!bytes.subarray(0, introBegin.length).equals(introBegin) || !dictionary) {
       throw new Error('the stream does not open with the WhatsApp header')
     }
     this.#bytes = this.#bytes.subarray(start + introBytes)
-    this.#introRead = true
+    this.intro = { bytes, dictionary }
     return true
   }
 }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
-import { Curve, NOISE_MODE, NOISE_WA_HEADER, proto } from 'baileys'
+import { Curve, NOISE_MODE, proto } from 'baileys'
 import type { ServerCertificate } from './certificate.ts'
 
 const tagBytes = 16
@@ -38,13 +38,13 @@ export class NoiseResponder {
     this.#certificate = certificate
   }
 
-  /** Reads the client's first frame and returns the body of the response. */
-  answerHello(frame: Buffer): Uint8Array {
+  /** Reads the client's first frame and returns the body of the response. `intro` is what its stream began with. */
+  answerHello(frame: Buffer, intro: Buffer): Uint8Array {
     const { clientHello } = proto.HandshakeMessage.decode(frame)
     const clientEphemeral = clientHello?.ephemeral
     if (clientEphemeral?.length !== 32) throw new Error('client hello without an ephemeral key')
     if (clientHello?.static?.length) this.#hash = this.#salt = this.#key = fallbackMode
-    this.#mixHash(NOISE_WA_HEADER)
+    this.#mixHash(intro)
     this.#mixHash(clientEphemeral)
     this.#mixHash(this.#ephemeral.public)
     this.#mixKey(Curve.sharedKey(this.#ephemeral.private, clientEphemeral))

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before, test } from 'node:test'
+import { startSimulator } from '@wagate/simulator'
+import { socketOptions } from '@wagate/simulator/socket-options'
+import { baileys, ShippingNotices } from '../src/shipping-notices.js'
+
+// libsignal prints sessions with private keys through these.
+for (const method of ['info', 'warn', 'error']) console[method] = () => {}
+
+const shop = '4915112345678'
+const customer = '4917712345678'
+
+let simulator
+let folder
+let notices
+before(async () => {
+  simulator = await startSimulator()
+  folder = await mkdtemp(join(tmpdir(), 'shop-'))
+  notices = new ShippingNotices(folder, {
+    ...socketOptions(simulator, baileys.WA_CERT_DETAILS),
+    onQr: (qr) => simulator.scan({ qr, number: shop }).catch(() => {}),
+  })
+  await notices.connect()
+})
+afterEach(() => simulator.clearFaults())
+after(async () => {
+  await notices?.close()
+  await simulator?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const lastMessage = () => simulator.messages(customer).at(-1)
+
+test('a customer gets the notice', async () => {
+  await notices.send(customer, 'A-1')
+  assert.equal(lastMessage().text, 'Your order A-1 is on its way.')
+  assert.equal(lastMessage().from, shop)
+})
+
+test('a customer gets the label with the notice', async () => {
+  const label = Buffer.from('%PDF-1.7 of a label')
+  await notices.send(customer, 'A-2', label)
+  const { mime, sha256 } = lastMessage()
+  assert.equal(mime, 'application/pdf')
+  assert.equal(sha256, createHash('sha256').update(label).digest('hex'))
+})
+
+test('a notice that WhatsApp refuses is an error', async () => {
+  simulator.fault({ kind: 'ack_error', sender: shop, code: 463, count: 1 })
+  await assert.rejects(notices.send(customer, 'A-3'), /refused/)
+})
+
+test('notices go on after a lost connection', async () => {
+  const logins = simulator.stats().logins
+  simulator.fault({ kind: 'drop', sender: shop })
+  while (simulator.stats().logins === logins) await new Promise((resolve) => setTimeout(resolve, 20))
+  await notices.send(customer, 'A-4')
+  assert.equal(lastMessage().text, 'Your order A-4 is on its way.')
+})

@@ -1,0 +1,3 @@
+import { protobufRoot } from './protobuf-root.ts'
+
+protobufRoot.set()

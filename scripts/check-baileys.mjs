@@ -1,0 +1,76 @@
+// Runs the check of types and the suites that depend on Baileys with another version of it, in a temporary copy.
+// node scripts/check-baileys.mjs <version> [test file or folder…]
+import { execFileSync, spawnSync } from 'node:child_process'
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repository } from './run.mjs'
+
+const [version, ...given] = process.argv.slice(2)
+if (!version || version.startsWith('-')) {
+  console.error('Name the version, for example: npm run check:baileys -- 7.0.0-rc13')
+  process.exit(2)
+}
+const suites = given.length > 0 ? given : ['apps/worker', 'system-tests']
+// The simulator keeps its own version, so the network is the same for every version.
+const manifests = ['apps/worker/package.json', 'bench/package.json']
+
+const copy = mkdtempSync(join(tmpdir(), 'check-baileys-'))
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130))
+
+copyFiles()
+useOwnLibsignal()
+for (const manifest of manifests) setVersion(join(copy, manifest))
+const { packageManager } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'))
+/** @param {string[]} args */
+const pnpm = (...args) => run('npx', ['--yes', packageManager, ...args])
+if (!pnpm('install', '--lockfile-only') || !pnpm('install', '--frozen-lockfile')) process.exit(1)
+
+const passed = {
+  types: run('node_modules/.bin/tsc', ['-p', 'tsconfig.json']),
+  // The tests of the repository itself need its history, and know nothing of Baileys.
+  tests: run('npm', ['test', '--', ...suites, '--exclude=system-tests/repository/**', '--maxWorkers=1']),
+}
+for (const [name, isPassed] of Object.entries(passed)) {
+  console.log(`Baileys ${version}: ${name} ${isPassed ? 'passed' : 'failed'}`)
+}
+process.exitCode = Object.values(passed).includes(false) ? 1 : 0
+
+/** Everything that git tracks or would add, as it is now. */
+function copyFiles() {
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: repository,
+    encoding: 'utf8',
+  })
+  for (const file of list.split('\0').filter(Boolean)) {
+    if (existsSync(join(repository, file))) cpSync(join(repository, file), join(copy, file))
+  }
+}
+
+/** The worker corrects libsignal as it is loaded, and older versions of Baileys take theirs from GitHub. */
+function useOwnLibsignal() {
+  const { dependencies } = JSON.parse(readFileSync(join(copy, 'packages/simulator/package.json'), 'utf8'))
+  const overrides = { libsignal: dependencies.libsignal, '@whiskeysockets/eslint-config': '1.0.0' }
+  appendFileSync(join(copy, 'pnpm-workspace.yaml'), `overrides: ${JSON.stringify(overrides)}\n`)
+}
+
+/** @param {string} file */
+function setVersion(file) {
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  for (const kind of ['dependencies', 'devDependencies']) {
+    if (manifest[kind]?.baileys) manifest[kind].baileys = version
+  }
+  writeFileSync(file, JSON.stringify(manifest, null, 2))
+}
+
+/**
+ * Returns whether the command succeeded.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ */
+function run(command, args) {
+  console.log(`\n$ ${command} ${args.join(' ')}`)
+  return spawnSync(command, args, { cwd: copy, stdio: 'inherit' }).status === 0
+}

@@ -31,6 +31,16 @@ export const sendingMutants: Mutant[] = [
     },
   },
   {
+    name: 'known contact counted as a new one',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: "FROM marked WHERE NOT ${isKnownOrCounted(sql, 'marked')}",
+    replacement: 'FROM marked',
+    test: {
+      file: 'packages/db/test/new-contacts.test.ts',
+      title: 'counts on the day of its first message only, also if WhatsApp refused that',
+    },
+  },
+  {
     name: 'ack not awaited',
     file: 'apps/worker/src/outbox/delivery.ts',
     text: 'const given = await answer',

@@ -79,7 +79,7 @@ export function logFolderOf(dataFolder: string): string {
 }
 
 /** The simulated WhatsApp restricts nobody for sending too much, so people can try sending freely. */
-const careless = { SEND_RECIPIENT_INTERVAL_MS: '0' }
+const careless = { SEND_RECIPIENT_INTERVAL_MS: '0', NEW_CONTACTS_PER_DAY: '0' }
 
 function common(settings: AppSettings): NodeJS.ProcessEnv {
   return {

@@ -20,6 +20,7 @@ import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
 import { type MediaShares, makeMediaShares } from './media/media-shares.ts'
 import type { Metrics } from './metrics.ts'
+import { type CountedContacts, makeCountedContactsCache } from './outbox/counted-contacts.ts'
 import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
@@ -47,6 +48,7 @@ export type DeviceContext = {
   mediaShares: MediaShares
   inspector: Inspector
   recipientsOf(deviceId: number): Recipients
+  countedContactsOf(deviceId: number): CountedContacts
   /** Each call opens a new scope in a cache that all devices share. */
   caches: { auth(): Scope; retryCounts(): Scope }
   deviceStates: Batch<number, DeviceState | undefined>
@@ -83,6 +85,7 @@ export function makeDeviceContext(
     pairings: makeFairSemaphore(config.pairings.max, { shareMax: config.pairings.perAccountMax }),
     mediaShares: makeMediaShares(config.media.memoryBytes),
     recipientsOf: makeRecipientsCache(),
+    countedContactsOf: makeCountedContactsCache(),
     caches: {
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),

@@ -6,6 +6,7 @@ import {
   deleteExpiredIdempotencyKeys,
   deleteLostMediaParts,
   deleteOldAuditEntries,
+  deleteOldNewContacts,
   deleteOldPairingLinks,
   deleteUnusedContacts,
   deleteUnusedMedia,
@@ -68,6 +69,7 @@ export function startHousekeeping(
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
     await deleteAll('parts of media', (after) => deleteLostMediaParts(db, after))
+    await deleteAll('counted contacts', (after) => deleteOldNewContacts(db, after))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
     await cleanContacts()
   }

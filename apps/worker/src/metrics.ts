@@ -16,6 +16,7 @@ export type Readings = {
   /** By the reason of their status. */
   blockedDevices: ReadonlyMap<string, number>
   restrictedDevices: Partial<Record<RestrictionReason, number>>
+  usedUpBudgets: number
 }
 
 export function makeMetrics() {
@@ -103,6 +104,11 @@ export function addGauges({ registry }: Metrics, read: () => Readings): void {
     'waiting_devices',
     'Devices of this worker with messages to send, at the last poll',
     ({ waitingDevices }) => waitingDevices,
+  )
+  gauge(
+    'new_contact_budgets_used_up',
+    'Devices of this worker that may write to no further new contacts today',
+    ({ usedUpBudgets }) => usedUpBudgets,
   )
   new Gauge({
     name: 'wagate_blocked_devices',

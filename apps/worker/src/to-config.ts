@@ -38,7 +38,9 @@ export function toConfig(env: Environment) {
       ratePerMinute: env.SEND_RATE_PER_MINUTE,
       burst: env.SEND_BURST,
       dailyCap: env.SEND_DAILY_CAP,
+      newContactsPerDay: env.NEW_CONTACTS_PER_DAY,
     },
+    newContacts: { warmUpDays: env.NEW_CONTACTS_WARM_UP_DAYS },
     media: {
       bytesMax: {
         image: env.MEDIA_IMAGE_BYTES_MAX,

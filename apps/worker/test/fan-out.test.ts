@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeAddressees } from '../src/outbox/addressees.ts'
+import { makeContactBudget } from '../src/outbox/contact-budget.ts'
 import { makeDelivery } from '../src/outbox/delivery.ts'
 import { makeInFlight } from '../src/outbox/in-flight.ts'
 import type { MessageResults } from '../src/outbox/message-results.ts'
@@ -85,6 +86,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
     },
   })
   const nothing = async () => undefined
+  const unlimited = { perDay: 0, warmUpDays: 0, warmUpDay: 0 }
   const claim = { isPoison: false, end: nothing, release: nothing, releaseSuspect: nothing }
   const context = standIn<DeviceContext>({
     config: { outbox: { ackTimeoutMs: 60_000 } },
@@ -97,6 +99,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
     retries: makeRetries(),
     addressees: makeAddressees(),
     recipientPace: makeRecipientPace(0, {}),
+    contactBudget: makeContactBudget({ budget: unlimited, newContacts: [] }, new Set()),
     lease: { shard: 1 },
   })
   const results = standIn<MessageResults>({})

@@ -21,7 +21,13 @@ function makeClock(startMs = noon) {
   }
 }
 
-const pacing = (given: Partial<Pacing>): Pacing => ({ ratePerMinute: 0, burst: 1, dailyCap: 0, ...given })
+const pacing = (given: Partial<Pacing>): Pacing => ({
+  ratePerMinute: 0,
+  burst: 1,
+  dailyCap: 0,
+  newContactsPerDay: 0,
+  ...given,
+})
 const nothingSent = { sent: 0, unanswered: [] }
 
 let messages = 0

@@ -11,7 +11,11 @@ test('a message is answered only when what follows from its answer has begun', a
   const outbox = {
     acknowledged: { add: ({ waId }: typeof message) => recorded.push(waId) },
     delivery: { send: () => new Promise<SendResult>((resolve) => (answer = resolve)) },
-    device: { pacer: { acquire: () => 0 }, retries: { streamEnds: () => 0, forget: () => undefined } },
+    device: {
+      contactBudget: { admits: () => true },
+      pacer: { acquire: () => 0 },
+      retries: { streamEnds: () => 0, forget: () => undefined },
+    },
     facts: { isRetry: () => false },
     maySend: () => true,
     proof: { remainingMs: () => 0 },

@@ -19,6 +19,7 @@ export function makeMessage(
     uploadedContent: null,
     status: 'queued',
     interruptions: 0,
+    isToContact: false,
     ...fields,
   }
 }

@@ -19,6 +19,8 @@ const state: DeviceState = {
   ratePerMinute: null,
   burst: null,
   dailyCap: null,
+  newContactsPerDay: null,
+  warmUpDay: 0,
   restrictedMs: 0,
   statusReason: null,
   blockLeftMs: null,

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-desired-state.ts'
 import { linkDevice, refuseLink } from '../src/queries/device-link.ts'
+import { findDeviceStates } from '../src/queries/device-owner-view.ts'
+import { wipeCredentials } from '../src/queries/device-removal.ts'
 import { findDevice } from '../src/queries/devices.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import { openOwnedDevices } from './owned-devices.ts'
@@ -75,5 +77,47 @@ describe('a scan links the device only for the request whose QR code was scanned
     expect(await statusOf()).toBe('scanning')
     await refuseLink(db, fence, deviceId, { desiredRev: next, creds, reason: 'sender_mismatch' })
     expect(await statusOf()).toBe('disconnected')
+  })
+})
+
+describe('the warm-up of a sender', () => {
+  const setDevice = (change: Record<string, string>) =>
+    db.$client`UPDATE devices SET ${db.$client(change)} WHERE id = ${deviceId}`
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+  /** Days since its beginning. */
+  const warmUpDays = async () =>
+    Math.floor(Date.now() / 86_400_000) - ((await findDeviceStates(db, [deviceId]))[0]?.warmUpDay ?? 0)
+
+  async function unlink(): Promise<void> {
+    while (!(await wipeCredentials(db, fence, deviceId, null)));
+  }
+
+  it('begins with its first link, not when it was created', async () => {
+    await setDevice({ created_at: daysAgo(50) })
+    expect(await warmUpDays()).toBe(50)
+    await link(await requestQr())
+    expect(await warmUpDays()).toBe(0)
+  })
+
+  it('goes on with another link, unless the sender was away for 30 days', async () => {
+    await link(await requestQr())
+    await setDevice({ warm_up_from: daysAgo(9) })
+    await unlink()
+    await setDevice({ unlinked_at: daysAgo(29) })
+    await link(await requestQr())
+    expect(await warmUpDays()).toBe(9)
+    await unlink()
+    await setDevice({ unlinked_at: daysAgo(31) })
+    await link(await requestQr())
+    expect(await warmUpDays()).toBe(0)
+  })
+
+  it('of a link from before it was stored counts from when the sender was created', async () => {
+    await link(await requestQr())
+    await db.$client`UPDATE devices SET warm_up_from = NULL, created_at = ${daysAgo(99)} WHERE id = ${deviceId}`
+    expect(await warmUpDays()).toBe(99)
+    await unlink()
+    await link(await requestQr())
+    expect(await warmUpDays()).toBe(99)
   })
 })

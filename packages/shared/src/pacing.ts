@@ -5,6 +5,8 @@ export type Pacing = {
   burst: number
   /** Messages in a day of UTC. */
   dailyCap: number
+  /** New contacts in a day of UTC, after the warm-up. */
+  newContactsPerDay: number
 }
 
 /** null where the next default counts. */
@@ -16,5 +18,6 @@ export function pacingOf(given: GivenPacing, defaults: Pacing): Pacing {
     ratePerMinute: given.ratePerMinute ?? defaults.ratePerMinute,
     burst: given.burst ?? defaults.burst,
     dailyCap: given.dailyCap ?? defaults.dailyCap,
+    newContactsPerDay: given.newContactsPerDay ?? defaults.newContactsPerDay,
   }
 }

@@ -139,6 +139,10 @@ export const settings = {
   SEND_DAILY_CAP: wholeNumber(0, 1_000_000_000).default(0),
   /** Between two messages of a sender to one recipient; 0 is none. */
   SEND_RECIPIENT_INTERVAL_MS: wholeNumber(0, 3_600_000).default(2000),
+  /** To how many new contacts a sender may write in a day of UTC; 0 is unlimited. */
+  NEW_CONTACTS_PER_DAY: wholeNumber(0, 1_000_000).default(10),
+  /** In how many days after its first link a sender reaches that number; 0 is at once. */
+  NEW_CONTACTS_WARM_UP_DAYS: wholeNumber(0, 365).default(5),
   /** How long a sender writes to no new contacts after WhatsApp refused one. */
   RESTRICTION_PAUSE_MS: wholeNumber(1000, 30 * 86_400_000).default(3_600_000),
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { restrictionReasonGuide, statusReasonGuide } from '../errors/device-reasons.ts'
 import { extensibleEnum } from '../openapi/extensible-enum.ts'
+import { newContactFields, newContactFieldsOf } from './new-contact-fields.ts'
 import { pacingFields, toPacingFields } from './pacing-fields.ts'
 import { restrictionFieldsOf } from './restriction-fields.ts'
 
@@ -40,6 +41,7 @@ export const deviceFields = {
     .describe('New contacts in the present cycle, as WhatsApp counts them, if it has said'),
   new_chats_total: z.int().optional().describe('New contacts that WhatsApp allows in the present cycle'),
   ...pacingFields,
+  ...newContactFields,
   created_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime().nullable().describe('Time of its last login at WhatsApp'),
 }
@@ -58,12 +60,20 @@ export const exampleDevice: DeviceObject = {
   rate_per_minute: 60,
   burst: 20,
   daily_cap: 0,
+  new_contacts_per_day: 10,
+  new_contacts_allowed: 10,
+  new_contacts_used: 3,
+  new_contacts_reset_at: '2026-02-01T00:00:00.000Z',
   created_at: '2026-01-31T11:58:02.512Z',
   last_seen_at: '2026-01-31T12:00:00.000Z',
 }
 
-export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'>): DeviceObject {
+export function toDeviceObject(
+  device: Device,
+  { newContacts, pacing }: Pick<Config, 'newContacts' | 'pacing'>,
+): DeviceObject {
   const { status, statusReason, statusDetail, loginAfter } = device
+  const pace = toPacingFields(device, pacing)
   const isDisconnected = status === 'disconnected'
   return {
     device_id: device.id,
@@ -76,7 +86,8 @@ export function toDeviceObject(device: Device, { pacing }: Pick<Config, 'pacing'
     ...(isDisconnected && statusDetail !== null && { status_detail: statusDetail }),
     ...(isDisconnected && isAhead(loginAfter) && { login_after: loginAfter.toISOString() }),
     ...restrictionFieldsOf(device, Date.now()),
-    ...toPacingFields(device, pacing),
+    ...pace,
+    ...newContactFieldsOf(device, { perDay: pace.new_contacts_per_day, ...newContacts }, Date.now()),
     created_at: device.createdAt.toISOString(),
     last_seen_at: device.lastSeenAt?.toISOString() ?? null,
   }

@@ -35,6 +35,7 @@ export const exampleUser: UserObject = {
   rate_per_minute: 60,
   burst: 20,
   daily_cap: 0,
+  new_contacts_per_day: 10,
   created_at: '2026-01-31T11:50:00.000Z',
 }
 

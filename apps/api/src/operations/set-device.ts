@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
-import { pacingParameters } from '../objects/pacing-fields.ts'
+import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 import { requireAny } from '../parameters/require-any.ts'
@@ -24,9 +24,10 @@ export const setDevice = defineOperation({
     given: { device_id: 7, name: 'Shop', rate_per_minute: 30 },
     answer: { ...exampleDevice, rate_per_minute: 30 },
   },
-  async handle({ name, rate_per_minute, burst, daily_cap, ...located }, call) {
-    requireAny({ name, rate_per_minute, burst, daily_cap })
-    const given = { name, ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
+  async handle({ name, rate_per_minute, burst, daily_cap, new_contacts_per_day, ...located }, call) {
+    const pacing = { rate_per_minute, burst, daily_cap, new_contacts_per_day }
+    requireAny({ name, ...pacing })
+    const given = { name, ...toPacing(pacing) }
     const { db, enqueueCommand } = call.context
     const { id } = await getDevice(call, located)
     await db.transaction(async (tx) => {
@@ -35,7 +36,7 @@ export const setDevice = defineOperation({
     })
     enqueueCommand({ kind: 'apply-settings', deviceId: id })
     const device = toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
-    for (const [setting, wanted] of Object.entries({ rate_per_minute, burst, daily_cap })) {
+    for (const [setting, wanted] of Object.entries(pacing)) {
       const inForce = device[setting as keyof typeof device]
       if (typeof wanted === 'number' && wanted !== inForce) {
         call.warn(`${setting} is ${inForce}: an ADMIN has set a lower limit for the account.`)

@@ -5,7 +5,7 @@ import { audit } from '../changes/audit.ts'
 import type { ApiContext } from '../context.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
 import { AppError } from '../errors/app-error.ts'
-import { pacingParameters } from '../objects/pacing-fields.ts'
+import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
 import { exampleUser, role, toUserObject, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment, recordId } from '../parameters/parameter-types.ts'
@@ -40,9 +40,9 @@ export const updateUser = defineOperation({
     given: { user_id: exampleUser.user_id, devices_allowed: 5 },
     answer: { ...exampleUser, devices_allowed: 5 },
   },
-  async handle({ user_id, role, devices_allowed, expiry, rate_per_minute, burst, daily_cap }, call) {
-    requireAny({ role, devices_allowed, expiry, rate_per_minute, burst, daily_cap })
-    const pacing = { ratePerMinute: rate_per_minute, burst, dailyCap: daily_cap }
+  async handle({ user_id, role, devices_allowed, expiry, ...given }, call) {
+    requireAny({ role, devices_allowed, expiry, ...given })
+    const pacing = toPacing(given)
     const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pacing }
     const { db, config, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { findSentToday } from '@wagate/db/queries/sent-today'
+import type { NewContactBudget } from '@wagate/shared/new-contacts'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import type { DeviceContext } from '../context.ts'
+import { type ContactBudget, makeContactBudget } from '../outbox/contact-budget.ts'
 import { makePacer, type Pacer } from '../outbox/pacer.ts'
 import { makeRecipientPace, type RecipientPace } from '../outbox/recipient-pace.ts'
 import type { OutcomeFeed } from '../session/outcome-feed.ts'
@@ -12,41 +14,55 @@ export type DevicePacing = {
   isApplied(state: DeviceState): boolean
   /** Returns the device's one pace: it outlives a connection, or each reconnect would allow a new burst. */
   apply(state: DeviceState): Promise<DevicePace>
+  /** The device may write to no further new contacts today. */
+  isBudgetUsedUp(): boolean
 }
 
-type DevicePace = { pacer: Pacer; recipientPace: RecipientPace }
+type DevicePace = { pacer: Pacer; recipientPace: RecipientPace; contactBudget: ContactBudget }
+
+type Settings = Pacing & NewContactBudget
 
 export function makeDevicePacing(
-  { config, db }: Pick<DeviceContext, 'config' | 'db'>,
+  { config, db, countedContactsOf }: Pick<DeviceContext, 'config' | 'db' | 'countedContactsOf'>,
   deviceId: number,
   outcomes: Pick<OutcomeFeed, 'subscribe'>,
 ): DevicePacing {
   let pace: DevicePace | undefined
-  let applied: Pacing | undefined
+  let applied: Settings | undefined
+
+  function settingsOf(state: DeviceState): Settings {
+    const pacing = pacingOf(state, config.pacing)
+    const { warmUpDays } = config.newContacts
+    return { ...pacing, perDay: pacing.newContactsPerDay, warmUpDays, warmUpDay: state.warmUpDay }
+  }
 
   // Whether a refusal is final, only the outbox knows.
   outcomes.subscribe((waId, { kind }) => {
     if (kind !== 'refused') pace?.pacer.confirm(waId)
   })
 
-  async function openPace(pacing: Pacing): Promise<DevicePace> {
+  async function openPace(settings: Settings): Promise<DevicePace> {
     const { recipientIntervalMs } = config.outbox
     // Also without a cap: if one is set while messages are in flight, they must be counted.
     const sent = await findSentToday(db, deviceId, recipientIntervalMs)
     return {
-      pacer: makePacer(pacing, sent),
+      pacer: makePacer(settings, sent),
       recipientPace: makeRecipientPace(recipientIntervalMs, sent.lately),
+      contactBudget: makeContactBudget({ ...sent, budget: settings }, countedContactsOf(deviceId)),
     }
   }
 
   return {
-    isApplied: (state) => isDeepStrictEqual(applied, pacingOf(state, config.pacing)),
+    isApplied: (state) => isDeepStrictEqual(applied, settingsOf(state)),
     async apply(state) {
-      const pacing = pacingOf(state, config.pacing)
-      if (pace) pace.pacer.set(pacing)
-      else pace = await openPace(pacing)
-      applied = pacing
+      const settings = settingsOf(state)
+      if (pace) {
+        pace.pacer.set(settings)
+        pace.contactBudget.set(settings)
+      } else pace = await openPace(settings)
+      applied = settings
       return pace
     },
+    isBudgetUsedUp: () => pace?.contactBudget.isUsedUp() ?? false,
   }
 }

@@ -28,6 +28,8 @@ export type Device = {
   isOnline(): boolean
   /** Why it may write to no new contacts. */
   restrictionReason(): RestrictionReason | undefined
+  /** It may write to no further new contacts today. */
+  isBudgetUsedUp(): boolean
   /** A QR code is shown, or a phone has scanned it and the link is not complete. */
   isPairing(): boolean
   /** `released`: messages in flight get their answers first. `lost`: nothing more is written or sent. */
@@ -110,6 +112,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',
     restrictionReason: scope.firstContacts.reason,
+    isBudgetUsedUp: pacing.isBudgetUsedUp,
     isPairing: () => connector.state().kind === 'pairing' || isCompletingLink(connector.state()),
     async close(why) {
       isClosed = true

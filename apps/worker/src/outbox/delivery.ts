@@ -27,7 +27,7 @@ export function makeDelivery(
   sock: WASocket,
   { inFlight, results }: { inFlight: InFlight; results: MessageResults },
 ): Delivery {
-  const { lease, retries, addressees } = device
+  const { lease, retries, addressees, contactBudget } = device
   const deviceLists = makeDeviceLists(sock)
   const checkReach = makeReachCheck(sock, deviceLists)
   const ensureRecipientSessions = makeEnsureRecipientSessions(sock, device.resolver)
@@ -69,16 +69,29 @@ export function makeDelivery(
     return given
   }
 
+  async function claimFor(message: WaitingMessage, recipient: string): Promise<MessageClaim | undefined> {
+    const setback = retries.setbackOf(message.id)
+    const request = { ...message, fence: lease, recipientJid: recipient, setback }
+    const right = await contactBudget.reserve(message)
+    if (right === 'wait') return undefined
+    if (right === 'plain') return context.messageClaims.claim(request)
+    try {
+      const claim = await context.messageClaims.claimFirst(request)
+      contactBudget.conclude(
+        message,
+        claim ? { kind: 'claimed', countedToday: claim.countedToday } : { kind: 'unclaimed' },
+      )
+      return claim
+    } catch (error) {
+      contactBudget.conclude(message, { kind: 'unknown' })
+      throw error
+    }
+  }
+
   return {
     async send(message, recipient, maySend) {
       await ensureRecipientSessions(recipient)
-      const setback = retries.setbackOf(message.id)
-      const claim = await context.messageClaims.claim({
-        ...message,
-        fence: lease,
-        recipientJid: recipient,
-        setback,
-      })
+      const claim = await claimFor(message, recipient)
       if (!claim) return { kind: 'unclaimed' }
       message.recipientJid = recipient
       addressees.note(message.waId, recipient)

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { type Claim, claimMessages, releaseMessages } from '@wagate/db/queries/message-claims'
+import {
+  type Claim,
+  claimFirstMessages,
+  claimMessages,
+  type FirstClaim,
+  releaseMessages,
+} from '@wagate/db/queries/message-claims'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
@@ -10,7 +16,7 @@ type Request = Claim & {
   interruptions: number
 }
 
-export type MessageClaim = {
+export type MessageClaim = Pick<FirstClaim, 'countedToday'> & {
   /** Three owners died or lost their lease while they had claimed the message: it must not be handled. */
   isPoison: boolean
   /** Call when the message is no longer handled and another statement has released it. */
@@ -29,6 +35,8 @@ export type MessageClaim = {
 export type MessageClaims = {
   /** Undefined when the message was canceled, or the shard has another owner. */
   claim(message: Request): Promise<MessageClaim | undefined>
+  /** As `claim`, and counts the recipient if it is a new contact. A crash of Postgres does not undo it. */
+  claimFirst(message: Request): Promise<MessageClaim | undefined>
 }
 
 const interruptionsMax = 3
@@ -50,6 +58,9 @@ export function makeMessageClaims(
   const claimBatch = makeNaturalBatch((items: Claim[]) => claimMessages(claimsDb, items), {
     itemsMax: batchItemsMax,
   })
+  const firstClaimBatch = makeNaturalBatch((items: Claim[]) => claimFirstMessages(db, items), {
+    itemsMax: batchItemsMax,
+  })
   const releaseBatch = makeNaturalBatch(
     async (items: Pick<Claim, 'fence' | 'id' | 'createdAt'>[]) => {
       await releaseMessages(db, items)
@@ -68,30 +79,42 @@ export function makeMessageClaims(
     }
   }
 
-  return {
-    async claim(message) {
-      const end = message.interruptions > 0 ? await untilAlone() : () => undefined
-      try {
-        const interruptions = await claimBatch.add(message)
-        if (interruptions === undefined) {
-          end()
-          return undefined
-        }
-        const release = () =>
-          releaseBatch
-            .add(message)
-            .catch((error) => logger.warn({ err: error }, 'Releasing messages failed'))
-            .finally(end)
-        return {
-          isPoison: interruptions >= interruptionsMax,
-          end,
-          release,
-          releaseSuspect: async () => (interruptions > 0 ? release() : end()),
-        }
-      } catch (error) {
+  async function claimWith(
+    message: Request,
+    add: () => Promise<FirstClaim | undefined>,
+  ): Promise<MessageClaim | undefined> {
+    const end = message.interruptions > 0 ? await untilAlone() : () => undefined
+    try {
+      const found = await add()
+      if (!found) {
         end()
-        throw error
+        return undefined
       }
-    },
+      const { interruptions, countedToday } = found
+      const release = () =>
+        releaseBatch
+          .add(message)
+          .catch((error) => logger.warn({ err: error }, 'Releasing messages failed'))
+          .finally(end)
+      return {
+        countedToday,
+        isPoison: interruptions >= interruptionsMax,
+        end,
+        release,
+        releaseSuspect: async () => (interruptions > 0 ? release() : end()),
+      }
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  return {
+    claim: (message) =>
+      claimWith(message, async () => {
+        const interruptions = await claimBatch.add(message)
+        return interruptions === undefined ? undefined : { interruptions, countedToday: null }
+      }),
+    claimFirst: (message) => claimWith(message, () => firstClaimBatch.add(message)),
   }
 }

@@ -2,6 +2,7 @@ import type { Lease } from '../ownership/lease.ts'
 import type { OutcomeFeed } from '../session/outcome-feed.ts'
 import type { Vault } from '../session/vault.ts'
 import type { Addressees } from './addressees.ts'
+import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { NumberResolver } from './number-resolver.ts'
 import type { Pacer } from './pacer.ts'
@@ -17,6 +18,7 @@ export type OutboxDevice = {
   vault: Vault
   pacer: Pacer
   recipientPace: RecipientPace
+  contactBudget: ContactBudget
   resolver: NumberResolver
   retries: Retries
   addressees: Addressees

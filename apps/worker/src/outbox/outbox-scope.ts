@@ -25,6 +25,8 @@ export type OutboxScope = OutboxHooks & {
   acknowledged: AcknowledgedMessages
   proof: ConnectionProof
   facts: LaneFacts
+  /** Messages to new contacts stay in the database: WhatsApp restricts the sender, or its budget is used up. */
+  areNewContactsPaused(): boolean
 }
 
 type OutboxHooks = {
@@ -41,15 +43,14 @@ export function makeOutboxScope(
   sock: WASocket,
   hooks: OutboxHooks,
 ): OutboxScope {
-  const { recipientPace, resolver, retries } = device
+  const { contactBudget, firstContacts, recipientPace, resolver, retries } = device
   const inFlight = makeInFlight()
   const results = makeMessageResults(context, device)
   const delivery = makeDelivery(context, device, sock, { inFlight, results })
   const waiting = makeWaitingList((query) => {
-    const without = device.firstContacts.areActive()
-      ? [...query.without, 'newContacts' as const]
-      : query.without
-    return listWaitingMessages(context.db, device.id, { ...query, without })
+    const without = firstContacts.areActive() ? [...query.without, 'newContacts' as const] : query.without
+    const withinBudget = contactBudget.isUsedUp()
+    return listWaitingMessages(context.db, device.id, { ...query, without, withinBudget })
   })
   const acknowledged = makeAcknowledgedMessages(results, waiting)
   const proof = makeConnectionProof()
@@ -84,6 +85,7 @@ export function makeOutboxScope(
     acknowledged,
     proof,
     facts,
+    areNewContactsPaused: () => firstContacts.areActive() || contactBudget.isUsedUp(),
   }
 }
 

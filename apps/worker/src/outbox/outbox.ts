@@ -88,10 +88,11 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   }
 
   const unsubscribe = device.outcomes.subscribe((waId, outcome) => acknowledge(outbox, waId, outcome))
-  const unfollow = device.firstContacts.onChange(() => followFirstContacts(outbox))
+  const follow = () => followFirstContacts(outbox)
+  const unfollow = [device.firstContacts.onChange(follow), device.contactBudget.onChange(follow)]
   pump()
   return {
-    wake: () => (device.firstContacts.areActive() ? wakeSoon() : wakeNow()),
+    wake: () => (outbox.areNewContactsPaused() ? wakeSoon() : wakeNow()),
     async drain(timeoutMs) {
       isDraining = true
       await within(
@@ -102,7 +103,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     stop(end) {
       stopping.abort()
       unsubscribe()
-      unfollow()
+      for (const end of unfollow) end()
       inFlight.endAll(end)
     },
   }

@@ -12,7 +12,7 @@ export type SendLoop = {
 
 export function makeSendLoop(outbox: OutboxScope): SendLoop {
   const { delivery, device, facts, maySend, proof, pumpAfter, work } = outbox
-  const { pacer, retries } = device
+  const { contactBudget, pacer, retries } = device
   const turns = makeSendTurns(kindOf)
   const sends = new Set<Promise<void>>()
 
@@ -43,6 +43,10 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
       for (;;) {
         const turn = maySend() ? turns.choose(left) : undefined
         if (!turn) return
+        if (!contactBudget.admits(turn.message)) {
+          left = left.filter((other) => other !== turn)
+          continue
+        }
         const waitMs = pacer.acquire(turn.message.waId)
         if (waitMs === 0) {
           left = left.filter((other) => other !== turn)

@@ -13,7 +13,7 @@ import { startWorkPoll } from './work-poll.ts'
 /** `waitingDevices` and `blockedDevices`: at the last poll for work. */
 type DeviceCounts = Pick<
   Readings,
-  'onlineDevices' | 'waitingDevices' | 'blockedDevices' | 'restrictedDevices'
+  'onlineDevices' | 'waitingDevices' | 'blockedDevices' | 'restrictedDevices' | 'usedUpBudgets'
 >
 
 /** If Postgres is down, the next owner marks the devices offline. */
@@ -77,6 +77,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
         waitingDevices: work.waitingDevices(),
         blockedDevices: work.blockedDevices(),
         restrictedDevices: countRestricted(devices),
+        usedUpBudgets: devices.filter((device) => device.isBudgetUsedUp()).length,
       }
     },
     async close() {

@@ -94,6 +94,7 @@ export type AccountChanges = {
   ratePerMinute?: number | null | undefined
   burst?: number | null | undefined
   dailyCap?: number | null | undefined
+  newContactsPerDay?: number | null | undefined
 }
 
 /** Needs at least one change. `last_admin` when no active ADMIN would be left. Undefined when there is no such account. */

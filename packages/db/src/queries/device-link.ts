@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
+import { warmUpOfLink } from './warm-up.ts'
 
 /** The credentials are stored by the statement that sets `has_credentials`. */
 type SealedCreds = { type: string; id: string; value: Buffer | null }
@@ -27,7 +28,7 @@ export async function linkDevice(
     UPDATE devices SET has_credentials = true, link_generation = link_generation + 1,
       revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
       pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
-      wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
+      warm_up_from = ${warmUpOfLink(sql)}, wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
       status_reason = NULL, ${noRefusal(sql)}
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )

@@ -4,6 +4,7 @@ import { hasDueMessage } from './due-messages.ts'
 import { type Fence, fencesOf } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { tightestPace } from './tightest-pace.ts'
+import { warmUpDay } from './warm-up.ts'
 
 /** What an owner needs to know of a device to decide what its socket should do. */
 export type DeviceState = {
@@ -25,6 +26,9 @@ export type DeviceState = {
   ratePerMinute: number | null
   burst: number | null
   dailyCap: number | null
+  newContactsPerDay: number | null
+  /** The first day of its warm-up, in UTC days since 1970. */
+  warmUpDay: number
   /** For how long from now WhatsApp lets it write to no new contacts. 0 without a restriction. */
   restrictedMs: number
   statusReason: string | null
@@ -50,6 +54,8 @@ const columns = (db: Database) => db.$client`
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
   ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
   ${tightestOf(db, 'burst')} AS burst, ${tightestOf(db, 'daily_cap')} AS "dailyCap",
+  ${tightestOf(db, 'new_contacts_per_day')} AS "newContactsPerDay",
+  ${warmUpDay(db.$client)} AS "warmUpDay",
   ${msUntil(db, 'device.restricted_until')} AS "restrictedMs", device.restriction_reason AS "restrictionReason",
   CASE WHEN device.new_chats_capped THEN ${msUntil(db, 'device.new_chats_until')} ELSE 0 END AS "cappedMs",
   device.status_reason AS "statusReason",

@@ -30,7 +30,7 @@ export async function wipeCredentials(
     ),
     wiped AS (DELETE FROM device_auth USING few WHERE device_id = ${deviceId} AND type = 'creds'),
     unlinked AS (
-      UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL,
+      UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL, unlinked_at = now(),
         status_reason = coalesce(${reason}, status_reason),
         status_detail = CASE WHEN ${reason}::text IS NULL THEN status_detail END, wa_jid = NULL, wa_lid = NULL
       FROM few WHERE devices.id = ${deviceId}

@@ -2,14 +2,14 @@ import type { DeviceStatus } from '@wagate/shared/statuses'
 import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts } from '../schema/accounts.ts'
-import { devices } from '../schema/devices.ts'
+import { devices, newContacts } from '../schema/devices.ts'
 import { installation } from '../schema/installation.ts'
 import { deviceStatus, deviceStatusReason } from './device-public-status.ts'
 import { isLinked } from './linked-device.ts'
 import { tightestPace } from './tightest-pace.ts'
 
-/** `ratePerMinute`, `burst` and `dailyCap` are limited by those of the account. */
-export type Device = typeof devices.$inferSelect & { status: DeviceStatus }
+/** Its pacing is limited by that of the account. `newContactsUsed`: in the current UTC day. */
+export type Device = typeof devices.$inferSelect & { status: DeviceStatus; newContactsUsed: number }
 
 /** At least one of the two. Both must agree. */
 export type DeviceLocator = { deviceId?: number | undefined; sender?: string | undefined }
@@ -30,6 +30,9 @@ const columns = {
   ratePerMinute: tightestOf('rate_per_minute'),
   burst: tightestOf('burst'),
   dailyCap: tightestOf('daily_cap'),
+  newContactsPerDay: tightestOf('new_contacts_per_day'),
+  newContactsUsed: sql<number>`(SELECT count(*)::int FROM ${newContacts}
+    WHERE ${newContacts.deviceId} = ${devices.id} AND ${newContacts.createdAt} >= date_trunc('day', now(), 'UTC'))`,
 }
 
 function tightestOf(column: string): SQL<number | null> {
@@ -92,6 +95,7 @@ export type DeviceSettings = {
   ratePerMinute?: number | null | undefined
   burst?: number | null | undefined
   dailyCap?: number | null | undefined
+  newContactsPerDay?: number | null | undefined
 }
 
 export async function setDevice(

@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
+import { contactDays } from './contacts.ts'
 import { tokenHolderType } from './device-auth.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'
 
@@ -40,6 +41,12 @@ export async function deleteLostMediaParts(db: Database, after: string): Promise
   return deleteOldRows(db, 'media_parts', sql`now() - interval '1 hour'`, after, partsMax)
 }
 
+/** New contacts that no longer count. */
+export async function deleteOldNewContacts(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, 'new_contacts', sql`now() - ${contactDays} * interval '1 day'`, after)
+}
+
 /** Kept for a day after they expire, so that a person who opens one late is told why it does not work. */
 export async function deleteOldPairingLinks(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
@@ -48,7 +55,7 @@ export async function deleteOldPairingLinks(db: Database, after: string): Promis
 
 async function deleteOldRows(
   db: Database,
-  table: 'idempotency_keys' | 'audit_log' | 'media_parts' | 'pairing_links',
+  table: 'idempotency_keys' | 'audit_log' | 'media_parts' | 'new_contacts' | 'pairing_links',
   olderThan: postgres.PendingQuery<postgres.Row[]>,
   after: string,
   limit = rowsMax,

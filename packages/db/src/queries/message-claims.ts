@@ -1,6 +1,8 @@
 import type { Database } from '../client.ts'
+import { isKnownOrCounted } from './contacts.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
+import { numberForms } from './number-forms.ts'
 import { rows } from './rows.ts'
 
 export type Claim = {
@@ -19,8 +21,42 @@ export type Claim = {
  * device, or whose shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
+  const marked = await mark(db, claims)
+  const counts = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
+  return claims.map(({ id }) => counts.get(id))
+}
+
+/** `countedToday`: the number under which the recipient counts as a new contact of the current UTC day, if it does. */
+export type FirstClaim = { interruptions: number; countedToday: string | null }
+
+/**
+ * As `claimMessages`, and counts each recipient that is a new contact, once, in the same statement. Repeated after a lost
+ * answer, it counts nothing twice and returns the same.
+ */
+export async function claimFirstMessages(db: Database, claims: Claim[]): Promise<(FirstClaim | undefined)[]> {
   const sql = db.$client
-  const marked = await sql<{ id: string; interruptions: number }[]>`
+  const marked = await sql<(FirstClaim & { id: string })[]>`
+    WITH marked AS (${mark(db, claims)}),
+    counted AS (
+      INSERT INTO new_contacts (device_id, number)
+      SELECT DISTINCT device_id, number FROM marked WHERE NOT ${isKnownOrCounted(sql, 'marked')}
+      ON CONFLICT ON CONSTRAINT new_contacts_pk DO UPDATE SET created_at = now()
+      RETURNING device_id, number
+    )
+    SELECT marked.id, marked.interruptions, coalesce(counted.number, (
+      SELECT earlier.number FROM ${numberForms(sql, sql`marked.number`)} AS forms (form)
+      JOIN new_contacts AS earlier ON earlier.device_id = marked.device_id AND earlier.number = form
+      WHERE earlier.created_at >= date_trunc('day', now(), 'UTC') LIMIT 1
+    )) AS "countedToday"
+    FROM marked LEFT JOIN counted USING (device_id, number)`
+  const found = new Map(marked.map(({ id, ...claim }) => [id, claim]))
+  return claims.map(({ id }) => found.get(id))
+}
+
+/** Not sent before it is awaited, so it can be a part of another statement. */
+function mark(db: Database, claims: Claim[]) {
+  const sql = db.$client
+  return sql<{ id: string; interruptions: number }[]>`
     WITH valid AS (${fencesOf(
       sql,
       claims.map(({ fence }) => fence),
@@ -42,9 +78,7 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')}
       AND message.is_waiting
-    RETURNING message.id, message.interruptions`
-  const counts = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
-  return claims.map(({ id }) => counts.get(id))
+    RETURNING message.id, message.interruptions, message.device_id, message.account_id, message.number`
 }
 
 /**

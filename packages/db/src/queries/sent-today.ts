@@ -1,12 +1,13 @@
 import type { Database } from '../client.ts'
 import { dueMessages, isRecent } from './due-messages.ts'
 
-type SentToday = { sent: number; unanswered: string[]; lately: Record<string, number> }
+type SentToday = { sent: number; unanswered: string[]; lately: Record<string, number>; newContacts: string[] }
 
 /**
  * What counts towards the daily cap of a device: how many messages it has sent since midnight UTC, and the WhatsApp ids
  * of those that may have been sent without an acknowledgement. A message may have been accepted long before. `lately`: for
- * each recipient of the last `latelyMs`, how many ms ago the latest message to it was acknowledged.
+ * each recipient of the last `latelyMs`, how many ms ago the latest message to it was acknowledged. `newContacts`: the
+ * numbers of those that count today.
  */
 export async function findSentToday(db: Database, deviceId: number, latelyMs: number): Promise<SentToday> {
   const sql = db.$client
@@ -20,6 +21,8 @@ export async function findSentToday(db: Database, deviceId: number, latelyMs: nu
         WHERE device_id = ${deviceId} AND sent_at > now() - ${latelyMs} * interval '1 ms' AND ${isRecent(sql)}
           AND recipient_jid IS NOT NULL
         GROUP BY recipient_jid
-      ) AS recipient) AS lately`
-  return row ?? { sent: 0, unanswered: [], lately: {} }
+      ) AS recipient) AS lately,
+      ARRAY(SELECT number FROM new_contacts
+        WHERE device_id = ${deviceId} AND created_at >= date_trunc('day', now(), 'UTC')) AS "newContacts"`
+  return row ?? { sent: 0, unanswered: [], lately: {}, newContacts: [] }
 }

@@ -1,8 +1,7 @@
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
-import { tokenHolderType } from './device-auth.ts'
+import { isToContact } from './contacts.ts'
 import { dueMessages } from './due-messages.ts'
-import { numberForms } from './number-forms.ts'
 
 /** A message that waits for its device. `createdAt` is text as Postgres writes it: it identifies the partition. */
 export type WaitingMessage = {
@@ -20,6 +19,8 @@ export type WaitingMessage = {
   status: 'queued' | 'sending'
   /** How many owners in a row died or lost their lease while they had claimed it. */
   interruptions: number
+  /** It was read by a query that leaves out new contacts. False says nothing. */
+  isToContact: boolean
 }
 
 /**
@@ -33,6 +34,8 @@ export type WaitingQuery = {
   exceptNumbers: string[]
   /** Leaves out these messages and those that wait behind them for the same number. */
   without: Hindrance[]
+  /** Leaves out new contacts, except those that count towards the budget of the device already. */
+  withinBudget?: boolean
   limit: number
 }
 
@@ -40,18 +43,21 @@ export type WaitingQuery = {
 export async function listWaitingMessages(
   db: Database,
   deviceId: number,
-  { except, exceptNumbers, without, limit }: WaitingQuery,
+  { except, exceptNumbers, without, withinBudget = false, limit }: WaitingQuery,
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
+  const onlyContacts = without.includes('newContacts')
   const where = sql`
     AND number <> ALL(${exceptNumbers}::text[])
-    ${without.includes('newContacts') ? isContact(db, deviceId) : sql``}`
+    ${onlyContacts ? isToContact(sql, deviceId, 'known') : sql``}
+    ${withinBudget && !onlyContacts ? isToContact(sql, deviceId, 'known or counted') : sql``}`
   const isOther = sql`AND id <> ALL(${except}::uuid[])`
   const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
   const [first, ...rest] = hindrances
   const columns = sql`
     id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
-    type, body, url, filename, uploaded_content AS "uploadedContent", status, interruptions`
+    type, body, url, filename, uploaded_content AS "uploadedContent", status, interruptions,
+    ${onlyContacts || withinBudget}::boolean AS "isToContact"`
   if (!first) {
     return sql<WaitingMessage[]>`
       SELECT ${columns} FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit })} AS due
@@ -75,29 +81,6 @@ const isHindered = {
   unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,
   attempted: (db: Database) => db.$client`status = 'sending'`,
 }
-
-const contactDays = 30
-/** WhatsApp accepts a privacy token for four weeks. */
-const tokenDays = 28
-
-/**
- * Numbers that the device has recently written to or received from, in both their forms, or whose privacy token it
- * holds. IS TRUE keeps the planner from turning this into a
- * join: Postgres hashes the contacts once and reads the messages in their order, up to the limit. With 110,000 waiting
- * messages and none for a contact, this takes 150 ms, and a join more than 6 s.
- */
-const isContact = (db: Database, deviceId: number) => db.$client`
-  AND (number IN (
-    SELECT form FROM (
-      SELECT DISTINCT number FROM messages
-      WHERE device_id = ${deviceId} AND (sent_at IS NOT NULL OR direction = 'in')
-        AND created_at BETWEEN now() - ${contactDays} * interval '1 day' AND now()
-      UNION ALL
-      SELECT id FROM device_auth
-      WHERE device_id = ${deviceId} AND type = ${tokenHolderType} AND used_on > CURRENT_DATE - ${tokenDays}::int
-    ) AS contact, LATERAL ${numberForms(db.$client, db.$client`contact.number`)} AS forms (form)
-    WHERE form IS NOT NULL
-  )) IS TRUE`
 
 /** Includes scheduled messages. Counts no further than `countMax`. */
 export async function countWaitingMessages(

@@ -8,4 +8,5 @@ export const pacing = {
   ratePerMinute: integer('rate_per_minute'),
   burst: integer(),
   dailyCap: integer('daily_cap'),
+  newContactsPerDay: integer('new_contacts_per_day'),
 }

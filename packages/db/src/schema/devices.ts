@@ -72,6 +72,13 @@ export const devices = pgTable(
     /** The end of that cycle. */
     newChatsUntil: moment('new_chats_until'),
     lastSeenAt: moment('last_seen_at'),
+    /**
+     * When the warm-up of its budget of new contacts began. Null before its first link, and for a link that is older than
+     * this column: then it counts from `created_at`.
+     */
+    warmUpFrom: moment('warm_up_from'),
+    /** When its credentials were wiped the last time. */
+    unlinkedAt: moment('unlinked_at'),
 
     ...pacing,
   },
@@ -82,6 +89,26 @@ export const devices = pgTable(
     index('devices_shard').on(table.shard),
     check('devices_desired', sql`${table.desired} IN ('unlinked', 'linked')`),
     check('devices_connection', sql`${table.connection} IN ('offline', 'connecting', 'scanning', 'online')`),
+  ],
+)
+
+/**
+ * The contacts that count towards a device's budget of new contacts, each once. The statement that claims the first
+ * message to one inserts it.
+ */
+export const newContacts = pgTable(
+  'new_contacts',
+  {
+    deviceId: integer('device_id')
+      .notNull()
+      .references(() => devices.id, { onDelete: 'cascade' }),
+    number: text().notNull(),
+    /** When it counted. */
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: 'new_contacts_pk', columns: [table.deviceId, table.number] }),
+    index('new_contacts_created_at').on(table.createdAt),
   ],
 )
 

@@ -1,0 +1,111 @@
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import { type NewContactBudget, newContactsAllowed, utcDayOf } from '@wagate/shared/new-contacts'
+import type { CountedContacts } from './counted-contacts.ts'
+
+type Addressed = Pick<WaitingMessage, 'id' | 'number' | 'isToContact'>
+
+/**
+ * How many new contacts a sender may still write to in the current UTC day. Postgres counts them, with the claims of their
+ * first messages. This is the count of the owner, who is the only one that claims. Outlives a connection.
+ */
+export type ContactBudget = {
+  /** Further new contacts wait for the next day. */
+  isUsedUp(): boolean
+  /** False while the message would have to wait. */
+  admits(message: Addressed): boolean
+  /**
+   * Call right before the claim. `count`: the claim has to count the contact if it is new. `plain`: it need not. `wait`: no
+   * claim now. Waits for claims of other contacts that may need the last of the budget.
+   */
+  reserve(message: Addressed): Promise<'count' | 'plain' | 'wait'>
+  /** What became of a claim that had to count. */
+  conclude(message: Addressed, result: ClaimResult): void
+  /** Takes effect at once. */
+  set(budget: NewContactBudget): void
+  /** Calls when the budget is used up, or no longer. Returns the function that ends the subscription. */
+  onChange(listener: () => void): () => void
+}
+
+/**
+ * `claimed`: with the number that counts today, or null for a known contact. `unknown`: Postgres did not answer. The message
+ * may count, until its next claim tells.
+ */
+type ClaimResult = { kind: 'claimed'; countedToday: string | null } | { kind: 'unclaimed' | 'unknown' }
+
+export function makeContactBudget(
+  given: { budget: NewContactBudget; newContacts: string[] },
+  known: CountedContacts,
+  dateMs: () => number = Date.now,
+): ContactBudget {
+  let { budget } = given
+  let day = utcDayOf(dateMs())
+  /** The numbers that count today. */
+  const counted = new Set(given.newContacts)
+  /** The ids of messages that are being claimed. */
+  const reserved = new Set<string>()
+  /** The ids of messages whose claims had no answer. */
+  const uncertain = new Set<string>()
+  const waiting = new Set<() => void>()
+  const listeners = new Set<() => void>()
+
+  function startNewDay(): void {
+    const today = utcDayOf(dateMs())
+    if (today === day) return
+    day = today
+    counted.clear()
+    uncertain.clear()
+  }
+
+  /** What is left of the budget, less these messages. */
+  function roomBeside(...messages: Set<string>[]): number {
+    startNewDay()
+    const taken = messages.reduce((sum, { size }) => sum + size, counted.size)
+    return newContactsAllowed(budget, day) - taken
+  }
+
+  const isUsedUp = () => roomBeside() <= 0
+  /** It need not be counted. */
+  const isSettled = ({ number, isToContact }: Addressed) =>
+    budget.perDay === 0 || isToContact || counted.has(number) || known.has(number)
+
+  function announceChange(from: boolean): void {
+    if (isUsedUp() !== from) for (const listener of [...listeners]) listener()
+  }
+
+  return {
+    isUsedUp,
+    admits: (message) => isSettled(message) || uncertain.has(message.id) || roomBeside(uncertain) > 0,
+    async reserve(message) {
+      for (;;) {
+        if (isSettled(message)) return 'plain'
+        if (uncertain.has(message.id) || roomBeside(uncertain, reserved) > 0) break
+        if (roomBeside(uncertain) <= 0) return 'wait'
+        await new Promise<void>((resolve) => waiting.add(resolve))
+      }
+      uncertain.delete(message.id)
+      reserved.add(message.id)
+      return 'count'
+    },
+    conclude({ id, number }, result) {
+      const wasUsedUp = isUsedUp()
+      reserved.delete(id)
+      if (result.kind === 'unknown') uncertain.add(id)
+      if (result.kind === 'claimed') {
+        known.add(number)
+        if (result.countedToday !== null) counted.add(result.countedToday)
+      }
+      for (const resolve of waiting) resolve()
+      waiting.clear()
+      announceChange(wasUsedUp)
+    },
+    set(next) {
+      const wasUsedUp = isUsedUp()
+      budget = next
+      announceChange(wasUsedUp)
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@wagate/local-servers/free-port'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const perDay = 3
+/** With a folder of its own Postgres loses nothing that was committed when it is killed. */
+const dataFolder = mkdtempSync(join(tmpdir(), 'wagate-new-contacts-'))
+
+let system: TestSystem
+let gateway: GatewayClient
+let sender = ''
+let senders = 0
+let strangers = 0
+let metricsPorts: Record<string, string>
+
+beforeAll(async () => {
+  metricsPorts = { 'worker-1': String(await freePort()), 'worker-2': String(await freePort()) }
+  system = await openTestSystem({
+    dataFolder,
+    environment: (name) => ({
+      NEW_CONTACTS_PER_DAY: String(perDay),
+      OUTBOX_POLL_MS: '500',
+      LEASE_TTL_MS: '1500',
+      HEARTBEAT_MS: '200',
+      ...(metricsPorts[name] && { METRICS_PORT: metricsPorts[name] }),
+    }),
+  })
+  gateway = system.gateway
+}, 60_000)
+
+beforeEach(async () => {
+  senders += 1
+  sender = `155512000${10 + senders}`
+  await gateway.link(sender)
+})
+
+afterEach(() => system?.phones.clearFaults())
+afterAll(async () => {
+  await system?.close()
+  rmSync(dataFolder, { recursive: true, force: true })
+}, 30_000)
+
+/** A number that the sender has never exchanged a message with. */
+function stranger(): string {
+  strangers += 1
+  return `155513${10_000 + strangers}`
+}
+
+const send = (number: string) => gateway.send(sender, number)
+const deliver = (number: string) => gateway.deliver(sender, number)
+const statusOf = async (id: string) => (await gateway.messageStatus(id)).status
+const info = () => gateway.statusOf(sender)
+const untilDelivered = (ids: string[]) =>
+  Promise.all(ids.map((messageId) => gateway.untilStatus(messageId, 'delivered')))
+
+const listSent = async () => (await system.phones.log()).filter((entry) => entry.sender === sender)
+
+/** Moves the first link of the sender, and lets its owner know. */
+async function setLinkedDaysAgo(days: number): Promise<void> {
+  const sql = system.database.$client
+  await sql`UPDATE devices SET warm_up_from = now() - ${days} * interval '1 day' WHERE sender = ${sender}`
+  await gateway.call('set-device', { sender, name: 'moved' })
+}
+
+/** Sends to so many strangers, of whom as many as the budget allows get the message, and returns the others' messages. */
+async function sendBeyond(count: number, allowed: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) ids.push(await send(stranger()))
+  await untilDelivered(ids.slice(0, allowed))
+  return ids.slice(allowed)
+}
+
+/** A contact that wrote is a known one. A message to it would leave after those that may leave. */
+async function expectWaiting(ids: string[]): Promise<void> {
+  const friend = stranger()
+  await gateway.control(`/chats/${friend}/send`, { to: sender, text: 'hello' })
+  await until('its message has arrived', async () => {
+    const { body } = await gateway.get(`messages?sender=${sender}&number=${friend}`)
+    return (body.messages as unknown[]).length > 0
+  })
+  await deliver(friend)
+  for (const id of ids) expect(await statusOf(id)).toBe('queued')
+}
+
+async function changeOwner(how: 'stop' | 'kill'): Promise<void> {
+  const owner = await system.ownerOf(sender)
+  if (how === 'stop') await system.devnet.stop(owner)
+  else system.devnet.signal(owner, 'SIGKILL')
+  await until('another worker owns the sender', async () => (await system.ownerOf(sender)) !== owner)
+  await until('the former owner is gone', async () => !system.devnet.names().includes(owner))
+  await system.devnet.start(owner)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe('a sender past its warm-up', () => {
+  beforeEach(() => setLinkedDaysAgo(20))
+
+  it('writes to as many new contacts as its budget allows, and to known ones and again to those', async () => {
+    const first = stranger()
+    await deliver(first)
+    // More than the outbox reads ahead: they must not hide known contacts behind them.
+    const held = await sendBeyond(100, perDay - 1)
+    await expectWaiting(held)
+    await deliver(first)
+    expect(await info()).toMatchObject({
+      new_contacts_per_day: perDay,
+      new_contacts_allowed: perDay,
+      new_contacts_used: perDay,
+      new_contacts_reset_at: expect.stringMatching(/T00:00:00.000Z$/),
+    })
+    expect(await info()).not.toHaveProperty('restriction_reason')
+    const port = metricsPorts[await system.ownerOf(sender)]
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    expect(metrics).toMatch(/^wagate_new_contact_budgets_used_up [1-9]/m)
+  })
+
+  it('gets another budget at once with set-device', async () => {
+    const held = await sendBeyond(perDay + 3, perDay)
+    await gateway.call('set-device', { sender, new_contacts_per_day: perDay + 1 })
+    await untilDelivered(held.slice(0, 1))
+    await expectWaiting(held.slice(1))
+    expect(await info()).toMatchObject({ new_contacts_used: perDay + 1 })
+    await gateway.call('set-device', { sender, new_contacts_per_day: 0 })
+    await untilDelivered(held)
+    expect(await info()).not.toHaveProperty('new_contacts_used')
+  })
+
+  it('uses none of it for a number that is not on WhatsApp', async () => {
+    const absent = stranger()
+    await gateway.control('/faults', { kind: 'not_on_whatsapp', sender, number: absent })
+    await gateway.untilStatus(await send(absent), 'failed')
+    await sendBeyond(perDay, perDay)
+    expect(await info()).toMatchObject({ new_contacts_used: perDay })
+  })
+
+  /** One new contact has its message, and the messages to those that the budget allows besides are not acknowledged. */
+  async function fillWire(): Promise<string[]> {
+    await deliver(stranger())
+    for (const kind of ['ack_drop', 'no_receipts']) await gateway.control('/faults', { kind, sender })
+    const ids: string[] = []
+    for (let n = 0; n < perDay + 3; n++) ids.push(await send(stranger()))
+    await untilSent(perDay)
+    return ids
+  }
+
+  async function untilSent(times: number): Promise<void> {
+    await until('they are on the wire', async () => (await listSent()).length >= times)
+  }
+
+  it('keeps the exact count while its owners are killed with messages on the wire', async () => {
+    const ids = await fillWire()
+    for (let kills = 1; kills <= 2; kills++) {
+      await changeOwner('kill')
+      await untilSent(1 + (perDay - 1) * (kills + 1))
+    }
+    await system.phones.clearFaults()
+    await untilDelivered(ids.slice(0, perDay - 1))
+    expect(new Set((await listSent()).map(({ recipient }) => recipient)).size).toBe(perDay)
+    await expectWaiting(ids.slice(perDay - 1))
+    expect(await info()).toMatchObject({ new_contacts_used: perDay })
+  }, 60_000)
+
+  it('keeps the exact count when Postgres crashes and its owner is killed', async () => {
+    const owner = await system.ownerOf(sender)
+    const ids = await fillWire()
+    const pid = system.devnet.pid('postgres') ?? 0
+    system.devnet.signal('postgres', 'SIGKILL')
+    system.devnet.signal(owner, 'SIGKILL')
+    await system.phones.clearFaults()
+    await until('Postgres is gone', async () => !isRunning(pid))
+    await system.devnet.start('postgres')
+    await until('the former owner is gone', async () => !system.devnet.names().includes(owner))
+    await system.devnet.start(owner)
+    await untilDelivered(ids.slice(0, perDay - 1))
+    expect(new Set((await listSent()).map(({ recipient }) => recipient)).size).toBe(perDay)
+    await expectWaiting(ids.slice(perDay - 1))
+    expect(await info()).toMatchObject({ new_contacts_used: perDay })
+  }, 60_000)
+
+  it('starts again the next day', async () => {
+    const held = await sendBeyond(perDay * 2 + 1, perDay)
+    await expectWaiting(held)
+    const sql = system.database.$client
+    await sql`UPDATE new_contacts SET created_at = created_at - interval '1 day'`
+    await changeOwner('stop')
+    await untilDelivered(held.slice(0, perDay))
+    await expectWaiting(held.slice(perDay))
+  }, 60_000)
+})
+
+it('a new sender warms up: on its first day it has a fifth of its budget, on the next two', async () => {
+  await gateway.call('set-device', { sender, new_contacts_per_day: 10 })
+  const held = await sendBeyond(6, 2)
+  await expectWaiting(held)
+  expect(await info()).toMatchObject({ new_contacts_per_day: 10, new_contacts_allowed: 2 })
+  await setLinkedDaysAgo(1)
+  await untilDelivered(held.slice(0, 2))
+  await expectWaiting(held.slice(2))
+  expect(await info()).toMatchObject({ new_contacts_allowed: 4, new_contacts_used: 4 })
+})

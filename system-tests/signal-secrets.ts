@@ -11,11 +11,11 @@ export async function readSignalSecrets(sql: postgres.Sql, masterKey: Buffer): P
   const keys = readMasterKeys(masterKey)
   return rows.flatMap(({ device_id, type, id, value }) => {
     const stored = makeVault(keys, device_id).open(value, authContext(type, id))
-    return secretsIn(JSON.parse(stored.toString(), reviveBytes), `${type} ${id}`)
+    return secretsIn(JSON.parse(stored.toString(), reviveBytes), `${type} ${id}`, type === 'account-salt')
   })
 }
 
-const secretNames = /^(private|privKey|rootKey|chainKey|advSecretKey|keyData|seed|key|messageKeys)$/
+const secretNames = /^(private|privKey|rootKey|chainKey|advSecretKey|keyData|seed|key|messageKeys|token)$/
 
 function secretsIn(value: unknown, name: string, isSecret = false): Secret[] {
   if (Buffer.isBuffer(value) || (typeof value === 'string' && /^[\w+/]{22,}={0,2}$/.test(value))) {

@@ -22,7 +22,7 @@ const number = '4915199999999'
 const deviceNotFound = { status: 404, body: { code: 'device_not_found' } }
 
 describe('set-device', () => {
-  const defaults = { rate_per_minute: 30, burst: 4, daily_cap: 500 }
+  const defaults = { rate_per_minute: 30, burst: 4, daily_cap: 500, new_contacts_per_day: 10 }
 
   test('changes the given settings, keeps the others and restores the default', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
@@ -45,9 +45,17 @@ describe('set-device', () => {
       device_id: String(deviceId),
       rate_per_minute: 'default',
       daily_cap: '0',
+      new_contacts_per_day: '0',
     })
     expect(reset.body).toMatchObject({ name: 'Shop', rate_per_minute: 30, burst: 2, daily_cap: 0 })
-    const again = await account.post('/set-device', { sender, burst: 'default', daily_cap: 'default' })
+    expect(reset.body).toMatchObject({ new_contacts_per_day: 0 })
+    expect(reset.body).not.toHaveProperty('new_contacts_allowed')
+    const again = await account.post('/set-device', {
+      sender,
+      burst: 'default',
+      daily_cap: 'default',
+      new_contacts_per_day: 'default',
+    })
     expect(again.body).toMatchObject({ name: 'Shop', ...defaults })
   })
 
@@ -68,6 +76,7 @@ describe('set-device', () => {
     [{ rate_per_minute: 1.5 }, 'rate_per_minute'],
     [{ burst: 0 }, 'burst'],
     [{ daily_cap: '' }, 'daily_cap'],
+    [{ new_contacts_per_day: -1 }, 'new_contacts_per_day'],
     [{ name: '' }, 'name'],
     [{ name: 'x'.repeat(191) }, 'name'],
   ])('refuses %j', async (given, parameter) => {

@@ -50,6 +50,7 @@ describe('users', () => {
       rate_per_minute: 60,
       burst: 20,
       daily_cap: 0,
+      new_contacts_per_day: 10,
       created_at: expect.any(String),
     })
     expect(all.find(({ user_id }) => user_id === made[1]?.userId)).toMatchObject({
@@ -125,7 +126,7 @@ describe('update-user', () => {
       (await gateway.admin.post('/update-user', { user_id: account.userId, ...fields })).body
     const paceOf = async (number: string) => (await account.get('/info-device', { sender: number })).body
 
-    const pace = { rate_per_minute: 12, burst: 4, daily_cap: 100 }
+    const pace = { rate_per_minute: 12, burst: 4, daily_cap: 100, new_contacts_per_day: 6 }
     expect(await update(pace)).toMatchObject({ ok: true, ...pace, role: 'USER' })
     const [shown] = (await gateway.admin.get('/users', { before: String(account.userId + 1), limit: '1' }))
       .body.users as User[]

@@ -24,6 +24,7 @@ export function toConfig(env: Environment) {
       mediaHost: env.WHATSAPP_MEDIA_HOST,
       version: env.WHATSAPP_VERSION,
       keepAliveMs: env.KEEPALIVE_MS,
+      sendsColdTokens: env.FIRST_MESSAGE_TOKENS,
     },
     pairings: { max: env.PAIRINGS_MAX, perAccountMax: env.PAIRINGS_PER_ACCOUNT_MAX },
     outbox: {

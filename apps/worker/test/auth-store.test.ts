@@ -7,8 +7,10 @@ import { makeVault } from '../src/session/vault.ts'
 
 function makeStore(written: AuthRows[] = []) {
   return makeAuthStore({
-    async read() {
-      throw new Error('What was written is cached')
+    async read(type, ids) {
+      const isWritten = written.flat().some((row) => row.type === type && ids.includes(row.id))
+      if (isWritten) throw new Error('What was written is cached')
+      return []
     },
     vault: makeVault(readMasterKeys(randomBytes(32)), 1),
     cache: makeScopedCache({ sizeMax: 100_000 })(),

@@ -145,6 +145,8 @@ export const settings = {
   NEW_CONTACTS_WARM_UP_DAYS: wholeNumber(0, 365).default(5),
   /** How long a sender writes to no new contacts after WhatsApp refused one. */
   RESTRICTION_PAUSE_MS: wholeNumber(1000, 30 * 86_400_000).default(3_600_000),
+  /** Whether messages to contacts that gave no privacy token carry a `cstoken`. */
+  FIRST_MESSAGE_TOKENS: flag.default(true),
 
   MEDIA_IMAGE_BYTES_MAX: wholeNumber(1, 1e9).default(16 * 2 ** 20),
   MEDIA_AUDIO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),

@@ -53,6 +53,7 @@ export function openDeviceSession(
       auth,
       retryCounts,
       keepAliveMs: context.config.whatsApp.keepAliveMs,
+      sendsColdTokens: context.config.whatsApp.sendsColdTokens,
       mayLogIn: lease.isValid,
       getMessage: async ({ id, remoteJid }) =>
         findContentToResend(context.db, vault, state, id, await addressesOf(remoteJid ?? '')),

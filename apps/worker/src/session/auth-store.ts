@@ -9,6 +9,7 @@ import {
   type SignalKeyStore,
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
+import { keepNewestTokens } from './privacy-tokens.ts'
 import { noteTokenHolders } from './token-holders.ts'
 import { withoutTokenIndex } from './token-index.ts'
 import { authContext, type Vault } from './vault.ts'
@@ -118,7 +119,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     return found
   }
 
-  const keys = withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) })
+  const keys = keepNewestTokens(withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) }))
   const own: Pick<AuthStore, 'readOwn' | 'writeOwn'> = {
     readOwn: read,
     writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),

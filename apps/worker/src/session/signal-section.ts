@@ -126,7 +126,11 @@ export function makeSignalSection(
     keys: {
       get: keys.get,
       // Baileys deletes sessions on its own when a recipient asks for a retry.
-      set: (data) => ('session' in data ? operate(async () => signalKeys.set(data)) : keys.set(data)),
+      set(data) {
+        if ('session' in data) return operate(async () => signalKeys.set(data))
+        // WhatsApp gives a privacy token once, and Baileys acknowledges it even if it could not be stored.
+        return 'tctoken' in data ? persist(() => keys.set(data)) : keys.set(data)
+      },
     },
     makeRepository({ creds }, logger, findLids) {
       const stock = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(

@@ -8,14 +8,19 @@ import {
   type WASocket,
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
+import { type AccountSalt, makeAccountSalt } from './account-salt.ts'
+import { onAppStateSalt } from './app-state-salt.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeBaileysLogger } from './baileys-logger.ts'
+import { makeColdTokens } from './cold-tokens.ts'
 import { reportFanOut } from './fan-out.ts'
 import { isWantedHistory } from './history.ts'
 import type { Inbound } from './inbound.ts'
+import { noteKnownChats } from './known-chats.ts'
+import { learnAddresses } from './learn-addresses.ts'
+import { onHistory } from './on-history.ts'
 import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
-import { learnAddressesOfTokens } from './token-holders.ts'
 import { makeUserDevices } from './user-devices.ts'
 
 export type SocketOptions = {
@@ -23,6 +28,8 @@ export type SocketOptions = {
   auth: AuthStore
   network: Partial<UserFacingSocketConfig>
   keepAliveMs: number
+  /** Whether messages to contacts that gave no privacy token carry the proof of the account. */
+  sendsColdTokens: boolean
   /** Called at the last moment before the login is sent. */
   mayLogIn(): boolean
   logger: Logger
@@ -37,7 +44,9 @@ const retryCountMax = 10
 /** Opens a socket immediately. Its last event is `connection.update` `close`, after which it is never used again. */
 export function openSocket(options: SocketOptions & { inbound: Inbound; persist: Persist }): WASocket {
   const { auth, retryCounts, inbound, persist } = options
-  const signal = makeSignalSection(auth.keys, { persist, storePlaintext: inbound.storePlaintext })
+  const salt = makeAccountSalt(auth)
+  const coldTokens = makeColdTokens(auth.keys, salt)
+  const signal = makeSignalSection(coldTokens.keys, { persist, storePlaintext: inbound.storePlaintext })
   const sock = makeWASocket({
     ...options.network,
     auth: { creds: auth.creds, keys: signal.keys },
@@ -67,8 +76,25 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     if (!options.mayLogIn()) void sock.end(undefined)
   })
   inbound.attach(sock)
-  learnAddressesOfTokens(sock)
+  learnAddresses(sock)
+  if (options.sendsColdTokens) coldTokens.attachTo(sock)
+  keepTold(sock, options, salt)
   return sock
+}
+
+/** Stores what WhatsApp tells a device about its account and its contacts, and Baileys does not keep. */
+function keepTold(
+  sock: WASocket,
+  { auth, persist, logger, deviceId }: SocketOptions & { persist: Persist },
+  salt: AccountSalt,
+): void {
+  const onError = (error: unknown) =>
+    logger.warn({ err: error, deviceId }, 'Storing what WhatsApp said of an account failed')
+  onHistory(sock, (history) => {
+    persist(() => salt.setFirst(history.salt)).catch(onError)
+    persist(() => noteKnownChats(history.chats, auth)).catch(onError)
+  })
+  onAppStateSalt(sock, auth.keys, (given) => persist(() => salt.set(given)), onError)
 }
 
 function cacheStore(scope: Scope): CacheStore {

@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import { tokenHolderType } from './device-auth.ts'
+import { historyChatType, tokenHolderType } from './device-auth.ts'
 import { numberForms } from './number-forms.ts'
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
@@ -12,9 +12,14 @@ const tokenDays = 28
 const isLately = (sql: postgres.Sql) =>
   sql`created_at BETWEEN now() - ${contactDays} * interval '1 day' AND now()`
 
+/** SQL: the values of `device_auth` whose ids are numbers of known contacts. */
+const isContactValue = (sql: postgres.Sql) => sql`(
+  type = ${tokenHolderType} AND used_on > CURRENT_DATE - ${tokenDays}::int
+  OR type = ${historyChatType} AND used_on > CURRENT_DATE - ${contactDays}::int)`
+
 /**
  * SQL: the numbers that the device has recently written to or received from, in both their forms, or whose privacy token it
- * holds, or that count towards its budget. IS TRUE keeps the planner from turning this into a join: Postgres hashes the
+ * holds, or who wrote to its account before the link, or that count towards its budget. IS TRUE keeps the planner from turning this into a join: Postgres hashes the
  * contacts once and reads the messages in their order, up to the limit. With 110,000 waiting messages and none for a
  * contact, this takes 150 ms, and a join more than 6 s.
  */
@@ -28,8 +33,7 @@ export const isToContact = (
       SELECT DISTINCT number FROM messages
       WHERE device_id = ${deviceId} AND (sent_at IS NOT NULL OR direction = 'in') AND ${isLately(sql)}
       UNION ALL
-      SELECT id FROM device_auth
-      WHERE device_id = ${deviceId} AND type = ${tokenHolderType} AND used_on > CURRENT_DATE - ${tokenDays}::int
+      SELECT id FROM device_auth WHERE device_id = ${deviceId} AND ${isContactValue(sql)}
       ${which === 'known' ? sql`` : sql`UNION ALL SELECT number FROM new_contacts WHERE device_id = ${deviceId} AND ${isLately(sql)}`}
     ) AS contact, LATERAL ${numberForms(sql, sql`contact.number`)} AS forms (form)
     WHERE form IS NOT NULL
@@ -46,8 +50,7 @@ export const isKnownOrCounted = (sql: postgres.Sql, message: string): Fragment =
           AND earlier.device_id = ${row('device_id')} AND (sent_at IS NOT NULL OR direction = 'in')
           AND ${isLately(sql)})
       OR EXISTS (SELECT FROM device_auth
-        WHERE device_id = ${row('device_id')} AND type = ${tokenHolderType} AND id = form
-          AND used_on > CURRENT_DATE - ${tokenDays}::int)
+        WHERE device_id = ${row('device_id')} AND id = form AND ${isContactValue(sql)})
       OR EXISTS (SELECT FROM new_contacts
         WHERE device_id = ${row('device_id')} AND new_contacts.number = form AND ${isLately(sql)})))`
 }

@@ -4,6 +4,8 @@ import { rows } from './rows.ts'
 
 /** The type of the values whose ids are the numbers of contacts that have given the device a privacy token. */
 export const tokenHolderType = 'token-holder'
+/** The type of the values whose ids are the numbers of people who wrote to the account before the device was linked. */
+export const historyChatType = 'history-chat'
 
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }

@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
 import { contactDays } from './contacts.ts'
-import { tokenHolderType } from './device-auth.ts'
+import { historyChatType, tokenHolderType } from './device-auth.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'
 
 /**
@@ -122,7 +122,7 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
     unused AS (
       SELECT device_id, type, id FROM scanned
       WHERE used_on < CURRENT_DATE - ${contactDaysMax}::int AND (
-          type IN ('session', 'tctoken', ${tokenHolderType}, 'user-devices', 'device-list')
+          type IN ('session', 'tctoken', ${tokenHolderType}, ${historyChatType}, 'user-devices', 'device-list')
           OR (type = 'identity-key' AND NOT EXISTS (
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session' AND session.id = scanned.id))

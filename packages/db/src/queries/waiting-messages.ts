@@ -25,7 +25,8 @@ export type WaitingMessage = {
 
 /**
  * Why a message cannot be sent soon. `newContacts`: this device has neither written to the number nor received anything
- * from it, a privacy token included. `unprepared`: its media is not uploaded. `attempted`: it was sent before and not acknowledged.
+ * from it, a privacy token included, and the person has not written to the account before the link. `unprepared`: its
+ * media is not uploaded. `attempted`: it was sent before and not acknowledged.
  */
 export type Hindrance = 'newContacts' | 'unprepared' | 'attempted'
 

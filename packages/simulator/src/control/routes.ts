@@ -72,6 +72,7 @@ const routes: Route[] = [
         fromCompanion: optionalText(body, 'from') === 'companion',
         ...(directPath !== undefined && { directPath }),
         ...(inlineZeros !== undefined && { inlineZeros }),
+        asFile: optionalFlag(body, 'as_file') ?? false,
       })
     },
   },
@@ -113,8 +114,32 @@ const routes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/token$/,
+    run: ({ actions, params, body }) => {
+      const age = optionalNumber(body, 'age_seconds')
+      const to = digits(text(body, 'to'))
+      const notify = optionalFlag(body, 'notify')
+      return actions.giveToken(digits(params[0]), {
+        to,
+        ...(age !== undefined && { age_seconds: age }),
+        ...(notify !== undefined && { notify }),
+      })
+    },
+  },
+  {
+    method: 'GET',
+    path: /^\/chats\/([^/]+)\/tokens$/,
+    run: ({ actions, params }) => actions.tokens(digits(params[0])),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/privacy$/,
     run: ({ actions, params, body }) =>
-      actions.giveToken(digits(params[0]), { to: digits(text(body, 'to')) }),
+      actions.privacy(digits(params[0]), { first_messages: text(body, 'first_messages') }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/salt$/,
+    run: ({ actions, params }) => actions.renewSalt(digits(params[0])),
   },
   {
     method: 'POST',

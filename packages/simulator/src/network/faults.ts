@@ -27,6 +27,7 @@ const faultKinds = [
   'pair_code_error',
   'addressing',
   'changes_omit',
+  'salt_omit',
   'changes_as_update',
 ] as const
 

@@ -15,6 +15,7 @@ export function encodePhone(phone: Phone) {
     registrationId: phone.registrationId,
     nextPreKeyId: phone.nextPreKeyId,
     nextDeviceId: phone.nextDeviceId,
+    saltsRenewed: phone.saltsRenewed,
     devices: [...phone.devices.values()].map(encodeDevice),
   }
 }

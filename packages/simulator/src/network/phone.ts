@@ -33,6 +33,8 @@ export type Phone = {
   retries: Map<string, number>
   /** With people that it has no chat with. Kept in memory only. */
   standing: Standing
+  /** How often WhatsApp has given this account another salt for its first messages. */
+  saltsRenewed: number
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
   inbox: Promise<void>
 }
@@ -79,6 +81,7 @@ type Handout = { due: ReadonlySet<string>; sent: number }
 
 export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
   seed: Buffer
+  saltsRenewed?: number
 }
 
 export function makePhone(number: string, stored?: StoredIdentity): Phone {
@@ -98,6 +101,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     accepted: new Set(),
     retries: new Map(),
     standing: makeStanding(),
+    saltsRenewed: stored?.saltsRenewed ?? 0,
     inbox: Promise.resolve(),
   }
 }

@@ -1,3 +1,5 @@
+import type { Proof } from './standing.ts'
+
 const entriesMax = 200_000
 const sliceAt = entriesMax + 50_000
 
@@ -11,6 +13,8 @@ export type LogEntry = {
   text?: string
   /** `ok`, the code of an error ack, `dropped`, or null while it is still to be sent. */
   ack: string | null
+  /** Which proof the message carries that its sender may write to the recipient. */
+  token: Proof
   /** The sender got a receipt from the recipient, which proves that the message was accepted. */
   receipt: boolean
   duplicate: boolean

@@ -1,17 +1,30 @@
+import { isHeldToken, type PrivacyToken } from './privacy-token.ts'
+
 type Account = { number: string; standing: Standing }
 
 /** What the servers allow an account to do with people that it has no chat with. */
 export type Standing = {
   /** Numbers with which messages were exchanged. */
   contacts: Set<string>
-  /** The privacy tokens that contacts gave to this account, by their number. */
-  tokens: Map<string, { token: Buffer; issuedAt: string }>
+  /** The privacy tokens that contacts gave to this account, by their number, in the order in which they were issued. */
+  tokens: Map<string, PrivacyToken[]>
+  /** Who may write to this account first. `token`: those that prove with a token that they may. */
+  firstMessages: FirstMessages
   timeLock: { untilMs: number; type: string } | undefined
   newChatCap: { total: number; used: number; startMs: number; endMs: number } | undefined
 }
 
+export const firstMessagesModes = ['anyone', 'token'] as const
+type FirstMessages = (typeof firstMessagesModes)[number]
+
 export function makeStanding(): Standing {
-  return { contacts: new Set(), tokens: new Map(), timeLock: undefined, newChatCap: undefined }
+  return {
+    contacts: new Set(),
+    tokens: new Map(),
+    firstMessages: 'anyone',
+    timeLock: undefined,
+    newChatCap: undefined,
+  }
 }
 
 export function noteChat(one: Account, other: Account): void {
@@ -19,8 +32,16 @@ export function noteChat(one: Account, other: Account): void {
   other.standing.contacts.add(one.number)
 }
 
-export function isFirstContact({ standing }: Account, number: string): boolean {
-  return !standing.contacts.has(number) && !standing.tokens.has(number)
+/** The proof that a message carries, as the servers judge it. */
+export type Proof = 'tctoken' | 'cstoken' | 'invalid' | null
+
+export function hasChat({ standing }: Account, number: string): boolean {
+  return standing.contacts.has(number)
+}
+
+/** The token that a message carries is one that the contact has issued to this account, and has not expired. */
+export function isTrusted({ standing }: Account, number: string, token: Uint8Array): boolean {
+  return standing.tokens.get(number)?.some((held) => isHeldToken(held, token)) ?? false
 }
 
 export function activeTimeLock({ standing: { timeLock } }: Account): Standing['timeLock'] {
@@ -31,8 +52,12 @@ export function activeNewChatCap({ standing: { newChatCap } }: Account): Standin
   return newChatCap && newChatCap.endMs > Date.now() ? newChatCap : undefined
 }
 
-/** The code with which the servers refuse a first message of this account, if they do. Otherwise it counts as a new chat. */
-export function refuseFirstContact(phone: Account): '463' | '475' | undefined {
+/**
+ * The code with which the servers refuse a first message of this account, if they do. Otherwise it counts as a new chat. A
+ * cstoken shows that the sender is an ordinary client: it opens neither a time-lock nor a cap.
+ */
+export function refuseFirstContact(phone: Account, to: Account, proof: Proof): '463' | '475' | undefined {
+  if (to.standing.firstMessages === 'token' && proof !== 'cstoken') return '463'
   if (activeTimeLock(phone)) return '463'
   const cap = activeNewChatCap(phone)
   if (!cap) return undefined

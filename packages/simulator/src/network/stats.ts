@@ -16,6 +16,8 @@ export type Counters = {
   device_lookups: number
   /** Questions whether the account may write to new contacts. */
   standing_queries: number
+  /** Messages with a token that is wrong, foreign or expired, or with two kinds of them. */
+  invalid_tokens: number
   unreadable_media: number
   /** Connections that ended because a message was not acknowledged. */
   missing_acks: number
@@ -40,6 +42,7 @@ export function makeCounters(): Counters {
     prekey_fetches: 0,
     device_lookups: 0,
     standing_queries: 0,
+    invalid_tokens: 0,
     unreadable_media: 0,
     missing_acks: 0,
     failures: 0,

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { encodeWAMessage, proto } from 'baileys'
+import { sealFile } from '../handset/seal-file.ts'
 import { encryptFor } from '../handset/signal.ts'
 import { acknowledge, deliver, messageKey } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import { type Device, makePhone, type Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
+import { appStateKey } from './app-state.ts'
+import { encodeHistory } from './history.ts'
 
 /**
  * The first messages of a phone to a new companion: the key of the app state and the history. A client that does not get
@@ -19,7 +22,7 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
   }
   await sendToOwnCompanion(network, device, {
     type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
-    appStateSyncKeyShare: { keys: [newAppStateKey(device)] },
+    appStateSyncKeyShare: { keys: [sharedAppStateKey(device)] },
   })
   await sendToOwnCompanion(network, device, {
     type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
@@ -27,7 +30,7 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
       syncType: proto.Message.HistorySyncType.INITIAL_BOOTSTRAP,
       chunkOrder: 1,
       progress: 100,
-      initialHistBootstrapInlinePayload: emptyHistory(device),
+      initialHistBootstrapInlinePayload: deflateSync(encodeHistory(network, device.phone)),
     },
   })
 }
@@ -40,11 +43,14 @@ export type HistoryOffer = {
   directPath?: string
   /** Sends this many zeros, compressed, instead. */
   inlineZeros?: number
+  /** Its chats, as a file to download. */
+  asFile?: boolean
 }
 
 /** Notifies the companions of a phone of history for them. */
 export async function offerHistory(network: Network, phone: Phone, offer: HistoryOffer): Promise<void> {
-  const { fromCompanion, directPath, inlineZeros } = offer
+  const { fromCompanion } = offer
+  const content = contentOf(network, phone, offer)
   const author = fromCompanion
     ? { phone: makePhone(phone.number), device: rogueDevice }
     : { phone, device: 0 }
@@ -55,13 +61,21 @@ export async function offerHistory(network: Network, phone: Phone, offer: Histor
         syncType: proto.Message.HistorySyncType.INITIAL_BOOTSTRAP,
         chunkOrder: 1,
         progress: 100,
-        ...(inlineZeros
-          ? { initialHistBootstrapInlinePayload: deflateSync(Buffer.alloc(inlineZeros)) }
-          : { directPath: directPath ?? '', mediaKey: randomBytes(32), fileEncSha256: randomBytes(32) }),
+        ...content,
       },
     }
     await sendToOwnCompanion(network, device, protocolMessage, author)
   }
+}
+
+function contentOf(
+  network: Network,
+  phone: Phone,
+  { directPath, inlineZeros, asFile }: HistoryOffer,
+): proto.Message.IHistorySyncNotification {
+  if (asFile) return sealFile(network.media, 'md-msg-hist', deflateSync(encodeHistory(network, phone)))
+  if (inlineZeros) return { initialHistBootstrapInlinePayload: deflateSync(Buffer.alloc(inlineZeros)) }
+  return { directPath: directPath ?? '', mediaKey: randomBytes(32), fileEncSha256: randomBytes(32) }
 }
 
 const rogueDevice = 77
@@ -93,27 +107,14 @@ async function sendToOwnCompanion(
   network.state.sessionsChanged(phone)
 }
 
-function newAppStateKey(device: Device): proto.Message.IAppStateSyncKey {
+function sharedAppStateKey({ id, phone }: Device): proto.Message.IAppStateSyncKey {
+  const key = appStateKey(phone)
   return {
-    keyId: { keyId: Buffer.concat([Buffer.from([0, 0]), randomBytes(4)]) },
+    keyId: { keyId: key.id },
     keyData: {
-      keyData: randomBytes(32),
-      fingerprint: { rawId: device.phone.registrationId, currentIndex: 0, deviceIndexes: [0, device.id] },
+      keyData: key.data,
+      fingerprint: { rawId: phone.registrationId, currentIndex: 0, deviceIndexes: [0, id] },
       timestamp: Date.now(),
     },
   }
-}
-
-function emptyHistory(device: Device): Buffer {
-  const { number } = device.phone
-  return deflateSync(
-    proto.HistorySync.encode({
-      syncType: proto.HistorySync.HistorySyncType.INITIAL_BOOTSTRAP,
-      chunkOrder: 1,
-      progress: 100,
-      conversations: [],
-      pushnames: [],
-      phoneNumberToLidMappings: [{ pnJid: pnJid(number), lidJid: lidJid(number) }],
-    }).finish(),
-  )
 }

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { parseJid, serverJid } from '../network/jid.ts'
+import { serverJid } from '../network/jid.ts'
 import { countUnknown } from '../network/stats.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import { answerAppState } from './app-state.ts'
 import type { IqCall } from './iq-call.ts'
 import { keyDigest } from './key-digest.ts'
 import { answerKeyFetch, answerMissingKeyFetch } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
+import { answerTokens } from './privacy-token.ts'
 import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
 import { answerStanding } from './standing.ts'
@@ -42,17 +44,7 @@ const answers: Record<string, Answer> = {
       ),
     ),
   ],
-  // The account gives its token to contacts. The answer has those that they gave to the account.
-  'privacy set tokens': ({ device }, query) => [
-    node(
-      'tokens',
-      {},
-      children(query, 'token').flatMap(({ attrs }) => {
-        const held = device.phone.standing.tokens.get(parseJid(attrs.jid)?.number ?? '')
-        return held ? [node('token', { jid: attrs.jid, t: held.issuedAt, type: attrs.type }, held.token)] : []
-      }),
-    ),
-  ],
+  'privacy set tokens': answerTokens,
   'usync get usync': (call, query) => answerUsync(call, query),
   'w:m set media_conn': ({ network }) => [
     node(
@@ -61,15 +53,7 @@ const answers: Record<string, Answer> = {
       [node('host', { hostname: network.mediaHost, maxContentLengthBytes: '2147483648' })],
     ),
   ],
-  'w:sync:app:state set sync': (_call, query) => [
-    node(
-      'sync',
-      {},
-      children(query, 'collection').map(({ attrs }) =>
-        node('collection', { name: attrs.name, version: attrs.version, type: 'result' }),
-      ),
-    ),
-  ],
+  'w:sync:app:state set sync': answerAppState,
   'w:mex get query': (call, query) => answerStanding(call, query),
   'urn:xmpp:whatsapp:dirty set clean': () => undefined,
   'md set remove-companion-device': () => undefined,

@@ -8,12 +8,13 @@ import { parseJid, userJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import { type Device, noteAccepted } from '../network/phone.ts'
 import type { LogEntry } from '../network/recent-log.ts'
-import { isFirstContact, noteChat, refuseFirstContact } from '../network/standing.ts'
+import { hasChat, noteChat, refuseFirstContact } from '../network/standing.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, children, type Node, node, nowSeconds } from '../wire/node.ts'
 import { breakConnection } from './break-connection.ts'
 import { hashOfMissed } from './participant-hash.ts'
+import { proofOf } from './privacy-token.ts'
 
 type Incoming = { device: Device; connection: Connection; stanza: Node; entry: LogEntry }
 
@@ -34,6 +35,7 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     wa_message_id: id,
     recipient,
     ack: null,
+    token: null,
     receipt: false,
     duplicate: phoneOf(network, recipient).accepted.has(receivedKey(sender, id)),
   }
@@ -44,7 +46,9 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     network.log.add(entry)
     network.counters.messages += 1
     if (entry.duplicate) network.counters.duplicates += 1
-    const refusal = refusalOf(network, device, recipient)
+    entry.token = proofOf(network, device.phone, stanza)
+    if (entry.token === 'invalid') network.counters.invalid_tokens += 1
+    const refusal = refusalOf(network, device, entry)
     if (refusal) {
       acknowledge(network, incoming, refusal)
       return
@@ -105,12 +109,12 @@ function acknowledge(
 }
 
 /** The code with which the server refuses a message, by a fault or by the standing of its sender. */
-function refusalOf(network: Network, { phone }: Device, recipient: string): string | undefined {
+function refusalOf(network: Network, { phone }: Device, { recipient, token }: LogEntry): string | undefined {
   const fault = network.faults.strike('ack_error', phone.number, recipient)
   if (fault?.code) return fault.code
-  if (!isFirstContact(phone, recipient)) return undefined
+  if (hasChat(phone, recipient) || token === 'tctoken') return undefined
   const firstFault = network.faults.strike('first_contact_error', phone.number, recipient)
-  return firstFault?.code ?? refuseFirstContact(phone)
+  return firstFault?.code ?? refuseFirstContact(phone, phoneOf(network, recipient), token)
 }
 
 function route(network: Network, incoming: Incoming, acknowledged: Promise<void> | undefined): void {

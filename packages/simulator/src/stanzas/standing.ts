@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { deliver, notificationKey } from '../network/device.ts'
-import { lidJid, pnJid, serverJid } from '../network/jid.ts'
+import { serverJid } from '../network/jid.ts'
 import type { Phone } from '../network/phone.ts'
 import { activeNewChatCap, activeTimeLock } from '../network/standing.ts'
 import { type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
@@ -33,21 +33,6 @@ export function announceNewChatCap(phone: Phone): void {
   announce(phone, 'MessageCappingInfoNotification', {
     xwa2_notify_new_chat_messages_capping_info_update: newChatCapOf(phone),
   })
-}
-
-/** The contact lets the account write to it: the servers pass its token on. */
-export function giveToken(contact: Phone, phone: Phone): void {
-  const [token, issuedAt] = [randomBytes(16), nowSeconds()]
-  phone.standing.tokens.set(contact.number, { token, issuedAt })
-  const id = newId()
-  const from = pnJid(contact.number)
-  const attrs = { from, id, type: 'privacy_token', sender_lid: lidJid(contact.number), t: issuedAt }
-  for (const device of phone.devices.values()) {
-    const tokens = [
-      node('token', { type: 'trusted_contact', t: issuedAt, jid: pnJid(phone.number, device.id) }, token),
-    ]
-    deliver(device, notificationKey(id), node('notification', attrs, [node('tokens', {}, tokens)]))
-  }
 }
 
 function announce(phone: Phone, operation: string, data: object): void {

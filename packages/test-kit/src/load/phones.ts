@@ -35,6 +35,8 @@ export type LogLine = {
   recipient: string
   wa_message_id: string
   ack: string | null
+  /** `tctoken`, `cstoken` or `invalid`. */
+  token?: string | null
   /** The recipient's receipt went out. */
   receipt: boolean
   duplicate: boolean
@@ -56,6 +58,8 @@ type Stats = {
   logins: number
   device_lookups: number
   standing_queries: number
+  /** Messages with a token that is wrong, foreign or expired. */
+  invalid_tokens: number
   /** Messages that a phone could not decrypt. */
   undecryptable: number
   retries: number

@@ -97,6 +97,7 @@ test('the gateway works with a role for the API and one for the workers', async 
     ['users', {}],
     ['user-info', {}],
     ['devices', {}],
+    ['restart-session', { sender }],
     ['logout-device', { sender }],
     ['delete-device', { sender }],
   ] as const) {

@@ -129,6 +129,7 @@ describe('the privacy token of a contact', () => {
 describe('the proof of an account', () => {
   it('opens first chats, until the contact gives its token', async () => {
     await gateway.link(sender)
+    await untilStored('account-salt', 1)
     const contact = await strictContact()
     expect(await deliver(contact)).toEqual({ token: 'cstoken', ack: 'ok' })
     await giveToken(contact)
@@ -152,6 +153,7 @@ describe('the proof of an account', () => {
 
   it('is not sent when the setting is off', async () => {
     await gateway.link(sender)
+    await untilStored('account-salt', 1)
     sendsTokens = false
     await restartWorker()
     expect(await untilFailed(await strictContact())).toEqual({ token: null, ack: '463' })

@@ -16,6 +16,7 @@ import { messages } from './operations/messages.ts'
 import { openLink } from './operations/open-link.ts'
 import { pairCode } from './operations/pair-code.ts'
 import { pairingStatus } from './operations/pairing-status.ts'
+import { restartSession } from './operations/restart-session.ts'
 import { revokeKey } from './operations/revoke-key.ts'
 import { sendMedia } from './operations/send-media.ts'
 import { sendMessage } from './operations/send-message.ts'
@@ -33,6 +34,7 @@ export const operations: Operation[] = [
   pairingStatus,
   createLink,
   openLink,
+  restartSession,
   logoutDevice,
   createUser,
   userInfo,

@@ -108,7 +108,7 @@ describe('every response', () => {
 describe('methods', () => {
   const changing = [
     ...['send-message', 'send-media', 'generate-qr', 'pair-code', 'logout-device', 'create-user'],
-    'create-link',
+    ...['create-link', 'restart-session'],
     'create-device',
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user'],

@@ -199,3 +199,12 @@ test.each(['cut', 'freeze'] as const)('without Redis (%s) every process counts f
     await alone.close()
   }
 })
+
+test('restart-session has a limit for each device', async () => {
+  const account = await gateway.createAccount()
+  const sender = randomPhone()
+  await account.post('/create-device', { sender })
+  const restart = () => account.post('/restart-session', { sender })
+  for (let n = 0; n < 3; n++) expect((await restart()).status).toBe(409)
+  expect(await restart()).toMatchObject(rateLimited)
+})

@@ -5,13 +5,13 @@ import { type ConnectionState, disconnected, initialState } from '../src/device/
 import { planDevice } from '../src/device/plan.ts'
 import type { SocketEnd } from '../src/session/socket-end.ts'
 
-type State = ConnectionState<{ rev: number }, null>
+type State = ConnectionState<{ rev: number; sessionRev: number }, null>
 
 /** A worker with the device: what it remembers, and a clock that shows another time than all others. */
 type Owner = { state: State; history: ConnectionHistory; clockAheadMs: number; version: string }
 
-/** What happens to a device besides its logins. `waited`: a timer or a poll. */
-export type Disturbance = 'waited' | 'wake' | 'takeover' | 'restart' | 'update' | 'logout'
+/** What happens to a device besides its logins. `waited`: a timer or a poll. `restart`: of its worker. */
+export type Disturbance = 'waited' | 'wake' | 'takeover' | 'restart' | 'restart-session' | 'update' | 'logout'
 
 /** The real rules over simulated time. Every login is refused, and `answer` says how. */
 export class DeviceInTime {
@@ -25,6 +25,7 @@ export class DeviceInTime {
   #owner = newOwner(0, '2.3000.1')
   #isLinked = true
   #desiredRev = 1
+  #sessionRev = 0
   #loginAfterMs: number | null = null
   #blockRev: number | null = null
   #blockVersion: string | null = null
@@ -45,6 +46,7 @@ export class DeviceInTime {
     this.nowMs = untilMs
     const { version, clockAheadMs } = this.#owner
     if (then === 'takeover' || then === 'restart') this.#owner = newOwner(clockAheadMs + 777, version)
+    if (then === 'restart-session') this.#sessionRev += 1
     if (then === 'update') this.#owner = newOwner(clockAheadMs, `${version}1`)
     if (then === 'logout') {
       this.#isLinked = false
@@ -79,6 +81,7 @@ export class DeviceInTime {
       isPairing: false,
       isRemovable: false,
       desiredRev: this.#desiredRev,
+      sessionRev: this.#sessionRev,
       blockLeftMs: this.#loginAfterMs === null ? null : this.#loginAfterMs - this.#postgresMs(),
       blockRev: this.#blockRev,
       blockVersion: this.#blockVersion,

@@ -31,11 +31,11 @@ function forEachDay(
 }
 
 /** Everything but a step of the user. */
-const usual = disturbances('wake', 'waited', 'takeover', 'restart')
+const usual = disturbances('wake', 'waited', 'takeover', 'restart', 'restart-session')
 
 test('a day of bans of six hours each has exactly the permitted logins', () => {
   const permitted = [0, 1, 2, 3].map((n) => n * (6 * hourMs + 1000))
-  const withUpdates = disturbances('wake', 'takeover', 'restart', 'update')
+  const withUpdates = disturbances('wake', 'takeover', 'restart', 'restart-session', 'update')
   forEachDay(withUpdates, (events) => {
     expect(spend(() => banFor(6 * hourMs, '101'), events).logins).toEqual(permitted)
   })
@@ -65,7 +65,7 @@ test('a block counts for the worker that knows of it before it is stored', () =>
 })
 
 test.each([403, 406])('after %s there is one login, and one more for a logout', (code) => {
-  forEachDay(disturbances('wake', 'waited', 'takeover', 'restart', 'update'), (events) => {
+  forEachDay(disturbances('wake', 'waited', 'takeover', 'restart', 'restart-session', 'update'), (events) => {
     expect(spend(() => endWith(code), events)).toMatchObject({ isWiped: false, logins: [0] })
     const loggedOut = spend(() => endWith(code), [...events, [20 * hourMs, 'logout']])
     expect(loggedOut).toMatchObject({ isWiped: true, logins: [0, 20 * hourMs] })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type ConnectionState, connectionOf, isComingOnline } from '../src/device/connection-state.ts'
 import { isReconciled, planDevice } from '../src/device/plan.ts'
 
-type State = ConnectionState<{ rev: number }, null>
+type State = ConnectionState<{ rev: number; sessionRev: number }, null>
 type Facts = NonNullable<Parameters<typeof planDevice>[0]>
 
 const nowMs = 100_000
@@ -13,7 +13,7 @@ const before = { isCompletingLink: false }
 const idle: State = { kind: 'idle', ...before }
 
 const rev = fc.integer({ min: 1, max: 3 })
-const connection = fc.record({ rev })
+const connection = fc.record({ rev, sessionRev: rev })
 const isCompletingLink = fc.boolean()
 const states: fc.Arbitrary<State> = fc.oneof(
   fc.record({ kind: fc.constant('idle' as const), isCompletingLink }),
@@ -46,6 +46,7 @@ const withoutBlock = fc.record({
   isPairing: fc.boolean(),
   isRemovable: fc.boolean(),
   desiredRev: rev,
+  sessionRev: rev,
 })
 const facts: fc.Arbitrary<Facts> = fc
   .tuple(withoutBlock, block)
@@ -74,7 +75,7 @@ class Model {
   /** Returns what was done. */
   step(): string {
     const action = this.plan()
-    const rev = this.facts?.desiredRev ?? 0
+    const { desiredRev: rev = 0, sessionRev = 0 } = this.facts ?? {}
     switch (action.kind) {
       case 'forget-credentials':
       case 'abandon-link':
@@ -87,11 +88,11 @@ class Model {
           expect(connectionOf(this.state), 'there is no other login').toBeUndefined()
         else expect(this.state.isCompletingLink, 'WhatsApp does not ask for this login').toBe(false)
         expect(this.mustWait(), 'the pause is over').toBe(false)
-        this.state = { kind: 'logging-in', connection: { rev }, ...before }
+        this.state = { kind: 'logging-in', connection: { rev, sessionRev }, ...before }
         break
       case 'show-qr':
         expect(this.mustWait(), 'the pause is over').toBe(false)
-        this.state = { kind: 'pairing', connection: { rev }, ...before }
+        this.state = { kind: 'pairing', connection: { rev, sessionRev }, ...before }
         break
       case 'go-online':
         if (this.state.kind === 'open') this.state = { ...this.state, kind: 'online', outbox: null }
@@ -104,6 +105,7 @@ class Model {
         this.state = idle
         break
       case 'disconnect':
+      case 'restart':
         this.state = idle
         break
       case 'wait':
@@ -153,8 +155,10 @@ test('every device reaches what is desired of it in a few steps, and is then lef
       expect(isReconciled(model.plan())).toBe(true)
       const after = model.state
       if (!model.facts) expect(connectionOf(after)).toBeUndefined()
-      else if (model.facts.isLinked) expect(after.kind).toBe('online')
-      else if (model.facts.isPairing && !model.facts.isRemovable)
+      else if (model.facts.isLinked) {
+        expect(after.kind).toBe('online')
+        expect(connectionOf(after)?.sessionRev).toBeGreaterThanOrEqual(model.facts.sessionRev)
+      } else if (model.facts.isPairing && !model.facts.isRemovable)
         expect(after).toMatchObject({ kind: 'pairing', connection: { rev: model.facts.desiredRev } })
       else expect(connectionOf(after)).toBeUndefined()
       expect(model.facts?.hasStoredCreds && !model.facts.isLinked, 'no link is left to be undone').toBeFalsy()
@@ -180,7 +184,7 @@ test('a device is reconciled exactly when the next step leaves it as it is', () 
 test('a linked device that is coming online needs no step but to go online', () => {
   fc.assert(
     fc.property(facts.filter(isPossible), states, (known, state) => {
-      const facts = { ...known, isLinked: true, hasStoredCreds: true, desiredRev: 5 }
+      const facts = { ...known, isLinked: true, hasStoredCreds: true, desiredRev: 5, sessionRev: 1 }
       const ofRev = state.kind === 'waiting' && state.rev !== null ? { ...state, rev: 5 } : state
       fc.pre(isComingOnline(ofRev, nowMs))
       const at = { nowMs, version, isPaceApplied: () => true }

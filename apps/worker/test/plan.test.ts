@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ConnectionState } from '../src/device/connection-state.ts'
 import { pairingPollMs, planDevice } from '../src/device/plan.ts'
 
-type State = ConnectionState<{ rev: number }, null>
+type State = ConnectionState<{ rev: number; sessionRev: number }, null>
 type Facts = NonNullable<Parameters<typeof planDevice>[0]>
 
 const nowMs = 100_000
@@ -14,6 +14,7 @@ const linked: Facts = {
   isPairing: false,
   isRemovable: false,
   desiredRev: 5,
+  sessionRev: 7,
   ...noBlock,
 }
 const leaving = { ...linked, isLinked: false }
@@ -34,12 +35,16 @@ const waitingForOlder: State = { ...waiting, rev: 4 }
 const waited: State = { ...waiting, untilMs: nowMs }
 const bannedHere: State = { ...waiting, rev: null }
 const refused: State = { kind: 'refused', reason: 'logged_out', ...before }
-const pairing: State = { kind: 'pairing', connection: { rev: 5 }, ...before }
-const pairingOlder: State = { ...pairing, connection: { rev: 4 } }
+const pairing: State = { kind: 'pairing', connection: { rev: 5, sessionRev: 7 }, ...before }
+const pairingOlder: State = { ...pairing, connection: { rev: 4, sessionRev: 7 } }
 const scannedCode: State = { ...pairing, isCompletingLink: true }
-const loggingIn: State = { kind: 'logging-in', connection: { rev: 5 }, ...before }
-const open: State = { kind: 'open', connection: { rev: 5 } }
+const loggingIn: State = { kind: 'logging-in', connection: { rev: 5, sessionRev: 7 }, ...before }
+const open: State = { kind: 'open', connection: { rev: 5, sessionRev: 7 } }
 const online: State = { ...open, kind: 'online', outbox: null }
+
+const openBefore: State = { kind: 'open', connection: { rev: 5, sessionRev: 6 } }
+const onlineBefore: State = { ...openBefore, kind: 'online', outbox: null }
+const loggingInBefore: State = { ...loggingIn, connection: { rev: 5, sessionRev: 6 } }
 
 const plan = (facts: Facts | undefined, state: State, isPaced = true) =>
   planDevice(facts, state, { nowMs, version, isPaceApplied: () => isPaced })
@@ -50,6 +55,9 @@ describe('the next step of a device', () => {
     ['that is linked', linked, { waiting }, 'wait'],
     ['that is linked', linked, { loggingIn, online, scannedCode }, 'none'],
     ['that is linked', linked, { open }, 'go-online'],
+    ['that is to be restarted', linked, { openBefore, onlineBefore }, 'restart'],
+    ['that is to be restarted', linked, { loggingInBefore }, 'none'],
+    ['that is to be restarted and then logged out', leaving, { openBefore, onlineBefore }, 'log-out'],
     ['that is to be logged out', leaving, { idle, waited, waitingForOlder, pairing, pairingOlder }, 'log-in'],
     ['that is to be logged out', leaving, { waiting }, 'wait'],
     ['that is to be logged out', leaving, { loggingIn, scannedCode }, 'none'],

@@ -11,6 +11,7 @@ const state: DeviceState = {
   sender: '15550000001',
   desired: 'linked',
   desiredRev: 1,
+  sessionRev: 0,
   isLinked: true,
   hasStoredCreds: true,
   isPairing: false,

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-desired-state.ts'
+import { setConnection } from '../src/queries/device-connection.ts'
+import {
+  findPairing,
+  requestPairing,
+  requestRestart,
+  requestUnlink,
+} from '../src/queries/device-desired-state.ts'
 import { linkDevice, refuseLink } from '../src/queries/device-link.ts'
 import { findDeviceStates } from '../src/queries/device-owner-view.ts'
 import { wipeCredentials } from '../src/queries/device-removal.ts'
@@ -119,5 +125,30 @@ describe('the warm-up of a sender', () => {
     await unlink()
     await link(await requestQr())
     expect(await warmUpDays()).toBe(99)
+  })
+})
+
+describe('a request for a restart', () => {
+  const request = () => requestRestart(db, accountId, deviceId)
+  const connect = (sessionRev: number) =>
+    setConnection(db, fence, deviceId, { connection: 'online', reason: null, sessionRev })
+
+  it('is joined by others until the device is online with it', async () => {
+    await link(await requestQr())
+    await connect(0)
+    expect([await request(), await request()]).toEqual([1, 1])
+    await connect(0)
+    expect(await request()).toBe(1)
+    await connect(1)
+    await setConnection(db, fence, deviceId, { connection: 'offline', reason: null })
+    expect([await request(), await request()]).toEqual([2, 2])
+  })
+
+  it('needs a linked device of the account', async () => {
+    expect(await request()).toBeUndefined()
+    await link(await requestQr())
+    expect(await requestRestart(db, accountId + 1, deviceId)).toBeUndefined()
+    await requestUnlink(db, accountId, deviceId)
+    expect(await request()).toBeUndefined()
   })
 })

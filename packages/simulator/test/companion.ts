@@ -43,6 +43,8 @@ export class Companion {
   /** What came with it, such as the attributes of a `failure`. */
   closedAttributes: Record<string, string> | undefined
   historyCompleted = false
+  /** Of its histories. */
+  readonly chats: BaileysEventMap['messaging-history.set']['chats'] = []
   readonly options: Partial<UserFacingSocketConfig>
   #waiting = new Set<() => void>()
 
@@ -129,7 +131,8 @@ export class Companion {
       this.updates.push(...updates)
       this.#check()
     })
-    sock.ev.on('messaging-history.set', () => {
+    sock.ev.on('messaging-history.set', ({ chats }) => {
+      this.chats.push(...chats)
       this.historyCompleted = true
       this.#check()
     })

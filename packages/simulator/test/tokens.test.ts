@@ -177,11 +177,9 @@ it('lists the chats of the phone in its history, with the tokens of their contac
   await sim.send(writer, { to: number, text: 'to the phone' })
   await sim.send(number, { to: reader, text: 'from the phone' })
   sim.giveToken(writer, { to: number })
-  const chats: { id?: string | null }[] = []
-  const linked = await linkedCompanion(sim, number, {})
-  linked.sock.ev.on('messaging-history.set', (history) => chats.push(...history.chats))
-  await linked.until(() => linked.historyCompleted && chats.length > 0, 'the history')
-  const chatWith = (contact: string) => chats.find(({ id }) => id === lidJid(contact))
+  const linked = await linkedCompanion(sim, number)
+  await linked.until(() => linked.chats.length > 0, 'the history')
+  const chatWith = (contact: string) => linked.chats.find(({ id }) => id === lidJid(contact))
   expect(chatWith(writer)).toMatchObject({
     pnJid: `${writer}@s.whatsapp.net`,
     lastMessageRecvTimestamp: expect.any(Number),

@@ -17,6 +17,8 @@ export type Limits = {
   newUsers: RateLimiter | undefined
   /** By account and sender. */
   qrCodes: RateLimiter | undefined
+  /** By account and sender. */
+  restarts: RateLimiter | undefined
   /** By account, over all senders. */
   accountQrCodes: RateLimiter | undefined
 }
@@ -34,6 +36,7 @@ export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']
     failedKeys: perMinute('failed-keys', limits.failedKeysPerMinute),
     newUsers: perMinute('create-user', limits.newUsersPerMinute),
     qrCodes: perMinute('generate-qr', limits.qrCodesPerMinute),
+    restarts: perMinute('restart-session', limits.qrCodesPerMinute),
     accountQrCodes: perMinute('account-generate-qr', limits.accountQrCodesPerMinute),
   }
 }

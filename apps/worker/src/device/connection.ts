@@ -13,6 +13,8 @@ export type Connection = {
   session: Session
   /** The revision of the desired state that it serves. */
   rev: number
+  /** That of the device when it was opened. */
+  sessionRev: number
   /** It logs in only to remove the link from the phone. */
   isLoggingOut: boolean
   openedAtMs: number
@@ -84,6 +86,7 @@ export function openConnection(
     session,
     pairingCode: pairingCode.get,
     rev: facts.desiredRev,
+    sessionRev: facts.sessionRev,
     isLoggingOut: kind === 'logging-in' && !facts.isLinked,
     openedAtMs,
     hasWorked: () => hasAcknowledged || performance.now() - onlineSinceMs >= provenMs,

@@ -1,13 +1,13 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import { within } from '@wagate/runtime/within'
 import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { connectionOf, isComingOnline, isCompletingLink, openConnectionOf } from './connection-state.ts'
 import { makeConnector } from './connector.ts'
 import { makeDeviceScope } from './device-scope.ts'
+import { endGently } from './end-gently.ts'
 import { executeAction } from './execute-action.ts'
 import { makeNumberChecks } from './number-checks.ts'
 import { publishPairingCode } from './pairing-code.ts'
@@ -39,10 +39,6 @@ export type Device = {
 const retryMs = 1000
 /** Node's timers end at once when their time exceeds 24 days. */
 const timerMsMax = 3_600_000
-/** A handover takes ≤ 1 s; an answer from WhatsApp takes a tenth of that. */
-const drainMs = 700
-/** Until WhatsApp has seen the end of the connection; otherwise it counts the next login as a second concurrent one. */
-const closeGraceMs = 200
 
 /** One device of an owned shard: brings its connection to what Postgres says is desired, and keeps it there. */
 export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
@@ -118,11 +114,9 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       isClosed = true
       unlinked.stop()
       clearTimeout(timer)
-      const state = connector.state()
-      if (why === 'released' && state.kind === 'online') await state.outbox.drain(drainMs)
-      const ended = connector.end()
+      if (why === 'released') await endGently(connector)
+      else void connector.end()
       scope.retryCounts.close()
-      if (why === 'released') await within(closeGraceMs, ended)
     },
   }
 }

@@ -9,6 +9,7 @@ import { removeCompanion } from '../session/log-out.ts'
 import { connectionOf, openConnectionOf } from './connection-state.ts'
 import type { Connector } from './connector.ts'
 import type { DeviceScope } from './device-scope.ts'
+import { endGently } from './end-gently.ts'
 import { type Action, pairingPollMs } from './plan.ts'
 
 /** What an action acts on. */
@@ -39,6 +40,8 @@ export async function executeAction(acting: Acting, action: Action<DeviceState>)
       return goOnline(acting, action.facts)
     case 'update-pace':
       return updatePace(acting, action.facts)
+    case 'restart':
+      return restart(acting)
     case 'log-out':
       return logOut(acting, action.facts)
     case 'show-qr':
@@ -73,7 +76,11 @@ async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
 async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceState): Promise<void> {
   const { context, id, lease, logger, pacing, status } = scope
   const opened = connectionOf(connector.state())
-  const [pace] = await Promise.all([pacing.apply(facts), status.note({ connection: 'online', reason: null })])
+  const sessionRev = opened?.sessionRev ?? 0
+  const [pace] = await Promise.all([
+    pacing.apply(facts),
+    status.note({ connection: 'online', reason: null, sessionRev }),
+  ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
   const { vault, resolver, retries, addressees, outcomes, firstContacts } = scope
   const { accountId } = facts
@@ -104,6 +111,13 @@ async function updatePace({ scope, connector }: Acting, facts: DeviceState): Pro
   scope.logger.info('Applied the new pace of the device')
   const state = connector.state()
   if (state.kind === 'online') state.outbox.wake()
+}
+
+/** The link stays. Messages on the wire get their answers first, as when the device is handed over. */
+async function restart({ connector, reconcile, scope }: Acting): Promise<void> {
+  scope.logger.info('Restarting the connection to WhatsApp on request')
+  await endGently(connector)
+  reconcile()
 }
 
 async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {

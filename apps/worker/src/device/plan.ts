@@ -3,9 +3,10 @@ import { type ConnectionState, connectionOf, isCompletingLink } from './connecti
 import { intentOf } from './intent.ts'
 import { type BlockFacts, blockedMs, isNumberBanned } from './login-block.ts'
 
-type Facts = BlockFacts & Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable'>
+type Facts = BlockFacts &
+  Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable' | 'sessionRev'>
 
-type State = ConnectionState<{ rev: number }, unknown>
+type State = ConnectionState<{ rev: number; sessionRev: number }, unknown>
 type Usable = Exclude<State, { kind: 'refused' }>
 
 type At<Known> = {
@@ -24,7 +25,10 @@ export type Action<Known> =
   /** The link stays on the phone: it could be removed only by a login, which WhatsApp forbids. */
   | { kind: 'abandon-link'; facts: Known }
   | { kind: 'disconnect'; facts: Known | undefined }
-  | { kind: 'log-in' | 'go-online' | 'update-pace' | 'log-out' | 'show-qr' | 'remove'; facts: Known }
+  | {
+      kind: 'log-in' | 'go-online' | 'update-pace' | 'restart' | 'log-out' | 'show-qr' | 'remove'
+      facts: Known
+    }
 
 /** How often a device that is being paired, or cannot be paired yet, is reconciled. */
 export const pairingPollMs = 5000
@@ -67,12 +71,18 @@ function planConnect<Known extends Facts>(facts: Known, state: Usable, at: At<Kn
     case 'logging-in':
       return nothing
     case 'open':
-      return { kind: 'go-online', facts }
+      return isOutdated(facts, state) ? { kind: 'restart', facts } : { kind: 'go-online', facts }
     case 'online':
+      if (isOutdated(facts, state)) return { kind: 'restart', facts }
       return at.isPaceApplied(facts) ? nothing : { kind: 'update-pace', facts }
     default:
       return planLogin(facts, state, at)
   }
+}
+
+/** A new login was requested after that of the connection had begun. */
+function isOutdated({ sessionRev }: Facts, { connection }: Extract<State, { connection: unknown }>): boolean {
+  return connection.sessionRev < sessionRev
 }
 
 /** Only a login can remove the link from the phone. */

@@ -1,3 +1,4 @@
+import { contactDays } from '@wagate/db/queries/contacts'
 import { historyChatType } from '@wagate/db/queries/device-auth'
 import { isLidUser, isPnUser, jidDecode, type SignalKeyStore } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
@@ -5,8 +6,6 @@ import type { History } from './on-history.ts'
 
 type Chat = History['chats'][number]
 
-/** As long as an exchange through the gateway counts. */
-const daysMax = 30
 const chatsMax = 5000
 const chatsAtOnceMax = 1000
 
@@ -18,7 +17,7 @@ export async function noteKnownChats(
   chats: Chat[],
   { keys, writeOwn }: Pick<AuthStore, 'keys' | 'writeOwn'>,
 ): Promise<void> {
-  const sinceSeconds = Date.now() / 1000 - daysMax * 86_400
+  const sinceSeconds = Date.now() / 1000 - contactDays * 86_400
   const known = chats
     .map((chat) => ({ chat, at: lastReceivedAt(chat) }))
     .filter(({ at }) => at > sinceSeconds)

@@ -20,6 +20,8 @@ export type ConnectionChange = {
   detail?: string | null
   /** False: the device is reported as disconnected at once, until it is online again. */
   hasGrace?: boolean
+  /** Of `online`: that of the device when the login began. */
+  sessionRev?: number
   /** Without one, an earlier block ends. */
   block?: LoginBlock
 }
@@ -30,7 +32,7 @@ export async function setConnection(
   db: Database,
   fence: Fence,
   deviceId: number,
-  { connection, reason, detail = null, hasGrace = true, block = noBlock }: ConnectionChange,
+  { connection, reason, detail = null, hasGrace = true, sessionRev = 0, block = noBlock }: ConnectionChange,
 ): Promise<void> {
   const isOnline = connection === 'online'
   await expectOwner(
@@ -42,6 +44,7 @@ export async function setConnection(
       login_blocked_rev = ${block.rev}, login_blocked_version = ${block.version},
       offline_since = CASE WHEN ${isOnline} OR NOT has_credentials THEN NULL
         WHEN ${hasGrace} THEN coalesce(offline_since, now()) ELSE 'epoch' END,
+      connected_session_rev = CASE WHEN ${isOnline} THEN ${sessionRev} ELSE connected_session_rev END,
       last_seen_at = CASE WHEN ${isOnline} THEN now() ELSE last_seen_at END
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )

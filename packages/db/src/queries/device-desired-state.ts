@@ -30,6 +30,24 @@ export async function requestPairing(
   return rows.length > 0
 }
 
+/**
+ * Requests a new login with the same credentials, or joins a request that is not met yet. Returns the revision that is met
+ * when `connectedSessionRev` has reached it. Undefined when the device is not linked.
+ */
+export async function requestRestart(
+  db: Pick<Database, 'update'>,
+  accountId: number,
+  deviceId: number,
+): Promise<number | undefined> {
+  const isMet = sql`(${devices.sessionRev} = ${devices.connectedSessionRev})::int`
+  const [device] = await db
+    .update(devices)
+    .set({ sessionRev: sql`${devices.sessionRev} + ${isMet}` })
+    .where(and(isDevice(accountId, deviceId), isLinked))
+    .returning({ sessionRev: devices.sessionRev })
+  return device?.sessionRev
+}
+
 /** Ends a request for pairing. An existing link stays. */
 export async function withdrawPairing(
   db: Pick<Database, 'update'>,

@@ -14,6 +14,8 @@ export type DeviceState = {
   sender: string
   desired: 'linked' | 'unlinked'
   desiredRev: number
+  /** A connection whose login began with a lower one is to be replaced. */
+  sessionRev: number
   /** It has credentials, and they are wanted. */
   isLinked: boolean
   /** True as well for credentials of a link that is to be undone: after a logout, or when the wrong phone scanned. */
@@ -46,7 +48,7 @@ export const removalDelay = '10 s'
 
 const columns = (db: Database) => db.$client`
   device.id, device.account_id AS "accountId", device.shard, device.sender, device.desired,
-  device.desired_rev AS "desiredRev",
+  device.desired_rev AS "desiredRev", device.session_rev AS "sessionRev",
   ${isLinkedIn(db.$client, 'device')} AS "isLinked",
   EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",

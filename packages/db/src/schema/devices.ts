@@ -36,6 +36,8 @@ export const devices = pgTable(
     desiredRev: integer('desired_rev').notNull().default(0),
     /** Until then the owner keeps a pairing socket open, if the device has no credentials. */
     pairingUntil: moment('pairing_until'),
+    /** Increases when a new login with the same credentials is requested. */
+    sessionRev: integer('session_rev').notNull().default(0),
     /** Increases with every link. A message stores the generation under which it was accepted. */
     linkGeneration: integer('link_generation').notNull().default(0),
     /**
@@ -48,6 +50,8 @@ export const devices = pgTable(
     /** From here on, the actual state. Only the owner writes it. */
     hasCredentials: boolean('has_credentials').notNull().default(false),
     connection: text().$type<'offline' | 'connecting' | 'scanning' | 'online'>().notNull().default('offline'),
+    /** `sessionRev` when the login that is, or was last, `online` began. */
+    connectedSessionRev: integer('connected_session_rev').notNull().default(0),
     /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
     offlineSince: moment('offline_since'),
     statusReason: text('status_reason'),

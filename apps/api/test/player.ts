@@ -3,7 +3,7 @@ import type { Command } from '@wagate/shared/commands'
 import { type Gateway, givePairingCode, ownShards, showQr } from './gateway.ts'
 
 /**
- * Plays a worker that succeeds at once: it shows QR codes and sends messages. From now on all new
+ * Plays a worker that succeeds at once: it shows QR codes, restarts sessions and sends messages. From now on all new
  * devices are in one shard, so that one consumer of commands is enough.
  */
 export async function playWorker(
@@ -24,13 +24,21 @@ export async function playWorker(
       await events.publish(deviceId, { kind: 'message', messageId: id, status: 'sent' })
   }
 
+  async function startSession(deviceId: number): Promise<void> {
+    const restarted = await sql`
+      UPDATE devices SET connected_session_rev = session_rev
+      WHERE id = ${deviceId} AND has_credentials AND session_rev > connected_session_rev RETURNING id`
+    if (restarted.length === 0) return showQr(gateway, deviceId, { text: 'played' })
+    await events.publish(deviceId, { kind: 'status', connected: true, reason: null })
+  }
+
   const ignore = async (_: Command) => undefined
   const connection = openConsumerConnection(gateway.redisUrl, () => undefined)
   const consumer = await startCommandConsumer(connection, {
     shard: next?.shard ?? 0,
     handlers: {
       send: sends ? ({ deviceId }) => sendAll(deviceId) : ignore,
-      'start-session': ({ deviceId }) => showQr(gateway, deviceId, { text: 'played' }),
+      'start-session': ({ deviceId }) => startSession(deviceId),
       'end-session': ignore,
       'apply-settings': ignore,
       'request-pairing-code': ({ deviceId }) => givePairingCode(gateway, deviceId),

@@ -12,6 +12,8 @@ export type SupervisorEvents = {
 export type Supervisor = {
   /** Starts it and returns at once. Throws when it already runs. */
   start(options: AppProcessOptions): AppProcess
+  /** Waits for the end of one that was signaled to end; of no other. */
+  untilEnded(name: string): Promise<void>
   find(name: string): AppProcess | undefined
   names(): string[]
   /** Asks it to drain and waits for its end; it stays down until it is started again. */
@@ -66,6 +68,9 @@ export function superviseApps(restart: boolean, events: SupervisorEvents): Super
       if (running.has(options.name)) throw new Error(`${options.name} already runs`)
       wanted.add(options.name)
       return launch(options, 0)
+    },
+    async untilEnded(name) {
+      if (!wanted.has(name)) await running.get(name)?.ended
     },
     find: (name) => running.get(name),
     names: () => [...running.keys()],

@@ -110,7 +110,11 @@ async function bringUp(
     async start(name) {
       if (isServerName(name)) await supervisor?.start(name)
       else if (name === 'simulator') await simulator?.start()
-      else apps.start(describe(name))
+      else {
+        // One that was killed a moment ago can still be there.
+        await apps.untilEnded(name)
+        apps.start(describe(name))
+      }
     },
     async stop(name) {
       if (!isServerName(name)) return apps.stop(name)

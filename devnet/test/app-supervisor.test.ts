@@ -35,6 +35,20 @@ test('says nothing about a program that is stopped or killed on purpose', async 
   expect(apps.names()).toEqual([])
 })
 
+test('a program that was killed can be started once it has ended', async () => {
+  const { apps, options, mark } = supervise(false, waiting)
+  apps.start(options)
+  await vi.waitFor(() => expect(existsSync(mark)).toBe(true), { timeout: 15_000 })
+  await apps.untilEnded('printer')
+  expect(apps.names()).toEqual(['printer'])
+  apps.signal('printer', 'SIGKILL')
+  expect(() => apps.start(options)).toThrow('printer already runs')
+  await apps.untilEnded('printer')
+  apps.start(options)
+  expect(apps.names()).toEqual(['printer'])
+  await apps.stopAll()
+})
+
 const waiting = 'setInterval(() => undefined, 60_000)'
 
 function supervise(restart: boolean, program: string) {

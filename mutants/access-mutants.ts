@@ -42,6 +42,36 @@ export const accessMutants: Mutant[] = [
     test: { file: 'apps/api/test/devices.test.ts', title: 'enforces the limit for 50 concurrent requests' },
   },
   {
+    name: 'passkey step of a former owner shown',
+    file: 'apps/api/src/pairing/passkey-step.ts',
+    text: 'event.epoch !== pairing.epoch || ',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/passkey.test.ts',
+      title: 'what WhatsApp asked a former owner is over',
+    },
+  },
+  {
+    name: 'secret of a scanned QR code kept for a passkey',
+    file: 'apps/worker/src/session/passkey.ts',
+    text: "creds.advSecretKey = randomBytes(32).toString('base64')",
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/passkey.test.ts',
+      title: 'WhatsApp asks, and the secret of the QR code is worth nothing any more',
+    },
+  },
+  {
+    name: 'passkey asked for by anyone',
+    file: 'apps/worker/src/session/passkey.ts',
+    text: 'if (isLinked(creds) || !isFromWhatsApp(stanza)) return',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/passkey.test.ts',
+      title: 'a person who asks gets nothing, nor does anyone from a linked device',
+    },
+  },
+  {
     name: 'revoked key accepted',
     file: 'packages/db/src/queries/api-keys.ts',
     text: 'and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt))',

@@ -97,4 +97,14 @@ export const ownershipMutants: Mutant[] = [
       title: 'a day of bans of six hours each has exactly the permitted logins',
     },
   },
+  {
+    name: 'passkey step of a withdrawn pairing set',
+    file: 'packages/db/src/queries/device-link.ts',
+    text: ' AND NOT has_credentials AND pairing_until > now()',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/pairing-step.test.ts',
+      title: 'is over when the device is linked, and does not begin again',
+    },
+  },
 ]

@@ -1,6 +1,5 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import { until } from '@wagate/test-kit/until'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { browserPath, type LinkPage, launchBrowser, openLinkPage } from './link-page.ts'
@@ -174,55 +173,5 @@ describe.skipIf(!browserPath)(title, () => {
       '[document.documentElement.clientWidth, document.documentElement.scrollWidth]',
     )
     expect(total).toBe(width)
-  })
-
-  it('leads through the steps of a passkey', async () => {
-    const tab = await open()
-    const asked: Record<string, unknown>[] = []
-    let status = 'scanning'
-    // Plays the gateway, for these operations only.
-    await tab.page.route(/(generate-qr|pairing-status|passkey-\w+)$/, async (route) => {
-      const operation = new URL(route.request().url()).pathname.slice(1)
-      const given = route.request().postDataJSON() as Record<string, unknown>
-      if (operation === 'generate-qr') status = 'passkey_required'
-      if (operation === 'passkey-assertion') {
-        asked.push(given)
-        status = 'passkey_confirmation_required'
-      }
-      if (operation === 'passkey-confirm') status = 'connected'
-      if (operation === 'pairing-status')
-        await until('the status changes', async () => given.after !== status)
-      const isRequired = status === 'passkey_required'
-      const json = {
-        ok: true,
-        status,
-        sender: '15550760012',
-        version: status,
-        qr_data_url: null,
-        challenge: isRequired ? { challenge: 'é', rpId: 'whatsapp.com' } : null,
-        code: isRequired ? null : 'K7QX2M9F',
-      }
-      await route.fulfill({ json })
-    })
-    await tab.page.fill('#key', 'wag_played')
-    await tab.page.fill('#sender', '15550760012')
-    await tab.page.click('#key-view button')
-    await tab.untilStatus('One more step: the passkey')
-    await tab.shoot('passkey')
-    const href = (await tab.page.getAttribute('#challenge-link', 'href')) ?? ''
-    const [, encoded = ''] = href.split('https://web.whatsapp.com/#wagate-challenge=')
-    expect(JSON.parse(Buffer.from(encoded, 'base64url').toString())).toEqual({
-      challenge: 'é',
-      rpId: 'whatsapp.com',
-    })
-    await tab.page.fill('#assertion', ' {"id":"x"} ')
-    await tab.page.click('#assertion-form button')
-    await tab.untilStatus('Compare the code with the phone')
-    expect(await tab.page.locator('#passkey-code').textContent()).toBe('K7QX-2M9F')
-    expect(asked).toEqual([{ sender: '15550760012', assertion: '{"id":"x"}' }])
-    await tab.shoot('passkey-code')
-    await tab.page.click('#confirm-code')
-    await tab.untilStatus('Connected')
-    expect(tab.problems).toEqual([])
   })
 })

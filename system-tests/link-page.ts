@@ -19,6 +19,8 @@ export type LinkPage = {
   problems: string[]
 }
 
+export const phoneSize = { width: 360, height: 740 }
+
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: browserPath ?? '',
@@ -31,8 +33,12 @@ export async function openLinkPage(
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<LinkPage> {
-  const context = await browser.newContext({ viewport: { width: 360, height: 740 }, ...options })
-  const page = await context.newPage()
+  const context = await browser.newContext({ viewport: phoneSize, ...options })
+  return visitLinkPage(await context.newPage(), url)
+}
+
+/** In a new tab. */
+export async function visitLinkPage(page: Page, url: string): Promise<LinkPage> {
   const urls: string[] = []
   const problems: string[] = []
   page.on('request', (request) => urls.push(request.url()))

@@ -23,8 +23,14 @@ export const confidential = {
 const { password, shortPassword, text, caption, answerText, scheduledText, media, urlSecret, wrongKey } =
   confidential
 
-/** What a system returned: new keys and QR codes, and every answer. */
-export type Seen = { apiKeys: string[]; qrTexts: string[]; successes: string[]; failures: string[] }
+/** What a system returned: new keys and QR codes, and every answer. And the signatures of passkeys that it was given. */
+export type Seen = {
+  apiKeys: string[]
+  qrTexts: string[]
+  signatures: string[]
+  successes: string[]
+  failures: string[]
+}
 
 type Headers = Record<string, string>
 type Request = (
@@ -48,10 +54,12 @@ export async function useSystem(
   whileLinked: () => Promise<void>,
 ): Promise<Seen> {
   const { devnet, gateway } = system
-  const seen: Seen = { apiKeys: [devnet.adminKey.apiKey ?? ''], qrTexts: [], successes: [], failures: [] }
+  const apiKeys = [devnet.adminKey.apiKey ?? '']
+  const seen: Seen = { apiKeys, qrTexts: [], signatures: [], successes: [], failures: [] }
   const use = { ...system, seen, request: makeRequest(devnet.apiUrl, seen) }
   await useAccounts(use)
   await pair(use, sender)
+  await gateway.control(`/chats/${other}/passkey`, {})
   await pair(use, other)
   await send(use)
   await whileLinked()
@@ -120,12 +128,28 @@ async function useAccounts({ request, seen }: Use): Promise<void> {
   await request('POST', '/create-user', user, { ...json, 'x-api-key': key })
 }
 
-async function pair({ gateway, request, seen }: Use, number: string): Promise<void> {
+async function pair(use: Use, number: string): Promise<void> {
+  const { gateway, request, seen } = use
   const qr = await request('POST', '/generate-qr', { sender: number })
   seen.successes.pop()
   seen.qrTexts.push(String(qr.qr_text))
   await gateway.control('/scan', { qr: qr.qr_text, number })
+  if (number === other) await usePasskey(use)
   await until('the sender is connected', async () => (await gateway.statusOf(number)).status === 'connected')
+}
+
+async function usePasskey({ gateway, request, seen }: Use): Promise<void> {
+  const status = async () => (await gateway.statusOf(other)).status
+  await until('WhatsApp asks for the passkey', async () => (await status()) === 'passkey_required')
+  const { challenge } = (await request('POST', '/passkey-challenge', { sender: other })).challenge as {
+    challenge: string
+  }
+  type Assertion = { response: { signature: string } }
+  const assertion = await gateway.control<Assertion>(`/chats/${other}/passkey/assert`, { challenge })
+  seen.signatures.push(assertion.response.signature)
+  const given = { sender: other, assertion }
+  expect(await request('POST', '/passkey-assertion', given)).toMatchObject({ ok: true })
+  await request('POST', '/passkey-confirm', { sender: other })
 }
 
 async function send({ gateway, request }: Use): Promise<void> {

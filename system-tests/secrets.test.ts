@@ -77,6 +77,7 @@ const contents = () => [
 ]
 const inUrls = () => [secretText('the secret in a URL', confidential.urlSecret)]
 const qrCodes = () => seen.qrTexts.map((qr, index) => secretText(`QR code ${index}`, qr))
+const signatures = () => seen.signatures.map((text) => secretText('the signature of a passkey', text))
 
 describe('after a day of use', () => {
   it('logs, Redis and the database have content to search', async () => {
@@ -90,6 +91,7 @@ describe('after a day of use', () => {
     )
     expect(signalSecrets.some(({ name }) => name.startsWith('session '))).toBe(true)
     expect(signalSecrets.some(({ name }) => name.startsWith('pre-key '))).toBe(true)
+    expect(seen.signatures).toHaveLength(1)
     expect(seen.failures.length).toBeGreaterThan(25)
     expect(logs().map(({ name }) => name)).toEqual(expect.arrayContaining(['api.log', 'worker-1.log']))
     expect(logs().some(({ text }) => text.includes('Request completed'))).toBe(true)
@@ -100,20 +102,27 @@ describe('after a day of use', () => {
   })
 
   it('no log has a secret', () => {
-    const all = [...keysAndPasswords(), ...contents(), ...inUrls(), ...qrCodes(), ...signalSecrets]
+    const all = [
+      ...keysAndPasswords(),
+      ...contents(),
+      ...inUrls(),
+      ...qrCodes(),
+      ...signatures(),
+      ...signalSecrets,
+    ]
     expect(findSecrets(logs(), all)).toEqual([])
   })
 
   it('Redis has none, and none has passed through it', async () => {
     const all = [...keysAndPasswords(), ...contents(), ...inUrls(), ...signalSecrets]
-    // A QR code, of which this key is a part, goes through Redis to the request that waits for it, and is not kept there.
+    // Redis passes on QR codes, of which this key is a part, and signatures of passkeys. It keeps neither.
     const passing = all.filter(({ name }) => name !== 'creds -.advSecretKey')
     expect(findSecrets([wire()], passing)).toEqual([])
-    expect(findSecrets(await redisValues(), [...all, ...qrCodes()])).toEqual([])
+    expect(findSecrets(await redisValues(), [...all, ...qrCodes(), ...signatures()])).toEqual([])
   })
 
   it('the database has texts and nothing else', async () => {
-    const all = [...keysAndPasswords(), ...qrCodes(), ...signalSecrets]
+    const all = [...keysAndPasswords(), ...qrCodes(), ...signatures(), ...signalSecrets]
     expect(findSecrets(await tables(), all)).toEqual([])
   })
 

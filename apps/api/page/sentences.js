@@ -16,6 +16,7 @@ const errors = {
   internal_error: 'Something went wrong in the gateway. This page keeps trying.',
   unreachable: 'The gateway cannot be reached. This page keeps trying.',
   pairing_code_refused: 'WhatsApp gives out no code for this number. Scan the QR code.',
+  passkey_refused: 'WhatsApp did not accept the passkey. Use the passkey of this account, and try again.',
   no_passkey_pending: 'The passkey is no longer asked for. Wait for the next step.',
 }
 

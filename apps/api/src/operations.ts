@@ -16,6 +16,9 @@ import { messages } from './operations/messages.ts'
 import { openLink } from './operations/open-link.ts'
 import { pairCode } from './operations/pair-code.ts'
 import { pairingStatus } from './operations/pairing-status.ts'
+import { passkeyAssertion } from './operations/passkey-assertion.ts'
+import { passkeyChallenge } from './operations/passkey-challenge.ts'
+import { passkeyConfirm } from './operations/passkey-confirm.ts'
 import { restartSession } from './operations/restart-session.ts'
 import { revokeKey } from './operations/revoke-key.ts'
 import { sendMedia } from './operations/send-media.ts'
@@ -32,6 +35,9 @@ export const operations: Operation[] = [
   generateQr,
   pairCode,
   pairingStatus,
+  passkeyChallenge,
+  passkeyAssertion,
+  passkeyConfirm,
   createLink,
   openLink,
   restartSession,

@@ -113,8 +113,8 @@ describe('methods', () => {
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user'],
   ]
-  const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status']
-  const changingPost = ['open-link']
+  const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge']
+  const changingPost = ['open-link', 'passkey-assertion', 'passkey-confirm']
   const readingGet = ['devices', 'messages', 'keys', 'users']
 
   test('are listed here for every operation', () => {

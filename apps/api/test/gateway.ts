@@ -9,7 +9,6 @@ import { shardOf } from '@wagate/shared/shard'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
-import { vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { startApi } from '../src/start.ts'
@@ -157,43 +156,6 @@ export function randomPhone(): string {
   return `49151${Math.floor(1e7 + Math.random() * 9e7)}`
 }
 
-/** Acts as an owner that gets a QR code from WhatsApp, by default with the epoch of its lease. */
-export async function showQr(
-  { db, events }: Gateway,
-  deviceId: number,
-  { text, epochAhead = 0, retain = true }: { text: string; epochAhead?: number; retain?: boolean },
-): Promise<void> {
-  const epoch = (await epochOf(db, deviceId)) + epochAhead
-  const event = { kind: 'qr' as const, epoch, text, expiresAtMs: Date.now() + 20_000 }
-  if (retain) await events.retainQr(deviceId, event)
-  await events.publish(deviceId, event)
-}
-
-export async function givePairingCode({ db, events }: Gateway, deviceId: number): Promise<void> {
-  const epoch = await epochOf(db, deviceId)
-  const expiresAtMs = Date.now() + 20_000
-  await events.publish(deviceId, { kind: 'pairing-code', epoch, code: 'K7QX2M9F', expiresAtMs })
-}
-
-async function epochOf(db: Gateway['db'], deviceId: number): Promise<number> {
-  const [lease] = await db.$client<{ epoch: number }[]>`
-    SELECT epoch::int FROM shard_leases JOIN devices USING (shard) WHERE id = ${deviceId}`
-  return lease?.epoch ?? 0
-}
-
-/** Resolves to the device once the API wants it to be paired. */
-export async function waitForPairing({ db }: Gateway, sender: string): Promise<number> {
-  return vi.waitFor(
-    async () => {
-      const [device] = await db.$client<{ id: number }[]>`
-        SELECT id FROM devices WHERE sender = ${sender} AND desired = 'linked' AND pairing_until > now()`
-      if (!device) throw new Error('The API has not asked for a pairing')
-      return device.id
-    },
-    { timeout: 5000, interval: 20 },
-  )
-}
-
 /** Records the kinds of commands that reach the owner of the device, and handles them with `handle`. */
 export async function recordCommands(
   { redisUrl }: Gateway,
@@ -215,6 +177,8 @@ export async function recordCommands(
       'apply-settings': note,
       'check-number': note,
       'request-pairing-code': note,
+      'submit-passkey': note,
+      'confirm-passkey': note,
     },
     onError: () => undefined,
   })

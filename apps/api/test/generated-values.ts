@@ -24,6 +24,8 @@ function valuesOfType(schema: JsonSchema): fc.Arbitrary<unknown> {
       return fc.array(valuesOf((schema.items as JsonSchema | undefined) ?? { type: 'string' }), {
         maxLength: 5,
       })
+    case 'object':
+      return fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 })
     case 'string':
       return textsOf(schema)
     default:

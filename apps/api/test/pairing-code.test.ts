@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  type Gateway,
-  givePairingCode,
-  ownShards,
-  randomPhone,
-  startGateway,
-  waitForPairing,
-} from './gateway.ts'
+import { type Gateway, ownShards, randomPhone, startGateway } from './gateway.ts'
+import { givePairingCode, waitForPairing } from './play-pairing.ts'
 
 let gateway: Gateway
 beforeAll(async () => {

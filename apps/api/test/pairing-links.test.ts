@@ -1,7 +1,8 @@
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../src/operations.ts'
-import { type Gateway, linkDevice, randomPhone, showQr, startGatewayWithOwner } from './gateway.ts'
+import { type Gateway, linkDevice, randomPhone, startGatewayWithOwner } from './gateway.ts'
+import { showQr } from './play-pairing.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -123,7 +124,10 @@ describe('open-link', () => {
 })
 
 describe('the session of a link', () => {
-  const allowed = ['generate-qr', 'pair-code', 'pairing-status']
+  const allowed = [
+    ...['generate-qr', 'pair-code', 'pairing-status'],
+    ...['passkey-challenge', 'passkey-assertion', 'passkey-confirm'],
+  ]
 
   test.each(operations.filter(({ name }) => !allowed.includes(name)))(
     'cannot use $name, nor can the link',

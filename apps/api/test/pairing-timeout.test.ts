@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, ownShards, randomPhone, startGateway, waitForPairing } from './gateway.ts'
+import { type Gateway, ownShards, randomPhone, startGateway } from './gateway.ts'
+import { waitForPairing } from './play-pairing.ts'
 
 let gateway: Gateway
 beforeAll(async () => {

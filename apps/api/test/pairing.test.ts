@@ -7,11 +7,10 @@ import {
   linkDevice,
   randomPhone,
   recordCommands,
-  showQr,
   startGatewayWithOwner,
-  waitForPairing,
   wipeDevice,
 } from './gateway.ts'
+import { showQr, waitForPairing } from './play-pairing.ts'
 
 let gateway: Gateway
 beforeAll(async () => {

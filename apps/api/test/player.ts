@@ -1,6 +1,7 @@
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import type { Command } from '@wagate/shared/commands'
-import { type Gateway, givePairingCode, ownShards, showQr } from './gateway.ts'
+import { type Gateway, ownShards } from './gateway.ts'
+import { givePairingCode, showQr } from './play-pairing.ts'
 
 /**
  * Plays a worker that succeeds at once: it shows QR codes, restarts sessions and sends messages. From now on all new
@@ -41,6 +42,8 @@ export async function playWorker(
       'start-session': ({ deviceId }) => startSession(deviceId),
       'end-session': ignore,
       'apply-settings': ignore,
+      'submit-passkey': ignore,
+      'confirm-passkey': ignore,
       'request-pairing-code': ({ deviceId }) => givePairingCode(gateway, deviceId),
       'check-number': ({ deviceId, number }) =>
         events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` }),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findOrigin } from '../src/http/origin.ts'
 import { prefersPng } from '../src/http/prefers-png.ts'
-import { type Gateway, randomPhone, showQr, startGatewayWithOwner, waitForPairing } from './gateway.ts'
+import { type Gateway, randomPhone, startGatewayWithOwner } from './gateway.ts'
+import { showQr, waitForPairing } from './play-pairing.ts'
 
 test.each([
   ['image/png', true],

@@ -26,6 +26,7 @@ export function toConfig(env: Environment) {
       keepAliveMs: env.KEEPALIVE_MS,
       sendsColdTokens: env.FIRST_MESSAGE_TOKENS,
     },
+    passkey: { assertionMs: env.PASSKEY_ASSERTION_MS, confirmationMs: env.PASSKEY_CONFIRMATION_MS },
     pairings: { max: env.PAIRINGS_MAX, perAccountMax: env.PAIRINGS_PER_ACCOUNT_MAX },
     outbox: {
       pollMs: env.OUTBOX_POLL_MS,

@@ -15,6 +15,7 @@ const state: DeviceState = {
   isLinked: true,
   hasStoredCreds: true,
   isPairing: false,
+  pairingStep: null,
   linkGeneration: 1,
   isRemovable: false,
   ratePerMinute: null,

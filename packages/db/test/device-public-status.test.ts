@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { DeviceStatus } from '@wagate/shared/statuses'
+import type { DeviceStatus, PasskeyStep } from '@wagate/shared/statuses'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { createDevice, type Device, findDevice } from '../src/queries/devices.ts'
@@ -26,6 +26,7 @@ type Row = {
   connection: 'offline' | 'connecting' | 'scanning' | 'online'
   offlineMsAgo: number | null
   pairingMsLeft: number | null
+  step: PasskeyStep | null
   owner: 'live' | 'lapsed' | 'dead' | 'none'
 }
 
@@ -36,6 +37,7 @@ const linked: Row = {
   connection: 'online',
   offlineMsAgo: null,
   pairingMsLeft: null,
+  step: null,
   owner: 'live',
 }
 const pairing: Row = {
@@ -45,6 +47,7 @@ const pairing: Row = {
   connection: 'scanning',
   pairingMsLeft: 60_000,
 }
+const passkey: Row = { ...pairing, step: 'passkey_required' }
 
 test.each<[string, Row, DeviceStatus]>([
   ['linked and online', linked, 'connected'],
@@ -64,6 +67,14 @@ test.each<[string, Row, DeviceStatus]>([
   ['waiting for a QR code', pairing, 'scanning'],
   ['waiting for a QR code without an owner', { ...pairing, owner: 'none' }, 'scanning'],
   ['waiting for a QR code past its time', { ...pairing, pairingMsLeft: -1 }, 'disconnected'],
+  ['asked for a passkey', passkey, 'passkey_required'],
+  [
+    'asked to compare the codes',
+    { ...passkey, step: 'passkey_confirmation_required' },
+    'passkey_confirmation_required',
+  ],
+  ['asked for a passkey through an owner that died', { ...passkey, owner: 'dead' }, 'scanning'],
+  ['asked for a passkey, and logged out', { ...passkey, desired: 'unlinked' }, 'disconnected'],
   ['never paired', { ...pairing, pairingMsLeft: null, desired: 'unlinked' }, 'disconnected'],
   ['logged out while waiting for a QR code', { ...pairing, desired: 'unlinked' }, 'disconnected'],
   ['logged out by WhatsApp', { ...linked, credentials: false }, 'disconnected'],
@@ -78,10 +89,11 @@ test.each<[string, Row, DeviceStatus]>([
   expect((await deviceOf(row))?.status).toBe(expected)
 })
 
-test('a QR code past its time is the reason before its owner says so, and no reason of a linked device', async () => {
+test('a pairing past its time is the reason before its owner says so, and no reason of a linked device', async () => {
   const reasonOf = async (row: Row) => (await deviceOf(row))?.statusReason
   expect(await reasonOf(pairing)).toBeNull()
   expect(await reasonOf({ ...pairing, pairingMsLeft: -1 })).toBe('qr_expired')
+  expect(await reasonOf({ ...passkey, pairingMsLeft: -1 })).toBe('passkey_expired')
   expect(await reasonOf({ ...pairing, pairingMsLeft: -1, desired: 'unlinked' })).toBeNull()
   expect(await reasonOf({ ...linked, pairingMsLeft: -1 })).toBeNull()
 })
@@ -94,6 +106,7 @@ async function deviceOf(row: Row): Promise<Device | undefined> {
     UPDATE devices SET desired = ${row.desired}, has_credentials = ${row.credentials}, connection = ${row.connection},
       link_generation = ${linkGeneration}, revoked_generation = ${revokedGeneration},
       offline_since = now() - ${row.offlineMsAgo}::int * interval '1 ms',
+      pairing_step = ${row.step},
       pairing_until = now() + ${row.pairingMsLeft}::int * interval '1 ms'
     WHERE account_id = ${accountId} AND sender = ${sender}
     RETURNING shard`

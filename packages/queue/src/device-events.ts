@@ -1,5 +1,10 @@
 import type { Running } from '@wagate/runtime/running'
-import { type DeviceEvent, deviceEventSchema, type QrEvent } from '@wagate/shared/device-events'
+import {
+  type DeviceEvent,
+  deviceEventSchema,
+  type PasskeyEvent,
+  type QrEvent,
+} from '@wagate/shared/device-events'
 import { type Leave, openChannels } from './channels.ts'
 import { checkRedis, connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
 
@@ -8,11 +13,17 @@ export type DeviceEvents = Running & {
   publish(deviceId: number, event: DeviceEvent): Promise<void>
   /** Resolves to the function that ends the subscription. Rejects without Redis. */
   subscribe(deviceId: number, listener: (event: DeviceEvent) => void): Promise<Leave>
-  /** Stores a QR code for later requests until it expires. Best effort. */
-  retainQr(deviceId: number, event: QrEvent): Promise<void>
+  /** Stores what a person has to do next to link the device, until it expires. Best effort. */
+  retain(deviceId: number, event: QrEvent | PasskeyEvent): Promise<void>
   /** Rejects without Redis. The caller compares the epoch with the shard's lease. */
   findQr(deviceId: number): Promise<QrEvent | undefined>
+  /** The same. */
+  findPasskey(deviceId: number): Promise<PasskeyEvent | undefined>
   clearQr(deviceId: number): Promise<void>
+  /** Leaves an assertion for the owner of the device, for a minute. Rejects without Redis. */
+  leaveAssertion(deviceId: number, assertion: string): Promise<void>
+  /** Returns it once. */
+  takeAssertion(deviceId: number): Promise<string | null>
   /** Makes all workers poll the leases now. Best effort. */
   publishShardsChanged(): Promise<void>
   /** Never fails. Without Redis, the listener receives events once Redis is back. */
@@ -24,6 +35,8 @@ export type DeviceEvents = Running & {
 const shardsChannel = 'wa:shards'
 const deviceChannel = (deviceId: number) => `wa:device:${deviceId}`
 const qrKey = (deviceId: number) => `wa:device:${deviceId}:qr`
+const assertionKey = (deviceId: number) => `wa:device:${deviceId}:assertion`
+const assertionMs = 60_000
 
 /** Opens two connections: one to publish and one to subscribe. */
 export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRedisError }): DeviceEvents {
@@ -40,6 +53,12 @@ export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRed
     }
   }
 
+  async function findRetained(deviceId: number): Promise<DeviceEvent | undefined> {
+    await connected
+    const text = await redis.get(qrKey(deviceId))
+    return deviceEventSchema.safeParse(JSON.parse(text ?? 'null')).data
+  }
+
   return {
     publish: (deviceId, event) =>
       attempt(() => redis.publish(deviceChannel(deviceId), JSON.stringify(event))),
@@ -51,17 +70,30 @@ export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRed
         if (event.success) listener(event.data)
       }),
 
-    async retainQr(deviceId, event) {
+    async retain(deviceId, event) {
       const lifeMs = Math.floor(event.expiresAtMs - Date.now())
       if (lifeMs <= 0) return
       await attempt(() => redis.set(qrKey(deviceId), JSON.stringify(event), 'PX', lifeMs))
     },
 
     async findQr(deviceId) {
+      const event = await findRetained(deviceId)
+      return event?.kind === 'qr' ? event : undefined
+    },
+
+    async findPasskey(deviceId) {
+      const event = await findRetained(deviceId)
+      return event?.kind === 'passkey' ? event : undefined
+    },
+
+    async leaveAssertion(deviceId, assertion) {
       await connected
-      const text = await redis.get(qrKey(deviceId))
-      const event = deviceEventSchema.safeParse(JSON.parse(text ?? 'null'))
-      return event.success && event.data.kind === 'qr' ? event.data : undefined
+      await redis.set(assertionKey(deviceId), assertion, 'PX', assertionMs)
+    },
+
+    async takeAssertion(deviceId) {
+      await connected
+      return redis.getdel(assertionKey(deviceId))
     },
 
     clearQr: (deviceId) => attempt(() => redis.del(qrKey(deviceId))),

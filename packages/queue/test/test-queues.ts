@@ -68,6 +68,8 @@ export function handlers(given: Partial<CommandHandlers>): CommandHandlers {
     'apply-settings': unexpected,
     'check-number': unexpected,
     'request-pairing-code': unexpected,
+    'submit-passkey': unexpected,
+    'confirm-passkey': unexpected,
     ...given,
   }
 }

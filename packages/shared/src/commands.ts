@@ -15,6 +15,10 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('check-number'), deviceId, number: z.string() }),
   /** The same. A code that is still valid is the answer again. */
   z.object({ kind: z.literal('request-pairing-code'), deviceId }),
+  /** The assertion is in Redis, and is read once. The answer is an event. */
+  z.object({ kind: z.literal('submit-passkey'), deviceId }),
+  /** The person has found the code of this device on the phone. The answer is an event, or the link. */
+  z.object({ kind: z.literal('confirm-passkey'), deviceId }),
 ])
 
 export type Command = z.infer<typeof commandSchema>

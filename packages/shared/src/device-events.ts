@@ -13,6 +13,19 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
     code: z.string(),
     expiresAtMs: z.number(),
   }),
+  /**
+   * WhatsApp asks for the passkey of the account: `options` are those of WebAuthn as JSON, `code` is what the phone shows
+   * after that. One of them is null.
+   */
+  z.object({
+    kind: z.literal('passkey'),
+    epoch: z.number().int(),
+    options: z.string().nullable(),
+    code: z.string().nullable(),
+    expiresAtMs: z.number(),
+  }),
+  /** WhatsApp refused the passkey, with this error, or `timeout`. */
+  z.object({ kind: z.literal('passkey-refused'), error: z.string() }),
   /** WhatsApp refused to give out a pairing code, with this error. */
   z.object({ kind: z.literal('pairing-code-refused'), error: z.string() }),
   /** `jid` null: the number is not on WhatsApp. */
@@ -24,4 +37,5 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
 
 export type DeviceEvent = z.infer<typeof deviceEventSchema>
 export type QrEvent = Extract<DeviceEvent, { kind: 'qr' }>
+export type PasskeyEvent = Extract<DeviceEvent, { kind: 'passkey' }>
 export type PairingCodeEvent = Extract<DeviceEvent, { kind: 'pairing-code' }>

@@ -1,5 +1,14 @@
-export const deviceStatuses = ['connected', 'disconnected', 'scanning'] as const
+export const deviceStatuses = [
+  'connected',
+  'disconnected',
+  'scanning',
+  'passkey_required',
+  'passkey_confirmation_required',
+] as const
 export type DeviceStatus = (typeof deviceStatuses)[number]
+
+/** The part of a pairing that WhatsApp adds for some accounts. It is also the status of the device. */
+export type PasskeyStep = Extract<DeviceStatus, `passkey_${string}`>
 
 /** Why a device is, or may soon be, disconnected. */
 export type StatusReason =
@@ -10,6 +19,7 @@ export type StatusReason =
   | 'connection_replaced'
   | 'logged_out'
   | 'multi_device_mismatch'
+  | 'passkey_expired'
   | 'qr_expired'
   | 'sender_mismatch'
   | 'temporarily_banned'

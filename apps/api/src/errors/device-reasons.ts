@@ -19,6 +19,10 @@ export const statusReasonGuide: Record<StatusReason, Guidance> = {
     'Another program logged in with the same credentials. The gateway retries later.',
     'Stop the other program, for example a second installation that uses a copy of the database.',
   ),
+  passkey_expired: permanent(
+    'WhatsApp asked for the passkey of the account, and it was not used, or the codes were not compared, in time.',
+    'Call `generate-qr` again, with a browser at hand.',
+  ),
   blocked_by_whatsapp: permanent(
     'WhatsApp has locked the account (error 403). The gateway does not log in again until you act. `status_detail` has the violation that WhatsApp names.',
     'Open WhatsApp on the phone and follow its instructions. Then link it again with `generate-qr` and `force`.',

@@ -93,6 +93,22 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'WhatsApp refused to give out a pairing code for this number.',
     'Check `sender`, or scan the QR code that `generate-qr` returns.',
   ),
+  passkey_required: permanent(
+    'A phone has scanned, and WhatsApp asks for the passkey of its account: there is no code to scan any more.',
+    'Continue with `passkey-challenge`, or start again with `force`.',
+  ),
+  passkey_confirmation_required: permanent(
+    'A phone has scanned and the passkey was accepted: there is no code to scan any more.',
+    'Compare the code of `passkey-challenge` with the phone and call `passkey-confirm`, or start again with `force`.',
+  ),
+  no_passkey_pending: permanent(
+    'WhatsApp does not ask for a passkey of this sender now.',
+    'Follow the status of the sender. If it is `disconnected`, start again with `generate-qr`.',
+  ),
+  passkey_refused: permanent(
+    'WhatsApp did not accept the passkey, or the phone did not answer.',
+    'Make the assertion again on https://web.whatsapp.com, with the passkey of this account and the present challenge.',
+  ),
   email_exists: permanent('An account with this email already exists.', 'Use another email.'),
   last_key: permanent('This is the last usable key of your account.', 'Create another key first.'),
   last_admin: permanent('The change would leave no active ADMIN.', 'Make another account an ADMIN first.'),

@@ -27,7 +27,14 @@ export const generateQr = defineOperation({
     qr_text: z.string().describe('Text that the QR code encodes'),
     expires_in: z.int().describe('Seconds until the next QR code replaces this one'),
   }),
-  errors: ['device_limit_reached', 'device_not_found', 'already_connected', 'qr_timeout'],
+  errors: [
+    'device_limit_reached',
+    'device_not_found',
+    'already_connected',
+    'passkey_required',
+    'passkey_confirmation_required',
+    'qr_timeout',
+  ],
   example: {
     given: { sender: '4915112345678', name: 'Shop' },
     answer: {

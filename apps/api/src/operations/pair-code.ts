@@ -33,6 +33,8 @@ export const pairCode = defineOperation({
     'device_limit_reached',
     'device_not_found',
     'already_connected',
+    'passkey_required',
+    'passkey_confirmation_required',
     'pairing_code_refused',
     'qr_timeout',
   ],

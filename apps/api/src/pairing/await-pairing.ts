@@ -4,7 +4,13 @@ import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceNotFound } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
-import { alreadyConnected, pairingUnavailable, qrTimeout, tooManyPairings } from './pairing-errors.ts'
+import {
+  alreadyConnected,
+  pairingUnavailable,
+  passkeyPending,
+  qrTimeout,
+  tooManyPairings,
+} from './pairing-errors.ts'
 
 const waitMs = 15_000
 
@@ -38,6 +44,7 @@ export async function awaitPairing<Found extends Awaited>(
   async function find(): Promise<Found | undefined> {
     const pairing = await findPairing(db, accountId, deviceId)
     if (pairing?.isLinked) throw alreadyConnected()
+    if (pairing?.step) throw passkeyPending(pairing.step)
     if (!pairing?.isWanted) throw qrTimeout(`The pairing was ended while waiting for its ${what}.`)
     hasLiveOwner = pairing.hasLiveOwner
     const isCurrent = (found: Found | undefined) =>

@@ -1,3 +1,4 @@
+import type { PasskeyStep } from '@wagate/shared/statuses'
 import { AppError } from '../errors/app-error.ts'
 
 export function alreadyConnected(): AppError {
@@ -44,5 +45,15 @@ export function pairingCodeRefused(error: string): AppError {
   return new AppError(
     'pairing_code_refused',
     `WhatsApp refused to give out a pairing code for this number (error ${error}). Check the number, or scan the QR code of generate-qr.`,
+  )
+}
+
+/** A QR code would link nothing. */
+export function passkeyPending(step: PasskeyStep): AppError {
+  return new AppError(
+    step,
+    step === 'passkey_required'
+      ? 'A phone has scanned, and WhatsApp asks for the passkey of its account. Continue with passkey-challenge, or start again with force=true.'
+      : 'A phone has scanned, and the passkey was accepted. Continue with passkey-confirm, or start again with force=true.',
   )
 }

@@ -7,6 +7,7 @@ import type { SocketEnd } from '../session/socket-end.ts'
 import type { DeviceScope } from './device-scope.ts'
 import { openDeviceSession } from './device-session.ts'
 import { makePairingCode, type ValidPairingCode } from './pairing-code.ts'
+import { type DevicePasskey, makeDevicePasskey } from './passkey.ts'
 
 /** One attempt to be connected to WhatsApp, from the opening of its socket to its end. */
 export type Connection = {
@@ -20,6 +21,7 @@ export type Connection = {
   openedAtMs: number
   /** Undefined before its first QR code: WhatsApp gives out no pairing code until then. */
   pairingCode(): Promise<ValidPairingCode> | undefined
+  passkey: Pick<DevicePasskey, 'submit' | 'confirm'>
   /** WhatsApp acknowledged something on it, or it was open for a while. */
   hasWorked(): boolean
   /** Lets another login or pairing begin. */
@@ -41,10 +43,11 @@ export type ConnectionStart = {
 }
 
 export function openConnection(
-  { context, lease, vault, retryCounts, addressees, firstContacts, outcomes, logger }: DeviceScope,
+  scope: DeviceScope,
   { kind, store, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
+  const { context, lease, vault, retryCounts, addressees, firstContacts, outcomes, logger } = scope
   const openedAtMs = performance.now()
   let onlineSinceMs = Number.POSITIVE_INFINITY
   let hasAcknowledged = false
@@ -60,6 +63,7 @@ export function openConnection(
     {
       onQrShown: () => pairingCode.noteQrShown(),
       onScanned: hooks.onScanned,
+      onPasskeyAsked: (options) => passkey.ask(options),
       onOpen() {
         releaseSlot()
         context.metrics.logins.inc()
@@ -81,10 +85,15 @@ export function openConnection(
       onError: hooks.onError,
     },
   )
+  const passkey = makeDevicePasskey(scope, {
+    desiredRev: facts.desiredRev,
+    link: () => session.passkey,
+  })
   const pairingCode = makePairingCode(session.sock, facts.sender)
   return {
     session,
     pairingCode: pairingCode.get,
+    passkey,
     rev: facts.desiredRev,
     sessionRev: facts.sessionRev,
     isLoggingOut: kind === 'logging-in' && !facts.isLinked,

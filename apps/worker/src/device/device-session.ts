@@ -31,7 +31,10 @@ type SessionOf = {
 export function openDeviceSession(
   context: DeviceContext,
   { state, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
-  hooks: Pick<SessionHooks, 'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError'> & {
+  hooks: Pick<
+    SessionHooks,
+    'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError' | 'onPasskeyAsked'
+  > & {
     onQrShown(): void
     onScanned(): void
     /** The receipt is stored. */

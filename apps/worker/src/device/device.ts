@@ -22,6 +22,10 @@ export type Device = {
   checkNumber(number: string): void
   /** Publishes the pairing code of the QR code that is shown; does nothing while none is. */
   requestPairingCode(): void
+  /** Sends the assertion that waits in Redis; does nothing while no passkey is asked for. */
+  submitPasskey(): void
+  /** The person has compared the codes; the same. */
+  confirmPasskey(): void
   /** False when what Postgres says asks for something else than what the device is doing. */
   isReconciled(facts: DeviceState): boolean
   /** It sends messages. */
@@ -49,6 +53,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   const flags = { isClosed: () => isClosed, hasWaiting: () => hasWaiting }
   const acting = { scope, connector, reconcile, reconcileAfter, ...flags }
   const openSock = () => openConnectionOf(connector.state())?.session.sock
+  const pairingPasskey = () => {
+    const state = connector.state()
+    return state.kind === 'pairing' ? state.connection.passkey : undefined
+  }
   const numberChecks = makeNumberChecks(context, scope, openSock)
   let timer: NodeJS.Timeout | undefined
   let hasWaiting = false
@@ -105,6 +113,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       const code = state.kind === 'pairing' ? state.connection.pairingCode() : undefined
       if (code !== undefined) void publishPairingCode(scope, code)
     },
+    submitPasskey: () => void pairingPasskey()?.submit().catch(onError),
+    confirmPasskey: () => void pairingPasskey()?.confirm().catch(onError),
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',
     restrictionReason: scope.firstContacts.reason,

@@ -155,7 +155,7 @@ async function disconnect({ scope, connector }: Acting, facts: DeviceState | und
   const wasPairing = connector.state().kind === 'pairing'
   void connector.end()
   if (!facts || !wasPairing) return
-  const reason = facts.desired === 'linked' ? 'qr_expired' : null
+  const reason = facts.desired === 'linked' ? (facts.pairingStep ? 'passkey_expired' : 'qr_expired') : null
   await endPairing(context.db, lease, id, { desiredRev: facts.desiredRev, reason })
   await context.events.clearQr(id)
   await context.events.publish(id, { kind: 'status', connected: false, reason })

@@ -26,7 +26,7 @@ export async function showQr(
     text: qr.text,
     expiresAtMs: Date.now() + qr.lifeMs,
   } as const
-  await events.retainQr(id, event)
+  await events.retain(id, event)
   await events.publish(id, event)
 }
 

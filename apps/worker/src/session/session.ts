@@ -1,10 +1,12 @@
-import { type BaileysEventMap, jidDecode, type WASocket } from 'baileys'
+import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
 import type { Standing } from '../outbox/standing.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
+import { openLinking } from './linking.ts'
 import { askForAllOffline } from './offline-queue.ts'
 import { type Outcome, onAcknowledgements } from './outcomes.ts'
+import type { PasskeyLink } from './passkey.ts'
 import { makePersist, type Persist } from './persistence.ts'
 import { findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received, ReceivedSource } from './received.ts'
@@ -15,6 +17,8 @@ import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
 export type SessionHooks = {
   /** There is a new QR code to scan, valid for this long. */
   onQr(text: string, lifeMs: number): Promise<void>
+  /** WhatsApp asks for the passkey of the account, with these WebAuthn request options. The QR code is used. */
+  onPasskeyAsked(options: Record<string, unknown>): Promise<void>
   /** A phone has scanned: the credentials are complete and must be stored before this resolves. */
   onPaired(auth: AuthStore): Promise<void>
   onOpen(): void
@@ -37,12 +41,13 @@ export type SessionHooks = {
 /** One connection of one device. It is never reopened: a reconnect is a new session. */
 export type Session = {
   readonly sock: WASocket
+  readonly passkey: PasskeyLink
   /** Closes the connection; the device stays linked. Resolves when WhatsApp has seen it, which may take half a minute. */
   end(): Promise<void>
 }
 
-const firstQrMs = 60_000
-const laterQrMs = 20_000
+/** As Baileys ends a connection without a scan. */
+const qrCodesUsedUp = { output: { statusCode: DisconnectReason.timedOut } }
 
 export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
   const { auth, logger } = options
@@ -70,15 +75,16 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     logger,
   })
   const sock = openSocket({ ...options, inbound, persist })
-  let qrLifeMs = firstQrMs
   /** Before a phone has scanned, there are no credentials worth storing. */
   let isPaired = auth.creds.me !== undefined
   let handled: Promise<void> = Promise.resolve()
 
   // One at a time: the credentials must be stored before the restart that follows a pairing is handled.
-  sock.ev.process((events) => {
-    handled = handled.then(() => handle(events)).catch(hooks.onError)
-    return handled
+  sock.ev.process((events) => inOrder(() => handle(events)))
+  const linking = openLinking(sock, auth.creds, {
+    onQr: hooks.onQr,
+    onPasskeyAsked: (options) => void inOrder(() => hooks.onPasskeyAsked(options)),
+    onError: hooks.onError,
   })
   onAcknowledgements(sock, hooks.onOutcome)
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
@@ -86,6 +92,11 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   const silence = watchSilence(sock, options.keepAliveMs, () => {
     closed(lostConnection).catch(hooks.onError)
   })
+
+  function inOrder(step: () => Promise<void>): Promise<void> {
+    handled = handled.then(step).catch(hooks.onError)
+    return handled
+  }
 
   async function closed(ended: SocketEnd): Promise<void> {
     if (isEnded) return
@@ -120,10 +131,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     }
     if (events['creds.update'] && isPaired) saveCreds()
     if (isEnded) return
-    if (update?.qr) {
-      await hooks.onQr(update.qr, qrLifeMs)
-      qrLifeMs = laterQrMs
-    }
+    if (update?.qr && !(await linking.showQr(update.qr))) return closed(readSocketEnd(qrCodesUsedUp))
     const newChatCap = events['message-capping.update']
     if (update?.reachoutTimeLock || newChatCap) {
       hooks.onStanding({ timeLock: update?.reachoutTimeLock, newChatCap })
@@ -132,5 +140,5 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     if (update?.connection === 'close') await closed(readSocketEnd(update.lastDisconnect?.error))
   }
 
-  return { sock, end }
+  return { sock, passkey: linking.passkey, end }
 }

@@ -35,6 +35,8 @@ export function commandHandlersOf(context: DeviceContext, shard: HostedShard): C
     'end-session': reconcile,
     'apply-settings': reconcile,
     'check-number': async (command) => find(command).checkNumber(command.number),
+    'submit-passkey': async (command) => find(command).submitPasskey(),
+    'confirm-passkey': async (command) => find(command).confirmPasskey(),
     'request-pairing-code': async (command) => find(command).requestPairingCode(),
   }
 }

@@ -40,7 +40,7 @@ export async function setConnection(
     db.$client`
     WITH fence AS (${fenceOf(db.$client, fence)})
     UPDATE devices SET connection = ${connection}, status_reason = ${reason}, status_detail = ${detail},
-      login_after = now() + ${block.forMs}::float8 * interval '1 ms',
+      pairing_step = NULL, login_after = now() + ${block.forMs}::float8 * interval '1 ms',
       login_blocked_rev = ${block.rev}, login_blocked_version = ${block.version},
       offline_since = CASE WHEN ${isOnline} OR NOT has_credentials THEN NULL
         WHEN ${hasGrace} THEN coalesce(offline_since, now()) ELSE 'epoch' END,

@@ -1,14 +1,15 @@
+import type { PasskeyStep } from '@wagate/shared/statuses'
 import { and, eq, or, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { devices } from '../schema/devices.ts'
 import { shardLeases } from '../schema/workers.ts'
-import { hasLiveOwner } from './device-public-status.ts'
+import { hasLiveOwner, pairingStep } from './device-public-status.ts'
 import { isDevice } from './devices.ts'
 import { isLinked } from './linked-device.ts'
 
 /**
- * Requests pairing: the owner shows a QR code for `pairingMs` from now. False when the device is linked, except with
- * `force`, which logs the link out first.
+ * Requests pairing: the owner shows a QR code for `pairingMs` from now, or goes on with the passkey that WhatsApp asks for.
+ * False when the device is linked. `force` begins again, and logs a link out first.
  */
 export async function requestPairing(
   db: Pick<Database, 'update'>,
@@ -16,14 +17,19 @@ export async function requestPairing(
   deviceId: number,
   { pairingMs, force }: { pairingMs: number; force: boolean },
 ): Promise<boolean> {
+  // It has its own time.
+  const keepsStep = sql`(${pairingStep} IS NOT NULL AND NOT ${force}::boolean)`
   const rows = await db
     .update(devices)
     .set({
       desired: 'linked',
       // A repeated request leaves the owner's pairing session running.
-      desiredRev: sql`${devices.desiredRev} + (${devices.desired} <> 'linked' OR ${isLinked})::int`,
+      desiredRev: sql`${devices.desiredRev} + (${devices.desired} <> 'linked' OR ${isLinked}
+        OR (${devices.pairingStep} IS NOT NULL AND NOT ${keepsStep}))::int`,
       revokedGeneration: sql`CASE WHEN ${isLinked} THEN ${devices.linkGeneration} ELSE ${devices.revokedGeneration} END`,
-      pairingUntil: sql`now() + ${pairingMs}::float8 * interval '1 ms'`,
+      pairingStep: sql`CASE WHEN ${keepsStep} THEN ${devices.pairingStep} END`,
+      pairingUntil: sql`CASE WHEN ${keepsStep} THEN ${devices.pairingUntil}
+        ELSE now() + ${pairingMs}::float8 * interval '1 ms' END`,
     })
     .where(and(isDevice(accountId, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`)))
     .returning({ id: devices.id })
@@ -103,6 +109,8 @@ export type Pairing = {
   /** False after it was withdrawn or the QR codes have run out. */
   isWanted: boolean
   hasLiveOwner: boolean
+  /** WhatsApp asks for a passkey, so there is no QR code any more. */
+  step: PasskeyStep | null
   /** A QR code of another epoch is from a former owner. */
   epoch: number
 }
@@ -117,6 +125,7 @@ export async function findPairing(
       isLinked,
       isWanted: sql<boolean>`${devices.desired} = 'linked' AND coalesce(${devices.pairingUntil} > now(), false)`,
       hasLiveOwner,
+      step: pairingStep,
       epoch: shardLeases.epoch,
     })
     .from(devices)

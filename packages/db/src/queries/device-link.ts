@@ -1,3 +1,4 @@
+import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
@@ -56,7 +57,7 @@ export async function refuseLink(
 
 /** What WhatsApp refused the former link does not concern a phone that was scanned after that. */
 const noRefusal = (sql: postgres.Sql) => sql`
-  status_detail = NULL, login_after = NULL, login_blocked_rev = NULL, login_blocked_version = NULL`
+  pairing_step = NULL, status_detail = NULL, login_after = NULL, login_blocked_rev = NULL, login_blocked_version = NULL`
 
 const storeCredentials = (db: Database, deviceId: number, { type, id, value }: SealedCreds) => db.$client`
   INSERT INTO device_auth (device_id, type, id, value)
@@ -74,6 +75,26 @@ export async function endPairing(
   await sql`
     WITH fence AS (${fenceOf(sql, fence)})
     UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason},
-      status_detail = NULL
+      status_detail = NULL, pairing_step = NULL
     FROM fence WHERE id = ${deviceId} AND desired_rev = ${seen.desiredRev} AND NOT has_credentials`
+}
+
+/**
+ * WhatsApp asks for a passkey: the pairing goes on for `forMs` from now. False when the API has withdrawn it, or requested
+ * another one, since the QR code was scanned.
+ */
+export async function setPairingStep(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  { desiredRev, step, forMs }: { desiredRev: number; step: PasskeyStep; forMs: number },
+): Promise<boolean> {
+  const sql = db.$client
+  const rows = await sql`
+    WITH fence AS (${fenceOf(sql, fence)})
+    UPDATE devices SET pairing_step = ${step}, pairing_until = now() + ${forMs}::float8 * interval '1 ms'
+    FROM fence
+    WHERE id = ${deviceId} AND desired_rev = ${desiredRev} AND NOT has_credentials AND pairing_until > now()
+    RETURNING id`
+  return rows.length > 0
 }

@@ -1,4 +1,4 @@
-import type { RestrictionReason } from '@wagate/shared/statuses'
+import type { PasskeyStep, RestrictionReason } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { hasDueMessage } from './due-messages.ts'
 import { type Fence, fencesOf } from './fence.ts'
@@ -21,6 +21,7 @@ export type DeviceState = {
   /** True as well for credentials of a link that is to be undone: after a logout, or when the wrong phone scanned. */
   hasStoredCreds: boolean
   isPairing: boolean
+  pairingStep: PasskeyStep | null
   linkGeneration: number
   /** Its account deleted it so long ago that no request which had found it before can still be running. */
   isRemovable: boolean
@@ -52,6 +53,7 @@ const columns = (db: Database) => db.$client`
   ${isLinkedIn(db.$client, 'device')} AS "isLinked",
   EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
+  device.pairing_step AS "pairingStep",
   device.link_generation AS "linkGeneration",
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
   ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
@@ -106,7 +108,7 @@ export async function releaseDevices(db: Database, fences: Fence[]): Promise<voi
 }
 
 const endConnections = (db: Database) => db.$client`
-  UPDATE devices SET connection = 'offline', offline_since = coalesce(offline_since, now())
+  UPDATE devices SET connection = 'offline', pairing_step = NULL, offline_since = coalesce(offline_since, now())
   FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'`
 
 /**

@@ -1,4 +1,4 @@
-import type { DeviceStatus, StatusReason } from '@wagate/shared/statuses'
+import type { DeviceStatus, PasskeyStep, StatusReason } from '@wagate/shared/statuses'
 import { type SQL, sql } from 'drizzle-orm'
 import { devices } from '../schema/devices.ts'
 import { shardLeases, workers } from '../schema/workers.ts'
@@ -8,6 +8,10 @@ import { isRunning } from './worker-state.ts'
 export const hasLiveOwner = sql<boolean>`EXISTS (
   SELECT FROM ${shardLeases} JOIN ${workers} ON ${workers.id} = ${shardLeases.owner}
   WHERE ${shardLeases.shard} = ${devices.shard} AND ${sql.raw(isRunning('workers'))})`
+
+/** It dies with the connection of its owner. */
+export const pairingStep = sql<PasskeyStep | null>`CASE
+  WHEN ${devices.pairingUntil} > now() AND ${hasLiveOwner} THEN ${devices.pairingStep} END`
 
 /**
  * The only place that derives the reported status. A device that loses its connection stays `connected` for the grace
@@ -20,13 +24,14 @@ export function deviceStatus(statusGraceMs: number): SQL<DeviceStatus> {
       WHEN (${devices.connection} = 'online'
         OR ${devices.offlineSince} > now() - ${statusGraceMs}::float8 * interval '1 ms') AND ${hasLiveOwner}
       THEN 'connected' ELSE 'disconnected' END
-    WHEN ${devices.pairingUntil} > now() THEN 'scanning'
+    WHEN ${devices.pairingUntil} > now() THEN coalesce(${pairingStep}, 'scanning')
     ELSE 'disconnected' END`
 }
 
-const qrExpired: StatusReason = 'qr_expired'
+const [qrExpired, passkeyExpired]: StatusReason[] = ['qr_expired', 'passkey_expired']
 
 /** A pairing that is over has its reason at once, not only when its owner has ended it. */
 export const deviceStatusReason = sql<string | null>`CASE
-  WHEN ${devices.desired} = 'linked' AND ${devices.pairingUntil} <= now() AND NOT ${isLinked} THEN ${qrExpired}
+  WHEN ${devices.desired} = 'linked' AND ${devices.pairingUntil} <= now() AND NOT ${isLinked}
+    THEN CASE WHEN ${devices.pairingStep} IS NULL THEN ${qrExpired} ELSE ${passkeyExpired} END
   ELSE ${devices.statusReason} END`

@@ -1,4 +1,4 @@
-import type { RestrictionReason } from '@wagate/shared/statuses'
+import type { PasskeyStep, RestrictionReason } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
   boolean,
@@ -52,6 +52,8 @@ export const devices = pgTable(
     connection: text().$type<'offline' | 'connecting' | 'scanning' | 'online'>().notNull().default('offline'),
     /** `sessionRev` when the login that is, or was last, `online` began. */
     connectedSessionRev: integer('connected_session_rev').notNull().default(0),
+    /** WhatsApp asks for a passkey before it completes the pairing. */
+    pairingStep: text('pairing_step').$type<PasskeyStep>(),
     /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
     offlineSince: moment('offline_since'),
     statusReason: text('status_reason'),
@@ -92,6 +94,10 @@ export const devices = pgTable(
       .where(sql`${table.deletedAt} IS NULL`),
     index('devices_shard').on(table.shard),
     check('devices_desired', sql`${table.desired} IN ('unlinked', 'linked')`),
+    check(
+      'devices_pairing_step',
+      sql`${table.pairingStep} IN ('passkey_required', 'passkey_confirmation_required')`,
+    ),
     check('devices_connection', sql`${table.connection} IN ('offline', 'connecting', 'scanning', 'online')`),
   ],
 )

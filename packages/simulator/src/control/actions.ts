@@ -18,6 +18,7 @@ import { scanQr } from '../stanzas/pairing.ts'
 import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
 import { checkNumber } from './check-number.ts'
+import { type PasskeyActions, passkeyActions } from './passkey-actions.ts'
 import { readQr } from './qr.ts'
 import { type StandingActions, standingActions } from './standing-actions.ts'
 import { type TimelineEntry, timeline } from './timeline.ts'
@@ -47,42 +48,51 @@ type PhoneView = {
 type StatsView = Counters & { open: number; connections: Record<string, number> }
 
 /** The actions of people and tests. Each is also an HTTP request of the control interface. */
-export type Actions = StandingActions & {
-  /** The phone scans a QR code. Resolves when the companion has logged in after its restart. */
-  scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string }>
-  /** The person types a pairing code on the phone. Resolves as `scan` does. */
-  typeCode: (request: { code: string; number: string }) => Promise<{ ok: true; jid: string }>
-  /** The phone removes its companions, or the one with this JID. */
-  unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
-  phones: () => PhoneView[]
-  messages: (number: string, filter?: { from?: string }) => ReceivedMessage[]
-  timeline: (number: string) => TimelineEntry[]
-  send: (
-    number: string,
-    request: { to: string; text: string },
-  ) => Promise<{ ok: true; wa_message_id: string }>
-  /** The person posts a status, which the companions of `to` are sent. */
-  status: (number: string, request: { to: string }) => { ok: true; wa_message_id: string }
-  /** WhatsApp is installed again on the phone: it has a new identity and no companions. */
-  reinstall: (number: string) => { ok: true }
-  /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
-  history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
-  /** The phone sends a receipt for any message, also for one that it never received. */
-  receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
-  read: (number: string, request: { wa_message_id: string }) => { ok: true }
-  fault: (request: WrittenFault) => { id: string }
-  faults: () => Fault[]
-  clearFault: (id: string) => void
-  clearFaults: () => void
-  log: () => LogEntry[]
-  logins: () => LoginEntry[]
-  lookups: () => LookupEntry[]
-  stats: () => StatsView
-}
+export type Actions = StandingActions &
+  PasskeyActions & {
+    /**
+     * The phone scans a QR code. Resolves when the companion has logged in after its restart, or without a JID when WhatsApp
+     * has asked it for a passkey.
+     */
+    scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string | null }>
+    /** The person types a pairing code on the phone. Resolves as `scan` does. */
+    typeCode: (request: { code: string; number: string }) => Promise<{ ok: true; jid: string }>
+    /** The phone removes its companions, or the one with this JID. */
+    unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
+    phones: () => PhoneView[]
+    messages: (number: string, filter?: { from?: string }) => ReceivedMessage[]
+    timeline: (number: string) => TimelineEntry[]
+    send: (
+      number: string,
+      request: { to: string; text: string },
+    ) => Promise<{ ok: true; wa_message_id: string }>
+    /** The person posts a status, which the companions of `to` are sent. */
+    status: (number: string, request: { to: string }) => { ok: true; wa_message_id: string }
+    /** WhatsApp is installed again on the phone: it has a new identity and no companions. */
+    reinstall: (number: string) => { ok: true }
+    /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
+    history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
+    /** The phone sends a receipt for any message, also for one that it never received. */
+    receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
+    read: (number: string, request: { wa_message_id: string }) => { ok: true }
+    fault: (request: WrittenFault) => { id: string }
+    faults: () => Fault[]
+    clearFault: (id: string) => void
+    clearFaults: () => void
+    log: () => LogEntry[]
+    logins: () => LoginEntry[]
+    lookups: () => LookupEntry[]
+    stats: () => StatsView
+  }
 
 export function makeActions(network: Network): Actions {
   return {
-    scan: async ({ qr, number }) => untilLoggedIn(scanQr(network, readQr(qr), checkNumber(number))),
+    scan: async ({ qr, number }) => {
+      const linking = scanQr(network, readQr(qr), checkNumber(number))
+      if (!phoneOf(network, checkNumber(number)).isPasskeyRequired) return untilLoggedIn(linking)
+      linking.catch(() => undefined)
+      return { ok: true, jid: null }
+    },
     typeCode: async ({ code, number }) => untilLoggedIn(typeCode(network, checkNumber(number), code)),
     unlink: ({ number, jid }) => unlink(network, number, jid),
     phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
@@ -115,6 +125,7 @@ export function makeActions(network: Network): Actions {
       return { ok: true }
     },
     ...standingActions(network),
+    ...passkeyActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),
     faults: () => network.faults.list(),
     clearFault: (id) => {

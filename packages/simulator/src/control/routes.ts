@@ -26,6 +26,28 @@ const routes: Route[] = [
       return actions.unlink({ number: digits(text(body, 'number')), ...(jid && { jid }) })
     },
   },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/passkey$/,
+    run: ({ actions, params, body }) =>
+      actions.requirePasskey(digits(params[0]), { required: optionalFlag(body, 'required') ?? true }),
+  },
+  {
+    method: 'GET',
+    path: /^\/chats\/([^/]+)\/passkey$/,
+    run: ({ actions, params }) => actions.passkey(digits(params[0])),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/passkey\/assert$/,
+    run: ({ actions, params, body }) =>
+      actions.assertPasskey(digits(params[0]), { challenge: text(body, 'challenge') }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/passkey\/refuse$/,
+    run: ({ actions, params }) => actions.refusePasskeyCode(digits(params[0])),
+  },
   { method: 'GET', path: /^\/phones$/, run: ({ actions }) => actions.phones() },
   {
     method: 'GET',

@@ -27,6 +27,8 @@ const faultKinds = [
   'pair_code_error',
   'addressing',
   'changes_omit',
+  'passkey_error',
+  'passkey_silence',
   'salt_omit',
   'changes_as_update',
 ] as const

@@ -10,6 +10,7 @@ export type Pairing = {
   refs: string[]
   scanned: Scanned | undefined
   linkCode: LinkCode | undefined
+  passkey: PasskeyStep | undefined
 }
 
 /** The client has asked for a code to type on a phone. Its key pair is wrapped with the code. */
@@ -26,6 +27,24 @@ type TypedCode = {
   /** Of this pairing only. */
   keyPair: KeyPair
   companionKey: Buffer
+  linked: (device: Device) => void
+  failed: (error: Error) => void
+}
+
+/** A phone has scanned, and WhatsApp has asked the companion for the passkey of the account. */
+export type PasskeyStep = {
+  phone: Phone
+  challenge: string
+  ref: string
+  /** Of this pairing only. */
+  keyPair: KeyPair
+  nonce: Buffer
+  /** What the companion has promised with its assertion. */
+  commitment: { identity: Buffer; hash: Buffer } | undefined
+  /** With what it encrypts its request. */
+  request: { key: Buffer; deviceType: number; ref: string } | undefined
+  /** On the screen of the phone. */
+  code: string | undefined
   linked: (device: Device) => void
   failed: (error: Error) => void
 }

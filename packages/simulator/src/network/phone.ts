@@ -33,6 +33,8 @@ export type Phone = {
   retries: Map<string, number>
   /** With people that it has no chat with. Kept in memory only. */
   standing: Standing
+  /** WhatsApp links companions only with the passkey of the person. Kept in memory only. */
+  isPasskeyRequired: boolean
   /** How often WhatsApp has given this account another salt for its first messages. */
   saltsRenewed: number
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
@@ -101,6 +103,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     accepted: new Set(),
     retries: new Map(),
     standing: makeStanding(),
+    isPasskeyRequired: false,
     saltsRenewed: stored?.saltsRenewed ?? 0,
     inbox: Promise.resolve(),
   }

@@ -8,6 +8,7 @@ import type { Device } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { newId, offerLink } from './offer-link.ts'
+import { askForPasskey } from './passkey.ts'
 
 /** Reads the two requests of a client that links with a code: for a code, and with its answer to a typed one. */
 export function readLinkCode(
@@ -76,7 +77,10 @@ function finishLink(pairing: Pairing, request: Node): void {
     typed.failed(new SimulatorError('The code is not the one that the companion shows. Type that one.'))
     return
   }
-  offerLink(pairing, typed.phone, secret.toString('base64')).then(typed.linked, typed.failed)
+  const linking = typed.phone.isPasskeyRequired
+    ? askForPasskey(pairing, typed.phone)
+    : offerLink(pairing, typed.phone, secret.toString('base64'))
+  linking.then(typed.linked, typed.failed)
 }
 
 /** Returns the secret that both sides derive; undefined when the companion has another code. */

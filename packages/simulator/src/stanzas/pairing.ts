@@ -11,6 +11,7 @@ import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { announceDevice } from './announce-changes.ts'
 import { readLinkCode } from './link-code.ts'
 import { newId, offerLink } from './offer-link.ts'
+import { askForPasskey, readPasskeyRequest } from './passkey.ts'
 import { streamError } from './stream-error.ts'
 
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
@@ -33,6 +34,7 @@ export function startPairing(
     refs: Array.from({ length: refs }, () => randomBytes(24).toString('base64url')),
     scanned: undefined,
     linkCode: undefined,
+    passkey: undefined,
   }
   for (const ref of pairing.refs) network.pairings.set(ref, pairing)
   connection.send(
@@ -56,8 +58,10 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   if (qr.identityKey !== pairing.bundle.identity.toString('base64')) {
     throw new SimulatorError('The QR code has another identity key than the companion. Scan the current one.')
   }
-  if (pairing.scanned) throw new SimulatorError('The QR code was scanned already. Scan a new one.')
-  return offerLink(pairing, phoneOf(network, number), qr.advSecret)
+  if (pairing.scanned || pairing.passkey)
+    throw new SimulatorError('The QR code was scanned already. Scan a new one.')
+  const phone = phoneOf(network, number)
+  return phone.isPasskeyRequired ? askForPasskey(pairing, phone) : offerLink(pairing, phone, qr.advSecret)
 }
 
 /** Reads stanzas of a pairing client: its signature, its keep-alive and its request for a code. Ignores others. */
@@ -73,6 +77,7 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
     readLinkCode(network, pairing, id, linkCode)
     return
   }
+  if (readPasskeyRequest(network, pairing, stanza)) return
   if (stanza.tag !== 'iq' || !scanned || id !== scanned.replyId) return
   const identity = child(child(stanza, 'pair-device-sign'), 'device-identity')
   const signed = bytes(identity)
@@ -90,7 +95,8 @@ export function endPairing(network: Network, pairing: Pairing): void {
   for (const ref of pairing.refs) network.pairings.delete(ref)
   const sentence = 'The companion disconnected before it was linked. Scan a new QR code.'
   const gone = new SimulatorError(sentence, 504)
-  if (pairing.scanned) pairing.scanned.failed(gone)
+  if (pairing.passkey) pairing.passkey.failed(gone)
+  else if (pairing.scanned) pairing.scanned.failed(gone)
   else pairing.linkCode?.typed?.failed(gone)
 }
 

@@ -1,0 +1,80 @@
+import { setPairingStep } from '@wagate/db/queries/device-link'
+import type { PasskeyEvent } from '@wagate/shared/device-events'
+import type { PasskeyStep } from '@wagate/shared/statuses'
+import { z } from 'zod'
+import type { PasskeyLink } from '../session/passkey.ts'
+import type { DeviceScope } from './device-scope.ts'
+
+/** The passkey step of one connection. What it tells callers, it tells as events. */
+export type DevicePasskey = {
+  ask(options: Record<string, unknown>): Promise<void>
+  /** Sends the assertion that a caller has left in Redis, once. */
+  submit(): Promise<void>
+  /** Once for each assertion, unless WhatsApp refuses. */
+  confirm(): Promise<void>
+}
+
+const assertionSchema = z.looseObject({ id: z.string(), rawId: z.string() })
+
+type Pairing = { desiredRev: number; link: () => PasskeyLink }
+
+export function makeDevicePasskey(
+  { context, id, lease, logger }: DeviceScope,
+  { desiredRev, link }: Pairing,
+): DevicePasskey {
+  const { db, events, config } = context
+  const { assertionMs, confirmationMs } = config.passkey
+  /** Or it is confirmed, and the link follows. */
+  let isConfirming = false
+
+  async function announce(
+    step: PasskeyStep,
+    forMs: number,
+    content: Pick<PasskeyEvent, 'options' | 'code'>,
+  ): Promise<void> {
+    const expiresAtMs = Date.now() + forMs
+    // Called off meanwhile: reconciliation ends the connection.
+    if (!(await setPairingStep(db, lease, id, { desiredRev, step, forMs }))) return
+    const event = { kind: 'passkey', epoch: lease.epoch, ...content, expiresAtMs } as const
+    await events.retain(id, event)
+    await events.publish(id, event)
+  }
+
+  async function refuse(error: string): Promise<void> {
+    logger.info({ error }, 'WhatsApp refused the passkey')
+    await events.publish(id, { kind: 'passkey-refused', error })
+  }
+
+  async function takeAssertion() {
+    const text = await events.takeAssertion(id)
+    const parsed = assertionSchema.safeParse(JSON.parse(text ?? 'null'))
+    return parsed.success ? parsed.data : undefined
+  }
+
+  return {
+    async ask(options) {
+      logger.info('WhatsApp asks for the passkey of the account')
+      await announce('passkey_required', assertionMs, { options: JSON.stringify(options), code: null })
+    },
+    async submit() {
+      const assertion = await takeAssertion()
+      if (!assertion) return
+      isConfirming = false
+      const answer = await link().answer(assertion)
+      if (answer.kind === 'refused') return refuse(answer.error)
+      await announce('passkey_confirmation_required', confirmationMs, { options: null, code: answer.code })
+    },
+    async confirm() {
+      if (isConfirming) return
+      isConfirming = true
+      try {
+        const answer = await link().confirm()
+        isConfirming = answer.kind === 'sent'
+        if (answer.kind === 'refused') await refuse(answer.error)
+      } catch (error) {
+        isConfirming = false
+        throw error
+      }
+    },
+  }
+}

@@ -72,6 +72,53 @@ export const accessMutants: Mutant[] = [
     },
   },
   {
+    name: 'address of a proxy not judged',
+    file: 'apps/worker/src/session/proxy-agent.ts',
+    text: 'return allowsPrivateHosts ? lookup : makePublicLookup(isForbiddenAddress, lookup)',
+    replacement: 'return lookup',
+    test: {
+      file: 'apps/worker/test/proxy-agent.test.ts',
+      title: 'is none at a private address, written or behind a name',
+    },
+  },
+  {
+    name: 'downloads of a sender past its proxy',
+    file: 'apps/worker/src/session/whatsapp-fetch.ts',
+    text: 'agent: agent ?? false',
+    replacement: 'agent: false',
+    test: {
+      file: 'apps/worker/test/whatsapp-fetch.test.ts',
+      title: 'goes through the proxy of its sender, which looks the name up',
+    },
+  },
+  {
+    name: 'downloads of unknown senders',
+    file: 'apps/worker/src/session/whatsapp-fetch.ts',
+    text: 'if (!(route instanceof DownloadRoute))',
+    replacement: 'if (!(route instanceof DownloadRoute) && route !== undefined)',
+    test: {
+      file: 'apps/worker/test/whatsapp-fetch.test.ts',
+      title: 'refuses what is not known to belong to a sender, which may have a proxy',
+    },
+  },
+  {
+    name: 'answer of a proxy taken for that of WhatsApp',
+    file: 'apps/worker/src/session/reconnect-policy.ts',
+    text: 'if (end.proxyError) return',
+    replacement: 'if (end.proxyError && end.code === undefined) return',
+    test: {
+      file: 'apps/worker/test/reconnect-policy.test.ts',
+      title: 'a proxy that fails says nothing about the sender, whatever its code is',
+    },
+  },
+  {
+    name: 'proxy of any account changed',
+    file: 'packages/db/src/queries/device-proxies.ts',
+    text: 'if (changed.length === 0) return',
+    replacement: '',
+    test: { file: 'packages/db/test/device-proxies.test.ts', title: 'another account changes nothing' },
+  },
+  {
     name: 'revoked key accepted',
     file: 'packages/db/src/queries/api-keys.ts',
     text: 'and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt))',

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const passwords = { migrate: 'migrate-secret', api: "a'pi-secret", worker: 'worker-secret' }
 const sender = '15550980001'
 const recipient = '15550980002'
+const other = '15550980003'
 let devnet: Devnet
 let preparing: Promise<void> | undefined
 
@@ -91,6 +92,10 @@ test('the gateway works with a role for the API and one for the workers', async 
     ['cancel-message', { message_id: later.body.message_id }],
     ['check-number', { sender, number: recipient }],
     ['set-device', { sender, rate_per_minute: 100 }],
+    ['create-device', { sender: other }],
+    ['set-device', { sender: other, proxy: 'http://proxy.example.com:8080' }],
+    ['set-device', { sender: other, proxy: 'socks5://proxy.example.com:1080' }],
+    ['set-device', { sender: other, proxy: 'none' }],
     ['create-user', { email: 'roles@example.com', password: 'long enough' }],
     ['create-key', { name: 'another' }],
     ['keys', {}],
@@ -115,7 +120,9 @@ test.each([
   ['api', 'SELECT * FROM device_auth'],
   ['api', 'SELECT uploaded_content FROM messages'],
   ['api', 'SELECT bytes FROM media_blobs'],
-  ['api', 'SELECT * FROM master_keys'],
+  ['api', 'SELECT sealed FROM device_proxies'],
+  ['api', 'DELETE FROM master_keys'],
+  ['api', 'UPDATE master_keys SET proxy_public_key = NULL'],
   ['api', 'UPDATE workers SET state = state'],
   ['api', 'UPDATE shard_leases SET owner = NULL'],
   ['api', 'UPDATE installation SET shards = 1'],

@@ -18,10 +18,11 @@ export const confidential = {
   scheduledText: unique('later'),
   media: Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(3000)]),
   urlSecret: randomBytes(12).toString('hex'),
+  proxyPassword: randomBytes(12).toString('hex'),
   wrongKey: `wag_${randomBytes(24).toString('hex')}0`,
 }
-const { password, shortPassword, text, caption, answerText, scheduledText, media, urlSecret, wrongKey } =
-  confidential
+const { password, shortPassword, proxyPassword, wrongKey } = confidential
+const { text, caption, answerText, scheduledText, media, urlSecret } = confidential
 
 /** What a system returned: new keys and QR codes, and every answer. And the signatures of passkeys that it was given. */
 export type Seen = {
@@ -61,6 +62,7 @@ export async function useSystem(
   await pair(use, sender)
   await gateway.control(`/chats/${other}/passkey`, {})
   await pair(use, other)
+  await useProxy(use)
   await send(use)
   await whileLinked()
   await failInAllWays(use)
@@ -136,6 +138,15 @@ async function pair(use: Use, number: string): Promise<void> {
   await gateway.control('/scan', { qr: qr.qr_text, number })
   if (number === other) await usePasskey(use)
   await until('the sender is connected', async () => (await gateway.statusOf(number)).status === 'connected')
+}
+
+async function useProxy({ request }: Use): Promise<void> {
+  const device = { sender: '15550500009' }
+  await request('POST', '/create-device', device)
+  const host = `shop:${proxyPassword}@proxy.example.com`
+  const { proxy } = await request('POST', '/set-device', { ...device, proxy: `http://${host}:8080` })
+  expect(proxy).toBe('http://proxy.example.com:8080')
+  await request('GET', `/set-device?sender=${device.sender}&proxy=socks5://${host}`)
 }
 
 async function usePasskey({ gateway, request, seen }: Use): Promise<void> {

@@ -66,6 +66,7 @@ const keysAndPasswords = () => [
   secretText('a wrong API key', confidential.wrongKey),
   secretText('the password', confidential.password),
   secretText('the short password', confidential.shortPassword),
+  secretText('the password of a proxy', confidential.proxyPassword),
   { name: 'the master key', bytes: masterKey },
 ]
 const contents = () => [

@@ -41,6 +41,7 @@ export const shape = pickSettings(
   'MEDIA_VIDEO_BYTES_MAX',
   'MEDIA_DOCUMENT_BYTES_MAX',
   'ALLOW_PRIVATE_MEDIA_HOSTS',
+  'ALLOW_PRIVATE_PROXY_HOSTS',
 )
 
 export type Environment = ReturnType<typeof readEnvironment>

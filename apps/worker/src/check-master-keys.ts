@@ -6,6 +6,7 @@ import {
   recordMasterKey,
 } from '@wagate/db/queries/master-keys'
 import type { MasterKeys } from './session/master-keys.ts'
+import { proxyBoxKey } from './session/proxy-box.ts'
 
 /** Throws when values are encrypted with master keys that are not configured here, and names those keys. */
 export async function checkMasterKeys(db: Database, { current, all }: MasterKeys): Promise<void> {
@@ -19,5 +20,5 @@ export async function checkMasterKeys(db: Database, { current, all }: MasterKeys
     }
     await deleteMasterKeys(db, { except: [...all.keys()] })
   }
-  await recordMasterKey(db, current.id)
+  await recordMasterKey(db, current.id, proxyBoxKey(current).publicKey)
 }

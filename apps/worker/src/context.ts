@@ -14,7 +14,6 @@ import type { DeviceEvents } from '@wagate/queue/device-events'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
-import type { UserFacingSocketConfig } from 'baileys'
 import type { Config } from './config.ts'
 import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
@@ -25,7 +24,7 @@ import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.t
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { MasterKeys } from './session/master-keys.ts'
-import { chooseNetwork, clientVersionOf } from './session/network.ts'
+import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 
 type Batch<Item, Result> = { add(item: Item): Promise<Result> }
@@ -37,7 +36,7 @@ export type DeviceContext = {
   db: Database
   events: DeviceEvents
   metrics: Metrics
-  network: Partial<UserFacingSocketConfig>
+  network: Network
   /** As WhatsApp is told. */
   clientVersion: string
   masterKeys: MasterKeys
@@ -75,7 +74,7 @@ export function makeDeviceContext(
   },
 ): DeviceContext {
   const { config, db, claimsDb, logger, metrics } = given
-  const network = chooseNetwork(config.whatsApp)
+  const network = chooseNetwork(config)
   return {
     ...given,
     network,

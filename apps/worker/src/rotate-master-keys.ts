@@ -5,12 +5,18 @@ import {
   type ContentKey,
   listAuthSealedByOthers,
   listContentsSealedByOthers,
+  listProxiesSealedByOthers,
+  type ProxyOf,
   type Replacement,
   replaceAuth,
   replaceContents,
+  replaceProxies,
   type SealedPage,
 } from '@wagate/db/queries/sealed-values'
+import { proxyContext } from '@wagate/shared/proxy-url'
+import { sealBox } from '@wagate/shared/sealed-box'
 import type { MasterKeys } from './session/master-keys.ts'
+import { openProxyBox, proxyBoxKey } from './session/proxy-box.ts'
 import { authContext, makeVault, uploadContext, type Vault } from './session/vault.ts'
 
 export type Rotation = {
@@ -39,6 +45,7 @@ export async function rotateMasterKeys(
   { onProgress, signal }: Options,
 ): Promise<Rotation> {
   const { current } = masterKeys
+  const { publicKey } = proxyBoxKey(current)
   const vaults = new Map<number, Vault>()
   const unreadable = new Map<string, number>()
   let scanned = 0
@@ -53,15 +60,26 @@ export async function rotateMasterKeys(
     return vault
   }
 
-  function reseal<Key extends { deviceId: number }>(
-    { values }: SealedPage<Key>,
-    contextOf: (key: Key) => string,
-  ): Replacement<Key>[] {
-    return values.flatMap(({ key, value }) => {
+  function inVault<Key extends { deviceId: number }>(contextOf: (key: Key) => string) {
+    return (key: Key, value: Buffer): Buffer => {
       const context = contextOf(key)
       const vault = vaultOf(key.deviceId)
+      return vault.seal(vault.open(value, context), context)
+    }
+  }
+
+  function inBox({ deviceId }: ProxyOf, value: Buffer): Buffer {
+    const url = openProxyBox(masterKeys, deviceId, value)
+    return sealBox({ id: current.id, publicKey }, url, proxyContext(deviceId))
+  }
+
+  function resealAll<Key>(
+    { values }: SealedPage<Key>,
+    reseal: (key: Key, value: Buffer) => Buffer,
+  ): Replacement<Key>[] {
+    return values.flatMap(({ key, value }) => {
       try {
-        return [{ key, value, replacement: vault.seal(vault.open(value, context), context) }]
+        return [{ key, value, replacement: reseal(key, value) }]
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error)
         unreadable.set(why, (unreadable.get(why) ?? 0) + 1)
@@ -70,16 +88,16 @@ export async function rotateMasterKeys(
     })
   }
 
-  async function passThrough<Key extends { deviceId: number }>(table: {
+  async function passThrough<Key>(table: {
     list(after: Key | undefined): Promise<SealedPage<Key>>
     replace(replacements: Replacement<Key>[]): Promise<number>
-    contextOf(key: Key): string
+    reseal(key: Key, value: Buffer): Buffer
   }): Promise<void> {
     let after: Key | undefined
     do {
       signal?.throwIfAborted()
       const page = await table.list(after)
-      const replacements = reseal(page, table.contextOf)
+      const replacements = resealAll(page, table.reseal)
       const done = replacements.length > 0 ? await table.replace(replacements) : 0
       replaced += done
       left += replacements.length - done
@@ -89,19 +107,24 @@ export async function rotateMasterKeys(
     } while (after)
   }
 
-  await recordMasterKey(db, current.id)
+  await recordMasterKey(db, current.id, publicKey)
   for (let pass = 0; pass === 0 || (left > 0 && pass < passesMax); pass++) {
     left = 0
     unreadable.clear()
     await passThrough<AuthKey>({
       list: (after) => listAuthSealedByOthers(db, current.id, after),
       replace: (replacements) => replaceAuth(db, replacements),
-      contextOf: ({ type, id }) => authContext(type, id),
+      reseal: inVault(({ type, id }) => authContext(type, id)),
     })
     await passThrough<ContentKey>({
       list: (after) => listContentsSealedByOthers(db, current.id, after),
       replace: (replacements) => replaceContents(db, replacements),
-      contextOf: ({ id }) => uploadContext(id),
+      reseal: inVault(({ id }) => uploadContext(id)),
+    })
+    await passThrough<ProxyOf>({
+      list: (after) => listProxiesSealedByOthers(db, current.id, after),
+      replace: (replacements) => replaceProxies(db, replacements),
+      reseal: inBox,
     })
   }
 

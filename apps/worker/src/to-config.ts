@@ -2,6 +2,9 @@ import type { Environment } from './environment.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
 /** The settings of a worker, grouped by what they configure. Their meaning is documented in packages/shared/src/settings.ts. */
+/** Less than Baileys waits for a connection. */
+const proxyDeadlineMs = 10_000
+
 export function toConfig(env: Environment) {
   return {
     logLevel: env.LOG_LEVEL,
@@ -53,6 +56,7 @@ export function toConfig(env: Environment) {
       memoryBytes: env.MEDIA_MEMORY_BYTES,
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
+    proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS, deadlineMs: proxyDeadlineMs },
     housekeeping: { retentionDays: env.RETENTION_DAYS, isDoneHere: env.HOUSEKEEPING },
   }
 }

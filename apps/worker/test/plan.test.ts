@@ -37,6 +37,7 @@ const bannedHere: State = { ...waiting, rev: null }
 const refused: State = { kind: 'refused', reason: 'logged_out', ...before }
 const pairing: State = { kind: 'pairing', connection: { rev: 5, sessionRev: 7 }, ...before }
 const pairingOlder: State = { ...pairing, connection: { rev: 4, sessionRev: 7 } }
+const pairingBefore: State = { ...pairing, connection: { rev: 5, sessionRev: 6 } }
 const scannedCode: State = { ...pairing, isCompletingLink: true }
 const loggingIn: State = { kind: 'logging-in', connection: { rev: 5, sessionRev: 7 }, ...before }
 const open: State = { kind: 'open', connection: { rev: 5, sessionRev: 7 } }
@@ -82,6 +83,7 @@ describe('the next step of a device', () => {
     ['of a banned number without credentials', { ...wanted, blockLeftMs: 900 }, { idle }, 'show-qr'],
     ['that is to be paired', wanted, { idle, waited, waitingForOlder, pairingOlder }, 'show-qr'],
     ['that is to be paired', wanted, { loggingIn, open, online }, 'show-qr'],
+    ['that is to be paired through another proxy', wanted, { pairingBefore }, 'show-qr'],
     ['that is to be paired', wanted, { pairing, waiting }, 'wait'],
     ['that is unlinked', unlinked, { idle, waiting, waited }, 'none'],
     ['that is unlinked', unlinked, { pairing, loggingIn, open, online }, 'disconnect'],

@@ -136,6 +136,14 @@ describe('after WhatsApp closed a socket', () => {
     expect(afterClose(endWith(code), { ...past, isLoggingOut: true })).toEqual({ kind: 'wipe', reason })
   })
 
+  test('a proxy that fails says nothing about the sender, whatever its code is', () => {
+    const next = { kind: 'reconnect', delayMs: 4000, reason: 'proxy_failed', detail: '403', hasGrace: true }
+    for (const code of [401, 402, 403, 406, 440, undefined]) {
+      const end = endWith(code, { isByWhatsApp: false, proxyError: { detail: '403' } })
+      expect(afterClose(end, { ...past, failures: 3 }, 0.5)).toEqual(next)
+    }
+  })
+
   test('reports the device as disconnected at once only if the pause is a minute or more', () => {
     for (const code of [408, 418, 428, 429, 440, 500, 503, 515, undefined]) {
       for (const count of [0, 1, 50]) {

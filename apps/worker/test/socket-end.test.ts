@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ProxyError } from '../src/session/proxy-agent.ts'
 import { readSocketEnd } from '../src/session/socket-end.ts'
 import { endWith } from './socket-ends.ts'
 
@@ -38,6 +39,11 @@ test.each([
     'a stream error without a child',
     boom(516, { tag: 'stream:error', attrs: { code: '516' } }),
     endWith(516),
+  ],
+  [
+    'a proxy that gave no connection',
+    boom(408, new ProxyError('407')),
+    endWith(408, { isByWhatsApp: false, proxyError: { detail: '407' } }),
   ],
   ['a replaced connection', boom(440, { tag: 'conflict', attrs: { type: 'replaced' } }), endWith(440)],
   ['a removed device', boom(401, { tag: 'conflict', attrs: { type: 'device_removed' } }), endWith(401)],

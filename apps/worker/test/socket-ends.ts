@@ -8,6 +8,7 @@ export function endWith(code: number | undefined, more: Partial<SocketEnd> = {})
     isAckMissing: false,
     ban: { code: null, forMs: null },
     violation: null,
+    proxyError: null,
     ...more,
   }
 }

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
+import { Agent } from 'node:https'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeWhatsAppFetch } from '../src/session/whatsapp-fetch.ts'
+import { DownloadRoute, makeWhatsAppFetch } from '../src/session/whatsapp-fetch.ts'
 
 let server: Server
 let host: string
@@ -19,6 +20,8 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const limits = { bytesMax: 2000, deadlineMs: 5000 }
+/** As Baileys calls `fetch` for a socket. */
+const bySocket = (agent?: Agent) => ({ dispatcher: new DownloadRoute(agent) }) as unknown as RequestInit
 
 describe('a download on the live network', () => {
   const lookedUp: string[] = []
@@ -37,13 +40,31 @@ describe('a download on the live network', () => {
     'https://127.0.0.1/x',
     'http://mmg.whatsapp.net/x',
   ])('refuses %s before its name is looked up', async (url) => {
-    await expect(fetchLive(url)).rejects.toThrow('not one of WhatsApp')
+    await expect(fetchLive(url, bySocket())).rejects.toThrow('not one of WhatsApp')
     expect(lookedUp).toEqual([])
   })
 
   test('refuses a WhatsApp host whose name resolves to a private address', async () => {
-    await expect(fetchLive('https://mmg.whatsapp.net/x')).rejects.toThrow()
+    await expect(fetchLive('https://mmg.whatsapp.net/x', bySocket())).rejects.toThrow()
     expect(lookedUp.splice(0)).toEqual(['mmg.whatsapp.net'])
+  })
+
+  test('refuses what is not known to belong to a sender, which may have a proxy', async () => {
+    await expect(fetchLive('https://mmg.whatsapp.net/x')).rejects.toThrow('unknown sender')
+    expect(lookedUp).toEqual([])
+  })
+
+  test('goes through the proxy of its sender, which looks the name up', async () => {
+    const asked: string[] = []
+    const agent = new (class extends Agent {
+      override createConnection(options: { host?: string }): never {
+        asked.push(String(options.host))
+        throw new Error('no connection')
+      }
+    })()
+    await expect(fetchLive('https://mmg.whatsapp.net/x', bySocket(agent))).rejects.toThrow('no connection')
+    expect(asked).toEqual(['mmg.whatsapp.net'])
+    expect(lookedUp).toEqual([])
   })
 
   test('refuses to send anything', async () => {
@@ -52,7 +73,7 @@ describe('a download on the live network', () => {
 })
 
 describe('a download on the simulated network', () => {
-  const download = (url: string) => makeWhatsAppFetch({ ...limits, simulatedHost: host })(url)
+  const download = (url: string) => makeWhatsAppFetch({ ...limits, simulatedHost: host })(url, bySocket())
 
   test('comes from the simulator for every WhatsApp host', async () => {
     const response = await download('https://mmg.whatsapp.net/file?a=1')

@@ -17,6 +17,7 @@ const state: DeviceState = {
   isPairing: false,
   pairingStep: null,
   linkGeneration: 1,
+  sealedProxy: null,
   isRemovable: false,
   ratePerMinute: null,
   burst: null,

@@ -5,8 +5,8 @@ export type DatabaseRole = 'migrate' | 'api' | 'worker'
 
 type Rights = { [table: string]: string }
 
-/** They contain media keys, which only workers need. */
-const secretColumns = ['uploaded_content']
+/** They contain media keys, and the passwords of proxies, which only workers need. */
+const secretColumns = ['uploaded_content', 'sealed']
 
 /**
  * The rights of the running processes' roles. The role `migrate` owns everything. The roles cannot access a table that is
@@ -18,10 +18,11 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     api_keys: 'SELECT, INSERT, UPDATE',
     audit_log: 'INSERT',
     device_auth: '',
+    device_proxies: 'SELECT (columns), INSERT, UPDATE, DELETE',
     devices: 'SELECT, INSERT, UPDATE',
     idempotency_keys: 'SELECT, INSERT, UPDATE',
     installation: 'SELECT',
-    master_keys: '',
+    master_keys: 'SELECT',
     media_blobs: 'SELECT (message_id, account_id, created_at), INSERT, DELETE',
     media_parts: 'SELECT, INSERT, DELETE',
     media_usage: 'SELECT',
@@ -36,6 +37,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     api_keys: '',
     audit_log: '',
     device_auth: 'SELECT, INSERT, UPDATE, DELETE',
+    device_proxies: 'SELECT, UPDATE',
     devices: 'SELECT, UPDATE, DELETE',
     idempotency_keys: '',
     installation: 'SELECT',

@@ -26,6 +26,8 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
   }),
   /** WhatsApp refused the passkey, with this error, or `timeout`. */
   z.object({ kind: z.literal('passkey-refused'), error: z.string() }),
+  /** There is no code, because the proxy of the sender gave no connection. */
+  z.object({ kind: z.literal('proxy-failed'), detail: z.string().nullable() }),
   /** WhatsApp refused to give out a pairing code, with this error. */
   z.object({ kind: z.literal('pairing-code-refused'), error: z.string() }),
   /** `jid` null: the number is not on WhatsApp. */

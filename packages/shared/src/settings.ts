@@ -161,6 +161,9 @@ export const settings = {
   /** Development only: lets media URLs point to this machine and private networks. */
   ALLOW_PRIVATE_MEDIA_HOSTS: flag.default(false),
 
+  /** Lets proxies of senders be on this machine and in private networks. */
+  ALLOW_PRIVATE_PROXY_HOSTS: flag.default(false),
+
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
   /** Of a worker; false when `wagate housekeeping` runs beside it, under the role that owns the tables. */
   HOUSEKEEPING: flag.default(true),

@@ -20,6 +20,7 @@ export type StatusReason =
   | 'logged_out'
   | 'multi_device_mismatch'
   | 'passkey_expired'
+  | 'proxy_failed'
   | 'qr_expired'
   | 'sender_mismatch'
   | 'temporarily_banned'

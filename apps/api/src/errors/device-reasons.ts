@@ -23,6 +23,10 @@ export const statusReasonGuide: Record<StatusReason, Guidance> = {
     'WhatsApp asked for the passkey of the account, and it was not used, or the codes were not compared, in time.',
     'Call `generate-qr` again, with a browser at hand.',
   ),
+  proxy_failed: temporary(
+    'The proxy of the sender gives no connection to WhatsApp. `status_detail` says why, if known: the HTTP status of its answer (407: it refuses the user name or password), the code of a system error such as ECONNREFUSED, timeout or forbidden_address. The gateway keeps trying, and never connects without it.',
+    'Check the proxy, or set another one with `set-device`.',
+  ),
   blocked_by_whatsapp: permanent(
     'WhatsApp has locked the account (error 403). The gateway does not log in again until you act. `status_detail` has the violation that WhatsApp names.',
     'Open WhatsApp on the phone and follow its instructions. Then link it again with `generate-qr` and `force`.',

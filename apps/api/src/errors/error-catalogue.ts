@@ -93,6 +93,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'WhatsApp refused to give out a pairing code for this number.',
     'Check `sender`, or scan the QR code that `generate-qr` returns.',
   ),
+  proxy_failed: permanent(
+    'The proxy of the sender gives no connection to WhatsApp, so there is no code.',
+    'Check the proxy, or set another one with `set-device`.',
+  ),
   passkey_required: permanent(
     'A phone has scanned, and WhatsApp asks for the passkey of its account: there is no code to scan any more.',
     'Continue with `passkey-challenge`, or start again with `force`.',

@@ -28,6 +28,7 @@ export const requestErrorStatus = {
   sender_blocked: 409,
   already_connected: 409,
   pairing_code_refused: 409,
+  proxy_failed: 409,
   passkey_required: 409,
   passkey_confirmation_required: 409,
   no_passkey_pending: 409,

@@ -22,7 +22,7 @@ export const deviceFields = {
     .string()
     .optional()
     .describe(
-      `Detail of the reason, as WhatsApp gives it: the cause of a temporary ban (${Object.values(banCauses).join(', ')} or another), the violation of a locked account, or the error of a refused login`,
+      `Detail of the reason, as WhatsApp gives it: the cause of a temporary ban (${Object.values(banCauses).join(', ')} or another), the violation of a locked account, or the error of a refused login or of a proxy`,
     ),
   login_after: z.iso
     .datetime()
@@ -40,6 +40,7 @@ export const deviceFields = {
     .optional()
     .describe('New contacts in the present cycle, as WhatsApp counts them, if it has said'),
   new_chats_total: z.int().optional().describe('New contacts that WhatsApp allows in the present cycle'),
+  proxy: z.string().nullable().describe('Proxy of the sender, without user name and password'),
   ...pacingFields,
   ...newContactFields,
   created_at: z.iso.datetime(),
@@ -57,6 +58,7 @@ export const exampleDevice: DeviceObject = {
   cms_id: 'shop-1',
   cms_ver: '2.0',
   status: 'connected',
+  proxy: null,
   rate_per_minute: 60,
   burst: 20,
   daily_cap: 0,
@@ -86,6 +88,7 @@ export function toDeviceObject(
     ...(isDisconnected && statusDetail !== null && { status_detail: statusDetail }),
     ...(isDisconnected && isAhead(loginAfter) && { login_after: loginAfter.toISOString() }),
     ...restrictionFieldsOf(device, Date.now()),
+    proxy: device.proxy,
     ...pace,
     ...newContactFieldsOf(device, { perDay: pace.new_contacts_per_day, ...newContacts }, Date.now()),
     created_at: device.createdAt.toISOString(),

@@ -31,6 +31,7 @@ export const generateQr = defineOperation({
     'device_limit_reached',
     'device_not_found',
     'already_connected',
+    'proxy_failed',
     'passkey_required',
     'passkey_confirmation_required',
     'qr_timeout',

@@ -33,6 +33,7 @@ export const pairCode = defineOperation({
     'device_limit_reached',
     'device_not_found',
     'already_connected',
+    'proxy_failed',
     'passkey_required',
     'passkey_confirmation_required',
     'pairing_code_refused',

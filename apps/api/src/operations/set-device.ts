@@ -1,21 +1,29 @@
+import { setProxy } from '@wagate/db/queries/device-proxies'
 import { setDevice as set } from '@wagate/db/queries/devices'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
+import { sealProxy } from '../devices/seal-proxy.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
 import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
-import { requireAny } from '../parameters/require-any.ts'
+import { proxy } from '../parameters/proxy.ts'
+import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
 
 export const setDevice = defineOperation({
   name: 'set-device',
-  summary: 'Change the label or the pacing of a sender',
+  summary: 'Change the label, the pacing or the proxy of a sender',
   methods: ['GET', 'POST'],
   changes: true,
   parameters: z.object({
     ...deviceLocator,
     name: text(190).optional().describe('Label'),
+    proxy: proxy
+      .optional()
+      .describe(
+        'Proxy through which the sender reaches WhatsApp: http://[user:password@]host:port, socks5://…, or none',
+      ),
     ...pacingParameters('the account', '; never faster than the limit that an ADMIN has set for the account'),
   }),
   fields: deviceObject,
@@ -24,14 +32,17 @@ export const setDevice = defineOperation({
     given: { device_id: 7, name: 'Shop', rate_per_minute: 30 },
     answer: { ...exampleDevice, rate_per_minute: 30 },
   },
-  async handle({ name, rate_per_minute, burst, daily_cap, new_contacts_per_day, ...located }, call) {
+  async handle({ name, proxy, rate_per_minute, burst, daily_cap, new_contacts_per_day, ...located }, call) {
     const pacing = { rate_per_minute, burst, daily_cap, new_contacts_per_day }
-    requireAny({ name, ...pacing })
+    requireAny({ name, proxy, ...pacing })
     const given = { name, ...toPacing(pacing) }
     const { db, enqueueCommand } = call.context
+    const { accountId } = call.principal
     const { id } = await getDevice(call, located)
+    const sealed = proxy && (await sealProxy(call, id, proxy))
     await db.transaction(async (tx) => {
-      await set(tx, call.principal.accountId, id, given)
+      if (isAnyGiven(given)) await set(tx, accountId, id, given)
+      if (sealed !== undefined) await setProxy(tx, accountId, id, sealed)
       await audit(tx, call, { target: `device:${id}`, result: 'changed' })
     })
     enqueueCommand({ kind: 'apply-settings', deviceId: id })

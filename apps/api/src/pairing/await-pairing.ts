@@ -8,6 +8,7 @@ import {
   alreadyConnected,
   pairingUnavailable,
   passkeyPending,
+  proxyFailed,
   qrTimeout,
   tooManyPairings,
 } from './pairing-errors.ts'
@@ -62,6 +63,7 @@ export async function awaitPairing<Found extends Awaited>(
   const found = await waitForDevice(call, deviceId, {
     isRelevant(event) {
       if (event.kind === 'pairing-refused') refusal = noSlot
+      if (event.kind === 'proxy-failed') refusal = proxyFailed(event.detail)
       try {
         announced = read(event) ?? announced
       } catch (error) {

@@ -57,3 +57,11 @@ export function passkeyPending(step: PasskeyStep): AppError {
       : 'A phone has scanned, and the passkey was accepted. Continue with passkey-confirm, or start again with force=true.',
   )
 }
+
+export function proxyFailed(detail: string | null): AppError {
+  const why = detail === null ? '' : ` (${detail})`
+  return new AppError(
+    'proxy_failed',
+    `The proxy of the sender gives no connection to WhatsApp${why}. Check it, or set another one with set-device.`,
+  )
+}

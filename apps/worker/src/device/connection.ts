@@ -3,6 +3,7 @@ import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import type { Session } from '../session/session.ts'
+import type { SocketOptions } from '../session/socket.ts'
 import type { SocketEnd } from '../session/socket-end.ts'
 import type { DeviceScope } from './device-scope.ts'
 import { openDeviceSession } from './device-session.ts'
@@ -38,13 +39,14 @@ type ConnectionHooks = {
 export type ConnectionStart = {
   kind: 'pairing' | 'logging-in'
   store: AuthStore
+  network: SocketOptions['network']
   facts: DeviceState
   releaseSlot(): void
 }
 
 export function openConnection(
   scope: DeviceScope,
-  { kind, store, facts, releaseSlot }: ConnectionStart,
+  { kind, store, network, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
   const { context, lease, vault, retryCounts, addressees, firstContacts, outcomes, logger } = scope
@@ -59,7 +61,7 @@ export function openConnection(
 
   const session = openDeviceSession(
     context,
-    { state: facts, lease, auth: store, vault, retryCounts, addressees, logger },
+    { state: facts, network, lease, auth: store, vault, retryCounts, addressees, logger },
     {
       onQrShown: () => pairingCode.noteQrShown(),
       onScanned: hooks.onScanned,

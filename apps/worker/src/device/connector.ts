@@ -74,6 +74,9 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     state = disconnected(state, after.state)
     if (after.state.kind === 'refused') return hooks.reconcile()
     hooks.reconcileAfter(after.delayMs)
+    if (kind === 'pairing' && end.proxyError) {
+      await context.events.publish(scope.id, { kind: 'proxy-failed', ...end.proxyError })
+    }
     if (!after.change) return
     await status.note(after.change)
     // The link of a banned number can be given up now.

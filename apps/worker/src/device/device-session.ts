@@ -11,6 +11,7 @@ import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import { findPhoneJid, type Receipt } from '../session/receipts.ts'
 import { openSession, type Session, type SessionHooks } from '../session/session.ts'
+import type { SocketOptions } from '../session/socket.ts'
 import { storeReceipt } from '../session/store-receipt.ts'
 import { storeReceived } from '../session/store-received.ts'
 import type { Vault } from '../session/vault.ts'
@@ -19,6 +20,7 @@ import { completePairing, showQr } from './pairing.ts'
 
 type SessionOf = {
   state: DeviceState
+  network: SocketOptions['network']
   lease: Lease
   auth: AuthStore
   vault: Vault
@@ -30,7 +32,7 @@ type SessionOf = {
 /** Opens a session of a device, and stores what it shows, links and receives. The caller decides what follows. */
 export function openDeviceSession(
   context: DeviceContext,
-  { state, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
+  { state, network, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
   hooks: Pick<
     SessionHooks,
     'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError' | 'onPasskeyAsked'
@@ -53,6 +55,7 @@ export function openDeviceSession(
     {
       ...context,
       deviceId: state.id,
+      network,
       auth,
       retryCounts,
       keepAliveMs: context.config.whatsApp.keepAliveMs,

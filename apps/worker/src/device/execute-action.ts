@@ -8,6 +8,7 @@ import { makeRecorder } from '../outbox/recorder.ts'
 import { removeCompanion } from '../session/log-out.ts'
 import { connectionOf, openConnectionOf } from './connection-state.ts'
 import type { Connector } from './connector.ts'
+import { networkOf } from './device-network.ts'
 import type { DeviceScope } from './device-scope.ts'
 import { endGently } from './end-gently.ts'
 import { type Action, pairingPollMs } from './plan.ts'
@@ -65,12 +66,13 @@ async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
     void acting.connector.end()
     await context.events.clearQr(id)
   }
+  const network = networkOf(context, facts)
   const store = await auth.load()
   if (!store) return
   const isFirst = store.creds.nextPreKeyId === 1
   const releaseSlot = await context.logins.acquire(isFirst ? firstLoginUnits : 1, acting.hasWaiting)
   if (acting.isClosed() || !lease.isValid()) releaseSlot()
-  else acting.connector.open({ kind: 'logging-in', store, facts, releaseSlot })
+  else acting.connector.open({ kind: 'logging-in', store, network, facts, releaseSlot })
 }
 
 async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceState): Promise<void> {
@@ -145,8 +147,9 @@ async function showQr({ connector, reconcileAfter, scope }: Acting, facts: Devic
   const { auth, context, id } = scope
   reconcileAfter(pairingPollMs)
   void connector.end()
+  const network = networkOf(context, facts)
   const releaseSlot = context.pairings.tryAcquire(String(facts.accountId), 1)
-  if (releaseSlot) connector.open({ kind: 'pairing', store: auth.make(), facts, releaseSlot })
+  if (releaseSlot) connector.open({ kind: 'pairing', store: auth.make(), network, facts, releaseSlot })
   else await context.events.publish(id, { kind: 'pairing-refused' })
 }
 

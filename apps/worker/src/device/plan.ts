@@ -120,7 +120,8 @@ function isBanned(facts: Facts, state: Usable, nowMs: number): boolean {
  * the logout in between: it is replaced.
  */
 function planPairing<Known extends Facts>(facts: Known, state: Usable, nowMs: number): Action<Known> {
-  const isShown = state.kind === 'pairing' && state.connection.rev === facts.desiredRev
+  const isShown =
+    state.kind === 'pairing' && state.connection.rev === facts.desiredRev && !isOutdated(facts, state)
   if (isShown || pauseMs(facts, state, nowMs) > 0) return { kind: 'wait', ms: pairingPollMs }
   return { kind: 'show-qr', facts }
 }

@@ -7,6 +7,7 @@ import {
   getBinaryNodeChildren,
   proto,
   type SignalKeyStore,
+  type UserFacingSocketConfig,
   type WASocket,
 } from 'baileys'
 import { readBytesField } from './protobuf-field.ts'
@@ -21,13 +22,16 @@ const ivBytes = 16
 const { SyncdOperation } = proto.SyncdMutation
 type Mutation = { operation?: proto.SyncdMutation.SyncdOperation | null; record?: proto.ISyncdRecord | null }
 
+/** How the socket reaches WhatsApp's files. */
+type DownloadOptions = NonNullable<UserFacingSocketConfig['options']>
+
 /**
  * Calls back with the salt of the account when the app state brings one, undefined when it was removed. Baileys decodes
  * the same answers, and drops what it does not know.
  */
 export function onAppStateSalt(
   sock: WASocket,
-  keys: Pick<SignalKeyStore, 'get'>,
+  { keys, options }: { keys: Pick<SignalKeyStore, 'get'>; options: DownloadOptions },
   handle: (salt: Uint8Array | undefined) => Promise<void>,
   onError: (error: unknown) => void,
 ): void {
@@ -37,7 +41,7 @@ export function onAppStateSalt(
     if (!collection) return
     handled = handled
       .then(async () => {
-        const found = await findSalt(await mutationsOf(collection), keys)
+        const found = await findSalt(await mutationsOf(collection, options), keys)
         if (found) await handle(found.salt)
       })
       .catch(onError)
@@ -53,12 +57,13 @@ function saltCollection(node: BinaryNode): BinaryNode | undefined {
   return content.length > 0 ? { ...node, content: [{ tag: 'sync', attrs: {}, content }] } : undefined
 }
 
-async function mutationsOf(node: BinaryNode): Promise<Mutation[]> {
-  const { [collectionName]: state } = await extractSyncdPatches(structuredClone(node), {})
+async function mutationsOf(node: BinaryNode, options: DownloadOptions): Promise<Mutation[]> {
+  const { [collectionName]: state } = await extractSyncdPatches(structuredClone(node), options)
   const records = state?.snapshot?.records ?? []
   const mutations: Mutation[] = records.map((record) => ({ operation: SyncdOperation.SET, record }))
   for (const patch of state?.patches ?? []) {
-    const external = patch.externalMutations && (await downloadExternalPatch(patch.externalMutations, {}))
+    const external =
+      patch.externalMutations && (await downloadExternalPatch(patch.externalMutations, options))
     mutations.push(...(patch.mutations ?? []), ...(external?.mutations ?? []))
   }
   return mutations

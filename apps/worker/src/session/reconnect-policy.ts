@@ -49,6 +49,7 @@ const graceMs = 60_000
 /** The codes are those of WhatsApp and Baileys' DisconnectReason. `random` is in [0, 1): jitter spreads a worker's logins. */
 export function afterClose(end: SocketEnd, past: Past, random = Math.random()): AfterClose {
   const { code } = end
+  if (end.proxyError) return { ...lost(past, random), ...proxyFailed(end.proxyError) }
   if (end.isAckMissing || code === undefined || code === 408 || code === 428) return lost(past, random)
   if (!end.isByWhatsApp) return unavailable(code, past, random)
   switch (code) {
@@ -111,6 +112,10 @@ function refusal(
 function lost({ failures }: Past, random: number): AfterClose {
   const delayMs = Math.round(random * Math.min(30_000, 1000 * 2 ** failures))
   return { kind: 'reconnect', delayMs, reason: 'connection_lost', hasGrace: true }
+}
+
+function proxyFailed({ detail }: NonNullable<SocketEnd['proxyError']>) {
+  return { reason: 'proxy_failed' as const, ...(detail !== null && { detail }) }
 }
 
 function unavailable(code: number, past: Past, random: number): AfterClose {

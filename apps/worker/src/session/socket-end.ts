@@ -1,4 +1,5 @@
 import { DisconnectReason } from 'baileys'
+import { ProxyError } from './proxy-agent.ts'
 
 /** Why a connection to WhatsApp ended. Other attributes of WhatsApp's stanza, such as a token for an appeal, are not read. */
 export type SocketEnd = {
@@ -12,6 +13,8 @@ export type SocketEnd = {
   ban: { code: string | null; forMs: number | null }
   /** Why WhatsApp has locked the number. */
   violation: string | null
+  /** The proxy of the sender gave no connection. */
+  proxyError: { detail: string | null } | null
 }
 
 /** The session itself gave the connection up. */
@@ -21,6 +24,7 @@ export const lostConnection: SocketEnd = {
   isAckMissing: false,
   ban: { code: null, forMs: null },
   violation: null,
+  proxyError: null,
 }
 
 /**
@@ -39,6 +43,7 @@ export function readSocketEnd(error: unknown): SocketEnd {
     isAckMissing: given.tag === 'ack',
     ban: { code: textOf(given.code, /^\d{1,6}$/), forMs: secondsOf(given.expire) },
     violation: textOf(given.violation_reason, /^[\w .:-]{1,64}$/),
+    proxyError: data instanceof ProxyError ? { detail: data.detail } : null,
   }
 }
 

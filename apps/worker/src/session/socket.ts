@@ -85,7 +85,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
 /** Stores what WhatsApp tells a device about its account and its contacts, and Baileys does not keep. */
 function keepTold(
   sock: WASocket,
-  { auth, persist, logger, deviceId }: SocketOptions & { persist: Persist },
+  { auth, network, persist, logger, deviceId }: SocketOptions & { persist: Persist },
   salt: AccountSalt,
 ): void {
   const onError = (error: unknown) =>
@@ -94,7 +94,8 @@ function keepTold(
     persist(() => salt.setFirst(history.salt)).catch(onError)
     persist(() => noteKnownChats(history.chats, auth)).catch(onError)
   })
-  onAppStateSalt(sock, auth.keys, (given) => persist(() => salt.set(given)), onError)
+  const source = { keys: auth.keys, options: network.options ?? {} }
+  onAppStateSalt(sock, source, (given) => persist(() => salt.set(given)), onError)
 }
 
 function cacheStore(scope: Scope): CacheStore {

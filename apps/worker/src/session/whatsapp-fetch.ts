@@ -14,6 +14,18 @@ export type FetchLimits = {
   lookup?: LookupFunction
 }
 
+/** On the options of a download, as `dispatcher`: how the sender of it reaches WhatsApp. Undefined: directly. */
+export class DownloadRoute {
+  // Private, because it leads to the password of a proxy.
+  readonly #agent: http.Agent | undefined
+  constructor(agent: http.Agent | undefined) {
+    this.#agent = agent
+  }
+  get agent(): http.Agent | undefined {
+    return this.#agent
+  }
+}
+
 /** Limit for histories and app states, the only things that a worker downloads from WhatsApp. */
 export const downloadLimits = { bytesMax: 16 * 2 ** 20, deadlineMs: 30_000 }
 
@@ -35,8 +47,12 @@ export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): ty
       throw new TypeError('Refused to download from a host that is not one of WhatsApp')
     }
     if ((init?.method ?? 'GET') !== 'GET') throw new TypeError('Refused to send anything but GET')
+    const { dispatcher: route } = (init ?? {}) as { dispatcher?: unknown }
+    // A sender with a proxy must not reach WhatsApp without it.
+    if (!(route instanceof DownloadRoute)) throw new TypeError('Refused to download for an unknown sender')
     const target = isSimulated ? new URL(url.pathname + url.search, `http://${simulatedHost}`) : url
-    const response = await get(target, new Headers(init?.headers), limits, isSimulated)
+    const headers = new Headers(init?.headers)
+    const response = await get(target, { headers, agent: route.agent, isSimulated }, limits)
     // A redirect is returned as a response without content; it is not followed.
     if (response.statusCode !== 200) {
       response.destroy()
@@ -49,9 +65,8 @@ export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): ty
 
 function get(
   url: URL,
-  headers: Headers,
+  { headers, agent, isSimulated }: { headers: Headers; agent: http.Agent | undefined; isSimulated: boolean },
   { deadlineMs, lookup }: FetchLimits,
-  isSimulated: boolean,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = isSimulated ? http : https
@@ -59,10 +74,10 @@ function get(
       url,
       {
         // A new connection: the address of a kept-alive one was checked for another request.
-        agent: false,
+        agent: agent ?? false,
         headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
         signal: AbortSignal.timeout(deadlineMs),
-        ...(!isSimulated && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
+        ...(!isSimulated && !agent && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
       },
       resolve,
     )

@@ -23,6 +23,8 @@ export type DeviceState = {
   isPairing: boolean
   pairingStep: PasskeyStep | null
   linkGeneration: number
+  /** Null: it connects directly. */
+  sealedProxy: Buffer | null
   /** Its account deleted it so long ago that no request which had found it before can still be running. */
   isRemovable: boolean
   /** The device's own pace, and no faster than that of its account. */
@@ -55,6 +57,7 @@ const columns = (db: Database) => db.$client`
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
   device.pairing_step AS "pairingStep",
   device.link_generation AS "linkGeneration",
+  (SELECT sealed FROM device_proxies WHERE device_id = device.id) AS "sealedProxy",
   coalesce(device.deleted_at < now() - ${removalDelay}::interval, false) AS "isRemovable",
   ${tightestOf(db, 'rate_per_minute')} AS "ratePerMinute",
   ${tightestOf(db, 'burst')} AS burst, ${tightestOf(db, 'daily_cap')} AS "dailyCap",

@@ -2,14 +2,21 @@ import type { DeviceStatus } from '@wagate/shared/statuses'
 import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts } from '../schema/accounts.ts'
-import { devices, newContacts } from '../schema/devices.ts'
+import { deviceProxies, devices, newContacts } from '../schema/devices.ts'
 import { installation } from '../schema/installation.ts'
 import { deviceStatus, deviceStatusReason } from './device-public-status.ts'
 import { isLinked } from './linked-device.ts'
 import { tightestPace } from './tightest-pace.ts'
 
-/** Its pacing is limited by that of the account. `newContactsUsed`: in the current UTC day. */
-export type Device = typeof devices.$inferSelect & { status: DeviceStatus; newContactsUsed: number }
+/**
+ * Its pacing is limited by that of the account. `newContactsUsed`: in the current UTC day. `proxy`: without user name and
+ * password.
+ */
+export type Device = typeof devices.$inferSelect & {
+  status: DeviceStatus
+  newContactsUsed: number
+  proxy: string | null
+}
 
 /** At least one of the two. Both must agree. */
 export type DeviceLocator = { deviceId?: number | undefined; sender?: string | undefined }
@@ -33,6 +40,8 @@ const columns = {
   newContactsPerDay: tightestOf('new_contacts_per_day'),
   newContactsUsed: sql<number>`(SELECT count(*)::int FROM ${newContacts}
     WHERE ${newContacts.deviceId} = ${devices.id} AND ${newContacts.createdAt} >= date_trunc('day', now(), 'UTC'))`,
+  proxy: sql<string | null>`(SELECT ${deviceProxies.shown} FROM ${deviceProxies}
+    WHERE ${deviceProxies.deviceId} = ${devices.id})`,
 }
 
 function tightestOf(column: string): SQL<number | null> {

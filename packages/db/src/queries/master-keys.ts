@@ -8,8 +8,25 @@ export async function listUsedMasterKeys(db: Database): Promise<string[]> {
 }
 
 /** Call it before the first value is encrypted by this key. */
-export async function recordMasterKey(db: Database, id: string): Promise<void> {
-  await db.$client`INSERT INTO master_keys (id) VALUES (${id}) ON CONFLICT DO NOTHING`
+export async function recordMasterKey(db: Database, id: string, proxyPublicKey: Buffer): Promise<void> {
+  await db.$client`
+    INSERT INTO master_keys (id, proxy_public_key) VALUES (${id}, ${proxyPublicKey})
+    ON CONFLICT (id) DO UPDATE SET proxy_public_key = excluded.proxy_public_key
+    WHERE master_keys.proxy_public_key IS NULL`
+}
+
+export type ProxyKey = { masterKeyId: string; publicKey: Buffer }
+
+/** For which proxies are encrypted: the newest that a running worker has. Undefined before the first worker has started. */
+export async function findProxyKey(db: Database): Promise<ProxyKey | undefined> {
+  const sql = db.$client
+  const [found] = await sql<ProxyKey[]>`
+    SELECT id AS "masterKeyId", proxy_public_key AS "publicKey" FROM master_keys
+    WHERE proxy_public_key IS NOT NULL
+    ORDER BY EXISTS (
+      SELECT FROM workers WHERE master_key_id = master_keys.id AND ${sql.unsafe(isRunning('workers'))}
+    ) DESC, used_since DESC LIMIT 1`
+  return found
 }
 
 /** Deletes the ids of all keys but the given ones and those of workers that are not dead. */
@@ -38,6 +55,7 @@ export async function isEncryptedBy(db: Database, keyIds: string[]): Promise<boo
     sql`encode(substring(${sql(column)} FROM 2 FOR 4), 'hex') = ANY(${keyIds})`
   const [row] = await sql<{ is: boolean }[]>`
     SELECT EXISTS (SELECT FROM device_auth WHERE ${isOneOf('value')})
-      OR EXISTS (SELECT FROM messages WHERE ${isOneOf('uploaded_content')}) AS is`
+      OR EXISTS (SELECT FROM messages WHERE ${isOneOf('uploaded_content')})
+      OR EXISTS (SELECT FROM device_proxies WHERE ${isOneOf('sealed')}) AS is`
   return row?.is ?? false
 }

@@ -50,6 +50,20 @@ export async function listContentsSealedByOthers(
   return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
 }
 
+export type ProxyOf = { deviceId: number }
+
+export async function listProxiesSealedByOthers(
+  db: Database,
+  masterKeyId: string,
+  after: ProxyOf = { deviceId: 0 },
+): Promise<SealedPage<ProxyOf>> {
+  const sql = db.$client
+  const scanned = await sql<(ProxyOf & { value: Buffer | null })[]>`
+    SELECT device_id AS "deviceId", ${unlessSealedBy(sql, 'sealed', masterKeyId)} AS value
+    FROM device_proxies WHERE device_id > ${after.deviceId}::int ORDER BY device_id LIMIT ${pageRows}`
+  return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
+}
+
 export type Replacement<Key> = SealedValue<Key> & { replacement: Buffer }
 
 /**
@@ -99,6 +113,26 @@ export async function replaceContents(db: Database, given: Replacement<ContentKe
     )
     UPDATE messages AS message SET uploaded_content = locked.new FROM locked
     WHERE (message.id, message.created_at) = (locked.id, locked.created_at)`
+  return replaced.count
+}
+
+/** As `replaceAuth`. */
+export async function replaceProxies(db: Database, given: Replacement<ProxyOf>[]): Promise<number> {
+  const sql = db.$client
+  const replaced = await sql`
+    WITH given AS (
+      SELECT device_id, decode(old, 'base64') AS old, decode(new, 'base64') AS new
+      FROM ${rows(sql, 'row', given, {
+        device_id: ['int', ({ key }) => key.deviceId],
+        ...replacementColumns,
+      })}
+    ),
+    locked AS (
+      SELECT proxy.device_id, given.new FROM device_proxies AS proxy JOIN given USING (device_id)
+      WHERE proxy.sealed = given.old FOR UPDATE OF proxy SKIP LOCKED
+    )
+    UPDATE device_proxies AS proxy SET sealed = locked.new FROM locked
+    WHERE proxy.device_id = locked.device_id`
   return replaced.count
 }
 

@@ -123,6 +123,16 @@ export const newContacts = pgTable(
 )
 
 /** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/vault.ts). */
+/** The proxy through which a device reaches WhatsApp. Only workers can read `sealed`, the whole URL. */
+export const deviceProxies = pgTable('device_proxies', {
+  deviceId: integer('device_id')
+    .primaryKey()
+    .references(() => devices.id, { onDelete: 'cascade' }),
+  /** Without user name and password. */
+  shown: text().notNull(),
+  sealed: bytea().notNull(),
+})
+
 export const deviceAuth = pgTable(
   'device_auth',
   {

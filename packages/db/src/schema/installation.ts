@@ -1,7 +1,7 @@
 import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { sql } from 'drizzle-orm'
 import { check, integer, pgTable, text } from 'drizzle-orm/pg-core'
-import { moment } from './columns.ts'
+import { bytea, moment } from './columns.ts'
 
 /** One row: what is set when the gateway is installed. Every process checks it when it starts. */
 export const installation = pgTable(
@@ -24,4 +24,6 @@ export const installation = pgTable(
 export const masterKeys = pgTable('master_keys', {
   id: text().primaryKey(),
   usedSince: moment('used_since').notNull().defaultNow(),
+  /** The public half of a key that only holders of this master key can derive. The API encrypts proxies for it. */
+  proxyPublicKey: bytea('proxy_public_key'),
 })

@@ -1,0 +1,16 @@
+import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import { parseProxyUrl } from '@wagate/shared/proxy-url'
+import type { DeviceContext } from '../context.ts'
+import { openProxyBox } from '../session/proxy-box.ts'
+import type { SocketOptions } from '../session/socket.ts'
+
+/** Through its proxy, if it has one. Throws if that cannot be read: it never connects without it. */
+export function networkOf(
+  { network, masterKeys }: Pick<DeviceContext, 'network' | 'masterKeys'>,
+  { id, sealedProxy }: Pick<DeviceState, 'id' | 'sealedProxy'>,
+): SocketOptions['network'] {
+  if (sealedProxy === null) return network.direct
+  const proxy = parseProxyUrl(openProxyBox(masterKeys, id, sealedProxy).toString())
+  if (!proxy) throw new Error('A stored proxy has an unknown format')
+  return network.through(proxy)
+}

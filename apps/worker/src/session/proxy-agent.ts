@@ -1,0 +1,133 @@
+import { lookup as systemLookup } from 'node:dns'
+import type { ClientRequest } from 'node:http'
+import type { LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { ProxyUrl } from '@wagate/shared/proxy-url'
+import { isForbiddenAddress, isForbiddenHost } from '@wagate/shared/public-hosts'
+import { Agent, type AgentConnectOpts } from 'agent-base'
+import { HttpsProxyAgent } from 'https-proxy-agent'
+import { SocksProxyAgent } from 'socks-proxy-agent'
+import { MediaError } from '../media/media-error.ts'
+import { makePublicLookup } from '../media/public-lookup.ts'
+
+/**
+ * The proxy of a sender gave no connection. `detail`: the HTTP status with which it refused, the code of a system error,
+ * `timeout` or `forbidden_address`, if known. It has nothing that the proxy said: that is for nobody's eyes.
+ */
+export class ProxyError extends Error {
+  readonly detail: string | null
+  constructor(detail: string | null) {
+    super('The proxy gave no connection')
+    this.detail = detail
+  }
+}
+
+export type ProxyRules = {
+  /** Until the proxy has connected. */
+  deadlineMs: number
+  allowsPrivateHosts: boolean
+  /** Of the proxy's own name. The system resolver by default. */
+  lookup?: LookupFunction
+}
+
+/** Decides where a connection goes in the end. Throws to refuse it. */
+type Route = (target: AgentConnectOpts) => AgentConnectOpts
+
+const toTarget: Route = (target) => target
+
+/** Opens every connection through one proxy, or none. The proxy resolves the names of what is behind it. */
+export class ProxyAgent extends Agent {
+  // Private, so that no log can show the password.
+  readonly #proxy: ProxyUrl
+  readonly #rules: ProxyRules
+  readonly #route: Route
+
+  constructor(proxy: ProxyUrl, rules: ProxyRules, route: Route = toTarget) {
+    super()
+    this.#proxy = proxy
+    this.#rules = rules
+    this.#route = route
+  }
+
+  override async connect(request: ClientRequest, options: AgentConnectOpts): Promise<Duplex> {
+    const target = this.#route(options)
+    // A written address is not looked up.
+    if (!this.#rules.allowsPrivateHosts && isForbiddenHost(this.#proxy.hostname)) {
+      throw new ProxyError('forbidden_address')
+    }
+    const deadline = new AbortController()
+    const opening = this.#open(request, target, deadline.signal)
+    const timer = setTimeout(() => deadline.abort(), this.#rules.deadlineMs)
+    try {
+      return await Promise.race([opening, rejectionAt(deadline.signal)])
+    } catch (error) {
+      // Whatever still comes of it is not used.
+      opening.then(
+        (socket) => socket.destroy(),
+        () => undefined,
+      )
+      throw error instanceof ProxyError ? error : new ProxyError(detailOf(error))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #open(request: ClientRequest, target: AgentConnectOpts, signal: AbortSignal): Promise<Duplex> {
+    return this.#proxy.protocol === 'http'
+      ? openTunnel(this.#proxy, { request, target, signal, lookup: this.#lookup() })
+      : openSocks(this.#proxy, { request, target, lookup: this.#lookup() })
+  }
+
+  #lookup(): LookupFunction {
+    const { allowsPrivateHosts, lookup = systemLookup } = this.#rules
+    return allowsPrivateHosts ? lookup : makePublicLookup(isForbiddenAddress, lookup)
+  }
+}
+
+type Opening = {
+  request: ClientRequest
+  target: AgentConnectOpts
+  lookup: LookupFunction
+}
+
+/** The user name and password are in no URL, which the library would log. */
+async function openTunnel(
+  { hostname, port, username, password }: ProxyUrl,
+  { request, target, signal, lookup }: Opening & { signal: AbortSignal },
+): Promise<Duplex> {
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+  const headers = username === '' && password === '' ? {} : { 'Proxy-Authorization': `Basic ${credentials}` }
+  const agent = new HttpsProxyAgent(`http://${hostname}:${port}`, { headers, signal, lookup })
+  let status: number | undefined
+  agent.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
+    status = statusCode
+  })
+  const socket = await agent.connect(request, target)
+  if (status === 200) return socket
+  // The library passes the answer on as if the target had given it.
+  socket.destroy()
+  throw new ProxyError(String(status))
+}
+
+function openSocks(
+  { hostname, port, username, password }: ProxyUrl,
+  { request, target, lookup }: Opening,
+): Promise<Duplex> {
+  // socks5h: the proxy resolves names.
+  const url = new URL(`socks5h://${hostname}:${port}`)
+  url.username = encodeURIComponent(username)
+  url.password = encodeURIComponent(password)
+  return new SocksProxyAgent(url, { socketOptions: { lookup } }).connect(request, target)
+}
+
+function rejectionAt(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new ProxyError('timeout')), { once: true })
+  })
+}
+
+function detailOf(error: unknown): string | null {
+  if (error instanceof MediaError) return 'forbidden_address'
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,31}$/.test(code) ? code : null
+}

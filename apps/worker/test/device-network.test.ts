@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import { type ProxyUrl, parseProxyUrl, proxyContext } from '@wagate/shared/proxy-url'
+import { sealBox } from '@wagate/shared/sealed-box'
+import { expect, test } from 'vitest'
+import { networkOf } from '../src/device/device-network.ts'
+import { type MasterKeys, readMasterKeys } from '../src/session/master-keys.ts'
+import { proxyBoxKey } from '../src/session/proxy-box.ts'
+
+const url = 'socks5://shop:secret@proxy.example.com:1080'
+const masterKeys = readMasterKeys(randomBytes(32))
+const network = {
+  direct: { version: [1, 0, 0] as [number, number, number] },
+  through: (proxy: ProxyUrl) => ({
+    browser: ['through', proxy.hostname, proxy.password] as [string, string, string],
+  }),
+}
+const of = (sealedProxy: Buffer | null, id = 7) => networkOf({ network, masterKeys }, { id, sealedProxy })
+
+function seal(text: string, { current }: MasterKeys = masterKeys): Buffer {
+  const recipient = { id: current.id, publicKey: proxyBoxKey(current).publicKey }
+  return sealBox(recipient, Buffer.from(text), proxyContext(7))
+}
+
+test('a device goes through its own proxy, or directly without one', () => {
+  expect(of(null)).toBe(network.direct)
+  expect(of(seal(url))).toEqual(network.through(parseProxyUrl(url) as ProxyUrl))
+})
+
+test('a device whose proxy cannot be read does not connect', () => {
+  expect(() => of(seal(url), 8)).toThrow()
+  expect(() => of(seal(url, readMasterKeys(randomBytes(32))))).toThrow('another master key')
+  expect(() => of(seal('proxy.example.com'))).toThrow('unknown format')
+  expect(() => of(Buffer.alloc(0))).toThrow()
+})

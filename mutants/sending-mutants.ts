@@ -137,7 +137,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'hash of the devices in an acknowledgement ignored',
-    file: 'apps/worker/src/outbox/device-lists.ts',
+    file: 'apps/worker/src/session/device-lists.ts',
     text: 'if (!isNews && !isMappingStale) return',
     replacement: 'if (!isMappingStale) return',
     test: {

@@ -1,6 +1,5 @@
-import { DisconnectReason } from 'baileys'
 import { type AfterClose, afterClose } from '../session/reconnect-policy.ts'
-import type { SocketEnd } from '../session/socket-end.ts'
+import { endCodes, type SocketEnd } from '../session/socket-end.ts'
 
 /** Remembers how a device's connections ended since this worker owns it. */
 export type ConnectionHistory = {
@@ -20,9 +19,9 @@ export function makeConnectionHistory(): ConnectionHistory {
         refusals = 0
       }
       const next = afterClose(end, { failures, refusals, replacements, isLoggingOut })
-      if (end.code !== DisconnectReason.restartRequired) failures += 1
+      if (end.code !== endCodes.restartRequired) failures += 1
       if (next.kind === 'block' || next.reason === 'whatsapp_unavailable') refusals += 1
-      if (end.code === DisconnectReason.connectionReplaced) replacements += 1
+      if (end.code === endCodes.connectionReplaced) replacements += 1
       return next
     },
   }

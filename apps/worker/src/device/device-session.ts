@@ -2,13 +2,13 @@ import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
 import { isReceived } from '@wagate/db/queries/received-messages'
 import type { Logger } from '@wagate/runtime/logger'
-import { jidNormalizedUser } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Addressees } from '../outbox/addressees.ts'
 import { findContentToResend } from '../outbox/content.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
+import { accountJid } from '../session/jids.ts'
 import { findPhoneJid, type Receipt } from '../session/receipts.ts'
 import { openSession, type Session, type SessionHooks } from '../session/session.ts'
 import type { SocketOptions } from '../session/socket.ts'
@@ -90,7 +90,7 @@ export function openDeviceSession(
   return session
 
   async function addressesOf(remoteJid: string): Promise<string[]> {
-    const jid = jidNormalizedUser(remoteJid)
+    const jid = accountJid(remoteJid)
     const phoneJid = await findPhoneJid(session.sock, jid)
     return phoneJid ? [jid, phoneJid] : [jid]
   }

@@ -1,10 +1,10 @@
 import { setConnection } from '@wagate/db/queries/device-connection'
 import { linkDevice, refuseLink } from '@wagate/db/queries/device-link'
 import { isSameSubscriber } from '@wagate/shared/phone'
-import { jidDecode } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
+import { userOf } from '../session/jids.ts'
 
 type PairingDevice = {
   id: number
@@ -42,7 +42,7 @@ export async function completePairing(
   const jid = auth.creds.me?.id ?? ''
   const creds = auth.credsRow()
   await events.clearQr(id)
-  if (!isSameSubscriber(sender, jidDecode(jid)?.user ?? '')) {
+  if (!isSameSubscriber(sender, userOf(jid))) {
     await refuseLink(db, lease, id, { desiredRev, creds, reason: 'sender_mismatch' })
     await events.publish(id, { kind: 'status', connected: false, reason: 'sender_mismatch' })
     return 'sender_mismatch'

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
-import type { AnyMediaMessageContent } from 'baileys'
+import type { MediaContent } from '../session/message-content.ts'
 import { documentType } from './document-type.ts'
 import type { Inspector } from './inspection/inspector.ts'
 import type { MediaFacts } from './inspection/media-facts.ts'
@@ -19,7 +19,7 @@ const noThumbnail = ''
 export async function loadMedia(
   source: MediaSource & { inspector: Inspector },
   message: MediaMessage,
-): Promise<{ content: AnyMediaMessageContent; release: () => Promise<void> }> {
+): Promise<{ content: MediaContent; release: () => Promise<void> }> {
   const file = await makeMediaFile(source, message)
   try {
     const facts = await source.inspector.inspect(String(source.device.accountId), {
@@ -38,7 +38,7 @@ function makeContent(
   message: MediaMessage,
   file: MediaFile,
   { mime, extension, thumbnail = noThumbnail, ...facts }: MediaFacts,
-): AnyMediaMessageContent {
+): MediaContent {
   const stream = Readable.from(piecesOf(file.path))
   const caption = message.body ? { caption: message.body } : {}
   switch (message.type) {

@@ -1,7 +1,7 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
-import type { WASocket } from 'baileys'
+import type { DeviceLists } from '../session/device-lists.ts'
 import { type FanOut, reachOf } from '../session/fan-out.ts'
-import type { DeviceLists } from './device-lists.ts'
+import type { WASocket } from '../session/socket.ts'
 
 /**
  * Throws when a device of the recipient was left out, once for each message, and whenever nothing is for the recipient:

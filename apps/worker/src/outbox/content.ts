@@ -8,15 +8,14 @@ import {
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { messageIdOf } from '@wagate/shared/ids'
 import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
-import { generateWAMessageContent, proto, type WASocket } from 'baileys'
 import type { Inspector } from '../media/inspection/inspector.ts'
 import { loadMedia } from '../media/load-media.ts'
 import type { MediaSource } from '../media/media-file.ts'
+import { type MessageContent, readContent, textContent, uploadContent } from '../session/message-content.ts'
+import type { WASocket } from '../session/socket.ts'
 import { uploadContext, type Vault } from '../session/vault.ts'
 
 type Source = MediaSource & { inspector: Inspector; vault: Vault }
-
-const uploadTimeoutMs = 60_000
 
 /** True for a text, and for media that was uploaded before. */
 export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedContent'>): boolean {
@@ -27,12 +26,11 @@ export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedCo
 export async function contentOf(
   vault: Vault,
   message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent'>,
-): Promise<proto.IMessage> {
+): Promise<MessageContent> {
   if (message.uploadedContent) {
-    return proto.Message.decode(vault.open(message.uploadedContent, uploadContext(message.id)))
+    return readContent(vault.open(message.uploadedContent, uploadContext(message.id)))
   }
-  // Unless the preview is null, Baileys fetches the links in the text.
-  return generateWAMessageContent({ text: message.body ?? '', linkPreview: null }, { upload: refuseUpload })
+  return textContent(message.body ?? '')
 }
 
 /** For a recipient that could not decrypt a message and asks for it again. Undefined when it was never sent to them. */
@@ -42,14 +40,10 @@ export async function findContentToResend(
   device: { id: number; sender: string },
   waId: string | null | undefined,
   askedBy: string[],
-): Promise<proto.IMessage | undefined> {
+): Promise<MessageContent | undefined> {
   const messageId = waId ? messageIdOf(waId, device.sender) : undefined
   const sent = messageId ? await findSentContent(db, device.id, messageId, askedBy) : undefined
   return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
-}
-
-async function refuseUpload(): Promise<never> {
-  throw new Error('A text has nothing to upload')
 }
 
 /**
@@ -67,14 +61,7 @@ export async function uploadMedia(
   if (stored) return stored
   const { content, release } = await loadMedia(source, withMedia(message))
   try {
-    const uploaded = await generateWAMessageContent(content, {
-      upload: sock.waUploadToServer,
-      mediaUploadTimeoutMs: uploadTimeoutMs,
-    })
-    for (const media of [uploaded.imageMessage, uploaded.videoMessage]) {
-      if (media?.jpegThumbnail?.length === 0) media.jpegThumbnail = null
-    }
-    const bytes = Buffer.from(proto.Message.encode(uploaded).finish())
+    const bytes = await uploadContent(sock, content)
     const sealed = source.vault.seal(bytes, uploadContext(message.id))
     await storeUploadedContent(source.db, fence, { ...message, content: sealed })
     return sealed

@@ -1,6 +1,6 @@
-import type { WASocket } from 'baileys'
+import { userOf } from '../session/jids.ts'
 import { isQueryLimit, watchQueryLimits } from '../session/query-limits.ts'
-import { userOf } from './look-up.ts'
+import type { WASocket } from '../session/socket.ts'
 import type { NumberResolver } from './number-resolver.ts'
 
 /** WhatsApp limits look-ups of this sender. Messages to recipients whose devices are known may be sent. */

@@ -1,11 +1,16 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { setNewChats, setRestriction } from '@wagate/db/queries/device-restriction'
-import type { NewChatMessageCapInfo } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
+import {
+  type NewChatCap,
+  type NewChatCapInfo,
+  readNewChatCap,
+  readTimeLock,
+  type Standing,
+} from '../session/standing.ts'
 import { untilStored } from '../until-stored.ts'
 import { makeNewContactPauses, type NewContactPauses, type Pause } from './new-contact-pauses.ts'
-import { type NewChatCap, readNewChatCap, readTimeLock, type Standing } from './standing.ts'
 
 type Stored = Pick<DeviceState, 'restrictedMs' | 'restrictionReason' | 'cappedMs'>
 
@@ -18,7 +23,7 @@ export type FirstContacts = Pick<NewContactPauses, 'areActive' | 'reason' | 'isL
   /** After error 463 that WhatsApp does not explain. */
   pauseLocked(): Promise<void>
   /** After error 475. WhatsApp may have said what it counts. */
-  pauseCapped(info: NewChatMessageCapInfo | null | undefined): Promise<void>
+  pauseCapped(info: NewChatCapInfo | null | undefined): Promise<void>
   /** For the time of a question to WhatsApp. Ends with its answer. */
   hold(ms: number): void
   /** Returns the function that ends the subscription. */

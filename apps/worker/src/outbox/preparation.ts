@@ -1,7 +1,7 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
-import type { WASocket } from 'baileys'
 import type { DeviceContext } from '../context.ts'
 import { MediaError } from '../media/media-error.ts'
+import type { WASocket } from '../session/socket.ts'
 import { uploadMedia } from './content.ts'
 import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'

@@ -1,5 +1,4 @@
 import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
-import type { Standing } from '../outbox/standing.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
@@ -13,6 +12,7 @@ import type { Received, ReceivedSource } from './received.ts'
 import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
+import type { Standing } from './standing.ts'
 
 export type SessionHooks = {
   /** There is a new QR code to scan, valid for this long. */

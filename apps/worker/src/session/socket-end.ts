@@ -17,6 +17,12 @@ export type SocketEnd = {
   proxyError: { detail: string | null } | null
 }
 
+/** Some of the codes. */
+export const endCodes = {
+  restartRequired: DisconnectReason.restartRequired,
+  connectionReplaced: DisconnectReason.connectionReplaced,
+}
+
 /** The session itself gave the connection up. */
 export const lostConnection: SocketEnd = {
   code: DisconnectReason.connectionLost,

@@ -23,6 +23,9 @@ import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
 import { makeUserDevices } from './user-devices.ts'
 
+/** Of one device. Only this folder knows where it comes from. */
+export type { WASocket }
+
 export type SocketOptions = {
   deviceId: number
   auth: AuthStore

@@ -3,10 +3,10 @@ import {
   type BinaryNode,
   getBinaryNodeChild,
   getBinaryNodeChildren,
-  jidDecode,
   jidNormalizedUser,
   type WASocket,
 } from 'baileys'
+import { userOf } from './jids.ts'
 
 /** JIDs by number; null when WhatsApp says that the number has no account. Numbers without an answer are absent. */
 export type LookUpAnswer = Map<string, string | null>
@@ -111,8 +111,4 @@ function numberOf(contact: BinaryNode | undefined, jid: string, asked: string[])
 function textOf(content: BinaryNode['content']): string {
   if (typeof content === 'string') return content
   return content instanceof Uint8Array ? Buffer.from(content).toString() : ''
-}
-
-export function userOf(jid: string): string {
-  return jidDecode(jid)?.user ?? ''
 }

@@ -1,6 +1,9 @@
 import type { NewChats } from '@wagate/db/queries/device-restriction'
 import type { NewChatMessageCapInfo, ReachoutTimelockState } from 'baileys'
 
+/** As WhatsApp writes it. */
+export type NewChatCapInfo = NewChatMessageCapInfo
+
 /** What WhatsApp says about a sender, asked or not. */
 export type Standing = {
   timeLock?: ReachoutTimelockState | undefined

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { isLidUser, jidDecode, type WASocket } from 'baileys'
 import { LRUCache } from 'lru-cache'
-import type { FanOut } from '../session/fan-out.ts'
-import type { Acknowledgement } from '../session/outcomes.ts'
-import { userOf } from './look-up.ts'
+import type { FanOut } from './fan-out.ts'
+import { userOf } from './jids.ts'
+import type { Acknowledgement } from './outcomes.ts'
 
 /** The device lists of recipients, and of the sender's account, that this device knows. */
 export type DeviceLists = {

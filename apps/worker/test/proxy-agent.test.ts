@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { inspect } from 'node:util'
 import { parseProxyUrl } from '@wagate/shared/proxy-url'
 import { type ProxyKind, startTestProxy, type TestProxy } from '@wagate/test-kit/proxies/test-proxy'
@@ -8,6 +9,9 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { ProxyAgent, ProxyError, type ProxyRules } from '../src/session/proxy-agent.ts'
 
 const kinds: ProxyKind[] = ['http', 'socks5']
+const hasIpv6 = Object.values(networkInterfaces()).some((found) =>
+  found?.some(({ address }) => address === '::1'),
+)
 const rules: ProxyRules = { deadlineMs: 5000, allowsPrivateHosts: true }
 const proxies = {} as Record<ProxyKind, TestProxy>
 const servers: Server[] = []
@@ -30,13 +34,13 @@ afterAll(async () => {
   for (const server of [target, ...servers]) server?.close()
 })
 
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
+async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
+  server.listen(0, host)
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }
 
-async function serve(answer: (socket: Socket) => void): Promise<number> {
+async function serve(answer: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> {
   const server = createServer((socket) => {
     sockets.push(socket.on('error', () => undefined))
     // Otherwise it would not see the end.
@@ -44,7 +48,7 @@ async function serve(answer: (socket: Socket) => void): Promise<number> {
     answer(socket)
   })
   servers.push(server)
-  return listen(server)
+  return listen(server, host)
 }
 
 function agentFor(url: string, given: Partial<ProxyRules> = {}): ProxyAgent {
@@ -107,6 +111,20 @@ describe.each(kinds)('a connection through a %s proxy', (kind) => {
       await detailOf(agentFor(`${kind}://127.0.0.1:${port}`))
     },
   )
+
+  it.skipIf(!hasIpv6)('is asked of a proxy at an IPv6 address', async () => {
+    let asked = 0
+    const port = await serve(
+      (socket) =>
+        socket.once('data', () => {
+          asked += 1
+          socket.destroy()
+        }),
+      '::1',
+    )
+    await detailOf(agentFor(`${kind}://[::1]:${port}`))
+    expect(asked).toBe(1)
+  })
 
   it('is none at a private address, written or behind a name', async () => {
     const { port } = proxies[kind]

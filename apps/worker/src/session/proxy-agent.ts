@@ -117,7 +117,10 @@ function openSocks(
   const url = new URL(`socks5h://${hostname}:${port}`)
   url.username = encodeURIComponent(username)
   url.password = encodeURIComponent(password)
-  return new SocksProxyAgent(url, { socketOptions: { lookup } }).connect(request, target)
+  const agent = new SocksProxyAgent(url, { socketOptions: { lookup } })
+  // It keeps the brackets of an IPv6 address.
+  agent.proxy.host = hostname.replace(/^\[|\]$/g, '')
+  return agent.connect(request, target)
 }
 
 function rejectionAt(signal: AbortSignal): Promise<never> {

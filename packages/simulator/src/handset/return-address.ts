@@ -15,6 +15,7 @@ export function returnAddress(
   const { number } = phone
   const fault = network.faults.strike('addressing', to, number)
   const addressing = fault?.code ?? wroteTo
+  if (addressing === 'pn_only') return { from: pnJid(number) }
   if (addressing === 'pn') return { from: pnJid(number), sender_lid: lidJid(number) }
   return { from: lidJid(number), ...(addressing === 'lid' && { sender_pn: pnJid(number) }) }
 }

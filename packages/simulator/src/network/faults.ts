@@ -18,6 +18,7 @@ const faultKinds = [
   'lookup_error',
   'lookup_refuse',
   'lookup_correct',
+  'lid_omit',
   'devices_delay',
   'devices_omit',
   'devices_refuse',
@@ -55,8 +56,8 @@ const streamErrorCodes = [
   'ack',
 ] as const
 
-/** Where a contact writes from: `lid_only` hides its number. */
-const addressings = ['pn', 'lid', 'lid_only'] as const
+/** Where a contact writes from: `lid_only` hides its number, `pn_only` its LID. */
+const addressings = ['pn', 'lid', 'pn_only', 'lid_only'] as const
 
 /** A fault as requested. Without `sender` it affects all senders, without `share` every case. */
 export type FaultRequest = {

@@ -66,7 +66,10 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
     results.push(contact(isMissing ? 'out' : 'in', phoneText ?? `+${number}`))
   }
   if (asked.has('devices')) results.push(deviceList(network, asker, number))
-  if (asked.has('lid') && !jid.endsWith('@lid')) results.push(node('lid', { val: lidJid(number) }))
+  const isLidWanted = asked.has('lid') && !jid.endsWith('@lid')
+  if (isLidWanted && !network.faults.strike('lid_omit', asker, number)) {
+    results.push(node('lid', { val: lidJid(number) }))
+  }
   return [node('user', { jid }, results)]
 }
 

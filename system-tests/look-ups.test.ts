@@ -70,3 +70,29 @@ it('a refused look-up of devices makes new recipients wait as long as WhatsApp a
   for (const id of ids) expect((await gateway.messageStatus(id)).status).toBe('queued')
   expect(await strikesOf(fault)).toBe(1)
 })
+
+it('a refused request for keys makes new recipients wait as long as WhatsApp asks, and no others', async () => {
+  const [other, known] = ['15550800005', '15550800052']
+  await gateway.link(other)
+  await gateway.deliver(other, known)
+  const fault = await start({ kind: 'keys_refuse', sender: other, code: '429', backoff: 3600 })
+  const ids = [await gateway.send(other, '15550800051')]
+  await until('keys were asked for', async () => ((await strikesOf(fault)) ?? 0) > 0)
+  await gateway.deliver(other, known)
+  const asked = await strikesOf(fault)
+  ids.push(await gateway.send(other, '15550800053'))
+  await gateway.deliver(other, known)
+  for (const id of ids) expect((await gateway.messageStatus(id)).status).toBe('queued')
+  expect(await strikesOf(fault)).toBe(asked)
+})
+
+it('a request for keys that is refused again and again leaves its message queued until WhatsApp answers', async () => {
+  const [other, recipient] = ['15550800006', '15550800061']
+  await gateway.link(other)
+  const fault = await start({ kind: 'keys_refuse', sender: other, code: '429', backoff: 1 })
+  const id = await gateway.send(other, recipient)
+  await until('keys were asked for again', async () => ((await strikesOf(fault)) ?? 0) >= 5)
+  expect((await gateway.messageStatus(id)).status).toBe('queued')
+  await system.phones.clearFault(fault)
+  await gateway.untilStatus(id, 'delivered')
+})

@@ -33,6 +33,8 @@ export function makeEnsureRecipientSessions(
       if (devices.length === 0) throw new Error('WhatsApp named no device of the recipient')
       await sock.assertSessions(devices.map(({ jid }) => jid))
     } catch (error) {
+      // Known devices stand for sessions with them.
+      await sock.userDevicesCache.del(userOf(recipient))
       if (!isQueryLimit(error)) throw error
       // Look-ups that were under way together are one refusal.
       if (resolver.pausedMs() === 0) resolver.notePause(limits.backoffMs())

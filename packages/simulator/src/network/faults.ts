@@ -22,6 +22,7 @@ const faultKinds = [
   'devices_delay',
   'devices_omit',
   'devices_refuse',
+  'keys_refuse',
   'no_receipts',
   'ack_required',
   'offline_parts',
@@ -106,6 +107,7 @@ const coded: ReadonlySet<FaultKind> = new Set([
   'lookup_error',
   'lookup_refuse',
   'devices_refuse',
+  'keys_refuse',
   'pair_code_error',
 ])
 

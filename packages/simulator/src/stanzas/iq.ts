@@ -5,7 +5,7 @@ import { children, type Node, type NodeContent, node, nowSeconds } from '../wire
 import { answerAppState } from './app-state.ts'
 import type { IqCall } from './iq-call.ts'
 import { keyDigest } from './key-digest.ts'
-import { answerKeyFetch, answerMissingKeyFetch } from './key-fetch.ts'
+import { answerKeyFetch, answerMissingKeyFetch, findKeyRefusal } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
 import { answerTokens } from './privacy-token.ts'
 import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
@@ -60,6 +60,12 @@ const answers: Record<string, Answer> = {
   ...profileAnswers,
 }
 
+/** By faults. Look-ups have their own. */
+const refusals: Record<string, (call: IqCall, query: Node | undefined) => Node | undefined> = {
+  'encrypt get key': findKeyRefusal,
+  'encrypt get key_fetch': findKeyRefusal,
+}
+
 // Sent after the response.
 const sequels: Record<string, (call: IqCall) => void> = {
   'passive set active': ({ network, device }) => announceOffline(network, device),
@@ -86,7 +92,9 @@ export function answerIq(call: IqCall): void {
   const profileRefusal = findProfileRefusal(kind)
   noteLookup(call, query)
   if (!answer && !profileRefusal) countUnknown(network.counters, `iq ${kind}`)
-  const refusal = answer ? findLookupRefusal(call, query) : (profileRefusal ?? notImplemented)
+  const refusal = answer
+    ? (refusals[kind]?.(call, query) ?? findLookupRefusal(call, query))
+    : (profileRefusal ?? notImplemented)
   if (!answer || refusal) {
     connection.send(node('iq', { from: serverJid, type: 'error', id }, refusal ? [refusal] : []))
     return

@@ -7,6 +7,7 @@ import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
+import { errorOf } from './usync.ts'
 
 // A client uploads more when the server says that fewer than five are left.
 const fewPreKeys = 4
@@ -34,6 +35,15 @@ export function answerMissingKeyFetch({ network }: IqCall, query: Node | undefin
     return devices.length > 0 ? [node('user', { jid: user.attrs.jid }, devices)] : []
   })
   return [node('list', {}, users)]
+}
+
+/** The refusal of a whole request for keys, by a fault for one of its numbers. */
+export function findKeyRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
+  for (const { attrs } of children(query, 'user')) {
+    const fault = network.faults.strike('keys_refuse', device.phone.number, parseJid(attrs.jid)?.number)
+    if (fault) return errorOf(fault)
+  }
+  return undefined
 }
 
 function bundleOf(network: Network, jid: string | undefined): Node[] | undefined {

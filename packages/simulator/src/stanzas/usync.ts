@@ -92,7 +92,7 @@ function dialledNumber(user: Node): string {
   return (bytes(child(user, 'contact'))?.toString() ?? '').replace(/\D/g, '')
 }
 
-function errorOf({ code, backoff }: Fault): Node {
+export function errorOf({ code, backoff }: Fault): Node {
   return node('error', { code, backoff: backoff?.toString() })
 }
 

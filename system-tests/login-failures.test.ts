@@ -228,3 +228,19 @@ describe('a login that WhatsApp refuses for now', () => {
     60_000,
   )
 })
+
+it('a sender that another client replaced twice waits for its time, also after a takeover', async () => {
+  const sender = '15550740440'
+  await gateway.link(sender)
+  for (const next of ['connected', 'disconnected']) {
+    const before = (await loginsOf(sender)).length
+    await phones.fault({ kind: 'stream_error', code: 'conflict', sender })
+    if (next === 'connected') await until('it is back', async () => (await loginsOf(sender)).length > before)
+    await untilDevice(sender, next)
+  }
+  const logins = await loginsOf(sender)
+  await takeOver(sender)
+  await untilLeftAlone(sender, 'connection_replaced')
+  expect(await loginsOf(sender)).toEqual(logins)
+  expect(await gateway.statusOf(sender)).toHaveProperty('login_after')
+}, 60_000)

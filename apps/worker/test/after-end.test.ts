@@ -65,6 +65,16 @@ test.each([
   expect(afterEnd(afterClose(end, past, 0), login, nowMs)).toEqual({ needsLease: false, ...expected, change })
 })
 
+test('a long pause counts for every later owner, until the next step of the user', () => {
+  const after = (refusals: number) =>
+    afterEnd(afterClose(endWith(429), { ...past, refusals }, 0), login, nowMs)
+  const refused = { ...offline, reason: 'whatsapp_unavailable', detail: '429' }
+  expect(after(5)).toMatchObject({ delayMs: 32_000, change: { ...refused, hasGrace: true } })
+  expect(after(5).change).not.toHaveProperty('block')
+  const block = { forMs: 64_000, rev: 5, version: null }
+  expect(after(6)).toMatchObject({ delayMs: 64_000, change: { ...refused, block } })
+})
+
 test.each([
   ['a ban', banFor(9_000_000), 600_000],
   ['a lock', endWith(403), 600_000],

@@ -63,6 +63,7 @@ export const restartSession = defineOperation({
 
 /** WhatsApp has refused its logins, which no restart may repeat before their time. */
 function isLoginBlocked({ loginAfter, loginBlockedRev, loginBlockedVersion, desiredRev }: Device): boolean {
-  const isAhead = loginAfter !== null && loginAfter.getTime() > Date.now()
-  return isAhead || loginBlockedRev === desiredRev || loginBlockedVersion !== null
+  if (loginBlockedRev !== null && loginBlockedRev !== desiredRev) return false
+  if (loginAfter) return loginAfter.getTime() > Date.now()
+  return loginBlockedRev !== null || loginBlockedVersion !== null
 }

@@ -22,8 +22,10 @@ export type AfterEnd = {
   needsLease: boolean
 }
 
-/** Between two logins, after any end of the first. Only the restart that follows a pairing does not wait. */
+/** Between two logins, when the first was not ended on request. Only the restart that follows a pairing does not wait. */
 const loginGapMs = 1000
+/** A pause of at least this time is kept over a takeover. */
+const storedPauseMs = 60_000
 /** After credentials were refused that no phone has linked yet. */
 const retryMs = 1000
 /** How long a device waits before it logs in without knowing that this worker still owns it. */
@@ -32,7 +34,7 @@ const unconfirmedLeaseMs = 60_000
 const pairingPauseMsMax = 10 * 60_000
 
 /**
- * The same pause is kept in memory (`state`), where it counts at once, and for a block in Postgres (`change`), where it
+ * The same pause is kept in memory (`state`), where it counts at once, and if it is long in Postgres (`change`), where it
  * counts for every later owner.
  */
 export function afterEnd(next: AfterClose, ended: EndedConnection, nowMs: number): AfterEnd {
@@ -75,7 +77,10 @@ function changeFor(
   { rev, version }: EndedConnection,
 ): ConnectionChange {
   const { reason, detail = null } = next
-  if (next.kind === 'reconnect') return { connection: 'offline', reason, detail, hasGrace: next.hasGrace }
+  if (next.kind === 'reconnect') {
+    const pause = next.delayMs < storedPauseMs ? {} : { block: { forMs: next.delayMs, rev, version: null } }
+    return { connection: 'offline', reason, detail, hasGrace: next.hasGrace, ...pause }
+  }
   const { afterMs, withNextStep, withNewVersion } = next.ends
   const block = {
     forMs: afterMs,

@@ -201,4 +201,14 @@ export const accessMutants: Mutant[] = [
       title: 'serves metrics on loopback when the API listens on every address',
     },
   },
+  {
+    name: 'new contacts of the same number in another account',
+    file: 'packages/db/src/queries/warm-up.ts',
+    text: 'JOIN devices AS former USING (account_id, sender)',
+    replacement: 'JOIN devices AS former USING (sender)',
+    test: {
+      file: 'packages/db/test/former-senders.test.ts',
+      title: 'has nothing from the same number of another account',
+    },
+  },
 ]

@@ -142,6 +142,14 @@ describe('a sender past its warm-up', () => {
     expect(await info()).not.toHaveProperty('new_contacts_used')
   })
 
+  it('does not get another one by being deleted and created again', async () => {
+    await sendBeyond(perDay, perDay)
+    await gateway.call('delete-device', { sender })
+    await gateway.link(sender)
+    expect(await info()).toMatchObject({ new_contacts_allowed: perDay, new_contacts_used: perDay })
+    await expectWaiting([await send(stranger())])
+  })
+
   it('uses none of it for a number that is not on WhatsApp', async () => {
     const absent = stranger()
     await gateway.control('/faults', { kind: 'not_on_whatsapp', sender, number: absent })

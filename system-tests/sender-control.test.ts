@@ -202,13 +202,13 @@ async function untilRepaced(deviceId: number): Promise<void> {
   )
 }
 
-/** Its row stays for a while, which need not be waited for. */
+/** It stays for a while, which need not be waited for. */
 async function untilRemoved(deviceId: number): Promise<void> {
   const sql = system.database.$client
   await sql`UPDATE devices SET deleted_at = now() - interval '1 min' WHERE id = ${deviceId}`
-  await until('the row is removed', async () => {
+  await until('it is removed', async () => {
     const rows = await sql`
-      SELECT id FROM devices WHERE id = ${deviceId}
+      SELECT id FROM devices WHERE id = ${deviceId} AND removed_at IS NULL
       UNION SELECT device_id FROM device_auth WHERE device_id = ${deviceId}`
     return rows.length === 0
   })

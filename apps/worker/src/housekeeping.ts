@@ -4,6 +4,7 @@ import {
   beginning,
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
+  deleteFormerDevices,
   deleteLostMediaParts,
   deleteOldAuditEntries,
   deleteOldNewContacts,
@@ -70,6 +71,7 @@ export function startHousekeeping(
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
     await deleteAll('parts of media', (after) => deleteLostMediaParts(db, after))
     await deleteAll('counted contacts', (after) => deleteOldNewContacts(db, after))
+    await deleteAll('removed devices', () => deleteFormerDevices(db))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
     await cleanContacts()
   }

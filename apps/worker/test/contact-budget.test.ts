@@ -7,8 +7,9 @@ const noon = Date.UTC(2030, 0, 1, 12)
 
 const message = (number: string, id = number) => ({ id, number, isToContact: false })
 const allow = (perDay: number) => ({ perDay, warmUpDays: 0, warmUpDay: 0 })
-const isNew = (number: string) => ({ kind: 'claimed', countedToday: number }) as const
-const isKnown = { kind: 'claimed', countedToday: null } as const
+const day = Math.floor(noon / dayMs)
+const isNew = (number: string, of = day) => ({ kind: 'claimed', countedToday: number, day: of }) as const
+const isKnown = { kind: 'claimed', countedToday: null, day } as const
 
 function makeKnown() {
   const numbers = new Set<string>()
@@ -17,7 +18,7 @@ function makeKnown() {
 
 function open(perDay: number, newContacts: string[] = []) {
   let nowMs = noon
-  const given = { budget: allow(perDay), newContacts }
+  const given = { budget: allow(perDay), newContacts, nowMs: noon }
   const budget = makeContactBudget(given, makeKnown(), () => nowMs)
   let changes = 0
   budget.onChange(() => {
@@ -64,6 +65,16 @@ describe('the budget', () => {
       'count',
       'wait',
     ])
+  })
+
+  test('counts a contact on the day that Postgres says, when that has begun sooner than here', async () => {
+    const { budget, passDay } = open(2)
+    await meet(budget, 'a')
+    await budget.reserve(message('b'))
+    budget.conclude(message('b'), isNew('b', day + 1))
+    expect([await meet(budget, 'c'), await meet(budget, 'd')]).toEqual(['count', 'wait'])
+    passDay()
+    expect(await meet(budget, 'd')).toBe('wait')
   })
 
   test('is not used up by known contacts, and the claims of others wait for theirs', async () => {
@@ -131,7 +142,7 @@ test('no order of claims and lost answers counts more contacts than allowed', as
         await order.schedule(Promise.resolve())
         if (answer === 'unclaimed') budget.conclude(of, { kind: 'unclaimed' })
         else if (answer !== 'claimed') budget.conclude(of, { kind: 'unknown' })
-        else budget.conclude(of, { kind: 'claimed', countedToday: stored.has(number) ? number : null })
+        else budget.conclude(of, stored.has(number) ? isNew(number) : isKnown)
       }
 
       const all = Promise.all(given.map(run))

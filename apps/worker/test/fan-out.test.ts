@@ -99,7 +99,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
     retries: makeRetries(),
     addressees: makeAddressees(),
     recipientPace: makeRecipientPace(0, {}),
-    contactBudget: makeContactBudget({ budget: unlimited, newContacts: [] }, new Set()),
+    contactBudget: makeContactBudget({ budget: unlimited, newContacts: [], nowMs: 0 }, new Set(), () => 0),
     lease: { shard: 1 },
   })
   const results = standIn<MessageResults>({})

@@ -37,7 +37,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     api_keys: '',
     audit_log: '',
     device_auth: 'SELECT, INSERT, UPDATE, DELETE',
-    device_proxies: 'SELECT, UPDATE',
+    device_proxies: 'SELECT, UPDATE, DELETE',
     devices: 'SELECT, UPDATE, DELETE',
     idempotency_keys: '',
     installation: 'SELECT',

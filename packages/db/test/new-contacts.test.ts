@@ -29,6 +29,7 @@ beforeEach(async () => {
   ;({ deviceId, fence } = await addLinked())
 })
 
+const today = Math.floor(Date.now() / 86_400_000)
 const isoDay = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 async function addLinked() {
@@ -78,7 +79,7 @@ const age = (days: number) =>
 describe('a new contact', () => {
   it('counts once, however often its messages are claimed', async () => {
     const [first, second, other] = [await insert('1'), await insert('1'), await insert('2')]
-    const counted = (number: string) => ({ interruptions: 0, countedToday: number })
+    const counted = (number: string) => ({ interruptions: 0, countedToday: number, day: today })
     expect(await claimAll([first, other])).toEqual([counted('1'), counted('2')])
     expect(await claimAll([first, second])).toEqual([counted('1'), counted('1')])
     expect(await listCounted()).toEqual(['1', '2'])
@@ -99,7 +100,7 @@ describe('a new contact', () => {
     await claim(refused)
     await db.$client`UPDATE messages SET status = 'failed' WHERE id = ${refused.id}`
     await age(1)
-    expect(await claim(await insert('1'))).toEqual({ interruptions: 0, countedToday: null })
+    expect(await claim(await insert('1'))).toEqual({ interruptions: 0, countedToday: null, day: today })
     expect((await findSentToday(db, deviceId, 0)).newContacts).toEqual([])
     expect(await findDevice(db, accountId, { deviceId }, 0)).toMatchObject({ newContactsUsed: 0 })
   })
@@ -113,6 +114,13 @@ describe('a new contact', () => {
     await age(31)
     await deleteOldNewContacts(db, beginning)
     expect(await listCounted()).toEqual([])
+  })
+
+  it('counts once when one statement claims messages to both forms of its number', async () => {
+    const both = [await insert('5511987654321'), await insert('551187654321')]
+    const counted = { interruptions: 0, countedToday: '551187654321', day: today }
+    expect(await claimAll(both)).toEqual([counted, counted])
+    expect(await listCounted()).toEqual(['551187654321'])
   })
 
   it('is not known for what another sender has written to it', async () => {

@@ -23,8 +23,7 @@ export async function openOwnedDevices() {
     accountId,
     drop,
     /** Creates a device, and returns the fence of its owner. */
-    async addDevice(): Promise<OwnedDevice> {
-      const sender = String(4_915_100_000_000 + senders++)
+    async addDevice(sender = String(4_915_100_000_000 + senders++)): Promise<OwnedDevice> {
       await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
       const [device] = await findDevice(db, accountId, sender)
       const fence = fences.get(device?.shard ?? -1)
@@ -36,5 +35,5 @@ export async function openOwnedDevices() {
 
 function findDevice(db: Database, accountId: number, sender: string) {
   return db.$client<{ id: number; shard: number }[]>`
-    SELECT id, shard FROM devices WHERE account_id = ${accountId} AND sender = ${sender}`
+    SELECT id, shard FROM devices WHERE account_id = ${accountId} AND sender = ${sender} AND deleted_at IS NULL`
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { listDevicesWithWork } from '../src/queries/device-owner-view.ts'
+import { findDeviceStates, listDevicesWithWork } from '../src/queries/device-owner-view.ts'
 import { removeDevice, wipeCredentials } from '../src/queries/device-removal.ts'
 import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
 import { claimMessages } from '../src/queries/message-claims.ts'
@@ -234,7 +234,7 @@ describe('keys of a device', () => {
     await db.$client`UPDATE devices SET deleted_at = now() - interval '1 minute', has_credentials = false WHERE id = ${deviceId}`
     await db.$client`INSERT INTO device_auth (device_id, type, id, value) VALUES (${deviceId}, 'session', '1', '')`
     await insertWaiting(1, { sendAt: '1 day' })
-    const isThere = async () => (await db.$client`SELECT 1 FROM devices WHERE id = ${deviceId}`).length > 0
+    const isThere = async () => (await findDeviceStates(db, [deviceId]))[0] !== undefined
     await removeDevice(db, fence, deviceId)
     expect(await isThere()).toBe(true)
     expect(await wipeCredentials(db, fence, deviceId, null)).toBe(true)

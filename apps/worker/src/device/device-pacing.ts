@@ -5,7 +5,7 @@ import type { NewContactBudget } from '@wagate/shared/new-contacts'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import type { DeviceContext } from '../context.ts'
 import { type ContactBudget, makeContactBudget } from '../outbox/contact-budget.ts'
-import { makePacer, type Pacer } from '../outbox/pacer.ts'
+import { makePacer, type Pacer, systemClock } from '../outbox/pacer.ts'
 import { makeRecipientPace, type RecipientPace } from '../outbox/recipient-pace.ts'
 import type { OutcomeFeed } from '../session/outcome-feed.ts'
 
@@ -45,10 +45,13 @@ export function makeDevicePacing(
     const { recipientIntervalMs } = config.outbox
     // Also without a cap: if one is set while messages are in flight, they must be counted.
     const sent = await findSentToday(db, deviceId, recipientIntervalMs)
+    const readAtMs = performance.now()
+    // The days are those of Postgres: the clocks of workers differ.
+    const dateMs = () => sent.nowMs + performance.now() - readAtMs
     return {
-      pacer: makePacer(settings, sent),
+      pacer: makePacer(settings, sent, { ...systemClock, dateMs }),
       recipientPace: makeRecipientPace(recipientIntervalMs, sent.lately),
-      contactBudget: makeContactBudget({ ...sent, budget: settings }, countedContactsOf(deviceId)),
+      contactBudget: makeContactBudget({ ...sent, budget: settings }, countedContactsOf(deviceId), dateMs),
     }
   }
 

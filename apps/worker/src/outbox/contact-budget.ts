@@ -27,18 +27,21 @@ export type ContactBudget = {
 }
 
 /**
- * `claimed`: with the number that counts today, or null for a known contact. `unknown`: Postgres did not answer. The message
- * may count, until its next claim tells.
+ * `claimed`: with the number that counts on this day, or null for a known contact. `unknown`: Postgres did not answer. The
+ * message may count, until its next claim tells.
  */
-type ClaimResult = { kind: 'claimed'; countedToday: string | null } | { kind: 'unclaimed' | 'unknown' }
+type ClaimResult =
+  | { kind: 'claimed'; countedToday: string | null; day: number }
+  | { kind: 'unclaimed' | 'unknown' }
 
+/** `dateMs` is the time of Postgres, or a little behind: then a claim says that the next day has begun. */
 export function makeContactBudget(
-  given: { budget: NewContactBudget; newContacts: string[] },
+  given: { budget: NewContactBudget; newContacts: string[]; nowMs: number },
   known: CountedContacts,
-  dateMs: () => number = Date.now,
+  dateMs: () => number,
 ): ContactBudget {
   let { budget } = given
-  let day = utcDayOf(dateMs())
+  let day = utcDayOf(given.nowMs)
   /** The numbers that count today. */
   const counted = new Set(given.newContacts)
   /** The ids of messages that are being claimed. */
@@ -48,9 +51,8 @@ export function makeContactBudget(
   const waiting = new Set<() => void>()
   const listeners = new Set<() => void>()
 
-  function startNewDay(): void {
-    const today = utcDayOf(dateMs())
-    if (today === day) return
+  function startNewDay(today: number): void {
+    if (today <= day) return
     day = today
     counted.clear()
     uncertain.clear()
@@ -58,7 +60,7 @@ export function makeContactBudget(
 
   /** What is left of the budget, less these messages. */
   function roomBeside(...messages: Set<string>[]): number {
-    startNewDay()
+    startNewDay(utcDayOf(dateMs()))
     const taken = messages.reduce((sum, { size }) => sum + size, counted.size)
     return newContactsAllowed(budget, day) - taken
   }
@@ -91,6 +93,7 @@ export function makeContactBudget(
       reserved.delete(id)
       if (result.kind === 'unknown') uncertain.add(id)
       if (result.kind === 'claimed') {
+        startNewDay(result.day)
         known.add(number)
         if (result.countedToday !== null) counted.add(result.countedToday)
       }

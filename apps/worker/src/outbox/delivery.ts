@@ -77,10 +77,8 @@ export function makeDelivery(
     if (right === 'plain') return context.messageClaims.claim(request)
     try {
       const claim = await context.messageClaims.claimFirst(request)
-      contactBudget.conclude(
-        message,
-        claim ? { kind: 'claimed', countedToday: claim.countedToday } : { kind: 'unclaimed' },
-      )
+      const contact = claim?.contact
+      contactBudget.conclude(message, contact ? { kind: 'claimed', ...contact } : { kind: 'unclaimed' })
       return claim
     } catch (error) {
       contactBudget.conclude(message, { kind: 'unknown' })

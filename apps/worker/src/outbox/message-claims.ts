@@ -16,7 +16,9 @@ type Request = Claim & {
   interruptions: number
 }
 
-export type MessageClaim = Pick<FirstClaim, 'countedToday'> & {
+export type MessageClaim = {
+  /** Null for a claim that counts no contact. */
+  contact: Pick<FirstClaim, 'countedToday' | 'day'> | null
   /** Three owners died or lost their lease while they had claimed the message: it must not be handled. */
   isPoison: boolean
   /** Call when the message is no longer handled and another statement has released it. */
@@ -81,7 +83,9 @@ export function makeMessageClaims(
 
   async function claimWith(
     message: Request,
-    add: () => Promise<FirstClaim | undefined>,
+    add: () => Promise<
+      (Pick<FirstClaim, 'interruptions'> & { contact: MessageClaim['contact'] }) | undefined
+    >,
   ): Promise<MessageClaim | undefined> {
     const end = message.interruptions > 0 ? await untilAlone() : () => undefined
     try {
@@ -90,14 +94,14 @@ export function makeMessageClaims(
         end()
         return undefined
       }
-      const { interruptions, countedToday } = found
+      const { interruptions, contact } = found
       const release = () =>
         releaseBatch
           .add(message)
           .catch((error) => logger.warn({ err: error }, 'Releasing messages failed'))
           .finally(end)
       return {
-        countedToday,
+        contact,
         isPoison: interruptions >= interruptionsMax,
         end,
         release,
@@ -113,8 +117,12 @@ export function makeMessageClaims(
     claim: (message) =>
       claimWith(message, async () => {
         const interruptions = await claimBatch.add(message)
-        return interruptions === undefined ? undefined : { interruptions, countedToday: null }
+        return interruptions === undefined ? undefined : { interruptions, contact: null }
       }),
-    claimFirst: (message) => claimWith(message, () => firstClaimBatch.add(message)),
+    claimFirst: (message) =>
+      claimWith(message, async () => {
+        const found = await firstClaimBatch.add(message)
+        return found && { interruptions: found.interruptions, contact: found }
+      }),
   }
 }

@@ -16,7 +16,7 @@ export type Pacer = {
 /** `steadyMs` is monotonic, `dateMs` is the time of day, `random` is from 0 to 1. */
 export type Clock = { steadyMs(): number; dateMs(): number; random(): number }
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   steadyMs: () => performance.now(),
   dateMs: () => Date.now(),
   random: Math.random,

@@ -9,7 +9,8 @@ export const contactDays = 30
 /** WhatsApp accepts a privacy token for four weeks. */
 const tokenDays = 28
 
-const isLately = (sql: postgres.Sql) =>
+/** SQL: that `created_at` is within the time for which a contact is known or counts. */
+export const isLately = (sql: postgres.Sql) =>
   sql`created_at BETWEEN now() - ${contactDays} * interval '1 day' AND now()`
 
 /** SQL: the values of `device_auth` whose ids are numbers of known contacts. */

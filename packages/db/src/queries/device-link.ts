@@ -2,7 +2,7 @@ import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
-import { warmUpOfLink } from './warm-up.ts'
+import { contactsOfFormer, formerDevices, warmUpOfLink } from './warm-up.ts'
 
 /** The credentials are stored by the statement that sets `has_credentials`. */
 type SealedCreds = { type: string; id: string; value: Buffer | null }
@@ -12,7 +12,8 @@ type ScannedLink = { desiredRev: number; creds: SealedCreds }
 
 /**
  * Links a device whose QR code was scanned. Its messages belong to a new generation from now on. A link that the API has
- * withdrawn meanwhile is stored only to be logged out, and a newer request for pairing still waits for its own scan.
+ * withdrawn meanwhile is stored only to be logged out, and a newer request for pairing still waits for its own scan. The
+ * new contacts of a device of the same sender that the account has deleted count for this one.
  */
 export async function linkDevice(
   db: Database,
@@ -25,7 +26,8 @@ export async function linkDevice(
   await expectOwner(
     fence,
     sql`
-    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)})
+    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)}),
+      former AS MATERIALIZED (${formerDevices(sql, deviceId)}), counted AS (${contactsOfFormer(sql, deviceId)})
     UPDATE devices SET has_credentials = true, link_generation = link_generation + 1,
       revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
       pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,

@@ -79,13 +79,13 @@ const tightestOf = (db: Database, column: string) =>
 const devicesOfAccounts = (db: Database) => db.$client`
   devices AS device JOIN accounts AS account ON account.id = device.account_id`
 
-/** In the order of the ids. Undefined for a device that does not exist. */
+/** In the order of the ids. Undefined for a device that does not exist, or is removed. */
 export async function findDeviceStates(
   db: Database,
   deviceIds: number[],
 ): Promise<(DeviceState | undefined)[]> {
   const rows = await db.$client<DeviceState[]>`
-    SELECT ${columns(db)} FROM ${devicesOfAccounts(db)} WHERE device.id = ANY(${deviceIds}::int[])`
+    SELECT ${columns(db)} FROM ${devicesOfAccounts(db)} WHERE device.id = ANY(${deviceIds}::int[]) AND device.removed_at IS NULL`
   const states = new Map(rows.map((state) => [state.id, state]))
   return deviceIds.map((id) => states.get(id))
 }
@@ -129,7 +129,7 @@ export async function listDevicesWithWork(
 
 const needsOwner = (db: Database) => db.$client`(
   device.has_credentials
-  OR device.deleted_at IS NOT NULL
+  OR (device.deleted_at IS NOT NULL AND device.removed_at IS NULL)
   OR (device.desired = 'linked' AND device.pairing_until > now())
   OR EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds'))`
 

@@ -41,15 +41,19 @@ export async function wipeCredentials(
 }
 
 /**
- * Removes a deleted device that is unlinked and wiped. Its messages stay readable. Changes nothing while a message waits
- * or keys exist: the next reconciliation deals with them.
+ * Removes a deleted device that is unlinked and wiped. Its messages stay readable, and its row for the next link of the
+ * sender. Changes nothing while a message waits or keys exist: the next reconciliation deals with them.
  */
 export async function removeDevice(db: Database, fence: Fence, deviceId: number): Promise<void> {
   const sql = db.$client
   await sql`
-    WITH fence AS (${fenceOf(sql, fence)})
-    DELETE FROM devices AS device USING fence
-    WHERE device.id = ${deviceId} AND device.deleted_at < now() - ${removalDelay}::interval
-      AND NOT EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id)
-      AND NOT ${hasWaitingMessage(sql, 'device')}`
+    WITH fence AS (${fenceOf(sql, fence)}),
+    removed AS (
+      UPDATE devices AS device SET removed_at = now() FROM fence
+      WHERE device.id = ${deviceId} AND device.deleted_at < now() - ${removalDelay}::interval
+        AND NOT EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id)
+        AND NOT ${hasWaitingMessage(sql, 'device')}
+      RETURNING device.id
+    )
+    DELETE FROM device_proxies USING removed WHERE device_id = removed.id`
 }

@@ -47,6 +47,17 @@ export async function deleteOldNewContacts(db: Database, after: string): Promise
   return deleteOldRows(db, 'new_contacts', sql`now() - ${contactDays} * interval '1 day'`, after)
 }
 
+/** Removed devices whose new contacts no longer count for another device of the same sender. */
+export async function deleteFormerDevices(db: Database): Promise<DeletedBatch> {
+  const sql = db.$client
+  const deleted = await sql`
+    WITH turn AS MATERIALIZED (${tryLock(db)})
+    DELETE FROM devices WHERE id = ANY (ARRAY(
+      SELECT id FROM devices
+      WHERE (SELECT is_ours FROM turn) AND removed_at < now() - ${contactDays} * interval '1 day' LIMIT ${rowsMax}))`
+  return { deleted: deleted.count, next: deleted.count < rowsMax ? undefined : beginning }
+}
+
 /** Kept for a day after they expire, so that a person who opens one late is told why it does not work. */
 export async function deleteOldPairingLinks(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client

@@ -26,8 +26,11 @@ export async function claimMessages(db: Database, claims: Claim[]): Promise<(num
   return claims.map(({ id }) => counts.get(id))
 }
 
-/** `countedToday`: the number under which the recipient counts as a new contact of the current UTC day, if it does. */
-export type FirstClaim = { interruptions: number; countedToday: string | null }
+/**
+ * `countedToday`: the number under which the recipient counts as a new contact of the UTC day `day`, if it does. The clock
+ * is that of Postgres.
+ */
+export type FirstClaim = { interruptions: number; countedToday: string | null; day: number }
 
 /**
  * As `claimMessages`, and counts each recipient that is a new contact, once, in the same statement. Repeated after a lost
@@ -35,20 +38,23 @@ export type FirstClaim = { interruptions: number; countedToday: string | null }
  */
 export async function claimFirstMessages(db: Database, claims: Claim[]): Promise<(FirstClaim | undefined)[]> {
   const sql = db.$client
+  const forms = sql`${numberForms(sql, sql`marked.number`)} AS forms (form)`
   const marked = await sql<(FirstClaim & { id: string })[]>`
     WITH marked AS (${mark(db, claims)}),
     counted AS (
       INSERT INTO new_contacts (device_id, number)
-      SELECT DISTINCT device_id, number FROM marked WHERE NOT ${isKnownOrCounted(sql, 'marked')}
+      SELECT DISTINCT device_id, (SELECT min(form) FROM ${forms}) FROM marked
+      WHERE NOT ${isKnownOrCounted(sql, 'marked')}
       ON CONFLICT ON CONSTRAINT new_contacts_pk DO UPDATE SET created_at = now()
       RETURNING device_id, number
     )
-    SELECT marked.id, marked.interruptions, coalesce(counted.number, (
-      SELECT earlier.number FROM ${numberForms(sql, sql`marked.number`)} AS forms (form)
-      JOIN new_contacts AS earlier ON earlier.device_id = marked.device_id AND earlier.number = form
-      WHERE earlier.created_at >= date_trunc('day', now(), 'UTC') LIMIT 1
-    )) AS "countedToday"
-    FROM marked LEFT JOIN counted USING (device_id, number)`
+    SELECT marked.id, marked.interruptions, coalesce(
+      (SELECT number FROM counted WHERE device_id = marked.device_id AND number IN (SELECT form FROM ${forms})),
+      (SELECT number FROM new_contacts
+        WHERE device_id = marked.device_id AND number IN (SELECT form FROM ${forms})
+          AND created_at >= date_trunc('day', now(), 'UTC') LIMIT 1)
+    ) AS "countedToday", floor(extract(epoch FROM now()) / 86400)::int AS day
+    FROM marked`
   const found = new Map(marked.map(({ id, ...claim }) => [id, claim]))
   return claims.map(({ id }) => found.get(id))
 }

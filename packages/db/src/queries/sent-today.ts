@@ -1,13 +1,19 @@
 import type { Database } from '../client.ts'
 import { dueMessages, isRecent } from './due-messages.ts'
 
-type SentToday = { sent: number; unanswered: string[]; lately: Record<string, number>; newContacts: string[] }
+type SentToday = {
+  sent: number
+  unanswered: string[]
+  lately: Record<string, number>
+  newContacts: string[]
+  nowMs: number
+}
 
 /**
  * What counts towards the daily cap of a device: how many messages it has sent since midnight UTC, and the WhatsApp ids
  * of those that may have been sent without an acknowledgement. A message may have been accepted long before. `lately`: for
  * each recipient of the last `latelyMs`, how many ms ago the latest message to it was acknowledged. `newContacts`: the
- * numbers of those that count today.
+ * numbers of those that count today. `nowMs`: the time of Postgres, which decides what today is.
  */
 export async function findSentToday(db: Database, deviceId: number, latelyMs: number): Promise<SentToday> {
   const sql = db.$client
@@ -23,6 +29,8 @@ export async function findSentToday(db: Database, deviceId: number, latelyMs: nu
         GROUP BY recipient_jid
       ) AS recipient) AS lately,
       ARRAY(SELECT number FROM new_contacts
-        WHERE device_id = ${deviceId} AND created_at >= date_trunc('day', now(), 'UTC')) AS "newContacts"`
-  return row ?? { sent: 0, unanswered: [], lately: {}, newContacts: [] }
+        WHERE device_id = ${deviceId} AND created_at >= date_trunc('day', now(), 'UTC')) AS "newContacts",
+      (extract(epoch FROM now()) * 1000)::float8 AS "nowMs"`
+  if (!row) throw new Error('A query without FROM returned no row')
+  return row
 }

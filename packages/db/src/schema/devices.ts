@@ -28,8 +28,10 @@ export const devices = pgTable(
     cmsId: text('cms_id'),
     cmsVer: text('cms_ver'),
     createdAt: moment('created_at').notNull().defaultNow(),
-    /** Hidden from the account, which may create the sender again. The owner unlinks the device and removes the row. */
+    /** Hidden from the account, which may create the sender again. The owner unlinks the device and removes it. */
     deletedAt: moment('deleted_at'),
+    /** Nothing is left to do. The row is kept for a while: a sender that is created again goes on with its new contacts. */
+    removedAt: moment('removed_at'),
 
     /** Written by the API. Writes of the owner compare `desired_rev` and change nothing after it has increased. */
     desired: text().$type<'unlinked' | 'linked'>().notNull().default('unlinked'),
@@ -92,6 +94,7 @@ export const devices = pgTable(
     uniqueIndex('devices_account_sender')
       .on(table.accountId, table.sender)
       .where(sql`${table.deletedAt} IS NULL`),
+    index('devices_former').on(table.accountId, table.sender).where(sql`${table.deletedAt} IS NOT NULL`),
     index('devices_shard').on(table.shard),
     check('devices_desired', sql`${table.desired} IN ('unlinked', 'linked')`),
     check(
@@ -122,7 +125,6 @@ export const newContacts = pgTable(
   ],
 )
 
-/** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/vault.ts). */
 /** The proxy through which a device reaches WhatsApp. Only workers can read `sealed`, the whole URL. */
 export const deviceProxies = pgTable('device_proxies', {
   deviceId: integer('device_id')
@@ -133,6 +135,7 @@ export const deviceProxies = pgTable('device_proxies', {
   sealed: bytea().notNull(),
 })
 
+/** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/vault.ts). */
 export const deviceAuth = pgTable(
   'device_auth',
   {

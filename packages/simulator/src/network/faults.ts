@@ -1,6 +1,4 @@
-import { SimulatorError } from '../simulator-error.ts'
-
-const faultKinds = [
+export const faultKinds = [
   'drop',
   'half_open',
   'stream_error',
@@ -23,6 +21,10 @@ const faultKinds = [
   'devices_omit',
   'devices_refuse',
   'keys_refuse',
+  'login_limit',
+  'message_limit',
+  'key_limit',
+  'lookup_limit',
   'no_receipts',
   'ack_required',
   'offline_parts',
@@ -37,7 +39,7 @@ const faultKinds = [
 
 export type FaultKind = (typeof faultKinds)[number]
 
-const streamErrorCodes = [
+export const streamErrorCodes = [
   '515',
   '428',
   '408',
@@ -58,7 +60,7 @@ const streamErrorCodes = [
 ] as const
 
 /** Where a contact writes from: `lid_only` hides its number, `pn_only` its LID. */
-const addressings = ['pn', 'lid', 'pn_only', 'lid_only'] as const
+export const addressings = ['pn', 'lid', 'pn_only', 'lid_only'] as const
 
 /** A fault as requested. Without `sender` it affects all senders, without `share` every case. */
 export type FaultRequest = {
@@ -76,11 +78,17 @@ export type FaultRequest = {
   backoff?: number
   /** 0 to 1: the share of the cases that it affects. */
   share?: number
-  /** The delay of `ack_delay`, `devices_delay`, `slow_read` and `ack_required`; for the others, how long the fault lasts. */
+  /**
+   * The delay of `ack_delay`, `devices_delay`, `slow_read` and `ack_required`, the time in which a limit counts; for the
+   * others, how long the fault lasts.
+   */
   ms?: number
   /** For `slow_read`, instead of `ms`. */
   bytes_per_second?: number
-  /** For `offline_parts`: the first part has this many stanzas and is not waited for, no other part has more. */
+  /**
+   * For `offline_parts`: the first part has this many stanzas and is not waited for, no other part has more. For a limit:
+   * how many uses an account has in `ms`.
+   */
   size?: number
   /** How often it strikes before it is removed. Broken connections then replace that many acks. */
   count?: number
@@ -97,9 +105,22 @@ export type Fault = FaultRequest & {
 }
 
 const breaking: ReadonlySet<FaultKind> = new Set(['drop', 'half_open', 'stream_error'])
-const delaying: ReadonlySet<FaultKind> = new Set(['ack_delay', 'devices_delay', 'slow_read', 'ack_required'])
+export const limiting: ReadonlySet<FaultKind> = new Set([
+  'login_limit',
+  'message_limit',
+  'key_limit',
+  'lookup_limit',
+])
+/** Their `ms` is not how long they last. */
+export const delaying: ReadonlySet<FaultKind> = new Set([
+  'ack_delay',
+  'devices_delay',
+  'slow_read',
+  'ack_required',
+  ...limiting,
+])
 /** They accept any `code`. */
-const coded: ReadonlySet<FaultKind> = new Set([
+export const coded: ReadonlySet<FaultKind> = new Set([
   'login_failure',
   'ack_error',
   'first_contact_error',
@@ -184,50 +205,4 @@ function momentOf({ kind, count }: FaultRequest): FaultMoment | undefined {
   if (kind === 'login_failure') return 'login'
   if (!breaking.has(kind)) return undefined
   return count === undefined ? 'login' : 'message'
-}
-
-/** A request as it is written in code, where a code such as 463 may be a number. */
-export type WrittenFault = Omit<FaultRequest, 'code'> & { code?: string | number }
-
-export function checkFault({ code, ...rest }: WrittenFault): FaultRequest {
-  const request: FaultRequest = { ...rest, ...(code !== undefined && { code: String(code) }) }
-  if (!faultKinds.includes(request.kind)) refuse(`kind must be one of: ${faultKinds.join(', ')}`)
-  if (request.kind === 'stream_error' && !isOneOf(streamErrorCodes, request.code)) {
-    refuse(`a stream_error needs a code: ${streamErrorCodes.join(', ')}`)
-  }
-  if (request.kind === 'addressing' && !isOneOf(addressings, request.code)) {
-    refuse(`addressing needs a code: ${addressings.join(', ')}`)
-  }
-  if (request.size !== undefined && !(Number.isInteger(request.size) && request.size >= 0)) {
-    refuse('size is a whole number')
-  }
-  if (coded.has(request.kind) && !/^\d{3}$/.test(request.code ?? '')) {
-    refuse(`${request.kind} needs a code of three digits, such as 463 or 500`)
-  }
-  const isPaced = request.kind === 'slow_read' && request.bytes_per_second !== undefined
-  if (delaying.has(request.kind) && request.ms === undefined && !isPaced) refuse(`${request.kind} needs ms`)
-  if (request.bytes_per_second !== undefined && !(request.bytes_per_second > 0)) {
-    refuse('bytes_per_second must be positive')
-  }
-  if (request.kind === 'not_on_whatsapp' && request.number === undefined)
-    refuse('not_on_whatsapp needs a number')
-  if (request.expire !== undefined && !(Number.isInteger(request.expire) && request.expire >= 0)) {
-    refuse('expire must be a whole number of seconds')
-  }
-  if (request.backoff !== undefined && !(request.backoff >= 0)) refuse('backoff must not be negative')
-  if (request.share !== undefined && !(request.share >= 0 && request.share <= 1))
-    refuse('share must be from 0 to 1')
-  if (request.ms !== undefined && !(request.ms >= 0)) refuse('ms must not be negative')
-  if (request.count !== undefined && !(Number.isInteger(request.count) && request.count > 0)) {
-    refuse('count must be a positive integer')
-  }
-  return request
-}
-
-function isOneOf(values: readonly string[], value: string | undefined): boolean {
-  return value !== undefined && values.includes(value)
-}
-
-function refuse(sentence: string): never {
-  throw new SimulatorError(sentence)
 }

@@ -7,7 +7,7 @@ import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
-import { errorOf } from './usync.ts'
+import { errorOf, limitError } from './usync.ts'
 
 // A client uploads more when the server says that fewer than five are left.
 const fewPreKeys = 4
@@ -37,8 +37,10 @@ export function answerMissingKeyFetch({ network }: IqCall, query: Node | undefin
   return [node('list', {}, users)]
 }
 
-/** The refusal of a whole request for keys, by a fault for one of its numbers. */
+/** The refusal of a whole request for keys, beyond the limit or by a fault for one of its numbers. */
 export function findKeyRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
+  const limited = limitError(network, 'key_limit', device)
+  if (limited) return limited
   for (const { attrs } of children(query, 'user')) {
     const fault = network.faults.strike('keys_refuse', device.phone.number, parseJid(attrs.jid)?.number)
     if (fault) return errorOf(fault)

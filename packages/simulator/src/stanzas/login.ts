@@ -3,6 +3,7 @@ import { deviceLid } from '../network/device.ts'
 import type { Fault } from '../network/faults.ts'
 import type { Network } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
+import { secondsToWait } from '../network/rate-limits.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { demandAcks } from './demand-acks.ts'
@@ -30,6 +31,12 @@ export function logIn(
   if (!device?.noiseKey.equals(noiseKey)) {
     note('401')
     refuse(network, connection, { reason: '401' })
+    return
+  }
+  if (secondsToWait(network.faults, 'login_limit', number) !== undefined) {
+    note('429')
+    device.logins.refused += 1
+    refuse(network, connection, { reason: '429' })
     return
   }
   const failure = network.faults.strike('login_failure', number, undefined, 'login')

@@ -7,6 +7,7 @@ import type { Fault } from '../network/faults.ts'
 import { parseJid, userJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import { type Device, noteAccepted } from '../network/phone.ts'
+import { secondsToWait } from '../network/rate-limits.ts'
 import type { LogEntry } from '../network/recent-log.ts'
 import { hasChat, noteChat, refuseFirstContact } from '../network/standing.ts'
 import { countUnknown } from '../network/stats.ts'
@@ -110,6 +111,7 @@ function acknowledge(
 
 /** The code with which the server refuses a message, by a fault or by the standing of its sender. */
 function refusalOf(network: Network, { phone }: Device, { recipient, token }: LogEntry): string | undefined {
+  if (secondsToWait(network.faults, 'message_limit', phone.number) !== undefined) return '429'
   const fault = network.faults.strike('ack_error', phone.number, recipient)
   if (fault?.code) return fault.code
   if (hasChat(phone, recipient) || token === 'tctoken') return undefined

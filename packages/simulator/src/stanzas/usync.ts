@@ -1,6 +1,8 @@
 import type { Fault } from '../network/faults.ts'
 import { lidJid, parseJid, pnJid, withoutMobileDigit } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
+import type { Device } from '../network/phone.ts'
+import { type LimitKind, secondsToWait } from '../network/rate-limits.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
 
@@ -76,6 +78,8 @@ function answerUser(network: Network, asker: string, asked: Set<string>, user: N
 /** The refusal of the whole query, by a fault for one of its numbers. */
 export function findLookupRefusal({ network, device }: IqCall, query: Node | undefined): Node | undefined {
   const asked = child(query, 'query')
+  const limited = asked && limitError(network, 'lookup_limit', device)
+  if (limited) return limited
   for (const user of children(child(query, 'list'), 'user')) {
     const number = dialledNumber(user) || undefined
     const refusal =
@@ -90,6 +94,13 @@ export function findLookupRefusal({ network, device }: IqCall, query: Node | und
 /** The digits of the number that the entry asks for. Empty if it asks for an address. */
 function dialledNumber(user: Node): string {
   return (bytes(child(user, 'contact'))?.toString() ?? '').replace(/\D/g, '')
+}
+
+/** Beyond the limit for an account, with the seconds to wait. */
+export function limitError(network: Network, kind: LimitKind, { phone }: Device): Node | undefined {
+  const seconds = secondsToWait(network.faults, kind, phone.number)
+  if (seconds === undefined) return undefined
+  return node('error', { code: '429', text: 'rate-overlimit', backoff: seconds.toString() })
 }
 
 export function errorOf({ code, backoff }: Fault): Node {

@@ -45,6 +45,8 @@ export class Companion {
   historyCompleted = false
   /** Of its histories. */
   readonly chats: BaileysEventMap['messaging-history.set']['chats'] = []
+  /** As they are read, before Baileys holds them back or merges them. */
+  readonly histories: BaileysEventMap['messaging-history.set'][] = []
   readonly options: Partial<UserFacingSocketConfig>
   #waiting = new Set<() => void>()
 
@@ -110,6 +112,14 @@ export class Companion {
       markOnlineOnConnect: false,
       ...this.options,
     })
+    const emit = sock.ev.emit.bind(sock.ev)
+    sock.ev.emit = (event, data) => {
+      if (event === 'messaging-history.set') {
+        this.histories.push(data as BaileysEventMap['messaging-history.set'])
+        this.#check()
+      }
+      return emit(event, data)
+    }
     sock.ev.on('creds.update', (update) => Object.assign(this.auth.creds, update))
     sock.ev.on('connection.update', (update) => {
       if (update.qr) this.qr = update.qr

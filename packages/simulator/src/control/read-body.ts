@@ -59,3 +59,6 @@ export function optionalFlag(body: Body, name: string): boolean | undefined {
   if (typeof value !== 'boolean') throw new SimulatorError(`${name} is not true or false.`)
   return value
 }
+
+/** Callers may write a number like people do: +49 151 … */
+export const digits = (number: string | undefined): string => (number ?? '').replace(/[+\s()-]/g, '')

@@ -1,10 +1,9 @@
-import type { FaultKind, FaultRequest } from '../network/faults.ts'
 import { SimulatorError } from '../simulator-error.ts'
-import type { Actions } from './actions.ts'
-import { type Body, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
-
-type Request = { actions: Actions; params: string[]; query: URLSearchParams; body: Body }
-type Route = { method: string; path: RegExp; run: (request: Request) => unknown; ndjson?: true }
+import { passkeyRoutes } from './passkey-routes.ts'
+import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
+import { readFault } from './read-fault.ts'
+import type { Route } from './route.ts'
+import { standingRoutes } from './standing-routes.ts'
 
 const routes: Route[] = [
   {
@@ -25,28 +24,6 @@ const routes: Route[] = [
       const jid = optionalText(body, 'jid')
       return actions.unlink({ number: digits(text(body, 'number')), ...(jid && { jid }) })
     },
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/passkey$/,
-    run: ({ actions, params, body }) =>
-      actions.requirePasskey(digits(params[0]), { required: optionalFlag(body, 'required') ?? true }),
-  },
-  {
-    method: 'GET',
-    path: /^\/chats\/([^/]+)\/passkey$/,
-    run: ({ actions, params }) => actions.passkey(digits(params[0])),
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/passkey\/assert$/,
-    run: ({ actions, params, body }) =>
-      actions.assertPasskey(digits(params[0]), { challenge: text(body, 'challenge') }),
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/passkey\/refuse$/,
-    run: ({ actions, params }) => actions.refusePasskeyCode(digits(params[0])),
   },
   { method: 'GET', path: /^\/phones$/, run: ({ actions }) => actions.phones() },
   {
@@ -108,67 +85,8 @@ const routes: Route[] = [
         type: text(body, 'type'),
       }),
   },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/time-lock$/,
-    run: ({ actions, params, body }) => {
-      const type = optionalText(body, 'type')
-      const notify = optionalFlag(body, 'notify')
-      return actions.timeLock(digits(params[0]), {
-        seconds: optionalNumber(body, 'seconds') ?? 0,
-        ...(type !== undefined && { type }),
-        ...(notify !== undefined && { notify }),
-      })
-    },
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/new-chat-cap$/,
-    run: ({ actions, params, body }) => {
-      const notify = optionalFlag(body, 'notify')
-      return actions.newChatCap(digits(params[0]), {
-        total: optionalNumber(body, 'total') ?? 0,
-        seconds: optionalNumber(body, 'seconds') ?? 0,
-        ...(notify !== undefined && { notify }),
-      })
-    },
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/token$/,
-    run: ({ actions, params, body }) => {
-      const age = optionalNumber(body, 'age_seconds')
-      const to = digits(text(body, 'to'))
-      const notify = optionalFlag(body, 'notify')
-      return actions.giveToken(digits(params[0]), {
-        to,
-        ...(age !== undefined && { age_seconds: age }),
-        ...(notify !== undefined && { notify }),
-      })
-    },
-  },
-  {
-    method: 'GET',
-    path: /^\/chats\/([^/]+)\/tokens$/,
-    run: ({ actions, params }) => actions.tokens(digits(params[0])),
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/privacy$/,
-    run: ({ actions, params, body }) =>
-      actions.privacy(digits(params[0]), { first_messages: text(body, 'first_messages') }),
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/salt$/,
-    run: ({ actions, params }) => actions.renewSalt(digits(params[0])),
-  },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/forget$/,
-    run: ({ actions, params, body }) =>
-      actions.forget(digits(params[0]), { from: digits(text(body, 'from')) }),
-  },
+  ...passkeyRoutes,
+  ...standingRoutes,
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {
@@ -209,41 +127,6 @@ function decode(segment: string): string {
     throw new SimulatorError('The path is not valid. Encode it with percent signs.')
   }
 }
-
-function readFault(body: Body): FaultRequest {
-  const sender = optionalText(body, 'sender')
-  const number = optionalText(body, 'number')
-  const code = optionalText(body, 'code')
-  const share = optionalNumber(body, 'share')
-  const ms = optionalNumber(body, 'ms')
-  const count = optionalNumber(body, 'count')
-  const backoff = optionalNumber(body, 'backoff')
-  const bytesPerSecond = optionalNumber(body, 'bytes_per_second')
-  const expire = optionalNumber(body, 'expire')
-  const banCode = optionalText(body, 'ban_code')
-  const violation = optionalText(body, 'violation_reason')
-  const appealToken = optionalText(body, 'appeal_token')
-  const size = optionalNumber(body, 'size')
-  return {
-    kind: text(body, 'kind') as FaultKind,
-    ...(sender !== undefined && { sender: digits(sender) }),
-    ...(number !== undefined && { number: digits(number) }),
-    ...(code !== undefined && { code }),
-    ...(share !== undefined && { share }),
-    ...(ms !== undefined && { ms }),
-    ...(count !== undefined && { count }),
-    ...(backoff !== undefined && { backoff }),
-    ...(bytesPerSecond !== undefined && { bytes_per_second: bytesPerSecond }),
-    ...(expire !== undefined && { expire }),
-    ...(banCode !== undefined && { ban_code: banCode }),
-    ...(violation !== undefined && { violation_reason: violation }),
-    ...(appealToken !== undefined && { appeal_token: appealToken }),
-    ...(size !== undefined && { size }),
-  }
-}
-
-/** Callers may write a number like people do: +49 151 … */
-const digits = (number: string | undefined): string => (number ?? '').replace(/[+\s()-]/g, '')
 
 /** People read a code in two halves, and type small letters. */
 const code = (typed: string): string => typed.replace(/[\s-]/g, '').toUpperCase()

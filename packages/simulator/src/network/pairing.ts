@@ -7,6 +7,7 @@ export type Pairing = {
   noiseKey: Buffer
   bundle: KeyBundle
   platform: string
+  wantsFullHistory: boolean
   refs: string[]
   scanned: Scanned | undefined
   linkCode: LinkCode | undefined

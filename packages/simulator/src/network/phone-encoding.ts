@@ -49,6 +49,7 @@ function encodeDevice(device: Device) {
   return {
     id: device.id,
     platform: device.platform,
+    wantsFullHistory: device.wantsFullHistory,
     linkedAt: device.linkedAt,
     noiseKey: encode(device.noiseKey),
     registrationId,
@@ -75,6 +76,7 @@ function decodeDevice(phone: Phone, stored: StoredDevice): Device {
       phone,
       id: stored.id,
       platform: stored.platform,
+      wantsFullHistory: stored.wantsFullHistory ?? false,
       linkedAt: stored.linkedAt,
       noiseKey: decode(stored.noiseKey),
       bundle,

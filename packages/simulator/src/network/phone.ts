@@ -4,6 +4,7 @@ import type { Node } from '../wire/node.ts'
 import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
 import { type Chat, emptyChat } from './chat.ts'
 import { evictOldest } from './evict-oldest.ts'
+import type { Past } from './past.ts'
 import { makeStanding, type Standing } from './standing.ts'
 
 export type KeyPair = { private: Buffer; public: Buffer }
@@ -35,6 +36,8 @@ export type Phone = {
   standing: Standing
   /** WhatsApp links companions only with the passkey of the person. Kept in memory only. */
   isPasskeyRequired: boolean
+  /** Of which its new companions get the history. Kept in memory only. */
+  past: Past | undefined
   /** How often WhatsApp has given this account another salt for its first messages. */
   saltsRenewed: number
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
@@ -57,6 +60,8 @@ export type Device = {
   noiseKey: Buffer
   bundle: KeyBundle
   preKeys: Map<number, Buffer>
+  /** The client asked for all of the history when it was linked, not only for its newer part. */
+  wantsFullHistory: boolean
   /** The client has confirmed the history that it gets after its first login. */
   historyReceived: boolean
   connection: Connection | undefined
@@ -104,6 +109,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     retries: new Map(),
     standing: makeStanding(),
     isPasskeyRequired: false,
+    past: undefined,
     saltsRenewed: stored?.saltsRenewed ?? 0,
     inbox: Promise.resolve(),
   }

@@ -9,7 +9,9 @@ import type { Network } from '../network/network.ts'
 import { type Device, makePhone, type Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { appStateKey } from './app-state.ts'
-import { encodeHistory } from './history.ts'
+import { bootstrap, type HistoryChunk, historyChunks } from './history.ts'
+
+const inlineBytesMax = 64 * 1024
 
 /**
  * The first messages of a phone to a new companion: the key of the app state and the history. A client that does not get
@@ -24,15 +26,21 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
     type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
     appStateSyncKeyShare: { keys: [sharedAppStateKey(device)] },
   })
-  await sendToOwnCompanion(network, device, {
-    type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
-    historySyncNotification: {
-      syncType: proto.Message.HistorySyncType.INITIAL_BOOTSTRAP,
-      chunkOrder: 1,
-      progress: 100,
-      initialHistBootstrapInlinePayload: deflateSync(encodeHistory(network, device.phone)),
-    },
-  })
+  for await (const chunk of historyChunks(network, device.phone, device.wantsFullHistory)) {
+    await sendToOwnCompanion(network, device, {
+      type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
+      historySyncNotification: announcementOf(network, chunk),
+    })
+  }
+}
+
+/** A small part comes with its announcement, any other as a file to download. */
+function announcementOf(
+  network: Network,
+  { packed, ...chunk }: HistoryChunk,
+): proto.Message.IHistorySyncNotification {
+  if (packed.length <= inlineBytesMax) return { ...chunk, initialHistBootstrapInlinePayload: packed }
+  return { ...chunk, ...sealFile(network.media, 'md-msg-hist', packed) }
 }
 
 /** The content of a history notification: packed, or a file to download. */
@@ -50,7 +58,7 @@ export type HistoryOffer = {
 /** Notifies the companions of a phone of history for them. */
 export async function offerHistory(network: Network, phone: Phone, offer: HistoryOffer): Promise<void> {
   const { fromCompanion } = offer
-  const content = contentOf(network, phone, offer)
+  const content = await contentOf(network, phone, offer)
   const author = fromCompanion
     ? { phone: makePhone(phone.number), device: rogueDevice }
     : { phone, device: 0 }
@@ -68,12 +76,12 @@ export async function offerHistory(network: Network, phone: Phone, offer: Histor
   }
 }
 
-function contentOf(
+async function contentOf(
   network: Network,
   phone: Phone,
   { directPath, inlineZeros, asFile }: HistoryOffer,
-): proto.Message.IHistorySyncNotification {
-  if (asFile) return sealFile(network.media, 'md-msg-hist', deflateSync(encodeHistory(network, phone)))
+): Promise<proto.Message.IHistorySyncNotification> {
+  if (asFile) return sealFile(network.media, 'md-msg-hist', (await bootstrap(network, phone)).packed)
   if (inlineZeros) return { initialHistBootstrapInlinePayload: deflateSync(Buffer.alloc(inlineZeros)) }
   return { directPath: directPath ?? '', mediaKey: randomBytes(32), fileEncSha256: randomBytes(32) }
 }

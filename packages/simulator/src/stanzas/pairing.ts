@@ -30,7 +30,7 @@ export function startPairing(
     connection,
     noiseKey,
     bundle: readBundle(payload.devicePairingData),
-    platform: readPlatform(payload.devicePairingData?.deviceProps),
+    ...readProperties(payload.devicePairingData?.deviceProps),
     refs: Array.from({ length: refs }, () => randomBytes(24).toString('base64url')),
     scanned: undefined,
     linkCode: undefined,
@@ -117,6 +117,7 @@ function addDevice(network: Network, pairing: Pairing, phone: Phone, id: number)
     phone,
     id,
     platform: pairing.platform,
+    wantsFullHistory: pairing.wantsFullHistory,
     linkedAt: new Date().toISOString(),
     noiseKey: pairing.noiseKey,
     bundle: pairing.bundle,
@@ -141,8 +142,11 @@ function readBundle(data: proto.ClientPayload.IDevicePairingRegistrationData | n
   }
 }
 
-function readPlatform(deviceProps: Uint8Array | null | undefined): string {
-  const { os, platformType } = proto.DeviceProps.decode(deviceProps ?? new Uint8Array())
+function readProperties(deviceProps: Uint8Array | null | undefined) {
+  const { os, platformType, requireFullSync } = proto.DeviceProps.decode(deviceProps ?? new Uint8Array())
   const browser = proto.DeviceProps.PlatformType[platformType ?? 0]
-  return [os, browser?.toLowerCase()].filter(Boolean).join(', ')
+  return {
+    platform: [os, browser?.toLowerCase()].filter(Boolean).join(', '),
+    wantsFullHistory: requireFullSync ?? false,
+  }
 }

@@ -78,7 +78,8 @@ function goLive(network: Network, device: Device): void {
   for (const tell of device.whenActive.splice(0)) tell()
   const due = device.handout?.due
   for (const [key, stanza] of device.pending) {
-    if (isOffline(stanza) && !due?.has(key) && !device.sentAtMs.has(key)) sendPending(device, key, stanza)
+    const isDue = isOffline(stanza) ? !due?.has(key) : device.historyReceived
+    if (isDue && !device.sentAtMs.has(key)) sendPending(device, key, stanza)
   }
   if (!device.historyReceived) void pushHistory(network, device).catch(network.reportFailure)
 }

@@ -11,6 +11,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   contacts: async () => (await import('./contacts.ts')).measureContacts,
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
+  linking: async () => (await import('./linking.ts')).measureLinking,
   media: async () => (await import('./media.ts')).measureMedia,
   'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,
   neighbours: async () => (await import('./neighbours.ts')).measureNeighbours,

@@ -80,7 +80,7 @@ export function standingActions(network: Network): StandingActions {
       checkCount('messages', messages, pastMax.messages)
       checkCount('seed', seed, pastMax.seed)
       const phone = find(number)
-      phone.past = { chats, messages, seed }
+      phone.past = { chats, messages, seed, untilSeconds: Math.floor(Date.now() / 1000) }
       const contacts = pastContacts(phone.past)
       for (const contact of contacts) phone.standing.contacts.add(contact)
       return { ok: true, contacts }

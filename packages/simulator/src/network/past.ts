@@ -1,5 +1,5 @@
-/** What a person chatted before this network was started: so many messages with so many people. The seed decides which. */
-export type Past = { chats: number; messages: number; seed: number }
+/** What a person chatted until a time: so many messages with so many people. The seed decides which. */
+export type Past = { chats: number; messages: number; seed: number; untilSeconds: number }
 
 /** Of a chat. `at` is in seconds. A picture has the small form of it that comes with the message. */
 type PastMessage = { id: string; fromMe: boolean; at: number; text: string; thumbnail?: Buffer }
@@ -12,9 +12,9 @@ const words =
   'the order is at home when you come by we meet for lunch today or maybe later please call me see photo thanks'
     .split(' ')
     .concat('ok', 'yes', 'no', 'great', 'tomorrow', 'train', 'ticket', 'never', 'always', 'weekend')
-const secondsPerDay = 86_400
+const secondsPerHour = 3600
 
-/** The people, with whom the person chatted last first. */
+/** The people. The person chatted with the first one last, and an hour earlier with each further one. */
 export function pastContacts({ chats, seed }: Past): string[] {
   return Array.from({ length: chats }, (_, index) => `${prefix}${seed * 10_000 + index + 10_000_000}`)
 }
@@ -36,7 +36,7 @@ export function pastMessage(past: Past, chat: number, index: number): PastMessag
   return {
     id: bytes(16).toString('hex').toUpperCase(),
     fromMe: random(2) === 0,
-    at: 1_780_000_000 - chat * secondsPerDay - index * 600 - random(600),
+    at: past.untilSeconds - chat * secondsPerHour - index * 600 - random(600),
     text,
     ...(random(5) === 0 && { thumbnail: bytes(300 + random(600)) }),
   }

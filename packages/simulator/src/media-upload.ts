@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { findFile } from './handset/find-file.ts'
 import type { Network } from './network/network.ts'
 
 const uploadBytesMax = 200 * 1024 * 1024
@@ -11,8 +12,9 @@ export function serveMedia(network: Network, request: IncomingMessage, response:
     void takeUpload(network, kind, request, response).catch(() => request.destroy())
     return
   }
-  const file = request.method === 'GET' ? network.media.get(path) : undefined
-  response.writeHead(file ? 200 : 404, { 'content-type': 'application/octet-stream' }).end(file)
+  const file = request.method === 'GET' ? findFile(network, path) : 404
+  if (typeof file === 'number') response.writeHead(file).end()
+  else response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file)
 }
 
 async function takeUpload(

@@ -23,6 +23,7 @@ export type MessageRecord = {
   direction: string
   type: string
   message: string | null
+  caption: string | null
   status: string
   error_code: string | null
   wa_message_id: string

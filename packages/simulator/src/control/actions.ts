@@ -1,3 +1,4 @@
+import type { Written } from '../handset/compose.ts'
 import { markRead } from '../handset/mark-read.ts'
 import { sendFromHandset } from '../handset/outbox.ts'
 import { postStatus } from '../handset/post-status.ts'
@@ -15,6 +16,7 @@ import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
 import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
 import { typeCode } from '../stanzas/link-code.ts'
+import { noticeKinds, sendNotice } from '../stanzas/notices.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
@@ -63,10 +65,7 @@ export type Actions = StandingActions &
     phones: () => PhoneView[]
     messages: (number: string, filter?: { from?: string }) => ReceivedMessage[]
     timeline: (number: string) => TimelineEntry[]
-    send: (
-      number: string,
-      request: { to: string; text: string },
-    ) => Promise<{ ok: true; wa_message_id: string }>
+    send: (number: string, request: { to: string } & Written) => Promise<{ ok: true; wa_message_id: string }>
     /** The person posts a status, which the companions of `to` are sent. */
     status: (number: string, request: { to: string }) => { ok: true; wa_message_id: string }
     /** WhatsApp is installed again on the phone: it has a new identity and no companions. */
@@ -76,6 +75,8 @@ export type Actions = StandingActions &
     /** The phone sends a receipt for any message, also for one that it never received. */
     receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
     read: (number: string, request: { wa_message_id: string }) => { ok: true }
+    /** WhatsApp tells the companions something that a program need only acknowledge. `pending` of `phones` shows whether they did. */
+    notice: (number: string, request: { kind: string; about: string }) => { ok: true }
     fault: (request: WrittenFault) => { id: string }
     faults: () => Fault[]
     clearFault: (id: string) => void
@@ -99,9 +100,9 @@ export function makeActions(network: Network): Actions {
     phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
     messages: (number, filter = {}) => messages(network, number, filter.from),
     timeline: (number) => timeline(phoneOf(network, checkNumber(number))),
-    send: async (number, { to, text }) => {
+    send: async (number, { to, ...written }) => {
       const phone = phoneOf(network, checkNumber(number))
-      return { ok: true, wa_message_id: await sendFromHandset(network, phone, checkNumber(to), text) }
+      return { ok: true, wa_message_id: await sendFromHandset(network, phone, checkNumber(to), written) }
     },
     status: (number, { to }) => {
       const phone = phoneOf(network, checkNumber(number))
@@ -123,6 +124,11 @@ export function makeActions(network: Network): Actions {
     },
     read: (number, request) => {
       markRead(network, phoneOf(network, checkNumber(number)), request.wa_message_id)
+      return { ok: true }
+    },
+    notice: (number, { kind, about }) => {
+      if (!noticeKinds.includes(kind)) throw new SimulatorError(`kind is one of: ${noticeKinds.join(', ')}.`)
+      sendNotice(phoneOf(network, checkNumber(number)), kind, checkNumber(about))
       return { ok: true }
     },
     ...standingActions(network),

@@ -1,6 +1,7 @@
+import type { Written } from '../handset/compose.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
-import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
+import { type Body, digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import { readFault } from './read-fault.ts'
 import type { Route } from './route.ts'
 import { standingRoutes } from './standing-routes.ts'
@@ -43,7 +44,7 @@ const routes: Route[] = [
     method: 'POST',
     path: /^\/chats\/([^/]+)\/send$/,
     run: ({ actions, params, body }) =>
-      actions.send(digits(params[0]), { to: digits(text(body, 'to')), text: text(body, 'text') }),
+      actions.send(digits(params[0]), { to: digits(text(body, 'to')), ...readWritten(body) }),
   },
   {
     method: 'POST',
@@ -84,6 +85,12 @@ const routes: Route[] = [
         wa_message_id: text(body, 'wa_message_id'),
         type: text(body, 'type'),
       }),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/notice$/,
+    run: ({ actions, params, body }) =>
+      actions.notice(digits(params[0]), { kind: text(body, 'kind'), about: digits(text(body, 'about')) }),
   },
   ...passkeyRoutes,
   ...standingRoutes,
@@ -126,6 +133,13 @@ function decode(segment: string): string {
   } catch {
     throw new SimulatorError('The path is not valid. Encode it with percent signs.')
   }
+}
+
+function readWritten(body: Body): Written {
+  const file = optionalText(body, 'file')
+  if (file === undefined) return { text: text(body, 'text') }
+  const mime = optionalText(body, 'mime') ?? 'application/octet-stream'
+  return { text: optionalText(body, 'text') ?? '', file: { body: Buffer.from(file, 'base64'), mime } }
 }
 
 /** People read a code in two halves, and type small letters. */

@@ -32,7 +32,7 @@ export function timeline(phone: Phone): TimelineEntry[] {
     }),
   )
   const sent = [...phone.chat.sent.values()].slice(-entriesMax).map(
-    ({ to, sent_at, plaintext: _, ...shown }): TimelineEntry => ({
+    ({ to, sent_at, plaintext: _, media: __, ...shown }): TimelineEntry => ({
       direction: 'out',
       with: to,
       at: sent_at,

@@ -1,7 +1,7 @@
 import { type MediaType, normalizeMessageContent, type proto } from 'baileys'
-import type { ReceivedMessage } from '../network/chat.ts'
+import type { KnownMedia, ReceivedMessage } from '../network/chat.ts'
 import type { Network } from '../network/network.ts'
-import { type MediaReference, openMedia } from './open-media.ts'
+import { type MediaReference, openMedia, pathOf } from './open-media.ts'
 
 export type Description = Pick<ReceivedMessage, 'type' | 'text' | 'caption' | 'mime' | 'sha256' | 'size'>
 
@@ -36,8 +36,14 @@ function findMedia(content: proto.IMessage): FoundMedia | undefined {
   return undefined
 }
 
+/** Where the file of a message is. */
+export function mediaOf(message: proto.IMessage): KnownMedia | undefined {
+  const { directPath, mediaKey } = findMedia(normalizeMessageContent(message) ?? message)?.content ?? {}
+  return directPath && mediaKey ? { directPath: pathOf(directPath), mediaKey } : undefined
+}
+
 async function describeMedia(network: Network, { type, content }: FoundMedia): Promise<Description> {
-  const opened = await openMedia(network.media, type, content)
+  const opened = await openMedia(network, type, content)
   if (!opened) network.counters.unreadable_media += 1
   return {
     ...nothing,

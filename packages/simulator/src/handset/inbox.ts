@@ -1,12 +1,12 @@
 import { proto, unpadRandomMax16 } from 'baileys'
-import { addReceived, addSent, receivedKey } from '../network/chat.ts'
+import { addReceived, addSent, type KnownMedia, receivedKey } from '../network/chat.ts'
 import { deliver, receiptKey } from '../network/device.ts'
 import { isLid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import type { Arrival } from './arrival.ts'
-import { type Description, describe, describeSealed } from './describe.ts'
+import { type Description, describe, describeSealed, mediaOf } from './describe.ts'
 import { requestRetry } from './retry.ts'
 import { returnAddress } from './return-address.ts'
 import { decryptFrom } from './signal.ts'
@@ -24,7 +24,7 @@ async function read(network: Network, phone: Phone, arrival: Arrival): Promise<v
   const message = await decrypt(network, phone, arrival)
   if (!message) return
   if (isOwn) await noteSent(network, phone, arrival, message)
-  else accept(network, phone, arrival, await describe(network, message))
+  else accept(network, phone, arrival, await describe(network, message), mediaOf(message))
 }
 
 async function decrypt(
@@ -46,7 +46,13 @@ async function decrypt(
   }
 }
 
-function accept(network: Network, phone: Phone, arrival: Arrival, shown: Description): void {
+function accept(
+  network: Network,
+  phone: Phone,
+  arrival: Arrival,
+  shown: Description,
+  media?: KnownMedia,
+): void {
   const { sender, id, entry } = arrival
   const from = sender.phone.number
   if (shown.text !== null) entry.text = shown.text
@@ -60,6 +66,7 @@ function accept(network: Network, phone: Phone, arrival: Arrival, shown: Descrip
       message: { wa_message_id: id, from, ...shown, received_at: new Date().toISOString(), duplicates: 0 },
       origin: { number: from, device: sender.id, addressedAs: userJid(arrival.to) },
       read: false,
+      ...(media && { media }),
     })
   }
   if (network.faults.strike('no_receipts', from, phone.number)) return
@@ -84,12 +91,14 @@ async function noteSent(
   if (!deviceSentMessage?.message) return
   const { sha256: _, ...shown } = await describe(network, deviceSentMessage.message)
   if (phone.chat.sent.has(arrival.id)) return
+  const media = mediaOf(deviceSentMessage.message)
   addSent(phone.chat, {
     wa_message_id: arrival.id,
     to: arrival.entry.recipient,
     ...shown,
     sent_at: new Date().toISOString(),
     status: 'sent',
+    ...(media && { media }),
   })
 }
 

@@ -1,6 +1,7 @@
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { getMediaKeys, type MediaType } from 'baileys'
-import type { MediaStore } from './media-store.ts'
+import type { Network } from '../network/network.ts'
+import { findFile } from './find-file.ts'
 
 const macBytes = 10
 
@@ -12,14 +13,17 @@ export type MediaReference = {
   fileEncSha256?: Uint8Array | null
 }
 
-/** Fetches and decrypts like a phone. Undefined when a checksum or size is wrong. */
+/** Clients append a query to it. */
+export const pathOf = (directPath: string): string => directPath.split('?')[0] ?? ''
+
+/** Fetches and decrypts like a phone. Undefined when the file has expired, or a checksum or size is wrong. */
 export async function openMedia(
-  store: MediaStore,
+  network: Network,
   type: MediaType,
   media: MediaReference,
 ): Promise<{ sha256: string; size: number } | undefined> {
-  const file = store.get(media.directPath?.split('?')[0] ?? '')
-  if (!file || !media.mediaKey || file.length <= macBytes) return undefined
+  const file = findFile(network, pathOf(media.directPath ?? ''))
+  if (typeof file === 'number' || !media.mediaKey || file.length <= macBytes) return undefined
   if (!isHash(media.fileEncSha256, file)) return undefined
   const { iv, cipherKey, macKey } = await getMediaKeys(media.mediaKey, type)
   if (!iv || !cipherKey || !macKey) return undefined

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { encodeWAMessage, type proto } from 'baileys'
+import { encodeWAMessage } from 'baileys'
 import { addReceived, addSent } from '../network/chat.ts'
 import { deliver, messageKey } from '../network/device.ts'
 import { pnJid } from '../network/jid.ts'
@@ -8,6 +8,7 @@ import type { Device, Phone } from '../network/phone.ts'
 import { noteChat } from '../network/standing.ts'
 import { askForPreKeys } from '../stanzas/key-fetch.ts'
 import { node, nowSeconds } from '../wire/node.ts'
+import { compose, type Written } from './compose.ts'
 import { returnAddress } from './return-address.ts'
 import { encryptFor } from './signal.ts'
 
@@ -16,14 +17,16 @@ export async function sendFromHandset(
   network: Network,
   phone: Phone,
   to: string,
-  text: string,
+  written: Written,
 ): Promise<string> {
   const id = newMessageId()
-  const message: proto.IMessage = { conversation: text }
+  const { message, shown, media } = compose(network, written)
+  const kept = media && { media }
+  const mediaType = media && shown.type
   const plaintext = Buffer.from(encodeWAMessage(message))
   const now = new Date().toISOString()
-  const shown = { type: 'text', text, caption: null, mime: null, size: null }
-  addSent(phone.chat, { wa_message_id: id, to, ...shown, sent_at: now, status: 'sent', plaintext })
+  const { sha256: _, ...sent } = shown
+  addSent(phone.chat, { wa_message_id: id, to, ...sent, sent_at: now, status: 'sent', plaintext, ...kept })
 
   const recipient = phoneOf(network, to)
   if (recipient !== phone) {
@@ -32,33 +35,40 @@ export async function sendFromHandset(
         wa_message_id: id,
         from: phone.number,
         ...shown,
-        sha256: null,
         received_at: now,
         duplicates: 0,
       },
       origin: { number: phone.number, device: 0, addressedAs: pnJid(to) },
       read: false,
+      ...kept,
     })
     markSent(phone, id, 'delivered')
     noteChat(phone, recipient)
     for (const device of recipient.devices.values())
-      await sendToDevice(network, phone, device, { id, plaintext })
+      await sendToDevice(network, phone, device, { id, plaintext, mediaType })
   }
   const copy = { deviceSentMessage: { destinationJid: pnJid(to), message } }
   for (const device of phone.devices.values()) {
     const padded = Buffer.from(encodeWAMessage(copy))
-    await sendToDevice(network, phone, device, { id, plaintext: padded, recipient: pnJid(to) })
+    await sendToDevice(network, phone, device, { id, plaintext: padded, mediaType, recipient: pnJid(to) })
   }
   return id
 }
 
-export type Outgoing = { id: string; plaintext: Buffer; recipient?: string; retryCount?: string }
+export type Outgoing = {
+  id: string
+  plaintext: Buffer
+  /** Of its file, such as `image`. */
+  mediaType?: string | undefined
+  recipient?: string
+  retryCount?: string
+}
 
 export async function sendToDevice(
   network: Network,
   phone: Phone,
   device: Device,
-  { id, plaintext, recipient, retryCount }: Outgoing,
+  { id, plaintext, mediaType, recipient, retryCount }: Outgoing,
 ): Promise<void> {
   const preKeysBefore = device.preKeys.size
   const { type, body } = await encryptFor(phone, device, plaintext)
@@ -71,14 +81,14 @@ export async function sendToDevice(
     ...returnAddress(network, phone, number, wroteTo),
     id,
     t: nowSeconds(),
-    type: 'text',
+    type: mediaType ? 'media' : 'text',
     notify: `+${phone.number}`,
     recipient,
   }
   deliver(
     device,
     messageKey(id),
-    node('message', attrs, [node('enc', { v: '2', type, count: retryCount }, body)]),
+    node('message', attrs, [node('enc', { v: '2', type, mediatype: mediaType, count: retryCount }, body)]),
   )
 }
 

@@ -2,7 +2,14 @@ import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'n
 import type { MediaStore } from './media-store.ts'
 
 const macBytes = 10
-const names = { 'md-app-state': 'App State', 'md-msg-hist': 'History' }
+const names = {
+  'md-app-state': 'App State',
+  'md-msg-hist': 'History',
+  image: 'Image',
+  video: 'Video',
+  audio: 'Audio',
+  document: 'Document',
+}
 
 /** How a client finds and opens a file. */
 export type SealedFile = {

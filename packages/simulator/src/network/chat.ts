@@ -20,7 +20,10 @@ export type ReceivedMessage = {
 /** Where a receipt for a received message goes. */
 type Origin = { number: string; device: number; addressedAs: string }
 
-export type Received = { message: ReceivedMessage; origin: Origin; read: boolean }
+/** Where the file of a message is, and the key to it. */
+export type KnownMedia = { directPath: string; mediaKey: Uint8Array }
+
+export type Received = { message: ReceivedMessage; origin: Origin; read: boolean; media?: KnownMedia }
 
 /** A message this account sent, from the handset itself or from a companion. */
 export type Sent = {
@@ -35,6 +38,7 @@ export type Sent = {
   status: 'sent' | 'delivered' | 'read'
   /** The padded plaintext, kept for retry receipts; only messages of the handset itself have it. */
   plaintext?: Buffer
+  media?: KnownMedia
 }
 
 export type Chat = { received: Map<string, Received>; sent: Map<string, Sent> }

@@ -54,4 +54,6 @@ export function receiptKey(from: string, id: string, type: string | undefined): 
   return `receipt ${from} ${id} ${type ?? ''}`
 }
 
+export const callKey = (id: string): string => `call ${id}`
+
 export const notificationKey = (id: string): string => `notification ${id}`

@@ -21,6 +21,7 @@ export const faultKinds = [
   'devices_omit',
   'devices_refuse',
   'keys_refuse',
+  'media_expire',
   'login_limit',
   'message_limit',
   'key_limit',
@@ -100,6 +101,8 @@ export type FaultMoment = 'login' | 'message'
 export type Fault = FaultRequest & {
   id: string
   strikes: number
+  /** Time of the process, as `until`. */
+  startedAtMs: number
   until: number
   moment: FaultMoment | undefined
 }
@@ -129,6 +132,7 @@ export const coded: ReadonlySet<FaultKind> = new Set([
   'lookup_refuse',
   'devices_refuse',
   'keys_refuse',
+  'media_expire',
   'pair_code_error',
 ])
 
@@ -139,9 +143,10 @@ export class Faults {
 
   add(request: FaultRequest): Fault {
     const lastsMs = durationOf(request)
+    const startedAtMs = performance.now()
     const id = `fault-${++this.#made}`
     const moment = momentOf(request)
-    const fault: Fault = { ...request, id, strikes: 0, until: performance.now() + lastsMs, moment }
+    const fault: Fault = { ...request, id, strikes: 0, startedAtMs, until: startedAtMs + lastsMs, moment }
     const isOver = breaking.has(request.kind) && moment === 'login' && request.ms === undefined
     if (!isOver) this.#faults.set(id, fault)
     return fault
@@ -177,7 +182,7 @@ export class Faults {
   }
 
   /** Whether a fault is active, without counting a strike. */
-  find(kind: FaultKind, sender: string): Fault | undefined {
+  find(kind: FaultKind, sender?: string): Fault | undefined {
     for (const fault of this.#faults.values()) {
       if (fault.kind === kind && this.#meets(fault, sender, undefined)) return fault
     }

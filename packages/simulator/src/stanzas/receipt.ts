@@ -1,6 +1,7 @@
+import { uploadAgain } from '../handset/media-retry.ts'
 import { markSent, sendToDevice } from '../handset/outbox.ts'
 import { renewSession } from '../handset/signal.ts'
-import { acknowledge, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
+import { acknowledge, callKey, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
 import { lidJid, pnJid, statusJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
@@ -27,6 +28,7 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
     device.historyReceived = true
     network.state.save(device.phone)
   }
+  if (type === 'server-error') uploadAgain(network, device, stanza)
   if (type && privateTypes.has(type)) return
   const origin = phoneOfJid(network, to)
   if (!origin) return
@@ -60,12 +62,13 @@ export function receiveAck(network: Network, device: Device, stanza: Node): void
   }
   if (kind === 'receipt') acknowledge(device, receiptKey(to, id, type))
   if (kind === 'notification') acknowledge(device, notificationKey(id))
+  if (kind === 'call') acknowledge(device, callKey(id))
 }
 
 /** The companion could not decrypt: sends the same message over a new session, from the keys of the receipt if it has any. */
 async function resend(network: Network, phone: Phone, device: Device, receipt: Node): Promise<void> {
   const id = receipt.attrs.id ?? ''
-  const plaintext = phone.chat.sent.get(id)?.plaintext
+  const { plaintext, media, type } = phone.chat.sent.get(id) ?? {}
   const isOwn = device.phone === phone
   if (!plaintext || isOwn) return
   network.counters.retries += 1
@@ -73,7 +76,7 @@ async function resend(network: Network, phone: Phone, device: Device, receipt: N
   await renewSession(phone, device)
   askForPreKeys(network, device)
   const retryCount = child(receipt, 'retry')?.attrs.count ?? '1'
-  await sendToDevice(network, phone, device, { id, plaintext, retryCount })
+  await sendToDevice(network, phone, device, { id, plaintext, mediaType: media && type, retryCount })
 }
 
 function adoptKeys(device: Device, receipt: Node): void {

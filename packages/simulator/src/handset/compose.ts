@@ -1,0 +1,33 @@
+import type { proto } from 'baileys'
+import type { KnownMedia } from '../network/chat.ts'
+import type { Network } from '../network/network.ts'
+import type { Description } from './describe.ts'
+import { sealFile } from './seal-file.ts'
+
+/** What a person writes. With a file, the text is its caption. */
+export type Written = { text: string; file?: { body: Buffer; mime: string } }
+
+type Composed = { message: proto.IMessage; shown: Description; media?: KnownMedia }
+
+/** A message as the phone sends it. Its file is uploaded. */
+export function compose(network: Network, { text, file }: Written): Composed {
+  if (!file) {
+    const shown = { type: 'text', text, caption: null, mime: null, sha256: null, size: null }
+    return { message: { conversation: text }, shown }
+  }
+  const { body, mime } = file
+  const type = kindOf(mime)
+  const sealed = sealFile(network.media, type, body)
+  const sha256 = sealed.fileSha256.toString('hex')
+  const content = { ...sealed, mimetype: mime, fileLength: body.length }
+  return {
+    message: { [`${type}Message`]: type === 'audio' ? content : { ...content, caption: text } },
+    shown: { type, text: null, caption: type === 'audio' ? null : text, mime, sha256, size: body.length },
+    media: { directPath: sealed.directPath, mediaKey: sealed.mediaKey },
+  }
+}
+
+function kindOf(mime: string): 'image' | 'video' | 'audio' | 'document' {
+  const [kind] = mime.split('/')
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document'
+}

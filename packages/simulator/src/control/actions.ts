@@ -20,6 +20,7 @@ import { noticeKinds, sendNotice } from '../stanzas/notices.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
+import { type AccountActions, accountActions } from './account-actions.ts'
 import { checkNumber } from './check-number.ts'
 import { type PasskeyActions, passkeyActions } from './passkey-actions.ts'
 import { readQr } from './qr.ts'
@@ -51,7 +52,8 @@ type PhoneView = {
 type StatsView = Counters & { open: number; connections: Record<string, number> }
 
 /** The actions of people and tests. Each is also an HTTP request of the control interface. */
-export type Actions = StandingActions &
+export type Actions = AccountActions &
+  StandingActions &
   PasskeyActions & {
     /**
      * The phone scans a QR code. Resolves when the companion has logged in after its restart, or without a JID when WhatsApp
@@ -131,6 +133,7 @@ export function makeActions(network: Network): Actions {
       sendNotice(phoneOf(network, checkNumber(number)), kind, checkNumber(about))
       return { ok: true }
     },
+    ...accountActions(network),
     ...standingActions(network),
     ...passkeyActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),

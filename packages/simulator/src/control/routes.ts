@@ -1,5 +1,6 @@
 import type { Written } from '../handset/compose.ts'
 import { SimulatorError } from '../simulator-error.ts'
+import { accountRoutes } from './account-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
 import { type Body, digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import { readFault } from './read-fault.ts'
@@ -92,6 +93,7 @@ const routes: Route[] = [
     run: ({ actions, params, body }) =>
       actions.notice(digits(params[0]), { kind: text(body, 'kind'), about: digits(text(body, 'about')) }),
   },
+  ...accountRoutes,
   ...passkeyRoutes,
   ...standingRoutes,
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },

@@ -1,6 +1,5 @@
 import { forgetSession } from '../handset/signal.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import { pastContacts, pastMax } from '../network/past.ts'
 import { firstMessagesModes } from '../network/standing.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { renewSalt } from '../stanzas/app-state.ts'
@@ -12,8 +11,6 @@ import { checkNumber } from './check-number.ts'
 type TimeLockRequest = { seconds: number; type?: string; notify?: boolean }
 type TokenRequest = { to: string; age_seconds?: number; notify?: boolean }
 type NewChatCapRequest = { total: number; seconds: number; notify?: boolean }
-
-type PastRequest = { chats: number; messages: number; seed?: number }
 
 /** What decides whether an account may write to someone, and whether a phone can read a message. */
 export type StandingActions = {
@@ -29,8 +26,6 @@ export type StandingActions = {
   privacy: (number: string, request: { first_messages: string }) => { ok: true }
   /** WhatsApp gives the account another salt for its first messages. */
   renewSalt: (number: string) => { ok: true }
-  /** The person has long chatted with people, whose numbers are returned. Companions that are linked later get the history. */
-  past: (number: string, request: PastRequest) => { ok: true; contacts: string[] }
   /** The phone loses its Signal sessions with the companions of another account. */
   forget: (number: string, request: { from: string }) => { ok: true; forgotten: number }
 }
@@ -75,16 +70,6 @@ export function standingActions(network: Network): StandingActions {
       renewSalt(network, find(number))
       return { ok: true }
     },
-    past(number, { chats, messages, seed = 1 }) {
-      checkCount('chats', chats, pastMax.chats)
-      checkCount('messages', messages, pastMax.messages)
-      checkCount('seed', seed, pastMax.seed)
-      const phone = find(number)
-      phone.past = { chats, messages, seed, untilSeconds: Math.floor(Date.now() / 1000) }
-      const contacts = pastContacts(phone.past)
-      for (const contact of contacts) phone.standing.contacts.add(contact)
-      return { ok: true, contacts }
-    },
     forget(number, { from }) {
       const phone = find(number)
       const devices = [...find(from).devices.keys()]
@@ -97,10 +82,4 @@ export function standingActions(network: Network): StandingActions {
 
 function checkSeconds(seconds: number): void {
   if (!(seconds >= 0)) throw new SimulatorError('seconds is not negative.')
-}
-
-function checkCount(name: string, count: number, max: number): void {
-  if (!(Number.isInteger(count) && count >= 1 && count <= max)) {
-    throw new SimulatorError(`${name} is a whole number from 1 to ${max}.`)
-  }
 }

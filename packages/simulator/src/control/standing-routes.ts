@@ -63,16 +63,4 @@ export const standingRoutes: Route[] = [
     run: ({ actions, params, body }) =>
       actions.forget(digits(params[0]), { from: digits(text(body, 'from')) }),
   },
-  {
-    method: 'POST',
-    path: /^\/chats\/([^/]+)\/past$/,
-    run: ({ actions, params, body }) => {
-      const seed = optionalNumber(body, 'seed')
-      return actions.past(digits(params[0]), {
-        chats: optionalNumber(body, 'chats') ?? 0,
-        messages: optionalNumber(body, 'messages') ?? 0,
-        ...(seed !== undefined && { seed }),
-      })
-    },
-  },
 ]

@@ -1,3 +1,4 @@
+import { decodeAppState, encodeAppState } from './app-state.ts'
 import { makeDevice } from './device.ts'
 import { type Device, type KeyBundle, makePhone, type Phone } from './phone.ts'
 
@@ -16,12 +17,17 @@ export function encodePhone(phone: Phone) {
     nextPreKeyId: phone.nextPreKeyId,
     nextDeviceId: phone.nextDeviceId,
     saltsRenewed: phone.saltsRenewed,
+    appState: encodeAppState(phone.appState),
     devices: [...phone.devices.values()].map(encodeDevice),
   }
 }
 
 export function decodePhone(stored: StoredPhone): Phone {
-  const phone = makePhone(stored.number, { ...stored, seed: decode(stored.seed) })
+  const phone = makePhone(stored.number, {
+    ...stored,
+    seed: decode(stored.seed),
+    appState: decodeAppState(stored.appState ?? []),
+  })
   for (const device of stored.devices) phone.devices.set(device.id, decodeDevice(phone, device))
   return phone
 }

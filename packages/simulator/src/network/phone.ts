@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { Connection } from '../wire/connection.ts'
 import type { Node } from '../wire/node.ts'
 import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
+import type { AppStatePatch } from './app-state.ts'
 import { type Chat, emptyChat } from './chat.ts'
 import { evictOldest } from './evict-oldest.ts'
 import type { Past } from './past.ts'
@@ -38,6 +39,8 @@ export type Phone = {
   isPasskeyRequired: boolean
   /** Of which its new companions get the history. Kept in memory only. */
   past: Past | undefined
+  /** The settings that the person made, change by change. */
+  appState: AppStatePatch[]
   /** How often WhatsApp has given this account another salt for its first messages. */
   saltsRenewed: number
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
@@ -89,6 +92,7 @@ type Handout = { due: ReadonlySet<string>; sent: number }
 export type StoredIdentity = Pick<Phone, 'registrationId' | 'nextPreKeyId' | 'nextDeviceId'> & {
   seed: Buffer
   saltsRenewed?: number
+  appState?: AppStatePatch[]
 }
 
 export function makePhone(number: string, stored?: StoredIdentity): Phone {
@@ -110,6 +114,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     standing: makeStanding(),
     isPasskeyRequired: false,
     past: undefined,
+    appState: stored?.appState ?? [],
     saltsRenewed: stored?.saltsRenewed ?? 0,
     inbox: Promise.resolve(),
   }

@@ -8,8 +8,8 @@ import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import { type Device, makePhone, type Phone } from '../network/phone.ts'
 import { node, nowSeconds } from '../wire/node.ts'
-import { appStateKey } from './app-state.ts'
 import { bootstrap, type HistoryChunk, historyChunks } from './history.ts'
+import { appStateKey } from './seal-app-state.ts'
 
 const inlineBytesMax = 64 * 1024
 

@@ -1,0 +1,50 @@
+import { type Network, phoneOf } from '../network/network.ts'
+import { pastContacts, pastMax } from '../network/past.ts'
+import { patchFor, type SettingRequest, settingsOf } from '../network/settings.ts'
+import { SimulatorError } from '../simulator-error.ts'
+import { changeSettings } from '../stanzas/app-state.ts'
+import { checkNumber } from './check-number.ts'
+
+type PastRequest = { chats: number; messages: number; seed?: number }
+
+/** What a person has on the phone, and its companions are told. */
+export type AccountActions = {
+  /** The person has long chatted with people, whose numbers are returned. Companions that are linked later get the history. */
+  past: (number: string, request: PastRequest) => { ok: true; contacts: string[] }
+  /** The person saves a number under a name (null removes it), mutes or pins its chat. */
+  setting: (number: string, request: SettingRequest) => { ok: true }
+}
+
+export function accountActions(network: Network): AccountActions {
+  const find = (number: string) => phoneOf(network, checkNumber(number))
+
+  return {
+    past(number, { chats, messages, seed = 1 }) {
+      checkCount('chats', chats, pastMax.chats)
+      checkCount('messages', messages, pastMax.messages)
+      checkCount('seed', seed, pastMax.seed)
+      const phone = find(number)
+      phone.past = { chats, messages, seed, untilSeconds: Math.floor(Date.now() / 1000) }
+      const contacts = pastContacts(phone.past)
+      for (const contact of contacts) phone.standing.contacts.add(contact)
+      for (const patch of settingsOf(contacts)) changeSettings(network, phone, patch)
+      return { ok: true, contacts }
+    },
+    setting(number, { kind, about, value }) {
+      const patch = patchFor({ kind, about: checkNumber(about), value })
+      if (!patch) {
+        throw new SimulatorError(
+          'kind is name (value: a text or null), or mute or pin (value: true or false).',
+        )
+      }
+      changeSettings(network, find(number), patch)
+      return { ok: true }
+    },
+  }
+}
+
+function checkCount(name: string, count: number, max: number): void {
+  if (!(Number.isInteger(count) && count >= 1 && count <= max)) {
+    throw new SimulatorError(`${name} is a whole number from 1 to ${max}.`)
+  }
+}

@@ -1,0 +1,32 @@
+import { type Body, digits, optionalNumber, optionalText, text } from './read-body.ts'
+import type { Route } from './route.ts'
+
+export const accountRoutes: Route[] = [
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/past$/,
+    run: ({ actions, params, body }) => {
+      const seed = optionalNumber(body, 'seed')
+      return actions.past(digits(params[0]), {
+        chats: optionalNumber(body, 'chats') ?? 0,
+        messages: optionalNumber(body, 'messages') ?? 0,
+        ...(seed !== undefined && { seed }),
+      })
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/setting$/,
+    run: ({ actions, params, body }) =>
+      actions.setting(digits(params[0]), {
+        kind: text(body, 'kind'),
+        about: digits(text(body, 'about')),
+        value: readValue(body),
+      }),
+  },
+]
+
+function readValue(body: Body): string | boolean | null {
+  if (typeof body.value === 'boolean') return body.value
+  return optionalText(body, 'value') ?? null
+}

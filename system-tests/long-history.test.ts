@@ -43,6 +43,19 @@ async function sendUntil(done: Promise<void>): Promise<string[][]> {
   return texts
 }
 
+/** The person renames contacts. The gateway acknowledges it, and stores nothing of it. */
+async function ignoreContacts(contacts: string[]): Promise<void> {
+  for (const [index, about] of contacts.slice(0, 5).entries()) {
+    await gateway.control(`/chats/${newcomer}/setting`, { kind: 'name', about, value: `Ada ${index}` })
+  }
+  await until('the changes are confirmed', async () => (await pendingOf(newcomer)) === 0)
+  const stored = () => system.database.$client`SELECT FROM device_auth WHERE type = 'app-state-sync-version'`
+  expect(await stored()).toHaveLength(0)
+  // Other settings are in the same collection as the salt of the account, and are fetched.
+  await gateway.control(`/chats/${newcomer}/setting`, { kind: 'mute', about: contacts[0], value: true })
+  await until('a version is stored', async () => (await stored()).length === 1)
+}
+
 it('links a phone with 60,000 messages beside a sender at work, and learns whom it has chatted with', async () => {
   const { contacts } = await gateway.control<{ contacts: string[] }>(`/chats/${newcomer}/past`, {
     chats: 400,
@@ -67,6 +80,7 @@ it('links a phone with 60,000 messages beside a sender at work, and learns whom 
     expect(received.every(({ duplicates }) => duplicates === 0)).toBe(true)
   }
   expect(await gateway.history(`?sender=${newcomer}`)).toEqual([])
+  await ignoreContacts(contacts)
 
   await gateway.control(`/chats/${newcomer}/time-lock`, { seconds: 3600 })
   await until('it is restricted', async () => (await gateway.statusOf(newcomer)).restriction_reason)

@@ -35,6 +35,7 @@ export function onAppStateSalt(
   handle: (salt: Uint8Array | undefined) => Promise<void>,
   onError: (error: unknown) => void,
 ): void {
+  ignoreOtherChanges(sock)
   let handled: Promise<unknown> = Promise.resolve()
   sock.ws.on('CB:iq,type:result,sync', (node: BinaryNode) => {
     const collection = saltCollection(node)
@@ -45,6 +46,18 @@ export function onAppStateSalt(
         if (found) await handle(found.salt)
       })
       .catch(onError)
+  })
+}
+
+/**
+ * Keeps Baileys from fetching the other settings of the person, such as contacts: it would store a list of all of them with
+ * each change.
+ */
+function ignoreOtherChanges({ ws }: WASocket): void {
+  // Emitted before the event that Baileys listens to.
+  ws.on('CB:notification,type:server_sync', (node: BinaryNode) => {
+    if (!Array.isArray(node.content)) return
+    node.content = node.content.filter(({ attrs }) => attrs.name === collectionName)
   })
 }
 

@@ -14,6 +14,7 @@ export function makeDevice(
     ...kept,
     connection: undefined,
     active: false,
+    isAnnounced: false,
     handout: undefined,
     pending: new Map(),
     sentAtMs: new Map(),

@@ -70,6 +70,8 @@ export type Device = {
   connection: Connection | undefined
   /** False until stanzas are sent as they come: at its login, the client gets what has waited first. */
   active: boolean
+  /** The client has said, since its login, that it is ready for stanzas. */
+  isAnnounced: boolean
   /** What waited at its login, until all of it was handed out. */
   handout: Handout | undefined
   /** Stanzas that the client has not acknowledged, in order. They are sent again at the next login. */

@@ -68,6 +68,7 @@ export function logIn(
   network.connections.set(connection, { kind: 'device', device })
   device.connection = connection
   device.active = false
+  device.isAnnounced = false
   device.sentAtMs.clear()
   network.counters.logins += 1
   device.logins.ok += 1

@@ -12,8 +12,10 @@ import type { LogEntry } from '../network/recent-log.ts'
 import { hasChat, noteChat, refuseFirstContact } from '../network/standing.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
-import { bytes, child, children, type Node, node, nowSeconds } from '../wire/node.ts'
+import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { breakConnection } from './break-connection.ts'
+import { ciphertexts } from './ciphertexts.ts'
+import { noteFlaws } from './note-flaws.ts'
 import { hashOfMissed } from './participant-hash.ts'
 import { proofOf } from './privacy-token.ts'
 
@@ -41,6 +43,7 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     duplicate: phoneOf(network, recipient).accepted.has(receivedKey(sender, id)),
   }
   const incoming: Incoming = { device, connection, stanza, entry }
+  noteFlaws(network, device, stanza)
   // Peer messages to the own phone, such as responses to history requests, are not messages to a contact.
   const isPeer = stanza.attrs.category === 'peer'
   if (!isPeer) {
@@ -144,16 +147,6 @@ function route(network: Network, incoming: Incoming, acknowledged: Promise<void>
     }
     receiveAtHandset(network, target.phone, arrival)
   }
-}
-
-/** One for each device, or a single one for the device in `to`: a resend to one device, or a peer message. */
-function ciphertexts(stanza: Node): Array<{ jid: string; enc: Node }> {
-  const direct = child(stanza, 'enc')
-  if (direct) return [{ jid: stanza.attrs.to ?? '', enc: direct }]
-  return children(child(stanza, 'participants'), 'to').flatMap((participant) => {
-    const enc = child(participant, 'enc')
-    return enc && participant.attrs.jid ? [{ jid: participant.attrs.jid, enc }] : []
-  })
 }
 
 /** From companion to companion: the servers only swap the addresses. */

@@ -10,6 +10,7 @@ const liveAfterMs = 3000
 
 /** The client is ready for offline stanzas: announces how many there are, and hands out what it need not request. */
 export function announceOffline(network: Network, device: Device): void {
+  device.isAnnounced = true
   const due = new Map([...device.pending].filter(([, stanza]) => isOffline(stanza)))
   device.handout = { due: new Set(due.keys()), sent: 0 }
   if (due.size > 0) device.connection?.send(preview([...due.values()]))

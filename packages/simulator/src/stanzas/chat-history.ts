@@ -35,17 +35,18 @@ export function pastOf(past: Past): {
   names: { number: string; name: string }[]
 } {
   const sizes = pastSizes(past)
-  const [recent, older]: LaterEntry[][] = [[], []]
+  const recent: LaterEntry[] = []
+  const older: LaterEntry[] = []
   const contacts = pastContacts(past)
   for (const [chat, number] of contacts.entries()) {
     const size = sizes[chat] ?? 0
     for (let index = messagesMax; index < size; index += 1) {
       const entries = index < size / 2 ? recent : older
-      entries?.push({ number, entry: () => pastEntry(past, chat, index) })
+      entries.push({ number, entry: () => pastEntry(past, chat, index) })
     }
   }
   const names = contacts.map((number, chat) => ({ number, name: `Person ${chat + 1}` }))
-  return { recent: recent ?? [], older: older ?? [], names }
+  return { recent, older, names }
 }
 
 function newestMessages({ chat }: Phone): Map<string, Entry[]> {

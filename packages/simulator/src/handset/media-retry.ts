@@ -1,11 +1,11 @@
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { proto } from 'baileys'
 import { type KnownMedia, receivedKey } from '../network/chat.ts'
-import { deliver, notificationKey } from '../network/device.ts'
 import { parseJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
-import { child, type Node, node, nowSeconds } from '../wire/node.ts'
+import { notify } from '../stanzas/notify.ts'
+import { child, type Node, node } from '../wire/node.ts'
 
 const { ResultType } = proto.MediaRetryNotification
 /** The phone does not have the file either. */
@@ -21,9 +21,8 @@ export function uploadAgain(network: Network, device: Device, receipt: Node): vo
     media && directPath !== undefined
       ? node('encrypt', {}, seal({ stanzaId: id, directPath, result: ResultType.SUCCESS }, media.mediaKey))
       : node('error', { code: notOnPhone })
-  const attrs = { from: pnJid(device.phone.number), type: 'mediaretry', id, t: nowSeconds() }
   const contents = asked ? [node('rmr', asked.attrs), answer] : [answer]
-  deliver(device, notificationKey(id), node('notification', attrs, contents))
+  notify(device, { from: pnJid(device.phone.number), type: 'mediaretry', id }, contents)
 }
 
 function findMedia({ chat }: Phone, id: string, asked: Node | undefined): KnownMedia | undefined {

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { deliver, deviceJid, deviceLid, notificationKey } from '../network/device.ts'
+import { deviceJid, deviceLid } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
+import { notify } from './notify.ts'
 import { hashOf } from './participant-hash.ts'
 
 /** Tells the other companions of the phone, and those of its watchers, that it has gained or lost a companion. */
@@ -26,9 +26,7 @@ export function announceIdentity(network: Network, phone: Phone): void {
 function announce(network: Network, phone: Phone, type: string, content: Node, to: Device[]): void {
   if (network.faults.strike('changes_omit', undefined, phone.number)) return
   for (const companion of to) {
-    const id = randomBytes(8).toString('hex').toUpperCase()
-    const attrs = { from: pnJid(phone.number), lid: lidJid(phone.number), type, id, t: nowSeconds() }
-    deliver(companion, notificationKey(id), node('notification', attrs, [content]))
+    notify(companion, { from: pnJid(phone.number), lid: lidJid(phone.number), type }, [content])
   }
 }
 

@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { proto } from 'baileys'
 import { type SealedFile, sealFile } from '../handset/seal-file.ts'
 import { saltOf } from '../network/account-salt.ts'
 import { type AppStatePatch, patchesOf } from '../network/app-state.ts'
-import { deliver, notificationKey } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
-import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import { children, type Node, type NodeContent, node } from '../wire/node.ts'
 import { lengthDelimited } from '../wire/protobuf.ts'
 import type { IqCall } from './iq-call.ts'
+import { notify } from './notify.ts'
 import { type SealedCollection, type SealedPatch, sealCollection } from './seal-app-state.ts'
 
 /** Fields of SyncActionValue and NctSaltSyncAction, which the protocol of Baileys lacks. */
@@ -23,11 +22,10 @@ export function changeSettings(network: Network, phone: Phone, patch: AppStatePa
   phone.appState.push(patch)
   network.state.save(phone)
   const { collection } = patch
-  const id = randomBytes(8).toString('hex').toUpperCase()
   const version = patchesOf(phone.appState, collection).length.toString()
-  const attrs = { from: serverJid, type: 'server_sync', id, t: nowSeconds() }
-  const stanza = node('notification', attrs, [node('collection', { name: collection, version })])
-  for (const device of phone.devices.values()) deliver(device, notificationKey(id), stanza)
+  const changed = node('collection', { name: collection, version })
+  for (const device of phone.devices.values())
+    notify(device, { from: serverJid, type: 'server_sync' }, [changed])
 }
 
 /** WhatsApp gives the account another salt. The first one comes with the history. */

@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { handsetBundle, takePreKey } from '../handset/signal.ts'
-import { deliver, notificationKey } from '../network/device.ts'
 import { isLid, lidJid, parseJid, pnJid, serverJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
-import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import { children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
+import { notify } from './notify.ts'
 import { errorOf, limitError } from './usync.ts'
 
 // A client uploads more when the server says that fewer than five are left.
@@ -82,9 +81,7 @@ function companionBundle(network: Network, device: Device): Node[] {
 export function askForPreKeys(network: Network, device: Device): void {
   network.state.keysChanged(device.phone)
   if (device.preKeys.size !== fewPreKeys) return
-  const id = randomBytes(8).toString('hex').toUpperCase()
-  const notification = node('notification', { from: serverJid, type: 'encrypt', id, t: nowSeconds() }, [
+  notify(device, { from: serverJid, type: 'encrypt' }, [
     node('count', { value: device.preKeys.size.toString() }),
   ])
-  deliver(device, notificationKey(id), notification)
 }

@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { callKey, deliver, notificationKey } from '../network/device.ts'
+import { callKey, deliver } from '../network/device.ts'
 import { lidJid, pnJid, serverJid } from '../network/jid.ts'
 import type { Phone } from '../network/phone.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
+import { notify } from './notify.ts'
+import { newId } from './offer-link.ts'
 
 /** Who it is about: a contact, or someone in a group. */
 type About = { contact: string; group: string }
@@ -80,12 +81,11 @@ export function sendNotice(phone: Phone, kind: string, contact: string): void {
   const about = { contact, group: `${contact}-1600000000@g.us` }
   const notice = notices[kind]
   for (const device of phone.devices.values()) {
-    const id = randomBytes(8).toString('hex').toUpperCase()
     if (notice) {
-      const attrs = { from: notice.from(about), type: notice.type, id, t: nowSeconds() }
-      deliver(device, notificationKey(id), node('notification', attrs, notice.content(about)))
+      notify(device, { from: notice.from(about), type: notice.type }, notice.content(about))
       continue
     }
+    const id = newId()
     const offer = node('offer', { 'call-id': id, 'call-creator': pnJid(contact) }, [
       node('audio', { rate: '16000' }),
     ])

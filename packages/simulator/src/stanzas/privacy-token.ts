@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { saltOf } from '../network/account-salt.ts'
-import { deliver, notificationKey } from '../network/device.ts'
 import { lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { addToken, coldToken } from '../network/privacy-token.ts'
 import { isTrusted, type Proof } from '../network/standing.ts'
-import { bytes, child, children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
+import { notify } from './notify.ts'
 
 /** The contact lets the account write to it: the servers pass its token on, and tell the companions unless told not to. */
 export function giveToken(contact: Phone, phone: Phone, issuedAt: number, isTold = true): void {
@@ -15,13 +15,12 @@ export function giveToken(contact: Phone, phone: Phone, issuedAt: number, isTold
   const { tokens } = phone.standing
   tokens.set(contact.number, addToken(tokens.get(contact.number) ?? [], { token, issuedAt }))
   if (!isTold) return
-  const id = randomBytes(8).toString('hex').toUpperCase()
   const from = pnJid(contact.number)
-  const attrs = { from, id, type: 'privacy_token', sender_lid: lidJid(contact.number), t: nowSeconds() }
+  const attributes = { from, type: 'privacy_token', sender_lid: lidJid(contact.number) }
   for (const device of phone.devices.values()) {
     const jid = pnJid(phone.number, device.id)
     const given = [node('token', { type: 'trusted_contact', t: issuedAt.toString(), jid }, token)]
-    deliver(device, notificationKey(id), node('notification', attrs, [node('tokens', {}, given)]))
+    notify(device, attributes, [node('tokens', {}, given)])
   }
 }
 

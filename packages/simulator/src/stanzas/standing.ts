@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { deliver, notificationKey } from '../network/device.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Phone } from '../network/phone.ts'
 import { activeNewChatCap, activeTimeLock } from '../network/standing.ts'
-import { type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
+import { type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
+import { notify } from './notify.ts'
 
 const newChatCapQuery = '24503548349331633'
 
@@ -36,10 +35,8 @@ export function announceNewChatCap(phone: Phone): void {
 }
 
 function announce(phone: Phone, operation: string, data: object): void {
-  const id = newId()
   const update = node('update', { op_name: operation }, Buffer.from(JSON.stringify({ data })))
-  const stanza = node('notification', { from: serverJid, type: 'mex', id, t: nowSeconds() }, [update])
-  for (const device of phone.devices.values()) deliver(device, notificationKey(id), stanza)
+  for (const device of phone.devices.values()) notify(device, { from: serverJid, type: 'mex' }, [update])
 }
 
 function timeLockOf(phone: Phone): object {
@@ -63,5 +60,3 @@ function newChatCapOf(phone: Phone): object {
     capping_status: cap.used >= cap.total ? 'CAPPED' : 'NONE',
   }
 }
-
-const newId = (): string => randomBytes(8).toString('hex').toUpperCase()

@@ -21,7 +21,7 @@ export async function measureLinking({ short, signal }: BenchmarkOptions): Promi
     const [working = ''] = senderNumbers(1, 3)
     await linkSenders(system, [working])
     const [without, longPast] = [senderNumbers(count, 1), senderNumbers(count, 2)]
-    for (const number of longPast) await givePast(system, number)
+    for (const number of longPast) await system.phones.givePast(number, past)
     const samples = [
       await measure(system, `${count} phones without a history`, working, without),
       await measure(system, `${count} phones with 60,000 messages each`, working, longPast),
@@ -32,15 +32,6 @@ export async function measureLinking({ short, signal }: BenchmarkOptions): Promi
       samples,
     }
   })
-}
-
-async function givePast({ devnet }: System, number: string): Promise<void> {
-  const response = await fetch(`${devnet.simulator?.controlUrl}/chats/${number}/past`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(past),
-  })
-  if (!response.ok) throw new Error(`The phone got no past: ${await response.text()}`)
 }
 
 async function measure(system: System, linked: string, working: string, phones: string[]): Promise<Sample> {

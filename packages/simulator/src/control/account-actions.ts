@@ -7,9 +7,9 @@ import { checkNumber } from './check-number.ts'
 
 type PastRequest = { chats: number; messages: number; seed?: number }
 
-/** What a person has on the phone, and its companions are told. */
+/** What is on the phone of a person, and synchronized to its companions. */
 export type AccountActions = {
-  /** The person has long chatted with people, whose numbers are returned. Companions that are linked later get the history. */
+  /** Gives the person earlier chats, and returns the numbers of the contacts. Companions that are linked later get the history. */
   past: (number: string, request: PastRequest) => { ok: true; contacts: string[] }
   /** The person saves a number under a name (null removes it), mutes or pins its chat. */
   setting: (number: string, request: SettingRequest) => { ok: true }

@@ -1,4 +1,4 @@
-/** What a person chatted until a time: so many messages with so many people. The seed decides which. */
+/** The chats of a person up to a time: how many messages with how many people. The seed decides their content. */
 export type Past = { chats: number; messages: number; seed: number; untilSeconds: number }
 
 /** Of a chat. `at` is in seconds. A picture has the small form of it that comes with the message. */
@@ -18,6 +18,9 @@ const secondsPerHour = 3600
 export function pastContacts({ chats, seed }: Past): string[] {
   return Array.from({ length: chats }, (_, index) => `${prefix}${seed * 10_000 + index + 10_000_000}`)
 }
+
+/** The name of a contact, by its position. */
+export const pastName = (index: number): string => `Person ${index + 1}`
 
 /** How many messages each chat has. The first ones have most. */
 export function pastSizes({ chats, messages }: Past): number[] {

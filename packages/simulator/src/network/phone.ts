@@ -37,7 +37,7 @@ export type Phone = {
   standing: Standing
   /** WhatsApp links companions only with the passkey of the person. Kept in memory only. */
   isPasskeyRequired: boolean
-  /** Of which its new companions get the history. Kept in memory only. */
+  /** What its new companions get as history. Kept in memory only. */
   past: Past | undefined
   /** The settings that the person made, change by change. */
   appState: AppStatePatch[]

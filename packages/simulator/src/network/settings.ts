@@ -1,6 +1,7 @@
 import { proto } from 'baileys'
 import type { AppStatePatch, Setting } from './app-state.ts'
 import { lidJid, pnJid } from './jid.ts'
+import { pastName } from './past.ts'
 
 const { SyncActionValue } = proto
 const secondsForever = -1
@@ -40,7 +41,7 @@ export function patchFor({ kind, about, value }: SettingRequest): AppStatePatch 
 
 /** A person with these contacts has saved all of them, muted every tenth chat and pinned three. */
 export function settingsOf(contacts: string[]): AppStatePatch[] {
-  const names = contacts.map((number, index) => nameSetting(number, `Person ${index + 1}`))
+  const names = contacts.map((number, index) => nameSetting(number, pastName(index)))
   const muted = contacts.filter((_, index) => index % 10 === 9).map((number) => muteSetting(number, true))
   const pinned = contacts.slice(0, 3).map((number) => pinSetting(number, true))
   const patches: AppStatePatch[] = [

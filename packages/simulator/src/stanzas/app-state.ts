@@ -1,5 +1,5 @@
 import { proto } from 'baileys'
-import { type SealedFile, sealFile } from '../handset/seal-file.ts'
+import { sealFile } from '../handset/seal-file.ts'
 import { saltOf } from '../network/account-salt.ts'
 import { type AppStatePatch, patchesOf } from '../network/app-state.ts'
 import { serverJid } from '../network/jid.ts'
@@ -64,7 +64,8 @@ export function answerAppState({ network, device: { phone } }: IqCall, query: No
 function snapshotOf({ media }: Network, sealed: SealedCollection): Uint8Array {
   const { keyId, records, snapshotMac, patches } = sealed
   const snapshot = { version: { version: patches.length }, records, mac: snapshotMac, keyId }
-  return encodeReference(sealFile(media, 'md-app-state', proto.SyncdSnapshot.encode(snapshot).finish()))
+  const file = sealFile(media, 'md-app-state', proto.SyncdSnapshot.encode(snapshot).finish())
+  return proto.ExternalBlobReference.encode(file).finish()
 }
 
 function patchOf({ media }: Network, keyId: proto.IKeyId, version: number, patch: SealedPatch): Uint8Array {
@@ -76,5 +77,3 @@ function patchOf({ media }: Network, keyId: proto.IKeyId, version: number, patch
     ...(file ? { externalMutations: file } : { mutations }),
   }).finish()
 }
-
-const encodeReference = (file: SealedFile): Uint8Array => proto.ExternalBlobReference.encode(file).finish()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { proto } from 'baileys'
-import { type Past, pastContacts, pastMessage, pastSizes } from '../network/past.ts'
+import { type Past, pastContacts, pastMessage, pastName, pastSizes } from '../network/past.ts'
 import type { Phone } from '../network/phone.ts'
 
 /** A message in the history of a chat. `at` is in seconds. */
@@ -45,7 +45,7 @@ export function pastOf(past: Past): {
       entries.push({ number, entry: () => pastEntry(past, chat, index) })
     }
   }
-  const names = contacts.map((number, chat) => ({ number, name: `Person ${chat + 1}` }))
+  const names = contacts.map((number, chat) => ({ number, name: pastName(chat) }))
   return { recent, older, names }
 }
 

@@ -26,7 +26,10 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
     type: proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
     appStateSyncKeyShare: { keys: [sharedAppStateKey(device)] },
   })
+  const { connection } = device
   for await (const chunk of historyChunks(network, device.phone, device.wantsFullHistory)) {
+    // The next login has begun again from the first part.
+    if (device.connection !== connection && !device.historyReceived) return
     await sendToOwnCompanion(network, device, {
       type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
       historySyncNotification: announcementOf(network, chunk),

@@ -19,6 +19,8 @@ export type Phones = {
   receivedBy(number: string): Promise<Received[]>
   /** The person with this phone writes; resolves to the id of the message. */
   write(from: string, to: string, text: string): Promise<string>
+  /** Gives the phone earlier chats, which its later companions get as history. */
+  givePast(number: string, past: { chats: number; messages: number }): Promise<void>
   /** The person opens the message. False when the phone has no such message. */
   read(number: string, waId: string): Promise<boolean>
 }
@@ -115,6 +117,10 @@ export function makePhones(controlUrl: string): Phones {
       const { ok, error, wa_message_id: waId } = (await response.json()) as Record<string, unknown>
       if (!ok) throw new Error(`The phone ${from} could not write: ${error}`)
       return String(waId)
+    },
+    async givePast(number, past) {
+      const response = await post(`/chats/${number}/past`, past)
+      if (!response.ok) throw new Error(`The phone ${number} got no past: ${await response.text()}`)
     },
     async read(number, waId) {
       const response = await post(`/chats/${number}/read`, { wa_message_id: waId })

@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { migrate } from '@wagate/db/migrate'
-import { ensureMessagePartitions } from '@wagate/db/queries/partitions'
+import { ensurePartitions } from '@wagate/db/queries/partitions'
 import { rights } from '@wagate/db/rights'
 import { createRoles } from '@wagate/db/roles'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
@@ -167,7 +167,7 @@ test('the owner makes and drops partitions', async () => {
       WHERE inhparent = 'messages'::regclass ORDER BY relname`
     const before = await list()
     await db.$client.unsafe(`DROP TABLE ${before.at(-1)?.name}`)
-    await ensureMessagePartitions(db.$client)
+    await ensurePartitions(db.$client)
     expect(await list()).toEqual(before)
   } finally {
     await closeDatabase(db)

@@ -32,7 +32,7 @@ Creates and drops partitions and deletes expired rows until it is stopped. For i
 HOUSEKEEPING=false because their database role does not own the tables.`
 
 const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
-const { LOG_LEVEL, RETENTION_DAYS } = settings
+const { LOG_LEVEL, RETENTION_DAYS, EVENT_RETENTION_DAYS } = settings
 const sayEveryMs = 2000
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
@@ -93,11 +93,12 @@ async function changeNetwork(network: WhatsAppNetwork): Promise<number> {
 }
 
 async function runHousekeeping(): Promise<number> {
-  const config = readEnv({ DATABASE_URL, LOG_LEVEL, RETENTION_DAYS }, process.env)
+  const config = readEnv({ DATABASE_URL, LOG_LEVEL, RETENTION_DAYS, EVENT_RETENTION_DAYS }, process.env)
   return withDatabase(config.DATABASE_URL, async (db) => {
     const logger = makeLogger('housekeeping', config.LOG_LEVEL)
     const housekeeping = startHousekeeping(db, logger, {
       retentionDays: config.RETENTION_DAYS,
+      eventRetentionDays: config.EVENT_RETENTION_DAYS,
       isDoneHere: true,
     })
     logger.info('Housekeeping started')

@@ -45,6 +45,7 @@ export const shape = {
     'ALLOW_PRIVATE_MEDIA_HOSTS',
     'ALLOW_PRIVATE_PROXY_HOSTS',
     'RETENTION_DAYS',
+    'EVENT_RETENTION_DAYS',
     'HOUSEKEEPING',
   ),
   WORKER_NAME: settings.WORKER_NAME.default(hostname),

@@ -14,8 +14,9 @@ import {
 } from '@wagate/db/queries/housekeeping'
 import {
   countPartitionWeeksAhead,
-  dropOldMessagePartitions,
-  ensureMessagePartitions,
+  dropOldPartitions,
+  ensurePartitions,
+  type PartitionedTable,
 } from '@wagate/db/queries/partitions'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'
@@ -35,6 +36,7 @@ const pauseMs = 50
 
 type HousekeepingOptions = {
   retentionDays: number
+  eventRetentionDays: number
   /** If false, it only watches the partitions: another process creates and drops them, and cleans. */
   isDoneHere: boolean
 }
@@ -46,14 +48,14 @@ type HousekeepingOptions = {
 export function startHousekeeping(
   db: Database,
   logger: Logger,
-  { retentionDays, isDoneHere }: HousekeepingOptions,
+  { retentionDays, eventRetentionDays, isDoneHere }: HousekeepingOptions,
 ): Housekeeping {
   const stopping = new AbortController()
   let weeksAhead: number | undefined
   let contactsAfterMs = performance.now() + cleaningEveryMs * Math.random()
 
   async function keepPartitions(): Promise<void> {
-    if (isDoneHere) await attempt('making partitions', () => ensureMessagePartitions(db.$client))
+    if (isDoneHere) await attempt('making partitions', () => ensurePartitions(db.$client))
     await attempt('counting partitions', async () => {
       weeksAhead = await countPartitionWeeksAhead(db.$client)
     })
@@ -62,10 +64,8 @@ export function startHousekeeping(
   }
 
   async function clean(): Promise<void> {
-    await attempt('dropping partitions', async () => {
-      const partitions = await dropOldMessagePartitions(db.$client, retentionDays)
-      if (partitions.length > 0) logger.info({ partitions }, 'Dropped partitions past retention')
-    })
+    await dropPartitions('messages', retentionDays)
+    await dropPartitions('events', eventRetentionDays)
     await deleteAll('idempotency keys', (after) => deleteExpiredIdempotencyKeys(db, after))
     await deleteAll('audit log', (after) => deleteOldAuditEntries(db, retentionDays, after))
     await deleteAll('media', (after) => deleteUnusedMedia(db, after))
@@ -74,6 +74,13 @@ export function startHousekeeping(
     await deleteAll('removed devices', () => deleteFormerDevices(db))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
     await cleanContacts()
+  }
+
+  async function dropPartitions(table: PartitionedTable, days: number): Promise<void> {
+    await attempt(`dropping partitions of ${table}`, async () => {
+      const partitions = await dropOldPartitions(db.$client, table, days)
+      if (partitions.length > 0) logger.info({ partitions }, 'Dropped partitions past retention')
+    })
   }
 
   /** It scans all stored keys of contacts. */

@@ -57,6 +57,10 @@ export function toConfig(env: Environment) {
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS, deadlineMs: proxyDeadlineMs },
-    housekeeping: { retentionDays: env.RETENTION_DAYS, isDoneHere: env.HOUSEKEEPING },
+    housekeeping: {
+      retentionDays: env.RETENTION_DAYS,
+      eventRetentionDays: env.EVENT_RETENTION_DAYS,
+      isDoneHere: env.HOUSEKEEPING,
+    },
   }
 }

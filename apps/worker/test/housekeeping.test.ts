@@ -20,7 +20,11 @@ afterEach(async () => {
 })
 
 function start(): void {
-  housekeeping = startHousekeeping(db, makeLogger('test', 'silent'), { retentionDays: 365, isDoneHere: true })
+  housekeeping = startHousekeeping(db, makeLogger('test', 'silent'), {
+    retentionDays: 365,
+    eventRetentionDays: 7,
+    isDoneHere: true,
+  })
 }
 
 async function count(table: string): Promise<number> {

@@ -4,9 +4,10 @@ import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import { advisoryLocks } from './locks.ts'
 import { migrationsFolder } from './migrations.ts'
+import { ensureEventEpoch } from './queries/event-epoch.ts'
 import { claimNetwork, initializeShards, setRetention } from './queries/installation.ts'
 import { buildMessageIndexes } from './queries/message-indexes.ts'
-import { ensureMessagePartitions } from './queries/partitions.ts'
+import { ensurePartitions } from './queries/partitions.ts'
 import { grantRights } from './rights.ts'
 import { readTlsSettings } from './tls.ts'
 
@@ -24,9 +25,10 @@ export async function migrate(
   try {
     await client`SELECT pg_advisory_lock(${advisoryLocks.migration})`
     await applyMigrations(drizzle(client), { migrationsFolder })
-    await ensureMessagePartitions(client)
+    await ensurePartitions(client)
     await buildMessageIndexes(client)
     await initializeShards(client, options.shards)
+    await ensureEventEpoch(client)
     const { retentionDays } = options
     if (retentionDays !== undefined) await setRetention(client, retentionDays)
     await grantRights(client)

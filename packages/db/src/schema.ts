@@ -1,6 +1,7 @@
 import * as accounts from './schema/accounts.ts'
 import * as auditLog from './schema/audit-log.ts'
 import * as devices from './schema/devices.ts'
+import * as events from './schema/events.ts'
 import * as idempotencyKeys from './schema/idempotency-keys.ts'
 import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
@@ -13,6 +14,7 @@ export const schema = {
   ...accounts,
   ...auditLog,
   ...devices,
+  ...events,
   ...idempotencyKeys,
   ...installation,
   ...media,

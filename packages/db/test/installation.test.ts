@@ -3,6 +3,7 @@ import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { createDevice } from '../src/queries/devices.ts'
+import { ensureEventEpoch } from '../src/queries/event-epoch.ts'
 import { checkInstallation, claimNetwork, setNetwork, setShards } from '../src/queries/installation.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { registerWorker, unregisterWorker } from '../src/queries/workers.ts'
@@ -76,4 +77,26 @@ test('senders of an earlier version count as live ones until an operator changes
   await checkInstallation(db, { shards: 256, network: 'live' })
   await setNetwork(sql, 'simulator')
   await checkInstallation(db, { shards: 256, network: 'simulator' })
+})
+
+test('events of a restored database are in a new epoch, whatever epoch its dump had', async () => {
+  const insertEvent = async () => {
+    const [row] = await db.$client<{ epoch: number }[]>`
+      INSERT INTO events (account_id, type) VALUES (1, 1) RETURNING epoch`
+    return row?.epoch ?? 0
+  }
+  const first = await insertEvent()
+  expect(first).toBeGreaterThan(0)
+  await ensureEventEpoch(db.$client)
+  expect(await insertEvent()).toBe(first)
+
+  await db.$client`UPDATE installation SET event_server = 'another', event_epoch = 1`
+  await ensureEventEpoch(db.$client)
+  expect(await insertEvent()).toBeGreaterThanOrEqual(first)
+  await db.$client`UPDATE installation SET event_server = 'another'`
+  await ensureEventEpoch(db.$client)
+  const [installation] = await db.$client`SELECT event_epoch AS epoch FROM installation`
+  const last = await insertEvent()
+  expect(last).toBeGreaterThan(first)
+  expect(installation).toEqual({ epoch: last })
 })

@@ -14,6 +14,7 @@ import { claimShards } from '../src/queries/shard-leases.ts'
 import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
+import { listMessageEvents } from './message-events.ts'
 
 let db: Database
 let drop: () => Promise<void>
@@ -97,6 +98,7 @@ test('a status only moves forward, with outcomes that are late, repeated, concur
     fc.asyncProperty(steps, async (given) => {
       const message = await insertMessage()
       let before = await read(message.id)
+      const events: string[] = []
       for (const step of given) {
         await take(step, message)
         const after = await read(message.id)
@@ -109,6 +111,10 @@ test('a status only moves forward, with outcomes that are late, repeated, concur
         expect(after.errorCode !== null).toBe(after.status === 'failed')
         expect(after.sentAt !== null).toBe(rankOf(after.status) >= 0)
         expect(after.readAt !== null).toBe(after.status === 'read')
+        expect((await listMessageEvents(db, message.id)).slice(events.length)).toEqual(
+          changesOf(before, after),
+        )
+        events.push(...changesOf(before, after))
         before = after
       }
     }),
@@ -199,6 +205,19 @@ async function take(step: Step, { id, createdAt }: Message): Promise<void> {
     }
   }
 }
+
+/** The events that tell a subscriber about it. */
+function changesOf(before: Recorded, after: Recorded): string[] {
+  return [
+    ...(after.status === 'failed' && before.status !== 'failed' ? ['message.failed'] : []),
+    ...(after.sentAt !== before.sentAt ? [`message.sent ${after.sentAt}`] : []),
+    ...(after.deliveredAt !== before.deliveredAt ? [`message.delivered ${after.deliveredAt}`] : []),
+    ...(after.readAt !== before.readAt ? [`message.read ${after.readAt}`] : []),
+    ...(after.status === 'canceled' && before.status !== 'canceled' ? ['message.canceled'] : []),
+  ]
+}
+
+type Recorded = Awaited<ReturnType<typeof read>>
 
 async function read(id: string) {
   const [row] = await db.$client<

@@ -2,11 +2,7 @@ import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import {
-  countPartitionWeeksAhead,
-  dropOldMessagePartitions,
-  ensureMessagePartitions,
-} from '../src/queries/partitions.ts'
+import { countPartitionWeeksAhead, dropOldPartitions, ensurePartitions } from '../src/queries/partitions.ts'
 
 let test: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database
@@ -58,8 +54,8 @@ describe('creating partitions ahead', () => {
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
     await db.$client.unsafe(`DROP TABLE ${before.at(-1)}, ${before.at(-3)}`)
     expect(await countPartitionWeeksAhead(db.$client)).toBe(5)
-    await ensureMessagePartitions(db.$client)
-    await ensureMessagePartitions(db.$client)
+    await ensurePartitions(db.$client)
+    await ensurePartitions(db.$client)
     expect(await listPartitions()).toEqual(before)
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
   })
@@ -70,7 +66,7 @@ describe('creating partitions ahead', () => {
     expect(await countPartitionWeeksAhead(db.$client)).toBe(-1)
     await db.$client.unsafe(`DROP TABLE ${partitions[0]}, ${partitions.slice(2).join()}`)
     expect(await countPartitionWeeksAhead(db.$client)).toBe(-1)
-    await ensureMessagePartitions(db.$client)
+    await ensurePartitions(db.$client)
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)
   })
 
@@ -83,7 +79,7 @@ describe('creating partitions ahead', () => {
     await db.$client.unsafe(
       `CREATE TABLE mine PARTITION OF messages FOR VALUES FROM ('${day} 01:00Z') TO ('${day} 02:00Z')`,
     )
-    await expect(ensureMessagePartitions(db.$client)).rejects.toThrow('Could not create partitions')
+    await expect(ensurePartitions(db.$client)).rejects.toThrow('Could not create partitions')
     expect(await listPartitions()).toEqual(expect.arrayContaining([before.at(-3), before.at(-1)]))
   })
 
@@ -91,7 +87,7 @@ describe('creating partitions ahead', () => {
     const before = await listPartitions()
     await db.$client.unsafe(`DROP TABLE ${before.at(-1)}`)
     const end = await readForLong()
-    await ensureMessagePartitions(db.$client)
+    await ensurePartitions(db.$client)
     await end()
     expect(await listPartitions()).toEqual(before)
   })
@@ -102,7 +98,7 @@ describe('partitions past the retention', () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     await addOldPartition('messages_waiting_2020', '2020-01-09', '2020-01-16', 'queued')
     const before = await listPartitions()
-    expect(await dropOldMessagePartitions(db.$client, 30)).toEqual(['messages_done'])
+    expect(await dropOldPartitions(db.$client, 'messages', 30)).toEqual(['messages_done'])
     expect(await listPartitions()).toEqual(before.filter((name) => name !== 'messages_done'))
     expect(await db.$client`SELECT 1 FROM pg_class WHERE relname = 'messages_done'`).toEqual([])
   })
@@ -110,7 +106,7 @@ describe('partitions past the retention', () => {
   it('are dropped without blocking new messages while a long transaction reads the history', async () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     const end = await readForLong()
-    const dropping = dropOldMessagePartitions(db.$client, 30).catch((error: unknown) => error)
+    const dropping = dropOldPartitions(db.$client, 'messages', 30).catch((error: unknown) => error)
     await until('the partition is being detached', { withinMs: 2000, everyMs: 20 }, async () => {
       const [row] = await db.$client<{ waits: boolean }[]>`
         SELECT EXISTS (
@@ -130,11 +126,11 @@ describe('partitions past the retention', () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     await addOldPartition('messages_also_done', '2020-01-09', '2020-01-16')
     const end = await readForLong()
-    await expect(dropOldMessagePartitions(db.$client, 30)).rejects.toMatchObject({ code: '57014' })
+    await expect(dropOldPartitions(db.$client, 'messages', 30)).rejects.toMatchObject({ code: '57014' })
     await end()
-    const dropped = await dropOldMessagePartitions(db.$client, 30)
+    const dropped = await dropOldPartitions(db.$client, 'messages', 30)
     expect(dropped.sort()).toEqual(['messages_also_done', 'messages_done'])
-    expect(await dropOldMessagePartitions(db.$client, 30)).toEqual([])
+    expect(await dropOldPartitions(db.$client, 'messages', 30)).toEqual([])
   })
 
   it('are dropped when the process ended after the detachment, but archived tables are kept', async () => {
@@ -148,10 +144,10 @@ describe('partitions past the retention', () => {
     const failing = new Proxy(db.$client, {
       get: (sql, name) => (name === 'begin' ? refuseDrop(sql) : Reflect.get(sql, name)),
     })
-    await expect(dropOldMessagePartitions(failing, 30)).rejects.toThrow('The process ended')
+    await expect(dropOldPartitions(failing, 'messages', 30)).rejects.toThrow('The process ended')
     await holder`COMMIT`
     holder.release()
-    expect(await dropOldMessagePartitions(db.$client, 30)).toEqual(['messages_done'])
+    expect(await dropOldPartitions(db.$client, 'messages', 30)).toEqual(['messages_done'])
     expect(await db.$client`SELECT 1 FROM messages_archived`).toHaveLength(1)
   })
 })

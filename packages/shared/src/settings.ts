@@ -165,6 +165,7 @@ export const settings = {
   ALLOW_PRIVATE_PROXY_HOSTS: flag.default(false),
 
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
+  EVENT_RETENTION_DAYS: wholeNumber(1, 365).default(7),
   /** Of a worker; false when `wagate housekeeping` runs beside it, under the role that owns the tables. */
   HOUSEKEEPING: flag.default(true),
 }

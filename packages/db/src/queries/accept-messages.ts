@@ -1,5 +1,6 @@
 import { blockingReasons, type MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
+import { insertMessageEvents } from './event-rows.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { type Columns, numberedRows } from './rows.ts'
@@ -116,7 +117,9 @@ export async function acceptMessages(
         link_generation, send_at::timestamptz
       FROM given WHERE ${isAccepted}
       ORDER BY position
-    )
+      RETURNING id, account_id, device_id
+    ),
+    announced AS (${insertMessageEvents(sql, 'message.accepted', 'inserted')})
     SELECT device_id AS "deviceId", is_linked AS "isLinked",
       ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom", ${hasMedia ? sql`is_complete` : sql`true`} AS "isComplete",
       away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"

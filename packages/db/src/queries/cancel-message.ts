@@ -1,5 +1,6 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { Database } from '../client.ts'
+import { insertMessageEvents } from './event-rows.ts'
 import { isCreatedAround } from './message-time.ts'
 
 /**
@@ -13,8 +14,9 @@ export async function cancelMessage(db: Database, accountId: number, messageId: 
       UPDATE messages SET status = 'canceled'
       WHERE account_id = ${accountId} AND id = ${messageId} AND ${isCreatedAround(sql, [timeOfMessageId(messageId)])}
         AND status = 'queued'
-      RETURNING id
+      RETURNING id, account_id, device_id
     ),
+    announced AS (${insertMessageEvents(sql, 'message.canceled', 'canceled')}),
     dropped AS (DELETE FROM media_blobs USING canceled WHERE message_id = canceled.id)
     SELECT id FROM canceled`
   return canceled.length > 0

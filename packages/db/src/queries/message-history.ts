@@ -142,6 +142,6 @@ export async function findHistoryPosition(
     .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
   if (position) return position
   const createdAtMs = timeOfMessageId(messageId)
-  if (!(await wasDropped(db.$client, createdAtMs))) return undefined
+  if (!(await wasDropped(db.$client, 'messages', createdAtMs))) return undefined
   return { id: messageId, createdAt: new Date(createdAtMs).toISOString() }
 }

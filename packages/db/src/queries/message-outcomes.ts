@@ -2,6 +2,7 @@ import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { insertOutcomeEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { isCreatedAround } from './message-time.ts'
 import { type Columns, rows } from './rows.ts'
@@ -50,7 +51,7 @@ async function recordKnown(
   outcomes: MessageOutcome[],
 ): Promise<{ validLeases: Set<string>; unknown: MessageOutcome[] }> {
   const sql = db.$client
-  const isInPartitions = isCreatedAround(sql, outcomes.map(timeOf))
+  const isInPartitions = (message: string) => isCreatedAround(sql, outcomes.map(timeOf), message)
   // The clock of a worker may be wrong.
   const corrected = (at: postgres.Fragment) => sql`least(greatest(${at}, message.created_at), now())`
   const [answer] = await sql<{ leases: string[]; recorded: string[] }[]>`
@@ -66,7 +67,7 @@ async function recordKnown(
         max(recipient_jid) AS recipient_jid
       FROM valid JOIN ${rows(sql, 'outcome', outcomes, outcomeColumns)} USING (shard, epoch)
       WHERE jid IS NULL OR coalesce(
-        (SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isInPartitions}),
+        (SELECT recipient_jid FROM messages WHERE messages.id = outcome.id AND ${isInPartitions('messages')}),
         recipient_jid
       ) IN (jid, other_jid)
       GROUP BY device_id, id
@@ -84,16 +85,21 @@ async function recordKnown(
         recipient_jid = coalesce(message.recipient_jid, given.recipient_jid),
         error_code = CASE WHEN given.rank = 0 THEN given.code END,
         error = CASE WHEN given.rank = 0 THEN given.sentence END
-      FROM given
-      WHERE message.id = given.id AND message.device_id = given.device_id AND message.direction = 'out'
-        AND ${isInPartitions}
+      FROM given JOIN messages AS before ON before.id = given.id AND ${isInPartitions('before')}
+      WHERE message.id = before.id AND message.created_at = before.created_at
+        AND message.device_id = given.device_id AND message.direction = 'out'
         AND CASE
           WHEN given.rank = 0 THEN message.is_waiting
           WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
           ELSE message.status <> 'canceled'
         END
-      RETURNING message.id
-    )
+      RETURNING message.id, message.account_id, message.device_id,
+        given.rank = 0 AS has_failed,
+        message.sent_at, before.sent_at IS NULL AND message.sent_at IS NOT NULL AS is_sent,
+        message.delivered_at, before.delivered_at IS NULL AND message.delivered_at IS NOT NULL AS is_delivered,
+        message.read_at, before.read_at IS NULL AND message.read_at IS NOT NULL AS is_read
+    ),
+    announced AS (${insertOutcomeEvents(sql, 'recorded')})
     SELECT ARRAY(SELECT shard || ' ' || epoch FROM valid) AS leases, ARRAY(SELECT id FROM recorded) AS recorded`
   const validLeases = new Set(answer?.leases)
   const recorded = new Set(answer?.recorded)

@@ -14,8 +14,9 @@ export function createdAround(messageId: string): SQL {
   return sql`${messages.createdAt} BETWEEN ${generatedAt} - interval '1 day' AND ${generatedAt} + interval '1 day'`
 }
 
-/** For SQL in which only `messages` has a column `created_at`. */
-export function isCreatedAround(client: postgres.Sql, timesMs: number[]) {
+/** `message`: the name of the messages in the SQL. Without it, only they have a column `created_at`. */
+export function isCreatedAround(client: postgres.Sql, timesMs: number[], message?: string) {
   const at = (ms: number) => client`to_timestamp(${ms / 1000}::float8)`
-  return client`created_at BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
+  const createdAt = client.unsafe(message ? `${message}.created_at` : 'created_at')
+  return client`${createdAt} BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
 }

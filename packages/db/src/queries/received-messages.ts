@@ -1,6 +1,7 @@
 import type { MessageType } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { type Columns, numberedRows } from './rows.ts'
 
@@ -62,7 +63,9 @@ export async function insertReceivedMessages(
           AND known.direction = 'in' AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
           AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })})
       ORDER BY position
-    )
+      RETURNING id, account_id, device_id
+    ),
+    announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
     SELECT shard || ' ' || epoch AS lease FROM valid`
   const validLeases = new Set(valid.map(({ lease }) => lease))
   return messages.map(({ fence }) =>

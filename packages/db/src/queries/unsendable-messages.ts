@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 
@@ -87,8 +88,9 @@ async function failPage(
       FROM fence, page, devices AS device
       WHERE message.id = page.id AND message.created_at = page.created_at AND device.id = ${deviceId}
         AND message.is_waiting AND (${end.isOver})
-      RETURNING 1
-    )
+      RETURNING message.id, message.account_id, message.device_id
+    ),
+    announced AS (${insertMessageEvents(sql, 'message.failed', 'failed')})
     SELECT EXISTS (SELECT FROM fence) AS "isOwner", (SELECT count(*)::int FROM failed) AS failed,
       (SELECT count(*)::int FROM page) AS rows, last.send_at::text AS "sendAt", last.seq::text AS seq
     FROM (SELECT) AS one LEFT JOIN (

@@ -13,6 +13,9 @@ export const installation = pgTable(
     retentionDays: integer('retention_days').notNull().default(365),
     /** The WhatsApp network of the links. Null until the first process that may set it. */
     network: text().$type<WhatsAppNetwork>(),
+    /** The server and timeline of Postgres on which `events.epoch` was set the last time. */
+    eventServer: text('event_server'),
+    eventEpoch: integer('event_epoch').notNull().default(0),
   },
   (table) => [
     check('installation_one_row', sql`${table.id} = 1`),

@@ -4,6 +4,7 @@ import type { Logger } from '@wagate/runtime/logger'
 import type { Config } from './config.ts'
 import type { ApiKeyCache } from './credentials/api-key-cache.ts'
 import type { CommandDispatcher } from './devices/command-dispatcher.ts'
+import type { EventFeed } from './events/event-feed.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
 import type { History } from './messages/history.ts'
@@ -21,6 +22,7 @@ export type ApiContext = {
   /** The same database with its own pool, so that reads never take a connection from sends. */
   readDb: Database
   history: History
+  eventFeed: EventFeed
   events: DeviceEvents
   keys: ApiKeyCache
   limits: Limits

@@ -5,6 +5,7 @@ import type { Connections } from './connections.ts'
 import type { ApiContext } from './context.ts'
 import { makeApiKeyCache } from './credentials/api-key-cache.ts'
 import type { CommandDispatcher } from './devices/command-dispatcher.ts'
+import { makeEventFeed } from './events/event-feed.ts'
 import { makeLargeBodies } from './http/large-bodies.ts'
 import { makeLimits } from './limits/limits.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
@@ -37,6 +38,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     db,
     readDb,
     history: makeHistory(readDb),
+    eventFeed: makeEventFeed(readDb),
     events,
     keys,
     limits: makeLimits(rateLimits, config.limits),

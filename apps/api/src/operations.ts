@@ -7,6 +7,7 @@ import { createLink } from './operations/create-link.ts'
 import { createUser } from './operations/create-user.ts'
 import { deleteDevice } from './operations/delete-device.ts'
 import { devices } from './operations/devices.ts'
+import { events } from './operations/events.ts'
 import { generateQr } from './operations/generate-qr.ts'
 import { infoDevice } from './operations/info-device.ts'
 import { keys } from './operations/keys.ts'
@@ -49,6 +50,7 @@ export const operations: Operation[] = [
   devices,
   messages,
   messageStatus,
+  events,
   cancelMessage,
   checkNumber,
   setDevice,

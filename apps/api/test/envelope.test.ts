@@ -115,7 +115,7 @@ describe('methods', () => {
   ]
   const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge']
   const changingPost = ['open-link', 'passkey-assertion', 'passkey-confirm']
-  const readingGet = ['devices', 'messages', 'keys', 'users']
+  const readingGet = ['devices', 'events', 'messages', 'keys', 'users']
 
   test('are listed here for every operation', () => {
     expect([...changing, ...changingPost, ...readingBoth, ...readingGet].sort()).toEqual(

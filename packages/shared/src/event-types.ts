@@ -14,7 +14,7 @@ export const eventTypes = {
 
 export type EventType = keyof typeof eventTypes
 
-const eventTypeNames = Object.keys(eventTypes) as EventType[]
+export const eventTypeNames = Object.keys(eventTypes) as EventType[]
 
 const namesByNumber = new Map(eventTypeNames.map((name) => [eventTypes[name] as number, name]))
 

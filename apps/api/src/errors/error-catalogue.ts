@@ -67,6 +67,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The account has no such message, or the message is older than the retention period.',
     'Check the ID.',
   ),
+  cursor_expired: permanent(
+    'Events that follow this cursor were deleted after their retention period.',
+    'Omit `after` to continue with the oldest event that is kept.',
+  ),
   key_not_found: permanent('The account has no such API key.', 'Check the ID with `keys`.'),
   user_not_found: permanent('No such account.', 'Check the ID with `users`.'),
   method_not_allowed: permanent(

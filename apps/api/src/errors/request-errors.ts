@@ -37,6 +37,7 @@ export const requestErrorStatus = {
   last_key: 409,
   last_admin: 409,
   not_cancelable: 409,
+  cursor_expired: 410,
   link_used: 410,
   link_expired: 410,
   payload_too_large: 413,

@@ -1,3 +1,4 @@
+import { type EventType, eventTypeNames } from '@wagate/shared/event-types'
 import { parsePhone } from '@wagate/shared/phone'
 import { z } from 'zod'
 
@@ -34,6 +35,18 @@ export function orDefault(minimum: number, maximum: number) {
     error: `must be a whole number from ${minimum} to ${maximum}, or default`,
   })
 }
+
+const typesMessage = 'must be types of events, separated by commas'
+
+export const eventTypeList = z
+  .union([z.string(), z.array(z.string())], { error: typesMessage })
+  .transform((value, issues): EventType[] => {
+    const names = typeof value === 'string' ? value.split(',') : value
+    const types = names.flatMap((name) => eventTypeNames.find((known) => known === name) ?? [])
+    if (types.length === names.length) return types
+    issues.addIssue({ code: 'custom', message: typesMessage })
+    return z.NEVER
+  })
 
 /** Characters are Unicode code points, close to what a person counts. */
 export function text(charsMax: number) {

@@ -1,6 +1,6 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, desc, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
 import { createdAround } from './message-time.ts'
@@ -121,6 +121,22 @@ export async function findMessage(
     .from(messages)
     .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
   return message
+}
+
+/** By their ids. Messages that retention has removed are missing. */
+export async function findMessages(
+  db: Database,
+  accountId: number,
+  messageIds: string[],
+): Promise<Map<string, HistoryMessage>> {
+  if (messageIds.length === 0) return new Map()
+  const found = await db
+    .select(columns)
+    .from(messages)
+    .where(
+      and(eq(messages.accountId, accountId), inArray(messages.id, messageIds), createdAround(...messageIds)),
+    )
+  return new Map(found.map((message) => [message.id, message]))
 }
 
 function hasStatus(status: MessageStatus): SQL | undefined {

@@ -9,9 +9,10 @@ import { messages } from '../schema/messages.ts'
  */
 
 /** For the query builder. */
-export function createdAround(messageId: string): SQL {
-  const generatedAt = sql`to_timestamp(${timeOfMessageId(messageId)}::float8 / 1000)`
-  return sql`${messages.createdAt} BETWEEN ${generatedAt} - interval '1 day' AND ${generatedAt} + interval '1 day'`
+export function createdAround(...messageIds: string[]): SQL {
+  const timesMs = messageIds.map(timeOfMessageId)
+  const at = (ms: number) => sql`to_timestamp(${ms}::float8 / 1000)`
+  return sql`${messages.createdAt} BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
 }
 
 /** `message`: the name of the messages in the SQL. Without it, only they have a column `created_at`. */

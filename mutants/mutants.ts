@@ -1,4 +1,5 @@
 import { accessMutants } from './access-mutants.ts'
+import { eventMutants } from './event-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
@@ -10,5 +11,6 @@ export const mutants: Mutant[] = [
   ...sendingMutants,
   ...receivingMutants,
   ...messagesMutants,
+  ...eventMutants,
   ...accessMutants,
 ]

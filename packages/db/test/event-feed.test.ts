@@ -77,6 +77,16 @@ test('filters leave out what is not wanted, and their pages move on', async () =
   expect((await list(next)).events).toEqual([])
 })
 
+test('a page reads a limited number of events that are not wanted, and the next ones find what follows', async () => {
+  await database.db.$client`
+    INSERT INTO events (account_id, device_id, type)
+    SELECT ${accountId}, 1, ${eventTypes['message.sent']} FROM generate_series(1, 4500)`
+  await insert(undefined, { type: eventTypes['message.read'] })
+  const filter = { types: [eventTypes['message.read']] }
+  await expect.poll(async () => (await readAll(100, filter)).ids.length, { timeout: 10_000 }).toBe(1)
+  expect(await list(firstPosition, 100, filter)).toMatchObject({ events: [], hasMore: true })
+})
+
 test('an event of a former epoch comes first and is visible whatever its transaction', async () => {
   await insert()
   await database.db.$client`

@@ -1,0 +1,60 @@
+import type { Mutant } from './mutant.ts'
+
+const feed = 'packages/db/src/queries/event-feed.ts'
+const ofFeed = 'packages/db/test/event-feed.test.ts'
+
+/** From the change to its reader. */
+export const eventMutants: Mutant[] = [
+  {
+    name: 'events read before earlier transactions have ended',
+    file: feed,
+    text: 'OR tx < (SELECT tx FROM horizon)',
+    replacement: 'OR true',
+    test: {
+      file: ofFeed,
+      title: 'an event that is inserted first and committed last is not skipped',
+    },
+  },
+  {
+    name: 'events of all accounts',
+    file: feed,
+    text: 'account_id = ${accountId} AND ',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/events.test.ts',
+      title: 'an account reads its own events only, also with the cursor of another',
+    },
+  },
+  {
+    name: 'a filtered page moves to the end',
+    file: feed,
+    text: 'next: toEvent(lastScanned).position',
+    replacement: 'next: horizonOf(rows[0], after)',
+    test: {
+      file: ofFeed,
+      title:
+        'a page reads a limited number of events that are not wanted, and the next ones find what follows',
+    },
+  },
+  {
+    name: 'a repeated receipt has another event',
+    file: 'packages/db/src/queries/message-outcomes.ts',
+    text: 'before.delivered_at IS NULL AND ',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/message-status.test.ts',
+      title:
+        'a status only moves forward, with outcomes that are late, repeated, concurrent, from a former owner or by a wrong clock',
+    },
+  },
+  {
+    name: 'the epoch of a restored dump',
+    file: 'packages/db/src/queries/event-epoch.ts',
+    text: 'greatest(event_epoch + 1, extract(epoch FROM clock_timestamp())::int)',
+    replacement: 'event_epoch + 1',
+    test: {
+      file: 'packages/db/test/installation.test.ts',
+      title: 'events of a restored database are in a new epoch, whatever epoch its dump had',
+    },
+  },
+]

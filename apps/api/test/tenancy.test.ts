@@ -134,8 +134,12 @@ function requestOf(
 }
 
 test('nothing that one tenant does changes the responses of another', async () => {
-  // Messages are never sent here, so waiting would only take time.
-  const quick = requests.filter(({ query, body }) => !/\bwait\b/.test(`${formOf(query)} ${body}`))
+  // Messages are never sent here, so waiting would only take time. An event can be read as soon as all earlier
+  // transactions of the server have ended, whoever began them, so `events` may show it a moment later.
+  const quick = requests.filter(
+    ({ path, query, body }) =>
+      !/\bwait\b/.test(`${formOf(query)} ${body}`) && !/^(\/api)?\/events\/?$/.test(path),
+  )
   const scripts = fc.record({
     script: fc.array(quick, { minLength: 8, maxLength: 8 }),
     meanwhile: fc.array(fc.tuple(quick, fc.boolean()), { minLength: 8, maxLength: 8 }),

@@ -19,7 +19,9 @@ export class ShippingNotices {
   #isOpen
   #opened
   #outcomes = new Map()
+  #writes = new Set()
   #isClosed = false
+  #isSaved = false
 
   /** `options` are added to those of `makeWASocket`: tests pass the address of a simulated network. */
   constructor(folder, { onQr = () => {}, ...options } = {}) {
@@ -50,16 +52,19 @@ export class ShippingNotices {
     await Promise.all([sent, outcome])
   }
 
+  /** Afterwards nothing is written to the folder. */
   async close() {
     this.#isClosed = true
     await this.#socket?.end(undefined)
+    while (this.#writes.size > 0) await Promise.allSettled(this.#writes)
+    this.#isSaved = true
   }
 
   async #login() {
-    const { state, saveCreds } = await baileys.useMultiFileAuthState(this.#folder)
+    const { auth, saveCreds } = await this.#openFolder()
     if (this.#isClosed) return
     const socket = baileys.makeWASocket({
-      auth: state,
+      auth,
       logger,
       emitOwnEvents: false,
       browser: ['Shop', 'Chrome', '1'],
@@ -78,6 +83,20 @@ export class ShippingNotices {
       await saveCreds()
       await this.#login()
     })
+  }
+
+  async #openFolder() {
+    const { state, saveCreds } = await baileys.useMultiFileAuthState(this.#folder)
+    const keys = { get: state.keys.get, set: (data) => this.#write(() => state.keys.set(data)) }
+    return { auth: { creds: state.creds, keys }, saveCreds: () => this.#write(saveCreds) }
+  }
+
+  /** Baileys does not wait for its writes when a connection ends. */
+  async #write(save) {
+    if (this.#isSaved) return
+    const writing = save()
+    this.#writes.add(writing)
+    await writing.finally(() => this.#writes.delete(writing))
   }
 
   #waitForLogin() {

@@ -1,10 +1,10 @@
 import type { Environment } from './environment.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
-/** The settings of a worker, grouped by what they configure. Their meaning is documented in packages/shared/src/settings.ts. */
 /** Less than Baileys waits for a connection. */
 const proxyDeadlineMs = 10_000
 
+/** The settings of a worker, grouped by what they configure. Their meaning is documented in packages/shared/src/settings.ts. */
 export function toConfig(env: Environment) {
   return {
     logLevel: env.LOG_LEVEL,

@@ -1,25 +1,19 @@
 import type { Database } from '@wagate/db/client'
 import {
   type EventFilter,
+  type EventPage,
   findLatestPosition,
   isPositionExpired,
   listEvents,
-  type StoredEvent,
 } from '@wagate/db/queries/event-feed'
-import { findMessages, type HistoryMessage } from '@wagate/db/queries/message-history'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { type EventPosition, firstPosition } from '@wagate/shared/event-ids'
 import { AppError } from '../errors/app-error.ts'
 
-/** `message` as it is now. Undefined for an event of no message, and of one that retention has removed. */
-export type FeedEvent = StoredEvent & { message: HistoryMessage | undefined }
-
-export type FeedPage = { events: FeedEvent[]; next: EventPosition; hasMore: boolean }
-
 export type EventFeed = {
   /** `latest` is after all events that can be read now, undefined before the oldest that is kept. Throws `cursor_expired`. */
   start(after: EventPosition | 'latest' | undefined): Promise<EventPosition>
-  read(accountId: number, query: FeedQuery, signal: AbortSignal): Promise<FeedPage>
+  read(accountId: number, query: FeedQuery, signal: AbortSignal): Promise<EventPage>
   /** Returns the function that ends a wait; undefined when the account or the process has too many waits. */
   beginWait(accountId: number): (() => void) | undefined
 }
@@ -47,13 +41,7 @@ export function makeEventFeed(db: Database): EventFeed {
     async read(accountId, query, signal) {
       const release = await turns.acquire(String(accountId), 1, signal)
       try {
-        const { events, ...page } = await listEvents(db, accountId, query)
-        const ids = events.flatMap(({ messageId }) => messageId ?? [])
-        const messages = await findMessages(db, accountId, [...new Set(ids)])
-        return {
-          ...page,
-          events: events.map((event) => ({ ...event, message: messages.get(event.messageId ?? '') })),
-        }
+        return await listEvents(db, accountId, query)
       } finally {
         release()
       }

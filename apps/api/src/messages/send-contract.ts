@@ -1,9 +1,9 @@
+import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
 import { outgoingStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { messageErrorGuide } from '../errors/error-catalogue.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
-import { extensibleEnum } from '../openapi/extensible-enum.ts'
 import { integer, moment, phone } from '../parameters/parameter-types.ts'
 
 /** The parameters that send-message and send-media share. */

@@ -1,9 +1,9 @@
 import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
 import { findMessage } from '@wagate/db/queries/message-history'
+import { messageObject } from '@wagate/shared/objects/message-object'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
-import { messageObject } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 

@@ -1,10 +1,10 @@
+import type { EventPage } from '@wagate/db/queries/event-feed'
 import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
+import { eventObject, exampleEvent, toEventObject } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
-import type { FeedPage } from '../events/event-feed.ts'
 import { pollUntil } from '../events/poll-until.ts'
 import { makeSignal } from '../events/signal.ts'
-import { eventObject, exampleEvent, toEventObject } from '../objects/event-object.ts'
 import { defineOperation } from '../operation.ts'
 import { eventTypeList, integer, recordId } from '../parameters/parameter-types.ts'
 
@@ -68,7 +68,7 @@ export const events = defineOperation({
     const { context, principal, deadline } = call
     const { eventFeed } = context
     let position = await eventFeed.start(after)
-    let page: FeedPage | undefined
+    let page: EventPage | undefined
     const find = async () => {
       page = await eventFeed.read(
         principal.accountId,

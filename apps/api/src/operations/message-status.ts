@@ -1,7 +1,7 @@
 import { findMessage } from '@wagate/db/queries/message-history'
+import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'
-import { exampleMessage, messageObject, toMessageObject } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 

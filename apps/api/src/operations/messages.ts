@@ -1,6 +1,6 @@
+import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { exampleMessage, messageObject, toMessageObject } from '../objects/message-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, messageId, phone } from '../parameters/parameter-types.ts'
 

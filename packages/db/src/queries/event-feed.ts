@@ -1,21 +1,13 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
+import type { EventRow } from '@wagate/shared/objects/event-object'
 import type { Database } from '../client.ts'
+import { findMessages } from './message-history.ts'
 import { wasDropped } from './partitions.ts'
-
-/** Times are ISO 8601. `at`: when it happened. `type`: see `eventTypes`. */
-export type StoredEvent = {
-  position: EventPosition
-  type: number
-  deviceId: number | null
-  messageId: string | null
-  at: string
-  createdAt: string
-}
 
 export type EventFilter = { types?: number[] | undefined; deviceId?: number | undefined }
 
 /** `next`: where the next page begins. `hasMore`: it may have events already. */
-export type EventPage = { events: StoredEvent[]; next: EventPosition; hasMore: boolean }
+export type EventPage = { events: EventRow[]; next: EventPosition; hasMore: boolean }
 
 /** How many events one page reads for a filter that few of them pass. */
 const scannedMax = 2000
@@ -43,8 +35,25 @@ type ScannedRow = {
 export async function listEvents(
   db: Database,
   accountId: number,
-  { after, limit, types, deviceId }: EventFilter & { after: EventPosition; limit: number },
+  query: EventFilter & { after: EventPosition; limit: number },
 ): Promise<EventPage> {
+  const { events, ...page } = await readPage(db, accountId, query)
+  const ids = events.flatMap(({ messageId }) => messageId ?? [])
+  const messages = await findMessages(db, accountId, [...new Set(ids)])
+  return {
+    ...page,
+    events: events.map((event) => ({ ...event, message: messages.get(event.messageId ?? '') })),
+  }
+}
+
+type StoredEvent = Omit<EventRow, 'message'>
+type StoredPage = Omit<EventPage, 'events'> & { events: StoredEvent[] }
+
+async function readPage(
+  db: Database,
+  accountId: number,
+  { after, limit, types, deviceId }: EventFilter & { after: EventPosition; limit: number },
+): Promise<StoredPage> {
   const sql = db.$client
   const hasFilter = types !== undefined || deviceId !== undefined
   const rowsMax = hasFilter ? Math.max(scannedMax, limit) : limit
@@ -75,7 +84,7 @@ export async function listEvents(
 function toPage(
   rows: ScannedRow[],
   { after, limit, rowsMax }: { after: EventPosition; limit: number; rowsMax: number },
-): EventPage {
+): StoredPage {
   const scanned = rows.filter(({ epoch }) => epoch !== null)
   const events = scanned.filter(({ isWanted }) => isWanted).map(toEvent)
   const shown = events.slice(0, limit)

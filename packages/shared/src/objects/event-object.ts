@@ -1,9 +1,8 @@
-import { formatEventId } from '@wagate/shared/event-ids'
-import { eventTypeNames, eventTypeOf } from '@wagate/shared/event-types'
 import { z } from 'zod'
-import type { FeedEvent } from '../events/event-feed.ts'
-import { extensibleEnum } from '../openapi/extensible-enum.ts'
-import { exampleMessage, messageObject, toMessageObject } from './message-object.ts'
+import { type EventPosition, formatEventId } from '../event-ids.ts'
+import { eventTypeNames, eventTypeOf } from '../event-types.ts'
+import { extensibleEnum } from './extensible-enum.ts'
+import { exampleMessage, type MessageRow, messageObject, toMessageObject } from './message-object.ts'
 
 export const eventObject = z
   .object({
@@ -39,6 +38,20 @@ export const exampleEvent: EventObject = {
   data: { message_id: exampleMessage.message_id, message: exampleMessage },
 }
 
+/** An event as the database has it. Times are ISO 8601. */
+export type EventRow = {
+  position: EventPosition
+  /** See `eventTypes`. */
+  type: number
+  deviceId: number | null
+  messageId: string | null
+  /** The message as it is now. Undefined for an event of no message, and of one that retention has removed. */
+  message: MessageRow | undefined
+  /** When it happened. */
+  at: string
+  createdAt: string
+}
+
 export function toEventObject({
   position,
   type,
@@ -47,7 +60,7 @@ export function toEventObject({
   deviceId,
   messageId,
   message,
-}: FeedEvent): EventObject {
+}: EventRow): EventObject {
   return {
     event_id: formatEventId(position),
     // Written by a later version that runs beside this one.

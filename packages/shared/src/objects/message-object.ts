@@ -1,8 +1,7 @@
-import type { HistoryMessage } from '@wagate/db/queries/message-history'
-import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { messageErrorGuide } from '../errors/error-catalogue.ts'
-import { extensibleEnum } from '../openapi/extensible-enum.ts'
+import { messageErrors } from '../message-errors.ts'
+import { type MessageStatus, type MessageType, messageStatuses } from '../statuses.ts'
+import { extensibleEnum } from './extensible-enum.ts'
 
 const moment = z.iso.datetime().nullable()
 
@@ -26,9 +25,7 @@ export const messageObject = z
     url: z.string().nullable().describe('For a file that was sent in a data: URL, `data:<type>`'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why the message failed'),
-    error_code: extensibleEnum(Object.keys(messageErrorGuide))
-      .nullable()
-      .describe('Machine-readable error code'),
+    error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
     wa_message_id: z.string().describe('ID of the message at WhatsApp'),
     created_at: z.iso.datetime(),
     sent_at: moment,
@@ -58,11 +55,33 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   read_at: null,
 }
 
+/** A message as the database has it. `contactJid`: the address of the other party that is not its number, if any. */
+export type MessageRow = {
+  id: string
+  deviceId: number
+  sender: string
+  /** Empty when WhatsApp does not tell it. */
+  number: string
+  contactJid: string | null
+  direction: 'out' | 'in'
+  type: MessageType
+  body: string | null
+  url: string | null
+  status: MessageStatus
+  error: string | null
+  errorCode: string | null
+  waId: string
+  createdAt: Date
+  sentAt: Date | null
+  deliveredAt: Date | null
+  readAt: Date | null
+}
+
 function lidOf(jid: string | null): string | null {
   return jid?.endsWith('@lid') ? jid.slice(0, -'@lid'.length) : null
 }
 
-export function toMessageObject(message: HistoryMessage): z.infer<typeof messageObject> {
+export function toMessageObject(message: MessageRow): z.infer<typeof messageObject> {
   const isMedia = message.type !== 'text' && message.type !== 'other'
   return {
     message_id: message.id,

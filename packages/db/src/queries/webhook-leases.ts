@@ -1,0 +1,121 @@
+import type { EventPosition } from '@wagate/shared/event-ids'
+import type { Database } from '../client.ts'
+
+/** What a dispatcher owns. Its writes name both, so that they are refused after another has claimed the webhook. */
+export type WebhookLease = { webhookId: number; dispatcher: string; epoch: number }
+
+export type OwnedWebhooks = {
+  /** The epochs by the ids of the webhooks. */
+  epochs: Map<number, number>
+  /** How many of all webhooks each live dispatcher should own. */
+  share: number
+}
+
+/** One statement for all webhooks of a process: they are owned as long as their dispatcher renews its lease. */
+export async function renewDispatcher(db: Database, id: string, leaseMs: number): Promise<OwnedWebhooks> {
+  const sql = db.$client
+  const rows = await sql<{ webhookId: number | null; epoch: number; share: number }[]>`
+    WITH renewed AS (
+      INSERT INTO webhook_dispatchers AS dispatcher (id, lease_until)
+      VALUES (${id}, now() + ${leaseMs} * interval '1 ms')
+      ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING dispatcher.id
+    ),
+    shares AS (
+      SELECT ceil((SELECT count(*) FROM webhooks WHERE disabled_at IS NULL)::numeric / (
+        SELECT count(*) FROM (
+          SELECT id FROM webhook_dispatchers WHERE lease_until > now() UNION SELECT id FROM renewed
+        ) AS live))::int AS share
+    )
+    SELECT share, webhook.id AS "webhookId", webhook.lease_epoch::float8 AS epoch
+    FROM shares LEFT JOIN webhooks AS webhook ON webhook.dispatcher = ${id} AND webhook.disabled_at IS NULL`
+  const epochs = rows.flatMap(({ webhookId, epoch }) => (webhookId ? [[webhookId, epoch] as const] : []))
+  return { epochs: new Map(epochs), share: rows[0]?.share ?? 0 }
+}
+
+/**
+ * Claims up to `limit` webhooks that no live dispatcher owns. `only`: of these. The writes of a former dispatcher are
+ * refused from now on.
+ */
+export async function claimWebhooks(
+  db: Database,
+  id: string,
+  { limit, only }: { limit: number; only?: number[] },
+): Promise<void> {
+  // Compares with dead dispatchers, not with live ones: one that started meanwhile would not be among the live ones.
+  await db.$client`
+    WITH dead AS MATERIALIZED (SELECT id FROM webhook_dispatchers WHERE lease_until <= now()),
+    free AS MATERIALIZED (
+      SELECT id FROM webhooks
+      WHERE disabled_at IS NULL AND (dispatcher IS NULL OR dispatcher IN (SELECT id FROM dead))
+        AND (${only ?? null}::int[] IS NULL OR id = ANY (${only ?? null}::int[]))
+      ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    UPDATE webhooks AS webhook SET dispatcher = ${id}, lease_epoch = webhook.lease_epoch + 1
+    FROM free WHERE webhook.id = free.id`
+}
+
+/** Leaves those to others that this dispatcher owns. */
+export async function releaseWebhooks(db: Database, id: string, webhookIds: number[]): Promise<void> {
+  await db.$client`
+    UPDATE webhooks SET dispatcher = NULL WHERE dispatcher = ${id} AND id = ANY (${webhookIds}::int[])`
+}
+
+/** Call it when nothing is in flight any more. */
+export async function unregisterDispatcher(db: Database, id: string): Promise<void> {
+  const sql = db.$client
+  await sql`UPDATE webhooks SET dispatcher = NULL WHERE dispatcher = ${id}`
+  await sql`DELETE FROM webhook_dispatchers WHERE id = ${id}`
+}
+
+/** Those that died more than a day ago and own nothing. */
+export async function deleteDeadDispatchers(db: Database): Promise<void> {
+  await db.$client`
+    DELETE FROM webhook_dispatchers AS dead WHERE lease_until < now() - interval '1 day'
+      AND NOT EXISTS (SELECT FROM webhooks WHERE dispatcher = dead.id)`
+}
+
+export type ClaimedWebhook = {
+  id: number
+  accountId: number
+  url: string
+  types: number[] | null
+  deviceIds: number[] | null
+  eventsMax: number
+  position: EventPosition
+  isFailing: boolean
+  isBacklogFull: boolean
+  /** The newest first. Epoch time until when a former one is valid. */
+  secrets: { sealed: Buffer; validUntilMs: number | null }[]
+  /** The number of the last attempt in the log. */
+  lastAttempt: number
+}
+
+/** Undefined when it was deleted or the lease has ended. */
+export async function findClaimedWebhook(
+  db: Database,
+  { webhookId, dispatcher, epoch }: WebhookLease,
+): Promise<ClaimedWebhook | undefined> {
+  const sql = db.$client
+  const [row] = await sql<(Omit<ClaimedWebhook, 'position' | 'secrets'> & EventPosition & StoredSecrets)[]>`
+    SELECT id, account_id AS "accountId", url, types, device_ids AS "deviceIds", events_max AS "eventsMax",
+      failing_since IS NOT NULL AS "isFailing", backlog_full_since IS NOT NULL AS "isBacklogFull",
+      epoch, tx::text, event_id::text AS "eventId", seconds::float8,
+      coalesce((SELECT max(number) FROM webhook_attempts WHERE webhook_id = webhook.id), 0)::float8 AS "lastAttempt",
+      ARRAY(SELECT encode(sealed, 'base64') FROM webhook_secrets WHERE webhook_id = webhook.id ORDER BY id DESC) AS sealed,
+      ARRAY(SELECT (extract(epoch FROM valid_until) * 1000)::float8 FROM webhook_secrets
+        WHERE webhook_id = webhook.id ORDER BY id DESC) AS "validUntilMs"
+    FROM webhooks AS webhook
+    WHERE id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch} AND disabled_at IS NULL`
+  if (!row) return undefined
+  const { epoch: eventEpoch, tx, eventId, seconds, sealed, validUntilMs, ...webhook } = row
+  return {
+    ...webhook,
+    position: { epoch: eventEpoch, tx, id: eventId, seconds },
+    secrets: sealed.map((box, index) => ({
+      sealed: Buffer.from(box, 'base64'),
+      validUntilMs: validUntilMs[index] ?? null,
+    })),
+  }
+}
+
+type StoredSecrets = { eventId: string; sealed: string[]; validUntilMs: (number | null)[] }

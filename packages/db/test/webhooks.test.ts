@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Transaction } from '../src/client.ts'
@@ -7,6 +8,7 @@ import {
   replayEvents,
   replayFailedDeliveries,
 } from '../src/queries/webhook-deliveries.ts'
+import { renewDispatcher } from '../src/queries/webhook-leases.ts'
 import {
   deleteWebhook,
   findWebhook,
@@ -101,7 +103,9 @@ test('a rotated secret leaves the one before it valid for a while, and no older 
 test('a change ends the lease, so that late writes of the dispatcher are refused', async () => {
   const { db, accountId } = database
   const id = await addWebhook()
-  await db.$client`UPDATE webhooks SET dispatcher = gen_random_uuid(), lease_epoch = 7 WHERE id = ${id}`
+  const dispatcher = randomUUID()
+  await renewDispatcher(db, dispatcher, 60_000)
+  await db.$client`UPDATE webhooks SET dispatcher = ${dispatcher}, lease_epoch = 7 WHERE id = ${id}`
   await setWebhookPosition(db, accountId, id, { ...firstPosition, tx: '99' })
   const [row] = await db.$client`SELECT dispatcher, lease_epoch, tx FROM webhooks WHERE id = ${id}`
   expect(row).toEqual({ dispatcher: null, lease_epoch: '8', tx: '99' })

@@ -4,12 +4,8 @@ import type { Database } from '../client.ts'
 /** What a dispatcher owns. Its writes name both, so that they are refused after another has claimed the webhook. */
 export type WebhookLease = { webhookId: number; dispatcher: string; epoch: number }
 
-export type OwnedWebhooks = {
-  /** The epochs by the ids of the webhooks. */
-  epochs: Map<number, number>
-  /** How many of all webhooks each live dispatcher should own. */
-  share: number
-}
+/** `share`: how many of all webhooks each live dispatcher should own. */
+export type OwnedWebhooks = { leases: WebhookLease[]; share: number }
 
 /** One statement for all webhooks of a process: they are owned as long as their dispatcher renews its lease. */
 export async function renewDispatcher(db: Database, id: string, leaseMs: number): Promise<OwnedWebhooks> {
@@ -28,30 +24,25 @@ export async function renewDispatcher(db: Database, id: string, leaseMs: number)
     )
     SELECT share, webhook.id AS "webhookId", webhook.lease_epoch::float8 AS epoch
     FROM shares LEFT JOIN webhooks AS webhook ON webhook.dispatcher = ${id} AND webhook.disabled_at IS NULL`
-  const epochs = rows.flatMap(({ webhookId, epoch }) => (webhookId ? [[webhookId, epoch] as const] : []))
-  return { epochs: new Map(epochs), share: rows[0]?.share ?? 0 }
+  const leases = rows.flatMap(({ webhookId, epoch }) =>
+    webhookId === null ? [] : [{ webhookId, dispatcher: id, epoch }],
+  )
+  return { leases, share: rows[0]?.share ?? 0 }
 }
 
-/**
- * Claims up to `limit` webhooks that no live dispatcher owns. `only`: of these. The writes of a former dispatcher are
- * refused from now on.
- */
-export async function claimWebhooks(
-  db: Database,
-  id: string,
-  { limit, only }: { limit: number; only?: number[] },
-): Promise<void> {
+/** Claims up to `limit` webhooks that no live dispatcher owns. From now on, writes of a former dispatcher are refused. */
+export async function claimWebhooks(db: Database, id: string, limit: number): Promise<WebhookLease[]> {
   // Compares with dead dispatchers, not with live ones: one that started meanwhile would not be among the live ones.
-  await db.$client`
+  return await db.$client<WebhookLease[]>`
     WITH dead AS MATERIALIZED (SELECT id FROM webhook_dispatchers WHERE lease_until <= now()),
     free AS MATERIALIZED (
       SELECT id FROM webhooks
       WHERE disabled_at IS NULL AND (dispatcher IS NULL OR dispatcher IN (SELECT id FROM dead))
-        AND (${only ?? null}::int[] IS NULL OR id = ANY (${only ?? null}::int[]))
       ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
     )
     UPDATE webhooks AS webhook SET dispatcher = ${id}, lease_epoch = webhook.lease_epoch + 1
-    FROM free WHERE webhook.id = free.id`
+    FROM free WHERE webhook.id = free.id
+    RETURNING webhook.id AS "webhookId", dispatcher, lease_epoch::float8 AS epoch`
 }
 
 /** Leaves those to others that this dispatcher owns. */
@@ -60,18 +51,14 @@ export async function releaseWebhooks(db: Database, id: string, webhookIds: numb
     UPDATE webhooks SET dispatcher = NULL WHERE dispatcher = ${id} AND id = ANY (${webhookIds}::int[])`
 }
 
-/** Call it when nothing is in flight any more. */
+/** Leaves its webhooks to others. Call it when nothing is in flight any more. */
 export async function unregisterDispatcher(db: Database, id: string): Promise<void> {
-  const sql = db.$client
-  await sql`UPDATE webhooks SET dispatcher = NULL WHERE dispatcher = ${id}`
-  await sql`DELETE FROM webhook_dispatchers WHERE id = ${id}`
+  await db.$client`DELETE FROM webhook_dispatchers WHERE id = ${id}`
 }
 
-/** Those that died more than a day ago and own nothing. */
+/** Those that died more than a day ago. */
 export async function deleteDeadDispatchers(db: Database): Promise<void> {
-  await db.$client`
-    DELETE FROM webhook_dispatchers AS dead WHERE lease_until < now() - interval '1 day'
-      AND NOT EXISTS (SELECT FROM webhooks WHERE dispatcher = dead.id)`
+  await db.$client`DELETE FROM webhook_dispatchers WHERE lease_until < now() - interval '1 day'`
 }
 
 export type ClaimedWebhook = {

@@ -1,7 +1,6 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
 import type { Database } from '../client.ts'
-import type { WebhookDisabledReason } from '../schema/webhooks.ts'
 import { rows } from './rows.ts'
 import type { WebhookLease } from './webhook-leases.ts'
 
@@ -169,11 +168,14 @@ export async function recordRound(
   return row
 }
 
+/** Why a webhook is disabled without its account. */
+export type TargetFault = 'gone' | 'failing'
+
 /** Ends the lease, and tells the account with an event. False when the lease has ended before. */
 export async function disableWebhook(
   db: Database,
   { webhookId, dispatcher, epoch }: WebhookLease,
-  reason: WebhookDisabledReason,
+  reason: TargetFault,
 ): Promise<boolean> {
   const inserted = await db.$client`
     WITH disabled AS (

@@ -6,6 +6,12 @@ import { bytea, moment, xid8 } from './columns.ts'
 export const webhookDisabledReasons = ['by_caller', 'gone', 'failing'] as const
 export type WebhookDisabledReason = (typeof webhookDisabledReasons)[number]
 
+/** Processes that deliver webhooks. They share the webhooks among them. */
+export const webhookDispatchers = pgTable('webhook_dispatchers', {
+  id: uuid().primaryKey(),
+  leaseUntil: moment('lease_until').notNull(),
+})
+
 /** A subscriber: a position in the stream of events of its account, and the process that delivers from there. */
 export const webhooks = pgTable(
   'webhooks',
@@ -37,7 +43,7 @@ export const webhooks = pgTable(
     seconds: bigint({ mode: 'number' }).notNull(),
 
     /** The process that delivers, while it renews its own lease. Its writes name both. A change by the API ends them. */
-    dispatcher: uuid(),
+    dispatcher: uuid().references(() => webhookDispatchers.id, { onDelete: 'set null' }),
     leaseEpoch: bigint('lease_epoch', { mode: 'number' }).notNull().default(0),
   },
   (table) => [
@@ -112,9 +118,3 @@ export const webhookAttempts = pgTable(
     index('webhook_attempts_created_at').on(table.createdAt),
   ],
 )
-
-/** Processes that deliver webhooks. They share the webhooks among them. */
-export const webhookDispatchers = pgTable('webhook_dispatchers', {
-  id: uuid().primaryKey(),
-  leaseUntil: moment('lease_until').notNull(),
-})

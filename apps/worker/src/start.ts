@@ -4,6 +4,7 @@ import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
@@ -32,10 +33,12 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
-  const events = openDeviceEvents(config.redisUrl, { onError: makeOutageLog(logger, 'redis').failed })
+  const onRedisError = { onError: makeOutageLog(logger, 'redis').failed }
+  const events = openDeviceEvents(config.redisUrl, onRedisError)
+  const eventHints = openEventHints(config.redisUrl, onRedisError)
 
   async function release(): Promise<void> {
-    await Promise.all([events.close(), inspector.close()])
+    await Promise.all([events.close(), eventHints.close(), inspector.close()])
     await Promise.all(Object.values(databases).map(closeDatabase))
   }
 
@@ -53,7 +56,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       checkRedis: events.checkRedis,
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
-    const owner = startOwner({ config, logger, metrics, databases, events, inspector })
+    const owner = startOwner({ config, logger, metrics, databases, events, eventHints, inspector })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     logger.info({ name: config.ownership.name, healthPort: health.port }, 'Worker started')
@@ -107,10 +110,19 @@ type OwnerOf = {
   metrics: Metrics
   databases: Databases
   events: DeviceEvents
+  eventHints: EventHints
   inspector: Inspector
 }
 
-function startOwner({ config, logger, metrics, databases, events, inspector }: OwnerOf): Ownership {
+function startOwner({
+  config,
+  logger,
+  metrics,
+  databases,
+  events,
+  eventHints,
+  inspector,
+}: OwnerOf): Ownership {
   const context = makeDeviceContext({
     config,
     logger,
@@ -118,6 +130,7 @@ function startOwner({ config, logger, metrics, databases, events, inspector }: O
     db: databases.sessions,
     claimsDb: databases.claims,
     events,
+    publishEventHint: eventHints.publish,
     inspector,
     onLost(lease) {
       metrics.lostShards.inc()

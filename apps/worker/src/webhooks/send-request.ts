@@ -23,15 +23,14 @@ export async function sendRequest(
 }
 
 function headersOf(state: WebhookState, { id }: DeliveryRequest, body: string) {
-  const nowMs = Date.now()
-  const timestampSeconds = Math.floor(nowMs / 1000)
+  const timestampSeconds = Math.floor(Date.now() / 1000)
   return {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     'user-agent': 'wagate',
     'webhook-id': id,
     'webhook-timestamp': timestampSeconds,
-    'webhook-signature': signWebhook(secretsAt(state, nowMs), { id, timestampSeconds, body }),
+    'webhook-signature': signWebhook(secretsAt(state, timestampSeconds), { id, timestampSeconds, body }),
   }
 }
 

@@ -5,7 +5,8 @@ import { AttemptLog } from './attempt-log.ts'
 import { Circuit } from './circuit.ts'
 import type { DispatcherContext } from './dispatcher-context.ts'
 
-type Secret = { secret: string; validUntilMs: number | null }
+/** In Unix time. */
+type Secret = { secret: string; validUntilSeconds: number }
 
 /** A webhook while one dispatcher delivers it. */
 export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
@@ -33,9 +34,9 @@ export async function loadWebhook(
   return {
     ...webhook,
     lease,
-    secrets: secrets.map(({ sealed, validUntilMs }) => ({
+    secrets: secrets.map(({ sealed, validUntilSeconds }) => ({
       secret: openWebhookSecret(masterKeys, lease.webhookId, sealed).toString(),
-      validUntilMs,
+      validUntilSeconds,
     })),
     circuit: new Circuit(limits.circuit, webhook.isFailing),
     log: new AttemptLog(lastAttempt),
@@ -47,8 +48,6 @@ export async function loadWebhook(
 }
 
 /** The newest first. */
-export function secretsAt({ secrets }: WebhookState, nowMs: number): string[] {
-  return secrets.flatMap(({ secret, validUntilMs }) =>
-    validUntilMs === null || nowMs < validUntilMs ? [secret] : [],
-  )
+export function secretsAt({ secrets }: WebhookState, nowSeconds: number): string[] {
+  return secrets.flatMap(({ secret, validUntilSeconds }) => (nowSeconds < validUntilSeconds ? [secret] : []))
 }

@@ -71,8 +71,8 @@ export type ClaimedWebhook = {
   position: EventPosition
   isFailing: boolean
   isBacklogFull: boolean
-  /** The newest first. Epoch time until when a former one is valid. */
-  secrets: { sealed: Buffer; validUntilMs: number | null }[]
+  /** The newest first. In Unix time, Infinity for the present one. */
+  secrets: { sealed: Buffer; validUntilSeconds: number }[]
   /** The number of the last attempt in the log. */
   lastAttempt: number
 }
@@ -89,20 +89,20 @@ export async function findClaimedWebhook(
       epoch, tx::text, event_id::text AS "eventId", seconds::float8,
       coalesce((SELECT max(number) FROM webhook_attempts WHERE webhook_id = webhook.id), 0)::float8 AS "lastAttempt",
       ARRAY(SELECT encode(sealed, 'base64') FROM webhook_secrets WHERE webhook_id = webhook.id ORDER BY id DESC) AS sealed,
-      ARRAY(SELECT (extract(epoch FROM valid_until) * 1000)::float8 FROM webhook_secrets
-        WHERE webhook_id = webhook.id ORDER BY id DESC) AS "validUntilMs"
+      ARRAY(SELECT extract(epoch FROM coalesce(valid_until, 'infinity'))::float8 FROM webhook_secrets
+        WHERE webhook_id = webhook.id ORDER BY id DESC) AS "validUntilSeconds"
     FROM webhooks AS webhook
     WHERE id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch} AND disabled_at IS NULL`
   if (!row) return undefined
-  const { epoch: eventEpoch, tx, eventId, seconds, sealed, validUntilMs, ...webhook } = row
+  const { epoch: eventEpoch, tx, eventId, seconds, sealed, validUntilSeconds, ...webhook } = row
   return {
     ...webhook,
     position: { epoch: eventEpoch, tx, id: eventId, seconds },
     secrets: sealed.map((box, index) => ({
       sealed: Buffer.from(box, 'base64'),
-      validUntilMs: validUntilMs[index] ?? null,
+      validUntilSeconds: validUntilSeconds[index] ?? 0,
     })),
   }
 }
 
-type StoredSecrets = { eventId: string; sealed: string[]; validUntilMs: (number | null)[] }
+type StoredSecrets = { eventId: string; sealed: string[]; validUntilSeconds: number[] }

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { type EventPosition, formatEventId } from '../event-ids.ts'
-import { eventTypeNames, eventTypeOf } from '../event-types.ts'
+import { type EventType, eventTypeNames, eventTypeOf } from '../event-types.ts'
+import type { DeviceStatus } from '../statuses.ts'
+import { anyData, eventKinds } from './event-kinds.ts'
 import { extensibleEnum } from './extensible-enum.ts'
-import { exampleMessage, type MessageRow, messageObject, toMessageObject } from './message-object.ts'
+import { exampleMessage, type MessageRow, toMessageObject } from './message-object.ts'
 
 export const eventObject = z
   .object({
@@ -13,20 +15,17 @@ export const eventObject = z
     version: z.int().describe('Version of `data` for this type. Fields may be added without a new version'),
     timestamp: z.iso.datetime().describe('When it happened'),
     recorded_at: z.iso.datetime().describe('When the gateway recorded it'),
-    device_id: z.int().nullable(),
-    data: z.object({
-      message_id: z.uuid().optional().describe('For types that begin with `message.`'),
-      message: messageObject
-        .nullable()
-        .optional()
-        .describe(
-          'The message as it is when the event is read, so its status may be a later one. null after its retention period',
-        ),
-    }),
+    device_id: z.int().nullable().describe('The sender that it concerns'),
+    data: anyData,
   })
   .meta({ id: 'Event' })
 
-type EventObject = z.infer<typeof eventObject>
+export type EventObject = z.infer<typeof eventObject>
+
+/** The schema of one type. */
+export function eventSchemaOf(type: EventType) {
+  return eventObject.extend({ type: z.literal(type), data: eventKinds[type].data })
+}
 
 export const exampleEvent: EventObject = {
   event_id: 'evt_697dee5100000000a3f100000000004e697def40',
@@ -38,6 +37,9 @@ export const exampleEvent: EventObject = {
   data: { message_id: exampleMessage.message_id, message: exampleMessage },
 }
 
+/** `name`: when the event is read. */
+export type EventDevice = { id: number; sender: string; name: string }
+
 /** An event as the database has it. Times are ISO 8601. */
 export type EventRow = {
   position: EventPosition
@@ -47,33 +49,45 @@ export type EventRow = {
   messageId: string | null
   /** The message as it is now. Undefined for an event of no message, and of one that retention has removed. */
   message: MessageRow | undefined
+  /** Undefined for an event of no device, and of a device that no longer exists. */
+  device: EventDevice | undefined
+  /** Fields of the type. */
+  data: Record<string, unknown> | null
   /** When it happened. */
   at: string
   createdAt: string
 }
 
-export function toEventObject({
-  position,
-  type,
-  at,
-  createdAt,
-  deviceId,
-  messageId,
-  message,
-}: EventRow): EventObject {
+export function toEventObject(row: EventRow): EventObject {
+  // Written by a later version that runs beside this one.
+  const type = eventTypeOf(row.type) ?? 'other'
   return {
-    event_id: formatEventId(position),
-    // Written by a later version that runs beside this one.
-    type: eventTypeOf(type) ?? 'other',
+    event_id: formatEventId(row.position),
+    type,
     version: 1,
-    timestamp: at,
-    recorded_at: createdAt,
-    device_id: deviceId,
+    timestamp: row.at,
+    recorded_at: row.createdAt,
+    device_id: row.deviceId,
     data: {
-      ...(messageId !== null && {
-        message_id: messageId,
-        message: message ? toMessageObject(message) : null,
-      }),
+      ...subjectOf(row, type),
+      ...row.data,
     },
   }
+}
+
+function subjectOf({ messageId, message, device, data }: EventRow, type: EventType | 'other') {
+  if (messageId !== null) return { message_id: messageId, message: message ? toMessageObject(message) : null }
+  if (!type.startsWith('device.')) return {}
+  if (!device) return { device: null }
+  const { id: device_id, sender, name } = device
+  const status = type === 'device.passkey_required' ? String(data?.step) : statusAfter[type]
+  return { device: { device_id, sender, name, ...(status !== undefined && { status }) } }
+}
+
+const statusAfter: { [type: string]: DeviceStatus } = {
+  'device.connected': 'connected',
+  'device.disconnected': 'disconnected',
+  'device.qr': 'scanning',
+  'device.pairing_code': 'scanning',
+  'device.unlinked': 'disconnected',
 }

@@ -3,8 +3,8 @@ import { deviceStatuses } from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 import { messageObject } from './message-object.ts'
 
-/** `when`: a sentence for the documentation. */
-export type EventKind = { when: string; data: z.ZodObject }
+/** `when`: a sentence for the documentation. `example`: of the fields that only this type has. */
+export type EventKind = { when: string; data: z.ZodObject; example: Record<string, unknown> }
 
 const messageFields = {
   message_id: z.uuid(),
@@ -32,10 +32,10 @@ const deviceFields = {
 const ofMessage = z.object(messageFields)
 const ofDevice = z.object(deviceFields)
 
-export function messageData(when: string, fields?: z.ZodRawShape): EventKind {
-  return { when, data: fields ? ofMessage.extend(fields) : ofMessage }
+export function messageData(when: string, fields?: z.ZodRawShape, example = {}): EventKind {
+  return { when, data: fields ? ofMessage.extend(fields) : ofMessage, example }
 }
 
-export function deviceData(when: string, fields?: z.ZodRawShape): EventKind {
-  return { when, data: fields ? ofDevice.extend(fields) : ofDevice }
+export function deviceData(when: string, fields?: z.ZodRawShape, example = {}): EventKind {
+  return { when, data: fields ? ofDevice.extend(fields) : ofDevice, example }
 }

@@ -5,6 +5,7 @@ import { deviceData, type EventKind, messageData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 
 const expiresAt = z.iso.datetime()
+const exampleEnd = '2026-01-31T13:00:00.000Z'
 const statusReason = extensibleEnum(statusReasons)
 
 /** What there is to say about each type of event, and what its `data` has. */
@@ -26,14 +27,18 @@ export const eventKinds: Record<EventType, EventKind> = {
       detail: z.string().optional().describe('As `status_detail` of the device'),
       login_after: z.iso.datetime().optional().describe('The gateway does not log the sender in before'),
     },
+    { reason: 'temporarily_banned', detail: 'groups', login_after: '2026-01-31T18:00:00.000Z' },
   ),
   'device.qr': deviceData(
     'A QR code can be scanned. It changes every 20 seconds without another event: get it with pairing-status',
     { expires_at: expiresAt.describe('End of the pairing, if no caller extends it') },
+    { expires_at: exampleEnd },
   ),
-  'device.pairing_code': deviceData('WhatsApp has given out a pairing code. pair-code returns it', {
-    expires_at: expiresAt.describe('End of the validity of the code'),
-  }),
+  'device.pairing_code': deviceData(
+    'WhatsApp has given out a pairing code. pair-code returns it',
+    { expires_at: expiresAt.describe('End of the validity of the code') },
+    { expires_at: exampleEnd },
+  ),
   'device.passkey_required': deviceData(
     'WhatsApp asks for the passkey of the account, or to compare the codes after that',
     {
@@ -42,23 +47,36 @@ export const eventKinds: Record<EventType, EventKind> = {
       ),
       expires_at: expiresAt.describe('End of the time for this step'),
     },
+    { step: 'passkey_required', expires_at: exampleEnd },
   ),
-  'device.restricted': deviceData('WhatsApp lets the sender write to no new contacts', {
-    reason: extensibleEnum(restrictionReasons),
-    until: z.iso.datetime().describe('Without another event, the restriction ends then'),
-  }),
+  'device.restricted': deviceData(
+    'WhatsApp lets the sender write to no new contacts',
+    {
+      reason: extensibleEnum(restrictionReasons).describe('As `restriction_reason` of the device'),
+      until: z.iso.datetime().describe('Without another event, the restriction ends then'),
+    },
+    { reason: 'reach_out_time_lock', until: exampleEnd },
+  ),
   'device.restriction_ended': deviceData('WhatsApp has ended the restriction before its time'),
-  'device.quota': deviceData('WhatsApp counts the new contacts of the sender, and the count has changed', {
-    new_chats_used: z.int().nullable().describe('New contacts in the present cycle, if WhatsApp has said'),
-    new_chats_total: z.int().nullable().describe('New contacts that WhatsApp allows in the cycle'),
-    new_chats_capped: z.boolean().describe('No new contacts until the cycle ends'),
-    until: z.iso.datetime().describe('End of the cycle'),
-  }),
-  'device.unlinked': deviceData('The link of the sender has ended, or was refused', {
-    reason: extensibleEnum(unlinkReasons).describe(
-      '`logged_out`: on the phone or by WhatsApp. `sender_mismatch`: another phone than that of the sender has scanned. The others: on request',
-    ),
-  }),
+  'device.quota': deviceData(
+    'WhatsApp counts the new contacts of the sender, and the count has changed',
+    {
+      new_chats_used: z.int().nullable().describe('New contacts in the present cycle, if WhatsApp has said'),
+      new_chats_total: z.int().nullable().describe('New contacts that WhatsApp allows in the cycle'),
+      new_chats_capped: z.boolean().describe('No new contacts until the cycle ends'),
+      until: z.iso.datetime().describe('End of the cycle'),
+    },
+    { new_chats_used: 12, new_chats_total: 30, new_chats_capped: false, until: exampleEnd },
+  ),
+  'device.unlinked': deviceData(
+    'The link of the sender has ended, or was refused',
+    {
+      reason: extensibleEnum(unlinkReasons).describe(
+        '`logged_out`: on the phone or by WhatsApp. `sender_mismatch`: another phone than that of the sender has scanned. The others: on request',
+      ),
+    },
+    { reason: 'logged_out' },
+  ),
 }
 
 /** The `data` of any type. */

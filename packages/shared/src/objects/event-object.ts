@@ -27,16 +27,6 @@ export function eventSchemaOf(type: EventType) {
   return eventObject.extend({ type: z.literal(type), data: eventKinds[type].data })
 }
 
-export const exampleEvent: EventObject = {
-  event_id: 'evt_697dee5100000000a3f100000000004e697def40',
-  type: 'message.delivered',
-  version: 1,
-  timestamp: '2026-01-31T12:00:01.020Z',
-  recorded_at: '2026-01-31T12:00:01.032Z',
-  device_id: 7,
-  data: { message_id: exampleMessage.message_id, message: exampleMessage },
-}
-
 /** `name`: when the event is read. */
 export type EventDevice = { id: number; sender: string; name: string }
 
@@ -78,10 +68,16 @@ export function toEventObject(row: EventRow): EventObject {
 function subjectOf({ messageId, message, device, data }: EventRow, type: EventType | 'other') {
   if (messageId !== null) return { message_id: messageId, message: message ? toMessageObject(message) : null }
   if (!type.startsWith('device.')) return {}
-  if (!device) return { device: null }
-  const { id: device_id, sender, name } = device
+  return { device: device ? toDevice(device, type, data) : null }
+}
+
+function toDevice(
+  { id: device_id, sender, name }: EventDevice,
+  type: EventType | 'other',
+  data: EventRow['data'],
+) {
   const status = type === 'device.passkey_required' ? String(data?.step) : statusAfter[type]
-  return { device: { device_id, sender, name, ...(status !== undefined && { status }) } }
+  return { device_id, sender, name, ...(status !== undefined && { status }) }
 }
 
 const statusAfter: { [type: string]: DeviceStatus } = {
@@ -90,4 +86,23 @@ const statusAfter: { [type: string]: DeviceStatus } = {
   'device.qr': 'scanning',
   'device.pairing_code': 'scanning',
   'device.unlinked': 'disconnected',
+}
+
+export function exampleEventOf(type: EventType): EventObject {
+  const { data, example } = eventKinds[type]
+  const { message_id, device_id, sender } = exampleMessage
+  const device = { id: device_id, sender, name: 'Shop' }
+  return {
+    event_id: 'evt_697dee5100000000a3f100000000004e697def40',
+    type,
+    version: 1,
+    timestamp: '2026-01-31T12:00:01.020Z',
+    recorded_at: '2026-01-31T12:00:01.032Z',
+    device_id,
+    data: {
+      ...('message' in data.shape && { message_id, message: exampleMessage }),
+      ...('device' in data.shape && { device: toDevice(device, type, example) }),
+      ...example,
+    },
+  }
 }

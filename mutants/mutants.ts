@@ -1,4 +1,5 @@
 import { accessMutants } from './access-mutants.ts'
+import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
@@ -12,5 +13,6 @@ export const mutants: Mutant[] = [
   ...receivingMutants,
   ...messagesMutants,
   ...eventMutants,
+  ...deviceEventMutants,
   ...accessMutants,
 ]

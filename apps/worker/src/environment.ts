@@ -25,6 +25,7 @@ export const shape = {
     'KEEPALIVE_MS',
     'PAIRINGS_MAX',
     'PAIRINGS_PER_ACCOUNT_MAX',
+    'STATUS_GRACE_MS',
     'SEND_ACK_TIMEOUT_MS',
     'MESSAGE_TTL_MS',
     'SEND_RATE_PER_MINUTE',

@@ -30,6 +30,7 @@ export function toConfig(env: Environment) {
       sendsColdTokens: env.FIRST_MESSAGE_TOKENS,
     },
     passkey: { assertionMs: env.PASSKEY_ASSERTION_MS, confirmationMs: env.PASSKEY_CONFIRMATION_MS },
+    statusGraceMs: env.STATUS_GRACE_MS,
     pairings: { max: env.PAIRINGS_MAX, perAccountMax: env.PAIRINGS_PER_ACCOUNT_MAX },
     outbox: {
       pollMs: env.OUTBOX_POLL_MS,

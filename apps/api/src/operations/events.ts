@@ -1,7 +1,7 @@
 import type { EventPage } from '@wagate/db/queries/event-feed'
 import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
-import { eventObject, exampleEvent, toEventObject } from '@wagate/shared/objects/event-object'
+import { eventObject, exampleEventOf, toEventObject } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
 import { untilReadableMs } from '../events/event-wakes.ts'
 import { pollUntil } from '../events/poll-until.ts'
@@ -10,6 +10,7 @@ import { eventTypeList, integer, recordId } from '../parameters/parameter-types.
 
 const eventsMax = 100
 const waitSecondsMax = 25
+const exampleEvent = exampleEventOf('message.delivered')
 
 const cursor = z
   .string()

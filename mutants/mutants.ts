@@ -1,6 +1,7 @@
 import { accessMutants } from './access-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
+import { historyMutants } from './history-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
@@ -14,5 +15,6 @@ export const mutants: Mutant[] = [
   ...messagesMutants,
   ...eventMutants,
   ...deviceEventMutants,
+  ...historyMutants,
   ...accessMutants,
 ]

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhook-leases'
 import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
+import { setWebhookPosition } from '@wagate/db/queries/webhooks'
 import { firstPosition } from '@wagate/shared/event-ids'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
@@ -133,4 +134,15 @@ test('a webhook of a live dispatcher is not claimed', async () => {
   const other = randomUUID()
   await renewDispatcher(database.db, other, 60_000)
   expect(await claimWebhooks(database.db, other, 10)).toEqual([])
+})
+
+test('a round that began before a change of the account is not recorded', async () => {
+  const { id } = await database.addWebhook(accountId, { url: target.url })
+  const before = await claim()
+  await setWebhookPosition(database.db, accountId, id, { ...firstPosition, tx: '3' })
+  const [after] = await claimWebhooks(database.db, before.dispatcher, 1)
+  expect(after?.webhookId).toBe(id)
+  expect(await recordRound(database.db, before, round)).toBeUndefined()
+  const [row] = await database.sql`SELECT tx FROM webhooks`
+  expect(row).toEqual({ tx: '3' })
 })

@@ -10,6 +10,10 @@ export const eventTypes = {
   'message.failed': 6,
   'message.canceled': 7,
   'message.received': 10,
+  'message.reaction': 11,
+  'message.edited': 12,
+  'message.deleted': 13,
+  'message.poll_vote': 14,
 } as const
 
 export type EventType = keyof typeof eventTypes

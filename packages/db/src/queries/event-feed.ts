@@ -1,5 +1,6 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
 import type { EventRow } from '@wagate/shared/objects/event-object'
+import type { StoredChange } from '@wagate/shared/objects/message-change'
 import type { Database } from '../client.ts'
 import { findMessages } from './message-history.ts'
 import { wasDropped } from './partitions.ts'
@@ -20,6 +21,7 @@ type ScannedRow = {
   type: number
   deviceId: number | null
   messageId: string | null
+  data: StoredChange | null
   at: string
   createdAt: string
   isWanted: boolean
@@ -72,7 +74,7 @@ async function readPage(
       ORDER BY epoch, tx, id LIMIT ${rowsMax}
     )
     SELECT scanned.epoch, scanned.tx::text, scanned.id::text, floor(extract(epoch FROM created_at))::float8 AS seconds,
-      type, device_id AS "deviceId", message_id AS "messageId", is_wanted AS "isWanted",
+      type, device_id AS "deviceId", message_id AS "messageId", data, is_wanted AS "isWanted",
       ${iso(sql, 'coalesce(at, created_at)')} AS at, ${iso(sql, 'created_at')} AS "createdAt",
       horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
       floor(extract(epoch FROM now()))::float8 AS "nowSeconds"
@@ -112,10 +114,19 @@ function toEvent({
   type,
   deviceId,
   messageId,
+  data,
   at,
   createdAt,
 }: ScannedRow): StoredEvent {
-  return { position: { epoch: epoch ?? 0, tx, id, seconds }, type, deviceId, messageId, at, createdAt }
+  return {
+    position: { epoch: epoch ?? 0, tx, id, seconds },
+    type,
+    deviceId,
+    messageId,
+    change: data,
+    at,
+    createdAt,
+  }
 }
 
 /** As Date.toISOString writes it. */

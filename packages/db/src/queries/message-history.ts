@@ -17,6 +17,8 @@ const columns = {
   type: messages.type,
   body: messages.body,
   url: messages.url,
+  content: messages.content,
+  replyTo: messages.replyTo,
   status: sql<MessageStatus>`${sql.raw(reportedStatus('messages'))}`,
   error: messages.error,
   errorCode: messages.errorCode,
@@ -25,6 +27,8 @@ const columns = {
   sentAt: messages.sentAt,
   deliveredAt: messages.deliveredAt,
   readAt: messages.readAt,
+  editedAt: messages.editedAt,
+  deletedAt: messages.deletedAt,
 }
 
 export type HistoryFilter = {

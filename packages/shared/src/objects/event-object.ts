@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type EventPosition, formatEventId } from '../event-ids.ts'
 import { eventTypeNames, eventTypeOf } from '../event-types.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import { changeFieldsOf, messageChange, type StoredChange } from './message-change.ts'
 import { exampleMessage, type MessageRow, messageObject, toMessageObject } from './message-object.ts'
 
 export const eventObject = z
@@ -15,13 +16,17 @@ export const eventObject = z
     recorded_at: z.iso.datetime().describe('When the gateway recorded it'),
     device_id: z.int().nullable(),
     data: z.object({
-      message_id: z.uuid().optional().describe('For types that begin with `message.`'),
+      message_id: z
+        .uuid()
+        .optional()
+        .describe('For types that begin with `message.`. Missing when the gateway does not know the message'),
       message: messageObject
         .nullable()
         .optional()
         .describe(
           'The message as it is when the event is read, so its status may be a later one. null after its retention period',
         ),
+      ...messageChange,
     }),
   })
   .meta({ id: 'Event' })
@@ -47,6 +52,8 @@ export type EventRow = {
   messageId: string | null
   /** The message as it is now. Undefined for an event of no message, and of one that retention has removed. */
   message: MessageRow | undefined
+  /** What no other row has: null for most types. */
+  change: StoredChange | null
   /** When it happened. */
   at: string
   createdAt: string
@@ -60,6 +67,7 @@ export function toEventObject({
   deviceId,
   messageId,
   message,
+  change,
 }: EventRow): EventObject {
   return {
     event_id: formatEventId(position),
@@ -74,6 +82,7 @@ export function toEventObject({
         message_id: messageId,
         message: message ? toMessageObject(message) : null,
       }),
+      ...changeFieldsOf(type, change),
     },
   }
 }

@@ -14,6 +14,8 @@ const eventsOf = (deviceIds: number[]): EventRow[] =>
     deviceId,
     messageId: null,
     message: undefined,
+    device: undefined,
+    data: null,
     at: '2026-01-01T00:00:00.000Z',
     createdAt: '2026-01-01T00:00:00.000Z',
   }))

@@ -7,6 +7,7 @@ import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
+import * as readRequests from './schema/read-requests.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
 
@@ -22,5 +23,6 @@ export const schema = {
   ...messages,
   ...pairingLinks,
   ...webhooks,
+  ...readRequests,
   ...workers,
 }

@@ -18,6 +18,8 @@ export const historyColumns = {
   body: messages.body,
   url: messages.url,
   filename: messages.filename,
+  content: messages.content,
+  replyTo: messages.replyTo,
   status: sql<MessageStatus>`${sql.raw(reportedStatus('messages'))}`,
   error: messages.error,
   errorCode: messages.errorCode,
@@ -27,6 +29,8 @@ export const historyColumns = {
   sentAt: messages.sentAt,
   deliveredAt: messages.deliveredAt,
   readAt: messages.readAt,
+  editedAt: messages.editedAt,
+  deletedAt: messages.deletedAt,
 }
 
 /** A position in the history. `createdAt` is text because a Date would lose the microseconds. */

@@ -1,3 +1,4 @@
+import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageStatus, MessageType } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
@@ -5,6 +6,7 @@ import {
   boolean,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   smallint,
@@ -59,6 +61,14 @@ export const messages = pgTable(
     attempts: smallint().notNull().default(0),
     /** What became of its attempts (timeline-entries.ts). Null before the first one. */
     timeline: bytea(),
+    content: jsonb().$type<MessageContent>(),
+    replyTo: jsonb('reply_to').$type<QuotedMessage>(),
+    /** The contact has replaced its text, which is not kept. */
+    editedAt: moment('edited_at'),
+    /** The contact has deleted it, so its content is removed. */
+    deletedAt: moment('deleted_at'),
+    /** For how long the recipient sees that the sender is typing, before an outgoing message leaves. */
+    typingSeconds: smallint('typing_seconds'),
   },
   (table) => [
     primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),

@@ -26,7 +26,7 @@ export const eventKinds: Record<EventType, EventKind> = {
   'message.edited': messageData(
     'A contact has replaced the text of its message',
     { ...changeFields, text: editedText },
-    { ...exampleChange, from_me: false },
+    { ...exampleChange, from_me: false, text: 'At four, please.' },
   ),
   'message.deleted': messageData('A contact has deleted its message for everyone', changeFields, {
     ...exampleChange,

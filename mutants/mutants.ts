@@ -1,5 +1,7 @@
 import { accessMutants } from './access-mutants.ts'
+import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
+import { historyMutants } from './history-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
@@ -12,5 +14,7 @@ export const mutants: Mutant[] = [
   ...receivingMutants,
   ...messagesMutants,
   ...eventMutants,
+  ...deviceEventMutants,
+  ...historyMutants,
   ...accessMutants,
 ]

@@ -1,15 +1,11 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import {
-  findHistoryPosition,
-  findMessage,
-  type HistoryFilter,
-  listMessages,
-} from '@wagate/db/queries/message-history'
+import { listMessages } from '@wagate/db/queries/history-pages'
 import { quantile, significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { dropFileCache } from './history/drop-file-cache.ts'
 import { accountId, fillHistory, type Size } from './history/fill.ts'
 import { type PagePosition, pickPositions } from './history/positions.ts'
+import { limit, openForReading, type Read, readsOf } from './history/reads.ts'
 import type { Row } from './table.ts'
 import { withThrowAwayPostgres } from './throw-away-postgres.ts'
 
@@ -19,29 +15,10 @@ const sizes: Record<'full' | 'short', Size & { pages: number }> = {
 }
 /** Of the full run. */
 const pageMsMax = 100
-/** The maximum and the default of the API. */
-const limit = 200
 /** More of them would read most of the history into memory. */
 const pagesBetweenDrops = 4
 
-/** Reads a page at that position. Resolves to the number of messages on it. */
-type Read = (position: PagePosition) => Promise<number>
 type Sample = PagePosition & { filter: string; messages: number; diskMs: number; memoryMs: number }
-
-const filters: Record<string, (position: PagePosition) => HistoryFilter> = {
-  none: () => ({}),
-  sender: ({ sender }) => ({ sender }),
-  number: ({ number }) => ({ number }),
-  'status=read': () => ({ status: 'read' }),
-  'status=queued': () => ({ status: 'queued' }),
-  'status=canceled': () => ({ status: 'canceled' }),
-  'status=failed': () => ({ status: 'failed' }),
-  'sender, number': ({ sender, number }) => ({ sender, number }),
-  'sender, status=queued': ({ sender }) => ({ sender, status: 'queued' }),
-  'sender, status=failed': ({ sender }) => ({ sender, status: 'failed' }),
-  'number, status=failed': ({ number }) => ({ number, status: 'failed' }),
-  'sender, number, status=read': ({ sender, number }) => ({ sender, number, status: 'read' }),
-}
 
 /** The time for a page of the history of an account with many messages, and whether it exceeds the limit. */
 export async function measureHistory({ short, signal }: BenchmarkOptions): Promise<Report> {
@@ -69,43 +46,9 @@ export async function measureHistory({ short, signal }: BenchmarkOptions): Promi
   })
 }
 
-/** Like that of the API, but with one connection: an account reads one page at a time. */
-function openForReading(url: string): Database {
-  return openDatabase(url, { poolSize: 1, applicationName: 'bench reads', statementTimeoutMs: 2000 })
-}
-
 /** Reads a page of another account, so that the connection is open and Postgres has read its catalogs. */
 async function warmConnection(db: Database): Promise<void> {
-  await listMessages(db, accountId + 1, { before: undefined, limit: 1 })
-}
-
-function readsOf(db: Database, url: string): Record<string, Read> {
-  const pages = Object.entries(filters).map(([name, filterAt]): [string, Read] => [
-    name,
-    (position) => readPage(db, filterAt(position), position),
-  ])
-  return {
-    ...Object.fromEntries(pages),
-    'none, on a new connection': async (position) => {
-      const fresh = openForReading(url)
-      try {
-        return await readPage(fresh, {}, position)
-      } finally {
-        await closeDatabase(fresh)
-      }
-    },
-    message_id: async ({ id }) => ((await findMessage(db, accountId, id)) ? 1 : 0),
-  }
-}
-
-/** As the API does it. */
-async function readPage(
-  db: Database,
-  filter: HistoryFilter,
-  { id, isNewest }: PagePosition,
-): Promise<number> {
-  const before = isNewest ? undefined : await findHistoryPosition(db, accountId, id)
-  return (await listMessages(db, accountId, { ...filter, before, limit })).messages.length
+  await listMessages(db, accountId + 1, { limit: 1 })
 }
 
 /** Reads each once in turn and at its own position, so that other load on the machine affects all of them. */

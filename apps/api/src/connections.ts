@@ -2,6 +2,7 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { type AccountEvents, openAccountEvents } from '@wagate/queue/account-events'
 import { type CommandProducer, openCommandProducer } from '@wagate/queue/command-producer'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
 import { openRateLimits, type RateLimits } from '@wagate/queue/rate-limits'
 import type { Running } from '@wagate/runtime/running'
 import type { Config } from './config.ts'
@@ -14,6 +15,7 @@ export type Connections = Running & {
   producer: CommandProducer
   events: DeviceEvents
   accountEvents: AccountEvents
+  eventHints: EventHints
   rateLimits: RateLimits
 }
 
@@ -35,6 +37,7 @@ export function openConnections(
   const producer = openCommandProducer(redisUrl, { shards, onError })
   const events = openDeviceEvents(redisUrl, { onError })
   const accountEvents = openAccountEvents(redisUrl, { onError })
+  const eventHints = openEventHints(redisUrl, { onError })
   const rateLimits = openRateLimits(redisUrl, { onError })
   return {
     db,
@@ -42,9 +45,12 @@ export function openConnections(
     producer,
     events,
     accountEvents,
+    eventHints,
     rateLimits,
     async close() {
-      const redis = [producer, events, accountEvents, rateLimits].map((connection) => connection.close())
+      const redis = [producer, events, accountEvents, eventHints, rateLimits].map((connection) =>
+        connection.close(),
+      )
       await Promise.all([...redis, closeDatabase(db), closeDatabase(readDb)])
     },
   }

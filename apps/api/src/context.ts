@@ -1,5 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import type { DeviceEvents } from '@wagate/queue/device-events'
+import type { EventHints } from '@wagate/queue/event-hints'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Config } from './config.ts'
 import type { ApiKeyCache } from './credentials/api-key-cache.ts'
@@ -24,6 +25,8 @@ export type ApiContext = {
   history: History
   eventFeed: EventFeed
   events: DeviceEvents
+  /** Wakes those who wait for events of an account. To be called once the events are stored. */
+  publishEventHint: EventHints['publish']
   keys: ApiKeyCache
   limits: Limits
   /** To be called after every change of an account or of its keys, so that all processes forget what they cached. */

@@ -23,7 +23,7 @@ type Parts = {
 }
 
 export function makeContext(config: Config, { log, connections, dispatcher, closing }: Parts): ApiContext {
-  const { db, readDb, events, accountEvents, rateLimits } = connections
+  const { db, readDb, events, accountEvents, eventHints, rateLimits } = connections
   const metrics = makeMetrics()
   const readReadiness = makeReadinessCheck({ db, events }, config.installation)
   addReadinessGauges(metrics, readReadiness)
@@ -38,8 +38,9 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     db,
     readDb,
     history: makeHistory(readDb),
-    eventFeed: makeEventFeed(readDb),
+    eventFeed: makeEventFeed(readDb, eventHints),
     events,
+    publishEventHint: eventHints.publish,
     keys,
     limits: makeLimits(rateLimits, config.limits),
     async accountChanged(accountId) {
@@ -49,6 +50,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     messageIntake: makeMessageIntake(db, {
       backlogs: makeBacklogs(db, messagesMax, onCountError),
       enqueueCommand: dispatcher.enqueue,
+      publishEventHint: eventHints.publish,
       mediaBytesMax,
     }),
     outcomeWaits: makeOutcomeWaits(db),

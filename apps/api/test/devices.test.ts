@@ -197,7 +197,12 @@ describe('info-device', () => {
 
 test('devices lists the devices of the account by id', async () => {
   const account = await gateway.createAccount()
-  expect((await account.get('/devices')).body).toEqual({ ok: true, devices: [] })
+  expect((await account.get('/devices')).body).toEqual({
+    ok: true,
+    devices: [],
+    has_more: false,
+    next_after: null,
+  })
   const senders = [randomPhone(), randomPhone(), randomPhone()]
   for (const sender of senders) await account.post('/create-device', { sender })
   // After an update, the row is the last one in the table.

@@ -62,11 +62,13 @@ test('a message object has all its fields', async () => {
       message: 'Hello',
       caption: null,
       url: null,
+      filename: null,
       status: 'failed',
       error: 'Not there.',
       error_code: 'recipient_not_on_whatsapp',
       wa_message_id: expect.stringMatching(/^3EB0/),
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      send_at: null,
       sent_at: '2026-01-02T03:04:05.678Z',
       delivered_at: null,
       read_at: null,
@@ -86,6 +88,21 @@ test.each([
     UPDATE messages SET direction = 'in', status = 'received', number = ${storedNumber}, recipient_jid = ${contactJid}
     WHERE device_id = ${device.deviceId}`
   expect((await read(device.account)).messages).toMatchObject([shown])
+})
+
+test('a message object shows the name of a document, and when it is to be sent', async () => {
+  const { account, sender } = await createSender(gateway)
+  const document = {
+    sender,
+    number,
+    type: 'document',
+    url: 'https://files.example.com/1.pdf',
+    filename: 'order 1.pdf',
+    send_at: new Date(Date.now() + 3_600_000).toISOString(),
+  }
+  expect((await account.post('/send-media', document)).status).toBe(200)
+  const { filename, send_at } = document
+  expect((await read(account)).messages).toMatchObject([{ status: 'scheduled', filename, send_at }])
 })
 
 test('an empty history is an empty list', async () => {

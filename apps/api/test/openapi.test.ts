@@ -1,11 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { document, documentedStatus, exampleProblems, violations } from '@wagate/test-kit/contract'
+import {
+  document,
+  documentedStatus,
+  exampleProblems,
+  schemaProblems,
+  violations,
+} from '@wagate/test-kit/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docsFiles } from '../src/docs/docs-page.ts'
 import { requestErrorStatus } from '../src/errors/request-errors.ts'
 import { makeErrorPage } from '../src/openapi/error-page.ts'
+import { makeEventPage } from '../src/openapi/event-page.ts'
+import { makeEventSchemas } from '../src/openapi/event-schemas.ts'
 import { makeReference } from '../src/openapi/reference.ts'
 import { operations } from '../src/operations.ts'
 import { type Gateway, startGateway } from './gateway.ts'
@@ -78,9 +86,21 @@ describe('the document', () => {
 test.each([
   ['api.md', () => makeReference(operations)],
   ['errors.md', makeErrorPage],
+  ['event-types.md', makeEventPage],
 ])('docs/%s is up to date: run "npm run api-docs"', (name, make) => {
   const written = readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8')
   expect(written).toBe(make())
+})
+
+test('docs/events has the schema of every type of event, and its example matches: run "npm run api-docs"', () => {
+  const folder = new URL('../../../docs/events/', import.meta.url)
+  const written = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')])
+  expect(Object.fromEntries(written)).toEqual(Object.fromEntries(makeEventSchemas()))
+  for (const [name = '', text = ''] of written) {
+    const schema = JSON.parse(text)
+    expect([name, ...schemaProblems(schema, schema.examples[0])]).toEqual([name])
+    expect(Object.keys(schema.examples[0].data)).toEqual(Object.keys(schema.properties.data.properties))
+  }
 })
 
 describe('routes and document agree', () => {

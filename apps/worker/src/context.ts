@@ -11,6 +11,7 @@ import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
+import type { EventHints } from '@wagate/queue/event-hints'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
@@ -35,6 +36,8 @@ export type DeviceContext = {
   logger: Logger
   db: Database
   events: DeviceEvents
+  /** Wakes those who wait for events of an account. To be called once the events are stored. */
+  publishEventHint: EventHints['publish']
   metrics: Metrics
   network: Network
   /** As WhatsApp is told. */
@@ -68,7 +71,10 @@ const authCacheBytesOfDeviceMax = 384 * 2 ** 10
 const batchItemsMax = 500
 
 export function makeDeviceContext(
-  given: Pick<DeviceContext, 'config' | 'logger' | 'metrics' | 'db' | 'events' | 'inspector' | 'onLost'> & {
+  given: Pick<
+    DeviceContext,
+    'config' | 'logger' | 'metrics' | 'db' | 'events' | 'publishEventHint' | 'inspector' | 'onLost'
+  > & {
     /** May commit asynchronously: if a crash undoes a claim, its message is sent again under the same id. */
     claimsDb: Database
   },

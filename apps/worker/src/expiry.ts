@@ -14,7 +14,13 @@ const pollsBetween = 6
  * expired messages does not delay the poll. An error of one device does not affect the others.
  */
 export function startExpiry(
-  { db, config, logger, metrics }: Pick<DeviceContext, 'db' | 'config' | 'logger' | 'metrics'>,
+  {
+    db,
+    config,
+    logger,
+    metrics,
+    publishEventHint,
+  }: Pick<DeviceContext, 'db' | 'config' | 'logger' | 'metrics' | 'publishEventHint'>,
   listLeases: () => Lease[],
 ): Running {
   let isClosed = false
@@ -25,22 +31,24 @@ export function startExpiry(
   async function expireAll(): Promise<void> {
     const leases = new Map(listLeases().map((lease) => [lease.shard, lease]))
     if (leases.size === 0) return
-    for (const { id, shard } of await listDevicesWithExpired(db, [...leases.keys()], ttlMs)) {
+    for (const { id, accountId, shard } of await listDevicesWithExpired(db, [...leases.keys()], ttlMs)) {
       const lease = leases.get(shard)
       if (!lease) continue
-      await expire(id, lease).catch((err: unknown) => {
+      await expire({ id, accountId }, lease).catch((err: unknown) => {
         if (!(err instanceof OwnershipLost)) logger.warn({ err, deviceId: id }, 'Expiry failed, will retry')
       })
     }
   }
 
-  async function expire(deviceId: number, lease: Lease): Promise<void> {
+  async function expire({ id, accountId }: { id: number; accountId: number }, lease: Lease): Promise<void> {
     const sentence = messageErrors.message_expired
     const expired = await endInPages(
-      (from) => expireMessages(db, lease, deviceId, from, { ttlMs, sentence }),
+      (from) => expireMessages(db, lease, id, from, { ttlMs, sentence }),
       () => !isClosed && lease.isValid(),
     )
-    if (expired > 0) metrics.failures.inc({ code: 'message_expired' }, expired)
+    if (expired === 0) return
+    metrics.failures.inc({ code: 'message_expired' }, expired)
+    publishEventHint(accountId)
   }
 
   return {

@@ -4,6 +4,7 @@ import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
@@ -17,6 +18,8 @@ import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { startShardHost } from './shards/shard-host.ts'
+import { makeDispatcherMetrics } from './webhooks/dispatcher-metrics.ts'
+import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
 
@@ -32,10 +35,12 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
-  const events = openDeviceEvents(config.redisUrl, { onError: makeOutageLog(logger, 'redis').failed })
+  const onRedisError = { onError: makeOutageLog(logger, 'redis').failed }
+  const events = openDeviceEvents(config.redisUrl, onRedisError)
+  const eventHints = openEventHints(config.redisUrl, onRedisError)
 
   async function release(): Promise<void> {
-    await Promise.all([events.close(), inspector.close()])
+    await Promise.all([events.close(), eventHints.close(), inspector.close()])
     await Promise.all(Object.values(databases).map(closeDatabase))
   }
 
@@ -53,14 +58,25 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       checkRedis: events.checkRedis,
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
-    const owner = startOwner({ config, logger, metrics, databases, events, inspector })
+    const owner = startOwner({ config, logger, metrics, databases, events, eventHints, inspector })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
+    const webhooks = config.webhooks.areDispatchedHere
+      ? startWebhooks({
+          db: databases.webhooks,
+          redisUrl: config.redisUrl,
+          eventHints,
+          logger,
+          metrics: makeDispatcherMetrics(metrics.registry),
+          masterKeys: config.masterKeys,
+          allowsPrivateHosts: config.webhooks.allowsPrivateHosts,
+        })
+      : undefined
     logger.info({ name: config.ownership.name, healthPort: health.port }, 'Worker started')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
-      await owner.close()
+      await Promise.all([owner.close(), webhooks?.close()])
       await Promise.all([health.close(), housekeeping.close()])
       await release()
       logger.info('Worker stopped')
@@ -98,6 +114,7 @@ function openDatabases({ databaseUrl }: Config) {
     ownership: open(1),
     heartbeat: open(1),
     housekeeping: open(1),
+    webhooks: open(4),
   }
 }
 
@@ -107,10 +124,19 @@ type OwnerOf = {
   metrics: Metrics
   databases: Databases
   events: DeviceEvents
+  eventHints: EventHints
   inspector: Inspector
 }
 
-function startOwner({ config, logger, metrics, databases, events, inspector }: OwnerOf): Ownership {
+function startOwner({
+  config,
+  logger,
+  metrics,
+  databases,
+  events,
+  eventHints,
+  inspector,
+}: OwnerOf): Ownership {
   const context = makeDeviceContext({
     config,
     logger,
@@ -118,6 +144,7 @@ function startOwner({ config, logger, metrics, databases, events, inspector }: O
     db: databases.sessions,
     claimsDb: databases.claims,
     events,
+    publishEventHint: eventHints.publish,
     inspector,
     onLost(lease) {
       metrics.lostShards.inc()

@@ -30,6 +30,7 @@ export function toConfig(env: Environment) {
       sendsColdTokens: env.FIRST_MESSAGE_TOKENS,
     },
     passkey: { assertionMs: env.PASSKEY_ASSERTION_MS, confirmationMs: env.PASSKEY_CONFIRMATION_MS },
+    statusGraceMs: env.STATUS_GRACE_MS,
     pairings: { max: env.PAIRINGS_MAX, perAccountMax: env.PAIRINGS_PER_ACCOUNT_MAX },
     outbox: {
       pollMs: env.OUTBOX_POLL_MS,
@@ -57,6 +58,10 @@ export function toConfig(env: Environment) {
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS, deadlineMs: proxyDeadlineMs },
+    webhooks: {
+      areDispatchedHere: env.WEBHOOK_DISPATCH,
+      allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS,
+    },
     housekeeping: {
       retentionDays: env.RETENTION_DAYS,
       eventRetentionDays: env.EVENT_RETENTION_DAYS,

@@ -19,6 +19,14 @@ export const senderOf = (device: number) => String(15_550_000_000 + device)
 /** From 0 on. */
 export const contactOf = (index: number) => String(15_560_000_000 + index)
 
+/** Of a contact with this number. Half of the messages from it show only that. */
+export const lidOf = (number: string) => `1${number}`
+
+/** The part of the history that has events, which are kept for a week. */
+export const eventsMs = 7 * 86_400_000
+/** Each statement is a transaction, as the order of transactions is that of the events. */
+const changedAtOnce = 50
+
 /** One account with all these messages, spread evenly over the weeks until now, and other accounts with a few. */
 export async function fillHistory(sql: Database['$client'], size: Size, signal: AbortSignal): Promise<void> {
   const { senders, weeks } = size
@@ -32,6 +40,7 @@ export async function fillHistory(sql: Database['$client'], size: Size, signal: 
     FROM generate_series(1, ${senders + otherAccounts}::int) AS n`
   await makeOldPartitions(sql, weeks)
   await insertMessages(sql, size, signal)
+  await insertEvents(sql, signal)
   await vacuumTables(sql)
 }
 
@@ -65,17 +74,42 @@ async function insertMessages(sql: Database['$client'], size: Size, signal: Abor
       )
       INSERT INTO messages (id, account_id, device_id, created_at, direction, type, sender, number, body, url, status,
         error_code, error, wa_id, recipient_jid, link_generation, send_at, sent_at, delivered_at, read_at)
-      SELECT uuidv7(at - clock_timestamp()), account, device, at, direction, type, (15550000000 + device)::text, number,
+      SELECT uuidv7(at - clock_timestamp()), account, device, at, direction, type, (15550000000 + device)::text,
+        CASE WHEN direction = 'in' AND n % 2 = 0 THEN '' ELSE number END,
         left(repeat('A text as people write it. ', 12), 10 + (300 * length ^ 2)::int),
         CASE WHEN type <> 'text' AND direction = 'out' THEN 'https://files.example.com/orders/' || n || '.' || type END,
         status, CASE status WHEN 'failed' THEN 'recipient_not_on_whatsapp' END,
         CASE status WHEN 'failed' THEN 'The recipient is not on WhatsApp.' END, '3EB0' || lpad(to_hex(n), 18, '0'),
-        CASE direction WHEN 'out' THEN number || '@s.whatsapp.net' END, 1,
+        CASE direction WHEN 'out' THEN number || '@s.whatsapp.net' ELSE '1' || number || '@lid' END, 1,
         CASE WHEN status = 'queued' AND n % 2 = 0 THEN at + interval '30 days' END,
         CASE WHEN status IN ('sent', 'delivered', 'read') THEN at + interval '1 second' END,
         CASE WHEN status IN ('delivered', 'read') THEN at + interval '2 seconds' END,
         CASE status WHEN 'read' THEN at + interval '5 minutes' END
       FROM given`
+  }
+}
+
+/** In order of time: that a message was accepted or received, and that it was sent, delivered and read. */
+async function insertEvents(sql: Database['$client'], signal: AbortSignal): Promise<void> {
+  let last: string | undefined = new Date(Date.now() - eventsMs).toISOString()
+  while (last !== undefined) {
+    signal.throwIfAborted()
+    const [row]: { last: string | null }[] = await sql<{ last: string | null }[]>`
+      WITH changed AS (
+        SELECT id, account_id, device_id, created_at, direction,
+          array_position('{sent,delivered,read}', status) AS rank
+        FROM messages
+        WHERE account_id = ${accountId} AND created_at > ${last}::timestamptz
+        ORDER BY created_at LIMIT ${changedAtOnce}
+      ), events AS (
+        INSERT INTO events (account_id, device_id, type, message_id, created_at)
+        SELECT account_id, device_id, type, id, created_at FROM changed
+        CROSS JOIN LATERAL generate_series(0, coalesce(rank, 0)) AS step
+        CROSS JOIN LATERAL (SELECT CASE WHEN direction = 'in' THEN 10 ELSE step + 1 END AS type) AS event
+        ORDER BY created_at, step
+      )
+      SELECT max(created_at)::text AS last FROM changed`
+    last = row?.last ?? undefined
   }
 }
 

@@ -3,6 +3,7 @@ import type { Database } from '../src/client.ts'
 import { findDeviceStates } from '../src/queries/device-owner-view.ts'
 import { setNewChats, setRestriction } from '../src/queries/device-restriction.ts'
 import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { listDeviceEvents } from './device-events.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 const hourMs = 3_600_000
@@ -56,4 +57,42 @@ test('a former owner changes nothing', async () => {
   const capped = { used: 1, total: 1, isCapped: true, forMs: hourMs }
   await expect(setNewChats(db, former, deviceId, capped)).rejects.toThrow(OwnershipLost)
   expect(await find()).toMatchObject({ isRestricted: false, isCapped: false })
+})
+
+test('a restriction has an event when it begins, changes or is lifted, not when WhatsApp repeats it', async () => {
+  const restrict = (restriction: Parameters<typeof setRestriction>[3]) =>
+    setRestriction(db, fence, deviceId, restriction)
+  await restrict(undefined)
+  await restrict(lock)
+  await restrict({ ...lock, forMs: lock.forMs + 5000 })
+  await restrict({ ...lock, forMs: 2 * hourMs })
+  await restrict({ reason: 'unconfirmed', forMs: 2 * hourMs })
+  await restrict(undefined)
+  await restrict(undefined)
+  expect(await listDeviceEvents(db, deviceId)).toEqual([
+    'restricted reach_out_time_lock',
+    'restricted reach_out_time_lock',
+    'restricted unconfirmed',
+    'restriction_ended',
+  ])
+  await restrict({ ...lock, forMs: 0 })
+  await restrict(undefined)
+  expect((await listDeviceEvents(db, deviceId)).slice(4)).toEqual(['restricted reach_out_time_lock'])
+})
+
+test('a quota has an event when its numbers change', async () => {
+  const set = (used: number | null, forMs = hourMs) =>
+    setNewChats(db, fence, deviceId, { used, total: used && 10, isCapped: used === 10, forMs })
+  await set(null)
+  for (const used of [3, 3, 10]) await set(used)
+  await set(10, 0)
+  await set(10)
+  const events = await db.$client<{ used: number; isCapped: boolean }[]>`
+    SELECT (data->>'new_chats_used')::int AS used, (data->>'new_chats_capped')::bool AS "isCapped"
+    FROM events WHERE device_id = ${deviceId} ORDER BY epoch, tx, id`
+  expect(events).toEqual([
+    { used: 3, isCapped: false },
+    { used: 10, isCapped: true },
+    { used: 10, isCapped: true },
+  ])
 })

@@ -2,7 +2,9 @@ import { makeMessageId } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { findHistoryPosition, type HistoryFilter, listMessages } from '../src/queries/message-history.ts'
+import type { HistoryFilter } from '../src/queries/history-filter.ts'
+import { listMessages } from '../src/queries/history-pages.ts'
+import { findHistoryPosition } from '../src/queries/message-history.ts'
 
 const sender = '4915100000000'
 const accountId = 1
@@ -61,10 +63,14 @@ describe('the history of an account', () => {
     [{ status: 'failed', sender }, 1],
     [{ number: '491506', status: 'failed' }, 1],
     [{ number: '4915099', sender: '4915999999', status: 'read' }, 0],
+    [{ direction: 'in' }, 0],
+    [{ status: 'received', sender }, 0],
+    [{ number: '4915099', direction: 'out' }, 120],
+    [{ from: new Date(0), to: new Date('2020-01-01') }, 0],
   ])('is found by an index with the filter %j', async (filter, found) => {
-    const { messages, next } = await page(filter)
+    const { messages, hasMore } = await page(filter)
     expect(messages).toHaveLength(found)
-    expect(next !== undefined).toBe(found === 200)
+    expect(hasMore).toBe(found === 200)
     expect(await countReads(() => page(filter))).toBeLessThan(1000)
   })
 
@@ -73,7 +79,7 @@ describe('the history of an account', () => {
     let pages = 0
     let before: { id: string; createdAt: string } | undefined
     for (;;) {
-      const { messages, next } = await page({ status: 'canceled' }, before)
+      const { messages, nextBefore: next } = await page({ status: 'canceled' }, before)
       pages += 1
       found.push(...messages.map(({ status }) => status))
       if (next === undefined) break
@@ -84,15 +90,39 @@ describe('the history of an account', () => {
     expect(await countReads(() => page({ status: 'canceled' }))).toBeLessThan(2500)
   })
 
+  it.each<[HistoryFilter]>([
+    [{ type: 'video' }],
+    [{ lid: '1000000000000001' }],
+    [{ sender, type: 'video' }],
+    [{ status: 'queued', from: new Date(0) }],
+  ])('is read in limited steps, also upwards, with the rare filter %j', async (filter) => {
+    const oldest = await findByPlace(1)
+    const up = () => listMessages(db, accountId, { ...filter, after: oldest, limit: 200 })
+    for (const read of [() => page(filter), up]) {
+      expect(await read()).toMatchObject({ messages: [], hasMore: true })
+      expect(await countReads(read)).toBeLessThan(2500)
+    }
+    expect((await page(filter)).nextBefore).toBe((await findByPlace(rows - 499)).id)
+    expect((await up()).nextAfter).toBe((await findByPlace(501)).id)
+  })
+
   it('continues after a message that retention has dropped, and after no other unknown one', async () => {
     const dropped = makeMessageId(sender, Date.parse('2024-01-01'))
     const position = await findHistoryPosition(db, accountId, dropped)
     expect(position).toMatchObject({ id: dropped })
-    expect(await page({}, position)).toEqual({ messages: [], next: undefined })
+    expect(await page({}, position)).toMatchObject({ messages: [], hasMore: false })
     expect(await findHistoryPosition(db, accountId, makeMessageId(sender))).toBeUndefined()
     expect(await findHistoryPosition(db, accountId, 'ffffffff-ffff-7fff-bfff-ffffffffffff')).toBeUndefined()
   })
 })
+
+/** From 1 on, the oldest first. */
+async function findByPlace(place: number): Promise<{ id: string; createdAt: string }> {
+  const [row] = await db.$client<{ id: string; createdAt: string }[]>`
+    SELECT id, created_at::text AS "createdAt" FROM messages ORDER BY created_at LIMIT 1 OFFSET ${place - 1}`
+  if (!row) throw new Error('There are fewer messages')
+  return row
+}
 
 /** These ids contain no time. */
 async function findByRow(id: string): Promise<{ id: string; createdAt: string }> {

@@ -10,6 +10,17 @@ export const eventTypes = {
   'message.failed': 6,
   'message.canceled': 7,
   'message.received': 10,
+  'device.connected': 30,
+  'device.disconnected': 31,
+  'device.qr': 32,
+  'device.pairing_code': 33,
+  'device.passkey_required': 34,
+  'device.restricted': 35,
+  'device.restriction_ended': 36,
+  'device.quota': 37,
+  'device.unlinked': 38,
+  'webhook.disabled': 50,
+  'webhook.test': 51,
 } as const
 
 export type EventType = keyof typeof eventTypes

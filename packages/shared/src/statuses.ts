@@ -11,20 +11,22 @@ export type DeviceStatus = (typeof deviceStatuses)[number]
 export type PasskeyStep = Extract<DeviceStatus, `passkey_${string}`>
 
 /** Why a device is, or may soon be, disconnected. */
-export type StatusReason =
-  | 'banned_by_whatsapp'
-  | 'blocked_by_whatsapp'
-  | 'client_outdated'
-  | 'connection_lost'
-  | 'connection_replaced'
-  | 'logged_out'
-  | 'multi_device_mismatch'
-  | 'passkey_expired'
-  | 'proxy_failed'
-  | 'qr_expired'
-  | 'sender_mismatch'
-  | 'temporarily_banned'
-  | 'whatsapp_unavailable'
+export const statusReasons = [
+  'banned_by_whatsapp',
+  'blocked_by_whatsapp',
+  'client_outdated',
+  'connection_lost',
+  'connection_replaced',
+  'logged_out',
+  'multi_device_mismatch',
+  'passkey_expired',
+  'proxy_failed',
+  'qr_expired',
+  'sender_mismatch',
+  'temporarily_banned',
+  'whatsapp_unavailable',
+] as const
+export type StatusReason = (typeof statusReasons)[number]
 
 /**
  * Why WhatsApp keeps a sender away for good, as far as the gateway can tell: a person has to do something. Sends are
@@ -44,6 +46,16 @@ export const banCauses: Readonly<Record<string, string>> = {
   104: 'same_message',
   106: 'broadcast',
 }
+
+/** Why a link has ended. `logged_out`: on the phone, or by WhatsApp. */
+export const unlinkReasons = [
+  'logged_out',
+  'logout_requested',
+  'pairing_requested',
+  'device_deleted',
+  'sender_mismatch',
+] as const
+export type UnlinkReason = (typeof unlinkReasons)[number]
 
 /** Why WhatsApp lets a sender write to no new contacts. */
 export const restrictionReasons = ['reach_out_time_lock', 'new_chat_cap', 'unconfirmed'] as const
@@ -65,7 +77,8 @@ export type MessageStatus = (typeof messageStatuses)[number]
 
 export const mediaTypes = ['image', 'video', 'audio', 'document'] as const
 export type MediaType = (typeof mediaTypes)[number]
-export type MessageType = 'text' | MediaType | 'other'
+export const messageTypes = ['text', ...mediaTypes, 'other'] as const
+export type MessageType = (typeof messageTypes)[number]
 
 export const roles = ['USER', 'ADMIN'] as const
 export type Role = (typeof roles)[number]

@@ -55,6 +55,11 @@ export function exampleProblems({ name, parameters, example }: Operation): strin
   ]
 }
 
+/** How a value deviates from a JSON Schema that names all its fields. */
+export function schemaProblems(schema: object, value: unknown): string[] {
+  return ajv.validate(forbidTheUnknown(schema), value) ? [] : [ajv.errorsText()]
+}
+
 const headersOfEveryAnswer = [
   ['cache-control', 'no-store'],
   ['referrer-policy', 'no-referrer'],

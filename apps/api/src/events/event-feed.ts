@@ -6,9 +6,11 @@ import {
   isPositionExpired,
   listEvents,
 } from '@wagate/db/queries/event-feed'
+import type { EventHints } from '@wagate/queue/event-hints'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { type EventPosition, firstPosition } from '@wagate/shared/event-ids'
 import { AppError } from '../errors/app-error.ts'
+import { type EventWakes, makeEventWakes } from './event-wakes.ts'
 
 export type EventFeed = {
   /** `latest` is after all events that can be read now, undefined before the oldest that is kept. Throws `cursor_expired`. */
@@ -16,6 +18,7 @@ export type EventFeed = {
   read(accountId: number, query: FeedQuery, signal: AbortSignal): Promise<EventPage>
   /** Returns the function that ends a wait; undefined when the account or the process has too many waits. */
   beginWait(accountId: number): (() => void) | undefined
+  wakes: EventWakes
 }
 
 type FeedQuery = EventFilter & { after: EventPosition; limit: number }
@@ -24,7 +27,7 @@ type FeedQuery = EventFilter & { after: EventPosition; limit: number }
 const reads = { process: 6, account: 1 }
 const waits = { process: 2000, account: 50 }
 
-export function makeEventFeed(db: Database): EventFeed {
+export function makeEventFeed(db: Database, hints: Pick<EventHints, 'onEvents'>): EventFeed {
   const turns = makeFairSemaphore(reads.process, { shareMax: reads.account })
   const slots = makeFairSemaphore(waits.process, { shareMax: waits.account })
 
@@ -47,5 +50,6 @@ export function makeEventFeed(db: Database): EventFeed {
       }
     },
     beginWait: (accountId) => slots.tryAcquire(String(accountId), 1),
+    wakes: makeEventWakes(hints),
   }
 }

@@ -3,15 +3,24 @@ import type { Signal } from './signal.ts'
 
 const pollEveryMs = 1000
 
+type Options = {
+  signal: Signal
+  forMs: number
+  abort: AbortSignal
+  /** Pauses of further polls after a notification, for what may become readable shortly after it. */
+  againAfterMs?: readonly number[]
+}
+
 /**
  * Polls at once, at every notification and every second, until `find` returns something. Undefined when the time is up
  * or `abort` is aborted. A lost event therefore costs at most a second.
  */
 export async function pollUntil<Found>(
   find: () => Promise<Found | undefined>,
-  { signal, forMs, abort }: { signal: Signal; forMs: number; abort: AbortSignal },
+  { signal, forMs, abort, againAfterMs = [] }: Options,
 ): Promise<Found | undefined> {
   const endsAt = performance.now() + forMs
+  let pausesMs: readonly number[] = []
   while (!abort.aborted) {
     // Before the poll, so that a notification during the poll is not missed.
     const notified = signal.next()
@@ -19,7 +28,9 @@ export async function pollUntil<Found>(
     if (found !== undefined) return found
     const leftMs = endsAt - performance.now()
     if (leftMs <= 0) return undefined
-    await waitFor(notified, Math.min(leftMs, untilNextPollMs()), abort)
+    const [pauseMs = untilNextPollMs(), ...later] = pausesMs
+    const isNotified = await waitFor(notified, Math.min(leftMs, pauseMs), abort)
+    pausesMs = isNotified ? againAfterMs : later
   }
   return undefined
 }
@@ -29,9 +40,11 @@ function untilNextPollMs(): number {
   return pollEveryMs - (performance.now() % pollEveryMs)
 }
 
-async function waitFor(notified: Promise<void>, ms: number, abort: AbortSignal): Promise<void> {
+/** Whether a notification ended it. */
+async function waitFor(notified: Promise<void>, ms: number, abort: AbortSignal): Promise<boolean> {
   const woken = new AbortController()
-  const pause = delay(ms, undefined, { signal: AbortSignal.any([abort, woken.signal]) })
-  await Promise.race([notified, pause.catch(() => undefined)])
+  const pause = delay(ms, false, { signal: AbortSignal.any([abort, woken.signal]) })
+  const isNotified = await Promise.race([notified.then(() => true), pause.catch(() => false)])
   woken.abort()
+  return isNotified
 }

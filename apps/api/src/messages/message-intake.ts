@@ -1,6 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
 import { findKeyUses } from '@wagate/db/queries/message-key-uses'
+import type { EventHints } from '@wagate/queue/event-hints'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { CommandDispatcher } from '../devices/command-dispatcher.ts'
 import type { AppError } from '../errors/app-error.ts'
@@ -25,12 +26,13 @@ type IntakeExtras = { file: InlineFile | null; fault: AppError | undefined }
 type Options = {
   backlogs: Backlogs
   enqueueCommand: CommandDispatcher['enqueue']
+  publishEventHint: EventHints['publish']
   mediaBytesMax: number
 }
 
 export function makeMessageIntake(
   db: Database,
-  { backlogs, enqueueCommand, mediaBytesMax }: Options,
+  { backlogs, enqueueCommand, publishEventHint, mediaBytesMax }: Options,
 ): MessageIntake {
   const store = (requests: StoreRequest[]) => storeMessages(db, requests, { mediaBytesMax })
   const batch = makeNaturalBatch(store, {
@@ -76,6 +78,7 @@ export function makeMessageIntake(
       if (!accepted.isReplay) {
         backlogs.note(message.accountId, message.sender, accepted.deviceId)
         enqueueCommand({ kind: 'send', deviceId: accepted.deviceId })
+        publishEventHint(message.accountId)
       }
       return accepted
     },

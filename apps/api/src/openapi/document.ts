@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { HealthCheck } from '../health.ts'
 import type { Operation } from '../operation.ts'
+import { eventWebhooks } from './event-webhooks.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import { healthPath } from './health-path.ts'
 import { introduction } from './introduction.ts'
@@ -36,6 +37,7 @@ export function makeDocument(operations: Operation[], checks: HealthCheck[]): Op
       ...Object.fromEntries(checks.map((check) => [check.path, healthPath(check)])),
       '/openapi.json': documentPath(),
     },
+    webhooks: eventWebhooks(),
   })
   return {
     ...document,

@@ -5,12 +5,20 @@ export type OpenApiDocument = {
   openapi: string
   servers: { url: string; description: string }[]
   paths: Record<string, OpenApiPath>
+  /** Requests that the gateway makes. */
+  webhooks: Record<string, OpenApiWebhook>
   components: { schemas: Record<string, JsonSchema>; headers: Record<string, OpenApiHeader> }
 }
 export type OpenApiPath = {
   servers?: { url: string }[]
   get?: OpenApiOperation
   post?: OpenApiOperation
+}
+/** `responses`: what the receiver answers. */
+export type OpenApiWebhook = {
+  post: Omit<OpenApiOperation, 'parameters' | 'responses'> & {
+    responses: Record<string, { description: string }>
+  }
 }
 export type OpenApiOperation = {
   operationId: string

@@ -23,8 +23,9 @@ export const cancelMessage = defineOperation({
     given: { message_id: exampleSent.message_id },
     answer: { ...exampleSent, status: 'canceled' },
   },
-  async handle({ message_id }, { context: { db, events }, principal: { accountId } }) {
+  async handle({ message_id }, { context: { db, events, publishEventHint }, principal: { accountId } }) {
     const isNew = await cancel(db, accountId, message_id)
+    if (isNew) publishEventHint(accountId)
     const message = await findMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
     const { status } = message

@@ -1,15 +1,16 @@
 import type { EventPage } from '@wagate/db/queries/event-feed'
 import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
-import { eventObject, exampleEvent, toEventObject } from '@wagate/shared/objects/event-object'
+import { eventObject, exampleEventOf, toEventObject } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
+import { untilReadableMs } from '../events/event-wakes.ts'
 import { pollUntil } from '../events/poll-until.ts'
-import { makeSignal } from '../events/signal.ts'
 import { defineOperation } from '../operation.ts'
 import { eventTypeList, integer, recordId } from '../parameters/parameter-types.ts'
 
 const eventsMax = 100
 const waitSecondsMax = 25
+const exampleEvent = exampleEventOf('message.delivered')
 
 const cursor = z
   .string()
@@ -79,15 +80,18 @@ export const events = defineOperation({
       return page.hasMore || page.events.length > 0 ? page : undefined
     }
     const end = wait > 0 ? eventFeed.beginWait(principal.accountId) : undefined
+    const { signal, leave } = eventFeed.wakes.join(principal.accountId)
     if (wait > 0 && !end) call.warn('wait was ignored: too many requests are already waiting.')
     try {
       if (end) deadline.extend(wait * 1000)
       await pollUntil(find, {
-        signal: makeSignal(),
+        signal,
+        againAfterMs: untilReadableMs,
         forMs: end ? wait * 1000 : 0,
         abort: AbortSignal.any([context.closing, deadline.signal, call.findDisconnect()]),
       })
     } finally {
+      leave()
       end?.()
     }
     return {

@@ -2,6 +2,7 @@ import { listKeys } from '@wagate/db/queries/api-keys'
 import { z } from 'zod'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
+import { pageFields, pageParameters, readRecordPage } from '../objects/record-page.ts'
 import { defineOperation } from '../operation.ts'
 
 export const keys = defineOperation({
@@ -9,12 +10,15 @@ export const keys = defineOperation({
   summary: 'List the API keys of the account, without the keys themselves',
   methods: ['GET'],
   changes: false,
-  parameters: z.object(keyOwner),
-  fields: z.object({ keys: z.array(keyObject) }),
+  parameters: z.object({ ...keyOwner, ...pageParameters('key_id') }),
+  fields: z.object({ keys: z.array(keyObject).describe('Sorted by `key_id`'), ...pageFields }),
   errors: ['admin_required', 'account_expired', 'user_not_found'],
-  example: { given: {}, answer: { keys: [exampleKey] } },
-  async handle(whose, call) {
-    const found = await listKeys(call.context.db, await getKeyOwner(call, whose))
-    return { keys: found.map(toKeyObject) }
+  example: { given: {}, answer: { keys: [exampleKey], has_more: false, next_after: null } },
+  async handle({ limit, after, ...whose }, call) {
+    const accountId = await getKeyOwner(call, whose)
+    const { records, ...page } = await readRecordPage(limit, (rows) =>
+      listKeys(call.context.db, accountId, { after, limit: rows }),
+    )
+    return { keys: records.map(toKeyObject), ...page }
   },
 })

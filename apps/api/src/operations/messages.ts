@@ -1,46 +1,105 @@
+import { formatEventId } from '@wagate/shared/event-ids'
+import { exampleEventOf } from '@wagate/shared/objects/event-object'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
-import { messageStatuses } from '@wagate/shared/statuses'
+import { messageStatuses, messageTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { defineOperation } from '../operation.ts'
-import { integer, messageId, phone } from '../parameters/parameter-types.ts'
+import { changeCursor, integer, lid, messageId, moment, oneOf, phone } from '../parameters/parameter-types.ts'
 
 const messagesMax = 200
+
+const parameters = z
+  .object({
+    limit: integer(1, messagesMax).optional().describe('Page size, 200 by default'),
+    before: messageId.optional().describe('Only messages older than this one'),
+    after: messageId
+      .optional()
+      .describe(
+        'Only messages newer than this one: `next_after` of an earlier answer. Without `before`, a page has the oldest of them',
+      ),
+    updated_after: changeCursor
+      .optional()
+      .describe(
+        'Only messages that were accepted, were received or have changed since: `next_updated_after` of an earlier answer, or a time',
+      ),
+    from: moment.optional().describe('Only messages created at this time or later'),
+    to: moment.optional().describe('Only messages created before this time'),
+    sender: phone.optional().describe('Only messages of this sender'),
+    number: phone.optional().describe('Only messages to or from this phone number'),
+    lid: lid.optional().describe('Only messages to or from this LID'),
+    direction: oneOf(['in', 'out']).optional().describe('Only received messages, or only sent ones'),
+    type: oneOf(messageTypes).optional().describe('Only messages of this type'),
+    status: oneOf(messageStatuses).optional().describe('Only messages with this status'),
+  })
+  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
+    path: ['from'],
+    error: 'must not be later than to',
+  })
+  .refine(({ before, after, updated_after }) => updated_after === undefined || !(before ?? after), {
+    path: ['updated_after'],
+    error: 'cannot be combined with before or after',
+  })
 
 export const messages = defineOperation({
   name: 'messages',
   summary: 'Return the last 200 messages of the account, newest first',
   methods: ['GET'],
   changes: false,
-  parameters: z.object({
-    limit: integer(1, messagesMax).optional().describe('Page size, 200 by default'),
-    before: messageId.optional().describe('Only messages older than this one'),
-    sender: phone.optional().describe('Only messages of this sender'),
-    number: phone.optional().describe('Only messages to or from this phone number'),
-    status: z
-      .enum(messageStatuses, { error: `must be one of ${messageStatuses.join(', ')}` })
-      .optional()
-      .describe('Only messages with this status'),
-  }),
+  parameters,
   fields: z.object({
     messages: z.array(messageObject),
-    has_more: z.boolean().describe('There may be older messages; request them with `next_before`'),
+    has_more: z
+      .boolean()
+      .describe(
+        'There may be more messages already; request them with `next_updated_after` or `next_after` if this request had such a parameter, otherwise with `next_before`',
+      ),
     next_before: messageId
       .nullable()
       .describe(
         'Value of `before` for the next page; null on the last page. With a filter, a page may be short or empty without being the last',
       ),
+    next_after: messageId
+      .nullable()
+      .describe(
+        'Value of `after` for newer messages. It passes none of the last ten seconds, so that none is missed; those are returned again',
+      ),
+    next_updated_after: z
+      .string()
+      .nullable()
+      .describe('With `updated_after`: its value for the next request, also when no message has changed'),
   }),
-  errors: ['message_not_found', 'rate_limited'],
+  errors: ['message_not_found', 'cursor_expired', 'rate_limited'],
   example: {
-    given: { limit: 1 },
-    answer: { messages: [exampleMessage], has_more: false, next_before: null },
+    given: { limit: 1, updated_after: exampleEventOf('message.read').event_id },
+    answer: {
+      messages: [exampleMessage],
+      has_more: false,
+      next_before: null,
+      next_after: null,
+      next_updated_after: exampleEventOf('message.read').event_id,
+    },
   },
-  async handle({ limit = messagesMax, ...query }, { context: { history }, principal, deadline }) {
-    const { messages, next } = await history.list(principal.accountId, { ...query, limit }, deadline.signal)
+  async handle(
+    { limit = messagesMax, updated_after: updatedAfter, ...query },
+    { context: { history }, principal: { accountId }, deadline: { signal } },
+  ) {
+    if (updatedAfter) {
+      const page = await history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)
+      return {
+        messages: page.messages.map(toMessageObject),
+        has_more: page.hasMore,
+        next_before: null,
+        next_after: null,
+        next_updated_after: formatEventId(page.next),
+      }
+    }
+    const page = await history.list(accountId, { ...query, limit }, signal)
     return {
-      messages: messages.map(toMessageObject),
-      has_more: next !== undefined,
-      next_before: next ?? null,
+      messages: page.messages.map(toMessageObject),
+      has_more: page.hasMore,
+      next_before: page.nextBefore ?? null,
+      next_after: page.nextAfter ?? null,
+      next_updated_after: null,
     }
   },
 })

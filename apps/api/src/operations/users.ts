@@ -18,14 +18,21 @@ export const users = defineOperation({
   }),
   fields: z.object({
     users: z.array(userObject),
-    has_more: z.boolean().describe('There are older accounts; request them with `before`'),
+    has_more: z.boolean().describe('There are older accounts; request them with `next_before`'),
+    next_before: z.int().nullable().describe('Value of `before` for the next page; null on the last page'),
   }),
-  example: { given: { limit: 1 }, answer: { users: [exampleUser], has_more: true } },
+  example: {
+    given: { limit: 1 },
+    answer: { users: [exampleUser], has_more: true, next_before: exampleUser.user_id },
+  },
   async handle({ limit = usersMax, before }, { context: { db, config } }) {
     const found = await listAccounts(db, { before, limit: limit + 1 })
+    const shown = found.slice(0, limit)
+    const hasMore = found.length > limit
     return {
-      users: found.slice(0, limit).map((account) => toUserObject(account, config)),
-      has_more: found.length > limit,
+      users: shown.map((account) => toUserObject(account, config)),
+      has_more: hasMore,
+      next_before: hasMore ? (shown.at(-1)?.id ?? null) : null,
     }
   },
 })

@@ -1,3 +1,4 @@
+import { parseEventId } from '@wagate/shared/event-ids'
 import { type EventType, eventTypeNames } from '@wagate/shared/event-types'
 import { parsePhone } from '@wagate/shared/phone'
 import { z } from 'zod'
@@ -28,6 +29,14 @@ export function integer(minimum: number, maximum: number) {
 export const recordId = integer(1, 2 ** 31 - 1)
 
 export const messageId = z.uuid('must be a message_id')
+
+export function oneOf<const Values extends readonly string[]>(values: Values) {
+  return z.enum(values, { error: `must be one of ${values.join(', ')}` })
+}
+
+const lidMessage = 'must be a LID: its digits, as in the field lid'
+
+export const lid = z.string({ error: lidMessage }).regex(/^[0-9]{5,20}$/, lidMessage)
 
 /** `default` becomes null. */
 export function orDefault(minimum: number, maximum: number) {
@@ -78,3 +87,15 @@ export const moment = z.iso
   .transform((value) => new Date(value))
   // Postgres has no year 0000, and ISO 8601 writes years beyond 9999 in a form that Postgres cannot read.
   .refine((value) => value.getTime() >= 0 && value.getTime() <= latestMs, momentMessage)
+
+const changeCursorMessage = `must be next_updated_after of an earlier answer, or a time such as 2030-01-31T12:00:00Z`
+
+export const changeCursor = z
+  .string({ error: changeCursorMessage })
+  .transform((value, issues) => {
+    const after = parseEventId(value) ?? moment.safeParse(value).data
+    if (after !== undefined) return after
+    issues.addIssue({ code: 'custom', message: changeCursorMessage })
+    return z.NEVER
+  })
+  .meta({ title: 'cursor or time' })

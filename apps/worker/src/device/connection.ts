@@ -1,3 +1,4 @@
+import { announcePairingCode } from '@wagate/db/queries/device-link'
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
@@ -91,7 +92,9 @@ export function openConnection(
     desiredRev: facts.desiredRev,
     link: () => session.passkey,
   })
-  const pairingCode = makePairingCode(session.sock, facts.sender)
+  const pairingCode = makePairingCode(session.sock, facts.sender, (forMs) =>
+    announcePairingCode(context.db, lease, scope.id, forMs),
+  )
   return {
     session,
     pairingCode: pairingCode.get,

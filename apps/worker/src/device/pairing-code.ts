@@ -10,7 +10,7 @@ const lifeMs = 160_000
 const answerMsMax = 10_000
 
 /** The pairing code of one connection. It is asked for once; a refusal or silence is forgotten, to be asked again. */
-export function makePairingCode(sock: WASocket, number: string) {
+export function makePairingCode(sock: WASocket, number: string, announce: (forMs: number) => Promise<void>) {
   let expiresAtMs: number | undefined
   let asked: Promise<ValidPairingCode> | undefined
 
@@ -18,6 +18,7 @@ export function makePairingCode(sock: WASocket, number: string) {
     try {
       const result = await askForPairingCode(sock, number, answerMsMax)
       if (result.kind === 'refused') asked = undefined
+      else await announce(expiresAtMs - Date.now())
       return { ...result, expiresAtMs }
     } catch (error) {
       asked = undefined

@@ -9,23 +9,30 @@ import type { Lease } from '../ownership/lease.ts'
 
 export type UnlinkedSweep = {
   /** Starts a sweep if one may be needed. Returns at once. */
-  sweep(state: Pick<DeviceState, 'isLinked' | 'linkGeneration'>): void
+  sweep(state: SweepState): void
   stop(): void
 }
+
+type SweepState = Pick<DeviceState, 'accountId' | 'isLinked' | 'linkGeneration'>
 
 /**
  * Fails, in the background, messages that were accepted for a link of the device that no longer exists. A logout, a
  * pairing and a login do not wait for it: such messages are neither listed nor claimed for another link.
  */
 export function makeUnlinkedSweep(
-  { db, logger, metrics }: Pick<DeviceContext, 'db' | 'logger' | 'metrics'>,
+  {
+    db,
+    logger,
+    metrics,
+    publishEventHint,
+  }: Pick<DeviceContext, 'db' | 'logger' | 'metrics' | 'publishEventHint'>,
   lease: Lease,
   deviceId: number,
 ): UnlinkedSweep {
   let isStopped = false
   /** The generation of the link whose predecessors have no messages left. */
   let sweptGeneration: number | undefined
-  let seen: { isLinked: boolean; linkGeneration: number } | undefined
+  let seen: SweepState | undefined
 
   const run = makeSingleFlight(sweepAll, (err) => {
     if (err instanceof OwnershipLost) return
@@ -39,7 +46,10 @@ export function makeUnlinkedSweep(
       (from) => failUnlinkedMessages(db, lease, deviceId, from, sentence),
       () => !isStopped && lease.isValid(),
     )
-    if (failed > 0) metrics.failures.inc({ code: 'sender_logged_out' }, failed)
+    if (failed > 0) {
+      metrics.failures.inc({ code: 'sender_logged_out' }, failed)
+      if (at) publishEventHint(at.accountId)
+    }
     if (at?.isLinked && !isStopped) sweptGeneration = at.linkGeneration
   }
 

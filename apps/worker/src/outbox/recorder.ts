@@ -15,9 +15,11 @@ export type Recorder = {
 type Row = { id: string; createdAt: string; recipientJid?: string | null }
 
 export function makeRecorder(
-  { outcomes, logger }: Pick<DeviceContext, 'outcomes' | 'logger'>,
-  { id: deviceId, sender, lease }: { id: number; sender: string; lease: Lease },
+  { outcomes, publishEventHint, logger }: Pick<DeviceContext, 'outcomes' | 'publishEventHint' | 'logger'>,
+  device: { id: number; accountId: number; sender: string; lease: Lease },
 ): Recorder {
+  const { id: deviceId, accountId, sender, lease } = device
+
   /** If an outcome is never stored, the next owner sends the message again, under the same id. */
   async function store(
     waId: string,
@@ -34,6 +36,7 @@ export function makeRecorder(
       ...(row && { createdAt: row.createdAt, recipientJid: row.recipientJid ?? null }),
     }
     await untilStored(() => outcomes.add(given), lease, logger)
+    publishEventHint(accountId)
   }
 
   return {

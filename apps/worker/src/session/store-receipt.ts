@@ -6,12 +6,12 @@ import type { Lease } from '../ownership/lease.ts'
 import type { Persist } from './persistence.ts'
 import type { Receipt } from './receipts.ts'
 
-type Device = { id: number; sender: string; lease: Lease; addressees: Addressees }
+type Device = { id: number; accountId: number; sender: string; lease: Lease; addressees: Addressees }
 
 /** Resolves when the receipt is stored. Throws OwnershipLost. Ids of messages that this device did not send are ignored. */
 export async function storeReceipt(
-  { outcomes }: Pick<DeviceContext, 'outcomes'>,
-  { id: deviceId, sender, lease, addressees }: Device,
+  { outcomes, publishEventHint }: Pick<DeviceContext, 'outcomes' | 'publishEventHint'>,
+  { id: deviceId, accountId, sender, lease, addressees }: Device,
   { kind, waIds, at, saidBy }: Receipt,
   persist: Persist,
 ): Promise<void> {
@@ -23,4 +23,5 @@ export async function storeReceipt(
   const lost = await Promise.all(rows.map((row) => persist(() => outcomes.add(row))))
   const [first] = lost.filter((one) => one !== undefined)
   if (first) throw first
+  if (rows.length > 0) publishEventHint(accountId)
 }

@@ -13,7 +13,12 @@ type ReceivingDevice = { id: number; accountId: number; sender: string; linkGene
  * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
  */
 export async function storeReceived(
-  { receivedWrites, metrics, logger }: Pick<DeviceContext, 'receivedWrites' | 'metrics' | 'logger'>,
+  {
+    receivedWrites,
+    publishEventHint,
+    metrics,
+    logger,
+  }: Pick<DeviceContext, 'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger'>,
   { lease, ...device }: ReceivingDevice,
   received: Received,
   persist: Persist,
@@ -32,6 +37,7 @@ export async function storeReceived(
     const lost = await persist(() => receivedWrites.add({ ...row, ...form }))
     if (lost) throw lost
     metrics.received.inc()
+    publishEventHint(device.accountId)
   }
 
   if (received.isCleaned) reportCleaned()

@@ -4,6 +4,7 @@ import { within } from '@wagate/runtime/within'
 import type { DeviceContext } from '../context.ts'
 import type { Device } from '../device/device.ts'
 import { startExpiry } from '../expiry.ts'
+import { startGraceWatch } from '../grace-watch.ts'
 import type { Readings } from '../metrics.ts'
 import type { Lease, ShardHost } from '../ownership/lease.ts'
 import { makeConsumerStarts } from './consumer-starts.ts'
@@ -25,7 +26,9 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
   const hosted = new Map<number, HostedShard>()
   const work = startWorkPoll(context, hosted)
   const consumers = makeConsumerStarts({ context, hosted, onDropped: work.poll })
-  const expiry = startExpiry(context, () => [...hosted.values()].map(({ lease }) => lease))
+  const listLeases = () => [...hosted.values()].map(({ lease }) => lease)
+  const expiry = startExpiry(context, listLeases)
+  const graceWatch = startGraceWatch(context, listLeases)
 
   async function stop(numbers: number[], why: 'released' | 'lost'): Promise<void> {
     const stopping = numbers.flatMap((number) => hosted.get(number) ?? [])
@@ -82,7 +85,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
     },
     async close() {
       await work.close()
-      await expiry.close()
+      await Promise.all([expiry.close(), graceWatch.close()])
       await stop([...hosted.keys()], 'lost')
       await consumers.close()
     },

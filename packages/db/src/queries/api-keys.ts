@@ -67,8 +67,18 @@ const isUsable = and(
   or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
 )
 
-export async function listKeys(db: Database, accountId: number): Promise<KeyRecord[]> {
-  return db.select(shown).from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(asc(apiKeys.id))
+/** By id. `after`: only those with a higher one. */
+export async function listKeys(
+  db: Database,
+  accountId: number,
+  { after = 0, limit }: { after?: number | undefined; limit: number },
+): Promise<KeyRecord[]> {
+  return db
+    .select(shown)
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), gt(apiKeys.id, after)))
+    .orderBy(asc(apiKeys.id))
+    .limit(limit)
 }
 
 /** Undefined when the account already has `usableMax` usable keys. */

@@ -1,5 +1,6 @@
-import type { PasskeyStep } from '@wagate/shared/statuses'
-import { and, eq, or, sql } from 'drizzle-orm'
+import { eventTypes } from '@wagate/shared/event-types'
+import type { PasskeyStep, UnlinkReason } from '@wagate/shared/statuses'
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { devices } from '../schema/devices.ts'
 import { shardLeases } from '../schema/workers.ts'
@@ -12,28 +13,27 @@ import { isLinked } from './linked-device.ts'
  * False when the device is linked. `force` begins again, and logs a link out first.
  */
 export async function requestPairing(
-  db: Pick<Database, 'update'>,
+  db: Pick<Database, 'execute'>,
   accountId: number,
   deviceId: number,
   { pairingMs, force }: { pairingMs: number; force: boolean },
 ): Promise<boolean> {
   // It has its own time.
   const keepsStep = sql`(${pairingStep} IS NOT NULL AND NOT ${force}::boolean)`
-  const rows = await db
-    .update(devices)
-    .set({
-      desired: 'linked',
-      // A repeated request leaves the owner's pairing session running.
-      desiredRev: sql`${devices.desiredRev} + (${devices.desired} <> 'linked' OR ${isLinked}
-        OR (${devices.pairingStep} IS NOT NULL AND NOT ${keepsStep}))::int`,
-      revokedGeneration: sql`CASE WHEN ${isLinked} THEN ${devices.linkGeneration} ELSE ${devices.revokedGeneration} END`,
-      pairingStep: sql`CASE WHEN ${keepsStep} THEN ${devices.pairingStep} END`,
-      pairingUntil: sql`CASE WHEN ${keepsStep} THEN ${devices.pairingUntil}
-        ELSE now() + ${pairingMs}::float8 * interval '1 ms' END`,
-    })
-    .where(and(isDevice(accountId, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`)))
-    .returning({ id: devices.id })
-  return rows.length > 0
+  const changes = {
+    desired: sql`'linked'`,
+    // A repeated request leaves the owner's pairing session running.
+    desired_rev: sql`desired_rev + (desired <> 'linked' OR ${isLinked}
+      OR (pairing_step IS NOT NULL AND NOT ${keepsStep}))::int`,
+    revoked_generation: sql`CASE WHEN ${isLinked} THEN link_generation ELSE revoked_generation END`,
+    pairing_step: sql`CASE WHEN ${keepsStep} THEN pairing_step END`,
+    pairing_until: sql`CASE WHEN ${keepsStep} THEN pairing_until
+      ELSE now() + ${pairingMs}::float8 * interval '1 ms' END`,
+    // If an earlier pairing has ended without its owner, its QR code was announced, and that of this one was not.
+    announced: sql`CASE WHEN pairing_until > now() AND NOT ${isLinked} THEN announced END`,
+  }
+  const condition = and(isDevice(accountId, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`))
+  return changeDesired(db, condition, changes, 'pairing_requested')
 }
 
 /**
@@ -65,19 +65,12 @@ export async function withdrawPairing(
 
 /** Requests unlinking: the owner logs out and wipes the link, and also one that is being made. */
 export async function requestUnlink(
-  db: Pick<Database, 'update'>,
+  db: Pick<Database, 'execute'>,
   accountId: number,
   deviceId: number,
 ): Promise<void> {
-  await db
-    .update(devices)
-    .set({
-      desired: 'unlinked',
-      desiredRev: sql`${devices.desiredRev} + (${devices.desired} <> 'unlinked')::int`,
-      revokedGeneration: devices.linkGeneration,
-      pairingUntil: null,
-    })
-    .where(isDevice(accountId, deviceId))
+  const desiredRev = sql`desired_rev + (desired <> 'unlinked')::int`
+  await changeDesired(db, isDevice(accountId, deviceId), unlinked(desiredRev), 'logout_requested')
 }
 
 /**
@@ -85,22 +78,45 @@ export async function requestUnlink(
  * the row, also after crashes. False when the account has no such device.
  */
 export async function requestRemoval(
-  db: Pick<Database, 'update'>,
+  db: Pick<Database, 'execute'>,
   accountId: number,
   deviceId: number,
 ): Promise<boolean> {
-  const rows = await db
-    .update(devices)
-    .set({
-      deletedAt: sql`now()`,
-      desired: 'unlinked',
-      desiredRev: sql`${devices.desiredRev} + 1`,
-      revokedGeneration: devices.linkGeneration,
-      pairingUntil: null,
-    })
-    .where(isDevice(accountId, deviceId))
-    .returning({ id: devices.id })
-  return rows.length > 0
+  const changes = { deleted_at: sql`now()`, ...unlinked(sql`desired_rev + 1`) }
+  return changeDesired(db, isDevice(accountId, deviceId), changes, 'device_deleted')
+}
+
+const unlinked = (desiredRev: SQL) => ({
+  desired: sql`'unlinked'`,
+  desired_rev: desiredRev,
+  revoked_generation: sql`link_generation`,
+  pairing_until: sql`NULL`,
+  announced: sql`NULL`,
+})
+
+/** False when there is no such device. If it was linked, the link is over, and an event says so. */
+async function changeDesired(
+  db: Pick<Database, 'execute'>,
+  condition: SQL | undefined,
+  changes: Record<string, SQL>,
+  unlinkReason: UnlinkReason,
+): Promise<boolean> {
+  const assignments = Object.entries(changes).map(([column, value]) => sql`${sql.raw(column)} = ${value}`)
+  const found = await db.execute(sql`
+    WITH before AS MATERIALIZED (
+      SELECT id AS device_id, ${isLinked} AS was_linked FROM devices WHERE ${condition} FOR NO KEY UPDATE
+    ),
+    changed AS (
+      UPDATE devices SET ${sql.join(assignments, sql`, `)} FROM before WHERE id = device_id
+      RETURNING id, account_id, was_linked
+    ),
+    told AS (
+      INSERT INTO events (account_id, device_id, type, data)
+      SELECT account_id, id, ${eventTypes['device.unlinked']}, jsonb_build_object('reason', ${unlinkReason}::text)
+      FROM changed WHERE was_linked
+    )
+    SELECT id FROM changed`)
+  return found.length > 0
 }
 
 /** What a request that waits for a QR code needs to know. */

@@ -1,7 +1,9 @@
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { insertStatusEvents, lockedDevice, typeNumber } from './device-event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
+import { iso } from './iso-time.ts'
 import { contactsOfFormer, formerDevices, warmUpOfLink } from './warm-up.ts'
 
 /** The credentials are stored by the statement that sets `has_credentials`. */
@@ -32,7 +34,7 @@ export async function linkDevice(
       revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
       pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
       warm_up_from = ${warmUpOfLink(sql)}, wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
-      status_reason = NULL, ${noRefusal(sql)}
+      status_reason = NULL, announced = NULL, ${noRefusal(sql)}
     FROM fence WHERE id = ${deviceId} RETURNING id`,
   )
 }
@@ -49,11 +51,19 @@ export async function refuseLink(
   await expectOwner(
     fence,
     sql`
-    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)})
-    UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
-      connection = 'offline',
-      status_reason = CASE WHEN ${isWanted} THEN ${link.reason} ELSE status_reason END, ${noRefusal(sql)}
-    FROM fence WHERE id = ${deviceId} RETURNING id`,
+    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)}),
+    changed AS (
+      UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
+        connection = 'offline', announced = NULL,
+        status_reason = CASE WHEN ${isWanted} THEN ${link.reason} ELSE status_reason END, ${noRefusal(sql)}
+      FROM fence WHERE id = ${deviceId} RETURNING id, account_id, ${isWanted} AS is_wanted
+    ),
+    told AS (
+      INSERT INTO events (account_id, device_id, type, data)
+      SELECT account_id, id, ${typeNumber(sql, 'device.unlinked')}, jsonb_build_object('reason', ${link.reason}::text)
+      FROM changed WHERE is_wanted
+    )
+    SELECT id FROM changed`,
   )
 }
 
@@ -75,10 +85,14 @@ export async function endPairing(
 ): Promise<void> {
   const sql = db.$client
   await sql`
-    WITH fence AS (${fenceOf(sql, fence)})
-    UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason},
-      status_detail = NULL, pairing_step = NULL
-    FROM fence WHERE id = ${deviceId} AND desired_rev = ${seen.desiredRev} AND NOT has_credentials`
+    WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
+    changed AS (
+      UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason},
+        status_detail = NULL, pairing_step = NULL, announced = ${seen.reason}
+      FROM before
+      WHERE id = device_id AND desired_rev = ${seen.desiredRev} AND NOT has_credentials RETURNING devices.*
+    )
+    ${insertStatusEvents(sql)}`
 }
 
 /**
@@ -93,10 +107,38 @@ export async function setPairingStep(
 ): Promise<boolean> {
   const sql = db.$client
   const rows = await sql`
-    WITH fence AS (${fenceOf(sql, fence)})
-    UPDATE devices SET pairing_step = ${step}, pairing_until = now() + ${forMs}::float8 * interval '1 ms'
-    FROM fence
-    WHERE id = ${deviceId} AND desired_rev = ${desiredRev} AND NOT has_credentials AND pairing_until > now()
-    RETURNING id`
+    WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
+    changed AS (
+      UPDATE devices SET pairing_step = ${step}, announced = ${step},
+        pairing_until = now() + ${forMs}::float8 * interval '1 ms'
+      FROM before
+      WHERE id = device_id AND desired_rev = ${desiredRev} AND NOT has_credentials AND pairing_until > now()
+      RETURNING devices.*
+    ),
+    told AS (${insertStatusEvents(sql)})
+    SELECT id FROM changed`
   return rows.length > 0
+}
+
+/** A code that links the device has been given out. It is valid for `forMs`, and is not stored. */
+export async function announcePairingCode(
+  db: Database,
+  fence: Fence,
+  deviceId: number,
+  forMs: number,
+): Promise<void> {
+  const sql = db.$client
+  await expectOwner(
+    fence,
+    sql`
+    WITH fence AS (${fenceOf(sql, fence)}),
+    until AS (SELECT now() + ${forMs}::float8 * interval '1 ms' AS until),
+    told AS (
+      INSERT INTO events (account_id, device_id, type, data)
+      SELECT account_id, id, ${typeNumber(sql, 'device.pairing_code')},
+        jsonb_build_object('expires_at', ${iso(sql, 'until')})
+      FROM devices CROSS JOIN fence CROSS JOIN until WHERE id = ${deviceId}
+    )
+    SELECT shard FROM fence`,
+  )
 }

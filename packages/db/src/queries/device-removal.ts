@@ -1,4 +1,5 @@
 import type { Database } from '../client.ts'
+import { insertUnlinkedEvents, lockedDevice } from './device-event-rows.ts'
 import { removalDelay } from './device-owner-view.ts'
 import { hasWaitingMessage } from './due-messages.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
@@ -29,12 +30,14 @@ export async function wipeCredentials(
       WHERE device_id = ${deviceId} AND (type, id) IN (SELECT type, id FROM keys)
     ),
     wiped AS (DELETE FROM device_auth USING few WHERE device_id = ${deviceId} AND type = 'creds'),
-    unlinked AS (
+    before AS MATERIALIZED (${lockedDevice(sql, deviceId, 'few')}),
+    changed AS (
       UPDATE devices SET has_credentials = false, connection = 'offline', offline_since = NULL, unlinked_at = now(),
-        status_reason = coalesce(${reason}, status_reason),
+        announced = NULL, status_reason = coalesce(${reason}, status_reason),
         status_detail = CASE WHEN ${reason}::text IS NULL THEN status_detail END, wa_jid = NULL, wa_lid = NULL
-      FROM few WHERE devices.id = ${deviceId}
-    )
+      FROM before WHERE devices.id = before.device_id RETURNING devices.*
+    ),
+    told AS (${insertUnlinkedEvents(sql, sql`coalesce(status_reason, 'logged_out')`)})
     SELECT EXISTS (SELECT FROM fence) AS "isOwner", EXISTS (SELECT FROM few) AS "isWiped"`
   if (!row?.isOwner) throw new OwnershipLost(fence)
   return row.isWiped

@@ -1,5 +1,5 @@
 import type { DeviceStatus } from '@wagate/shared/statuses'
-import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts } from '../schema/accounts.ts'
 import { deviceProxies, devices, newContacts } from '../schema/devices.ts'
@@ -62,13 +62,27 @@ export async function findDevice(
   return device
 }
 
-export async function listDevices(db: Database, accountId: number, statusGraceMs: number): Promise<Device[]> {
+/** By id. `after`: only those with a higher one. */
+export async function listDevices(
+  db: Database,
+  accountId: number,
+  statusGraceMs: number,
+  page: { after?: number | undefined; status?: DeviceStatus | undefined; limit: number },
+): Promise<Device[]> {
+  const status = deviceStatus(statusGraceMs)
   return db
-    .select({ ...columns, status: deviceStatus(statusGraceMs) })
+    .select({ ...columns, status })
     .from(devices)
     .innerJoin(accounts, eq(accounts.id, devices.accountId))
-    .where(inAccount(accountId))
+    .where(
+      and(
+        inAccount(accountId),
+        gt(devices.id, page.after ?? 0),
+        page.status === undefined ? undefined : sql`${status} = ${page.status}`,
+      ),
+    )
     .orderBy(asc(devices.id))
+    .limit(page.limit)
 }
 
 export async function listLinkedDeviceIds(db: Database, accountId: number, limit: number): Promise<number[]> {

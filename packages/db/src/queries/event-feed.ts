@@ -1,10 +1,15 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
-import type { EventRow } from '@wagate/shared/objects/event-object'
+import type { EventDevice, EventRow } from '@wagate/shared/objects/event-object'
 import type { Database } from '../client.ts'
+import { iso } from './iso-time.ts'
 import { findMessages } from './message-history.ts'
 import { wasDropped } from './partitions.ts'
 
-export type EventFilter = { types?: number[] | undefined; deviceId?: number | undefined }
+export type EventFilter = {
+  types?: number[] | undefined
+  deviceId?: number | undefined
+  deviceIds?: number[] | undefined
+}
 
 /** `next`: where the next page begins. `hasMore`: it may have events already. */
 export type EventPage = { events: EventRow[]; next: EventPosition; hasMore: boolean }
@@ -20,6 +25,7 @@ type ScannedRow = {
   type: number
   deviceId: number | null
   messageId: string | null
+  data: Record<string, unknown> | null
   at: string
   createdAt: string
   isWanted: boolean
@@ -39,26 +45,47 @@ export async function listEvents(
 ): Promise<EventPage> {
   const { events, ...page } = await readPage(db, accountId, query)
   const ids = events.flatMap(({ messageId }) => messageId ?? [])
-  const messages = await findMessages(db, accountId, [...new Set(ids)])
+  const deviceIds = events.flatMap(({ messageId, deviceId }) => (messageId === null ? (deviceId ?? []) : []))
+  const [messages, devices] = await Promise.all([
+    findMessages(db, accountId, [...new Set(ids)]),
+    findEventDevices(db, accountId, [...new Set(deviceIds)]),
+  ])
   return {
     ...page,
-    events: events.map((event) => ({ ...event, message: messages.get(event.messageId ?? '') })),
+    events: events.map((event) => ({
+      ...event,
+      message: messages.get(event.messageId ?? ''),
+      device: devices.get(event.deviceId ?? 0),
+    })),
   }
 }
 
-type StoredEvent = Omit<EventRow, 'message'>
+/** Deleted ones included. */
+async function findEventDevices(
+  db: Database,
+  accountId: number,
+  deviceIds: number[],
+): Promise<Map<number, EventDevice>> {
+  if (deviceIds.length === 0) return new Map()
+  const found = await db.$client<EventDevice[]>`
+    SELECT id, sender, name FROM devices WHERE id = ANY (${deviceIds}::int[]) AND account_id = ${accountId}`
+  return new Map(found.map((device) => [device.id, device]))
+}
+
+type StoredEvent = Omit<EventRow, 'message' | 'device'>
 type StoredPage = Omit<EventPage, 'events'> & { events: StoredEvent[] }
 
 async function readPage(
   db: Database,
   accountId: number,
-  { after, limit, types, deviceId }: EventFilter & { after: EventPosition; limit: number },
+  { after, limit, types, deviceId, deviceIds }: EventFilter & { after: EventPosition; limit: number },
 ): Promise<StoredPage> {
   const sql = db.$client
-  const hasFilter = types !== undefined || deviceId !== undefined
+  const hasFilter = types !== undefined || deviceId !== undefined || deviceIds !== undefined
   const rowsMax = hasFilter ? Math.max(scannedMax, limit) : limit
   const isWanted = sql`(${types ?? null}::smallint[] IS NULL OR type = ANY (${types ?? null}::smallint[]))
-    AND (${deviceId ?? null}::int IS NULL OR device_id IS NOT DISTINCT FROM ${deviceId ?? null}::int)`
+    AND (${deviceId ?? null}::int IS NULL OR device_id IS NOT DISTINCT FROM ${deviceId ?? null}::int)
+    AND (${deviceIds ?? null}::int[] IS NULL OR device_id = ANY (${deviceIds ?? null}::int[]))`
   const rows = await sql<ScannedRow[]>`
     WITH horizon AS MATERIALIZED (
       SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS tx FROM installation
@@ -72,7 +99,7 @@ async function readPage(
       ORDER BY epoch, tx, id LIMIT ${rowsMax}
     )
     SELECT scanned.epoch, scanned.tx::text, scanned.id::text, floor(extract(epoch FROM created_at))::float8 AS seconds,
-      type, device_id AS "deviceId", message_id AS "messageId", is_wanted AS "isWanted",
+      type, device_id AS "deviceId", message_id AS "messageId", data, is_wanted AS "isWanted",
       ${iso(sql, 'coalesce(at, created_at)')} AS at, ${iso(sql, 'created_at')} AS "createdAt",
       horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
       floor(extract(epoch FROM now()))::float8 AS "nowSeconds"
@@ -104,23 +131,9 @@ function horizonOf(row: ScannedRow | undefined, after: EventPosition): EventPosi
   return isAhead ? after : { epoch, tx, id: '0', seconds }
 }
 
-function toEvent({
-  epoch,
-  tx,
-  id,
-  seconds,
-  type,
-  deviceId,
-  messageId,
-  at,
-  createdAt,
-}: ScannedRow): StoredEvent {
-  return { position: { epoch: epoch ?? 0, tx, id, seconds }, type, deviceId, messageId, at, createdAt }
-}
-
-/** As Date.toISOString writes it. */
-function iso(sql: Database['$client'], time: string) {
-  return sql.unsafe(`to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
+function toEvent({ epoch, tx, id, seconds, ...row }: ScannedRow): StoredEvent {
+  const { type, deviceId, messageId, data, at, createdAt } = row
+  return { position: { epoch: epoch ?? 0, tx, id, seconds }, type, deviceId, messageId, data, at, createdAt }
 }
 
 /** After all events that can be read now. */

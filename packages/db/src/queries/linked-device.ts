@@ -10,7 +10,7 @@ function linked(device: string): string {
 /** For the query builder. */
 export const isLinked: SQL<boolean> = sql<boolean>`${sql.raw(linked('devices'))}`
 
-/** For SQL in which the device has this name. */
-export function isLinkedIn(client: postgres.Sql, device: 'device' | 'devices') {
+/** For SQL in which the device has this name, or is this composite. */
+export function isLinkedIn(client: postgres.Sql, device: 'device' | 'devices' | '(before.was)') {
   return client.unsafe(linked(device))
 }

@@ -107,11 +107,11 @@ export async function listDevicesWithExpired(
   db: Database,
   shards: number[],
   ttlMs: number,
-): Promise<{ id: number; shard: number }[]> {
+): Promise<{ id: number; accountId: number; shard: number }[]> {
   const sql = db.$client
   const since = sql`now() - ${ttlMs} * interval '1 ms'`
-  return sql<{ id: number; shard: number }[]>`
-    SELECT device.id, device.shard FROM devices AS device
+  return sql<{ id: number; accountId: number; shard: number }[]>`
+    SELECT device.id, device.account_id AS "accountId", device.shard FROM devices AS device
     WHERE device.shard = ANY(${shards}) AND coalesce(
       (SELECT created_at FROM messages
         WHERE device_id = device.id AND is_waiting AND send_at IS NULL ORDER BY seq LIMIT 1) < ${since}

@@ -56,6 +56,8 @@ export const devices = pgTable(
     connectedSessionRev: integer('connected_session_rev').notNull().default(0),
     /** WhatsApp asks for a passkey before it completes the pairing. */
     pairingStep: text('pairing_step').$type<PasskeyStep>(),
+    /** What the last event of its status said: a connection, a step of a pairing, or the reason why it is disconnected. */
+    announced: text(),
     /** Since when a device with credentials has not been `online`. The grace period of the status begins here. */
     offlineSince: moment('offline_since'),
     statusReason: text('status_reason'),

@@ -55,6 +55,10 @@ export const messages = pgTable(
     interruptions: smallint().notNull().default(0),
     /** Why it could not be sent the last time. */
     setback: text(),
+    /** How often it was claimed to be sent. */
+    attempts: smallint().notNull().default(0),
+    /** What became of its attempts (timeline-entries.ts). Null before the first one. */
+    timeline: bytea(),
   },
   (table) => [
     primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),
@@ -79,6 +83,10 @@ export const messages = pgTable(
     index('messages_failed')
       .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
       .where(sql`${table.errorCode} IS NOT NULL`),
+    // Costs nothing for what is sent, and no status of a received message changes.
+    index('messages_incoming')
+      .on(table.accountId, table.createdAt.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`${table.direction} = 'in'`),
     index('messages_received').on(table.deviceId, table.waId).where(sql`${table.direction} = 'in'`),
     // Each waiting message is in one of these two, so that scheduled ones that are not due are never read.
     index('messages_ready')

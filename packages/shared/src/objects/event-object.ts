@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { type EventPosition, formatEventId } from '../event-ids.ts'
-import { eventTypeNames, eventTypeOf } from '../event-types.ts'
+import { type EventType, eventTypeNames, eventTypeOf } from '../event-types.ts'
+import type { DeviceStatus } from '../statuses.ts'
+import { anyData, eventKinds } from './event-kinds.ts'
 import { extensibleEnum } from './extensible-enum.ts'
-import { exampleMessage, type MessageRow, messageObject, toMessageObject } from './message-object.ts'
+import { exampleMessage, type MessageRow, toMessageObject } from './message-object.ts'
 
 export const eventObject = z
   .object({
@@ -13,30 +15,20 @@ export const eventObject = z
     version: z.int().describe('Version of `data` for this type. Fields may be added without a new version'),
     timestamp: z.iso.datetime().describe('When it happened'),
     recorded_at: z.iso.datetime().describe('When the gateway recorded it'),
-    device_id: z.int().nullable(),
-    data: z.object({
-      message_id: z.uuid().optional().describe('For types that begin with `message.`'),
-      message: messageObject
-        .nullable()
-        .optional()
-        .describe(
-          'The message as it is when the event is read, so its status may be a later one. null after its retention period',
-        ),
-    }),
+    device_id: z.int().nullable().describe('The sender that it concerns'),
+    data: anyData,
   })
   .meta({ id: 'Event' })
 
-type EventObject = z.infer<typeof eventObject>
+export type EventObject = z.infer<typeof eventObject>
 
-export const exampleEvent: EventObject = {
-  event_id: 'evt_697dee5100000000a3f100000000004e697def40',
-  type: 'message.delivered',
-  version: 1,
-  timestamp: '2026-01-31T12:00:01.020Z',
-  recorded_at: '2026-01-31T12:00:01.032Z',
-  device_id: 7,
-  data: { message_id: exampleMessage.message_id, message: exampleMessage },
+/** The schema of one type. */
+export function eventSchemaOf(type: EventType) {
+  return eventObject.extend({ type: z.literal(type), data: eventKinds[type].data })
 }
+
+/** `name`: when the event is read. */
+export type EventDevice = { id: number; sender: string; name: string }
 
 /** An event as the database has it. Times are ISO 8601. */
 export type EventRow = {
@@ -47,33 +39,70 @@ export type EventRow = {
   messageId: string | null
   /** The message as it is now. Undefined for an event of no message, and of one that retention has removed. */
   message: MessageRow | undefined
+  /** Undefined for an event of no device, and of a device that no longer exists. */
+  device: EventDevice | undefined
+  /** Fields of the type. */
+  data: Record<string, unknown> | null
   /** When it happened. */
   at: string
   createdAt: string
 }
 
-export function toEventObject({
-  position,
-  type,
-  at,
-  createdAt,
-  deviceId,
-  messageId,
-  message,
-}: EventRow): EventObject {
+export function toEventObject(row: EventRow): EventObject {
+  // Written by a later version that runs beside this one.
+  const type = eventTypeOf(row.type) ?? 'other'
   return {
-    event_id: formatEventId(position),
-    // Written by a later version that runs beside this one.
-    type: eventTypeOf(type) ?? 'other',
+    event_id: formatEventId(row.position),
+    type,
     version: 1,
-    timestamp: at,
-    recorded_at: createdAt,
-    device_id: deviceId,
+    timestamp: row.at,
+    recorded_at: row.createdAt,
+    device_id: row.deviceId,
     data: {
-      ...(messageId !== null && {
-        message_id: messageId,
-        message: message ? toMessageObject(message) : null,
-      }),
+      ...subjectOf(row, type),
+      ...row.data,
+    },
+  }
+}
+
+function subjectOf({ messageId, message, device, data }: EventRow, type: EventType | 'other') {
+  if (messageId !== null) return { message_id: messageId, message: message ? toMessageObject(message) : null }
+  if (!type.startsWith('device.')) return {}
+  return { device: device ? toDevice(device, type, data) : null }
+}
+
+function toDevice(
+  { id: device_id, sender, name }: EventDevice,
+  type: EventType | 'other',
+  data: EventRow['data'],
+) {
+  const status = type === 'device.passkey_required' ? String(data?.step) : statusAfter[type]
+  return { device_id, sender, name, ...(status !== undefined && { status }) }
+}
+
+const statusAfter: { [type: string]: DeviceStatus } = {
+  'device.connected': 'connected',
+  'device.disconnected': 'disconnected',
+  'device.qr': 'scanning',
+  'device.pairing_code': 'scanning',
+  'device.unlinked': 'disconnected',
+}
+
+export function exampleEventOf(type: EventType): EventObject {
+  const { data, example } = eventKinds[type]
+  const { message_id, device_id, sender } = exampleMessage
+  const device = { id: device_id, sender, name: 'Shop' }
+  return {
+    event_id: 'evt_697dee5100000000a3f100000000004e697def40',
+    type,
+    version: 1,
+    timestamp: '2026-01-31T12:00:01.020Z',
+    recorded_at: '2026-01-31T12:00:01.032Z',
+    device_id,
+    data: {
+      ...('message' in data.shape && { message_id, message: exampleMessage }),
+      ...('device' in data.shape && { device: toDevice(device, type, example) }),
+      ...example,
     },
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageErrors } from '../message-errors.ts'
-import { type MessageStatus, type MessageType, messageStatuses } from '../statuses.ts'
+import { type MessageStatus, type MessageType, messageStatuses, messageTypes } from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 
 const moment = z.iso.datetime().nullable()
@@ -19,15 +19,17 @@ export const messageObject = z
       .nullable()
       .describe('Identifier (LID) of the other WhatsApp account, in digits. Null when it is not known'),
     direction: z.enum(['out', 'in']),
-    type: z.enum(['text', 'image', 'video', 'audio', 'document', 'other']),
+    type: z.enum(messageTypes),
     message: z.string().nullable(),
     caption: z.string().nullable(),
     url: z.string().nullable().describe('For a file that was sent in a data: URL, `data:<type>`'),
+    filename: z.string().nullable().describe('Name of a document'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why the message failed'),
     error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
     wa_message_id: z.string().describe('ID of the message at WhatsApp'),
     created_at: z.iso.datetime(),
+    send_at: moment.describe('Time at which it is to be sent, if the request had one'),
     sent_at: moment,
     delivered_at: moment,
     read_at: moment,
@@ -45,11 +47,13 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   message: 'Your order is on its way.',
   caption: null,
   url: null,
+  filename: null,
   status: 'delivered',
   error: null,
   error_code: null,
   wa_message_id: '3EB0280A488696CFC30D42',
   created_at: '2026-01-31T12:00:00.000Z',
+  send_at: null,
   sent_at: '2026-01-31T12:00:00.412Z',
   delivered_at: '2026-01-31T12:00:01.020Z',
   read_at: null,
@@ -67,11 +71,13 @@ export type MessageRow = {
   type: MessageType
   body: string | null
   url: string | null
+  filename: string | null
   status: MessageStatus
   error: string | null
   errorCode: string | null
   waId: string
   createdAt: Date
+  sendAt: Date | null
   sentAt: Date | null
   deliveredAt: Date | null
   readAt: Date | null
@@ -94,11 +100,13 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     message: isMedia ? null : message.body,
     caption: isMedia ? message.body : null,
     url: message.url,
+    filename: message.filename,
     status: message.status,
     error: message.error,
     error_code: message.errorCode,
     wa_message_id: message.waId,
     created_at: message.createdAt.toISOString(),
+    send_at: message.sendAt?.toISOString() ?? null,
     sent_at: message.sentAt?.toISOString() ?? null,
     delivered_at: message.deliveredAt?.toISOString() ?? null,
     read_at: message.readAt?.toISOString() ?? null,

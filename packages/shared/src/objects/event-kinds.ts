@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { EventType } from '../event-types.ts'
+import { restrictionReasons, statusReasons, unlinkReasons } from '../statuses.ts'
+import { deviceData, type EventKind, messageData, webhookData } from './event-data.ts'
+import { extensibleEnum } from './extensible-enum.ts'
+
+const expiresAt = z.iso.datetime()
+const exampleEnd = '2026-01-31T13:00:00.000Z'
+const statusReason = extensibleEnum(statusReasons)
+
+/** What there is to say about each type of event, and what its `data` has. */
+export const eventKinds: Record<EventType, EventKind> = {
+  'message.accepted': messageData('The gateway has stored a message that it is to send'),
+  'message.sent': messageData("WhatsApp's server has acknowledged the message"),
+  'message.delivered': messageData('A device of the recipient has received the message'),
+  'message.read': messageData('The recipient has read the message'),
+  'message.failed': messageData('The message was not sent: `error_code` says why'),
+  'message.canceled': messageData('A caller canceled the message before it left'),
+  'message.received': messageData('A contact has sent a message to the sender'),
+  'device.connected': deviceData(
+    'The sender is logged in at WhatsApp, for the first time or after `device.disconnected`',
+  ),
+  'device.disconnected': deviceData(
+    'The sender is not connected any more, has another reason for it, or was not linked in time',
+    {
+      reason: statusReason.describe('As `status_reason` of the device'),
+      detail: z.string().optional().describe('As `status_detail` of the device'),
+      login_after: z.iso.datetime().optional().describe('The gateway does not log the sender in before'),
+    },
+    { reason: 'temporarily_banned', detail: 'groups', login_after: '2026-01-31T18:00:00.000Z' },
+  ),
+  'device.qr': deviceData(
+    'A QR code can be scanned. It changes every 20 seconds without another event: get it with pairing-status',
+    { expires_at: expiresAt.describe('End of the pairing, if no caller extends it') },
+    { expires_at: exampleEnd },
+  ),
+  'device.pairing_code': deviceData(
+    'WhatsApp has given out a pairing code. pair-code returns it',
+    { expires_at: expiresAt.describe('End of the validity of the code') },
+    { expires_at: exampleEnd },
+  ),
+  'device.passkey_required': deviceData(
+    'WhatsApp asks for the passkey of the account, or to compare the codes after that',
+    {
+      step: extensibleEnum(['passkey_required', 'passkey_confirmation_required']).describe(
+        'New status of the device',
+      ),
+      expires_at: expiresAt.describe('End of the time for this step'),
+    },
+    { step: 'passkey_required', expires_at: exampleEnd },
+  ),
+  'device.restricted': deviceData(
+    'WhatsApp lets the sender write to no new contacts',
+    {
+      reason: extensibleEnum(restrictionReasons).describe('As `restriction_reason` of the device'),
+      until: z.iso.datetime().describe('Without another event, the restriction ends then'),
+    },
+    { reason: 'reach_out_time_lock', until: exampleEnd },
+  ),
+  'device.restriction_ended': deviceData('WhatsApp has ended the restriction before its time'),
+  'device.quota': deviceData(
+    'WhatsApp counts the new contacts of the sender, and the count has changed',
+    {
+      new_chats_used: z.int().nullable().describe('New contacts in the present cycle, if WhatsApp has said'),
+      new_chats_total: z.int().nullable().describe('New contacts that WhatsApp allows in the cycle'),
+      new_chats_capped: z.boolean().describe('No new contacts until the cycle ends'),
+      until: z.iso.datetime().describe('End of the cycle'),
+    },
+    { new_chats_used: 12, new_chats_total: 30, new_chats_capped: false, until: exampleEnd },
+  ),
+  'device.unlinked': deviceData(
+    'The link of the sender has ended, or was refused',
+    {
+      reason: extensibleEnum(unlinkReasons).describe(
+        '`logged_out`: on the phone or by WhatsApp. `sender_mismatch`: another phone than that of the sender has scanned. The others: on request',
+      ),
+    },
+    { reason: 'logged_out' },
+  ),
+  'webhook.disabled': webhookData(
+    'The gateway delivers no more events to this webhook until a caller enables it',
+    {
+      reason: extensibleEnum(['gone', 'failing']).describe(
+        '`gone`: its target has answered 410. `failing`: all requests have failed for five days',
+      ),
+    },
+    { reason: 'gone' },
+  ),
+  'webhook.test': webhookData('A caller tests this webhook. No other webhook gets the event'),
+}
+
+/** The `data` of any type. */
+export const anyData = z
+  .union([...new Set(Object.values(eventKinds).map(({ data }) => data))])
+  .describe('Depends on the type: see docs/event-types.md')

@@ -1,0 +1,57 @@
+import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const sender = '15550310001'
+const recipient = '15550310002'
+const nobody = 2_000_000_000
+
+let system: TestSystem
+let gateway: GatewayClient
+let hints: EventHints
+/** The accounts of all hints that came. */
+let heard: number[] = []
+
+beforeAll(async () => {
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
+  await gateway.link(sender)
+  hints = openEventHints(system.devnet.redisUrl, { onError: () => undefined })
+  hints.onEvents((accountId) => heard.push(accountId))
+  // Nothing else tells when the subscription exists.
+  await vi.waitFor(() => {
+    hints.publish(nobody)
+    expect(heard).toContain(nobody)
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await hints?.close()
+  await system?.close()
+}, 30_000)
+
+/** Resolves when a hint for the account has come since the last call. */
+async function untilHinted(): Promise<void> {
+  const { body } = await gateway.call('user-info', {})
+  await expect.poll(() => heard, { timeout: 10_000 }).toContain(body.id)
+  heard = []
+}
+
+test('the API and the worker publish a hint for each event', async () => {
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const scheduled = { sender, number: recipient, message: 'Later', send_at: later }
+  const { body: accepted } = await gateway.call('send-message', scheduled)
+  await untilHinted()
+  await gateway.call('cancel-message', { message_id: accepted.message_id })
+  await untilHinted()
+
+  const { body: sent } = await gateway.call('send-message', { sender, number: recipient, message: 'Hello' })
+  const record = await gateway.untilMessage(sent.message_id, 'is delivered', (m) => m.status === 'delivered')
+  await untilHinted()
+  // Hints of before would come first.
+  await gateway.control(`/chats/${recipient}/read`, { wa_message_id: record.wa_message_id })
+  await untilHinted()
+  await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'Hi' })
+  await untilHinted()
+})

@@ -21,14 +21,19 @@ const waitSeconds = 5
 /** Between two pages when nothing more was stored. Without it, the reader would ask for each event alone. */
 const pauseMs = 50
 
-/** Reads the events that are stored from now on, as a subscriber does that polls `GET /events`. */
-export async function startEventReader(gateway: Gateway, types: string): Promise<EventReader> {
+/** Reads the events that are stored from now on, as a subscriber does that polls `GET /events`. All types by default. */
+export async function startEventReader(gateway: Gateway, types?: string): Promise<EventReader> {
   const events: ReadEvent[] = []
   let isStopped = false
   let after = await readPage('latest', 0).then(({ next }) => next)
 
   async function readPage(from: string, wait: number) {
-    const { status, body } = await gateway.get('events', { after: from, types, limit: pageMax, wait })
+    const { status, body } = await gateway.get('events', {
+      after: from,
+      limit: pageMax,
+      wait,
+      ...(types && { types }),
+    })
     if (status !== 200) throw new Error(`No events: ${JSON.stringify(body)}`)
     return body as { events: EventBody[]; next: string; has_more: boolean }
   }

@@ -12,6 +12,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
   inbound: async () => (await import('./inbound.ts')).measureInbound,
+  events: async () => (await import('./events.ts')).measureEvents,
   linking: async () => (await import('./linking.ts')).measureLinking,
   media: async () => (await import('./media.ts')).measureMedia,
   'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,

@@ -87,6 +87,16 @@ export const receivingMutants: Mutant[] = [
     },
   },
   {
+    name: 'messages that waited overtaken by later ones',
+    file: 'apps/worker/src/session/inbound.ts',
+    text: 'delete node.attrs.offline\n',
+    replacement: '\n',
+    test: {
+      file: 'system-tests/received.test.ts',
+      title: 'stores what comes after a login behind what waited for the login',
+    },
+  },
+  {
     name: 'LID shown as a number',
     file: 'apps/worker/src/session/received.ts',
     text: 'number: phone?.user ?? null',

@@ -5,7 +5,7 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-type PhoneState = { number: string; companions: { connected: boolean; pending: number }[] }
+type PhoneState = { number: string; companions: { pending: number; sent: number }[] }
 
 /** A machine that runs other tests as well needs a while for a thousand messages. */
 const untilFact = (what: string, isSo: () => Promise<boolean>) =>
@@ -49,9 +49,12 @@ async function textsFrom(sender: string): Promise<(string | null)[]> {
 
 /** Stanzas that WhatsApp still has to deliver to this sender: it has not acknowledged them. */
 async function countPending(sender: string): Promise<number> {
+  return (await listCompanions(sender)).reduce((sum, { pending }) => sum + pending, 0)
+}
+
+async function listCompanions(sender: string): Promise<PhoneState['companions']> {
   const phones = await gateway.control<PhoneState[]>('/phones')
-  const companions = phones.find(({ number }) => number === sender)?.companions ?? []
-  return companions.reduce((sum, { pending }) => sum + pending, 0)
+  return phones.find(({ number }) => number === sender)?.companions ?? []
 }
 
 async function sendAndDeliver(sender: string, recipients: string[]): Promise<void> {
@@ -110,6 +113,26 @@ it('takes what waited for it also from a server that sends it in parts', async (
   await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
   expect(await textsFrom(sender)).toEqual(Array.from({ length: 230 }, (_, index) => `text ${index}`))
 })
+
+it('stores what comes after a login behind what waited for the login', async () => {
+  const sender = '15550600007'
+  await gateway.link(sender)
+  await untilFact('it has its history', async () => (await countPending(sender)) === 0)
+  const texts = numbers('text ', 20)
+  const [before, after] = [texts.slice(0, 10), texts.slice(10)]
+  await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+    await gateway.control('/faults', { kind: 'drop', sender, ms: 1000 })
+    for (const text of before) await write('15550607001', sender, text)
+    const hasReached = async (count: number) =>
+      (await listCompanions(sender)).some(({ sent }) => sent >= count)
+    await untilFact('what waited has reached the sender', () => hasReached(before.length))
+    for (const text of after) await write('15550607001', sender, text)
+    await untilFact('all has reached the sender', () => hasReached(texts.length))
+    await untilFact('the owner has waited for a second', async () => (await countWaitingStatements()) > 0)
+  })
+  await untilFact('all are stored', async () => (await listReceived(sender)).length === texts.length)
+  expect(await textsFrom(sender)).toEqual(texts)
+}, 90_000)
 
 it('loses neither messages nor receipts while Postgres does not answer for longer than a lease', async () => {
   const sender = '15550600004'

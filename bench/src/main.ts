@@ -11,6 +11,8 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   contacts: async () => (await import('./contacts.ts')).measureContacts,
   restart: async () => (await import('./restart.ts')).measureRestart,
   failover: async () => (await import('./failover.ts')).measureFailover,
+  inbound: async () => (await import('./inbound.ts')).measureInbound,
+  events: async () => (await import('./events.ts')).measureEvents,
   linking: async () => (await import('./linking.ts')).measureLinking,
   media: async () => (await import('./media.ts')).measureMedia,
   'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,
@@ -28,9 +30,9 @@ const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> 
   --short            a quick run of less than half a minute
   --json <file>      writes the figures with every single measurement
   --data <folder>    keeps the linked senders there for the next run (not preload)
-  --profile <folder> throughput: writes a CPU profile of the worker for each round and prints the most expensive functions
+  --profile <folder> throughput, inbound: writes CPU profiles of a worker and prints the most expensive functions
   --kills <number>   failover: number of SIGKILLs of a worker whose senders the other takes over (10)
-  --senders <number> failover: number of senders (20)
+  --senders <number> failover, inbound: number of senders (20, 200)
   --node24 <file>    preload: also measure this Node 24`
 
 const stopping = new AbortController()

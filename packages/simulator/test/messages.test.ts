@@ -70,6 +70,25 @@ test('counts the repeat of an id instead of showing it twice', async () => {
   ])
 })
 
+test('delivers what many contacts write at once, in the order of the list', async () => {
+  const contacts = [newNumber(), newNumber()]
+  const messages = Array.from({ length: 20 }, (_, index) => ({
+    from: contacts[index % 2] ?? '',
+    to: companion.number,
+    text: `one of many ${index}`,
+  }))
+  const { wa_message_ids: ids } = await sim.sendMany({ messages })
+  const onPhone = sim.messages(companion.number).filter((one) => ids.includes(one.wa_message_id))
+  expect(onPhone.map(({ from, text }) => ({ from, to: companion.number, text }))).toEqual(messages)
+  expect(onPhone.map((one) => one.wa_message_id)).toEqual(ids)
+  const arrived = () => companion.messages.filter(({ key }) => ids.includes(key.id ?? ''))
+  await companion.until(() => arrived().length === messages.length, 'all of them')
+  // Baileys may change the order of messages of new contacts.
+  expect(new Set(arrived().map(({ message }) => message?.conversation))).toEqual(
+    new Set(messages.map(({ text }) => text)),
+  )
+})
+
 test('delivers what a contact writes, and shows the contact its receipt', async () => {
   const contact = newNumber()
   const { wa_message_id } = await sim.send(contact, { to: companion.number, text: 'hello there' })

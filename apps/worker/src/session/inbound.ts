@@ -93,8 +93,11 @@ export function makeInbound({ me, store, isStored, findNumber, held, logger }: I
         const stanza = own && readMessageStanza(node, own)
         for (const ciphertext of stanza?.ciphertexts ?? []) if (stanza) stanzas.set(ciphertext, stanza)
         if (stanza && stanza.ciphertexts.length > 0) held.hold(node)
+        const hasWaited = node.attrs.offline !== undefined
+        // Baileys would queue it apart from later messages, which would then be stored before it.
+        delete node.attrs.offline
         // One at a time: Baileys looks up the sender before it queues a message, so messages of new contacts would fall behind.
-        passed = passed.then(passOn)
+        passed = passed.then(() => (hasWaited && !sock.ws.isOpen ? undefined : passOn()))
       })
     },
 

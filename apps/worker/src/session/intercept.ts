@@ -2,7 +2,7 @@ import type { BinaryNode, WASocket } from 'baileys'
 
 /**
  * Intercepts a kind of stanza before Baileys' own listeners: they receive it only when `passOn` is called. It resolves
- * when they have handled the stanza, which is at once for offline stanzas.
+ * when they have handled the stanza, which is at once for stanzas with the attribute `offline`.
  */
 export function intercept(
   ws: WASocket['ws'],

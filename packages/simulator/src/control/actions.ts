@@ -21,6 +21,7 @@ import { scanQr } from '../stanzas/pairing.ts'
 import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
 import { type AccountActions, accountActions } from './account-actions.ts'
+import { type BulkActions, bulkActions } from './bulk-actions.ts'
 import { checkNumber } from './check-number.ts'
 import { type PasskeyActions, passkeyActions } from './passkey-actions.ts'
 import { readQr } from './qr.ts'
@@ -53,6 +54,7 @@ type StatsView = Counters & { open: number; connections: Record<string, number> 
 
 /** The actions of people and tests. Each is also an HTTP request of the control interface. */
 export type Actions = AccountActions &
+  BulkActions &
   StandingActions &
   PasskeyActions & {
     /**
@@ -134,6 +136,7 @@ export function makeActions(network: Network): Actions {
       return { ok: true }
     },
     ...accountActions(network),
+    ...bulkActions(network),
     ...standingActions(network),
     ...passkeyActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),

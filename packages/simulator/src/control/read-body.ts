@@ -24,10 +24,19 @@ function parse(text: string): Body {
   } catch {
     throw new SimulatorError('The body is not valid JSON.')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SimulatorError('The body must be a JSON object.')
-  }
-  return value as Body
+  if (!isObject(value)) throw new SimulatorError('The body must be a JSON object.')
+  return value
+}
+
+function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function objects(body: Body, name: string): Body[] {
+  const value = body[name]
+  if (!Array.isArray(value) || !value.every(isObject))
+    throw new SimulatorError(`${name} must be a list of JSON objects.`)
+  return value
 }
 
 export function text(body: Body, name: string): string {

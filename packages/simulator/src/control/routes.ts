@@ -1,5 +1,6 @@
 import { SimulatorError } from '../simulator-error.ts'
 import { accountRoutes } from './account-routes.ts'
+import { bulkRoutes } from './bulk-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
 import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import { readFault } from './read-fault.ts'
@@ -94,6 +95,7 @@ const routes: Route[] = [
       actions.notice(digits(params[0]), { kind: text(body, 'kind'), about: digits(text(body, 'about')) }),
   },
   ...accountRoutes,
+  ...bulkRoutes,
   ...passkeyRoutes,
   ...standingRoutes,
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },

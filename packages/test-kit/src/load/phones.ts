@@ -19,6 +19,8 @@ export type Phones = {
   receivedBy(number: string): Promise<Received[]>
   /** The person with this phone writes; resolves to the id of the message. */
   write(from: string, to: string, text: string): Promise<string>
+  /** Many people write, in this order; resolves to the ids. */
+  writeMany(messages: { from: string; to: string; text: string }[]): Promise<string[]>
   /** Gives the phone earlier chats, which its later companions get as history. */
   givePast(number: string, past: { chats: number; messages: number }): Promise<void>
   /** The person opens the message. False when the phone has no such message. */
@@ -117,6 +119,12 @@ export function makePhones(controlUrl: string): Phones {
       const { ok, error, wa_message_id: waId } = (await response.json()) as Record<string, unknown>
       if (!ok) throw new Error(`The phone ${from} could not write: ${error}`)
       return String(waId)
+    },
+    async writeMany(messages) {
+      const response = await post('/send-many', { messages })
+      const body = (await response.json()) as { ok: boolean; error?: string; wa_message_ids: string[] }
+      if (!body.ok) throw new Error(`The phones could not write: ${body.error}`)
+      return body.wa_message_ids
     },
     async givePast(number, past) {
       const response = await post(`/chats/${number}/past`, past)

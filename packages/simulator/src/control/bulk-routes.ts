@@ -1,0 +1,17 @@
+import { digits, objects, text } from './read-body.ts'
+import type { Route } from './route.ts'
+
+export const bulkRoutes: Route[] = [
+  {
+    method: 'POST',
+    path: /^\/send-many$/,
+    run: ({ actions, body }) =>
+      actions.sendMany({
+        messages: objects(body, 'messages').map((message) => ({
+          from: digits(text(message, 'from')),
+          to: digits(text(message, 'to')),
+          text: text(message, 'text'),
+        })),
+      }),
+  },
+]

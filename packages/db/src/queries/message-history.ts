@@ -25,6 +25,7 @@ const columns = {
   sentAt: messages.sentAt,
   deliveredAt: messages.deliveredAt,
   readAt: messages.readAt,
+  playedAt: messages.playedAt,
 }
 
 export type HistoryFilter = {

@@ -31,6 +31,7 @@ export const messageObject = z
     sent_at: moment,
     delivered_at: moment,
     read_at: moment,
+    played_at: moment.describe('When the recipient listened to it. Its status stays `read`'),
   })
   .meta({ id: 'Message' })
 
@@ -53,6 +54,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   sent_at: '2026-01-31T12:00:00.412Z',
   delivered_at: '2026-01-31T12:00:01.020Z',
   read_at: null,
+  played_at: null,
 }
 
 /** A message as the database has it. `contactJid`: the address of the other party that is not its number, if any. */
@@ -75,6 +77,7 @@ export type MessageRow = {
   sentAt: Date | null
   deliveredAt: Date | null
   readAt: Date | null
+  playedAt: Date | null
 }
 
 function lidOf(jid: string | null): string | null {
@@ -102,5 +105,6 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     sent_at: message.sentAt?.toISOString() ?? null,
     delivered_at: message.deliveredAt?.toISOString() ?? null,
     read_at: message.readAt?.toISOString() ?? null,
+    played_at: message.playedAt?.toISOString() ?? null,
   }
 }

@@ -7,6 +7,7 @@ export const eventTypes = {
   'message.sent': 2,
   'message.delivered': 3,
   'message.read': 4,
+  'message.played': 5,
   'message.failed': 6,
   'message.canceled': 7,
   'message.received': 10,

@@ -31,6 +31,7 @@ export const historyColumns = {
   readAt: messages.readAt,
   editedAt: messages.editedAt,
   deletedAt: messages.deletedAt,
+  playedAt: messages.playedAt,
 }
 
 /** A position in the history. `createdAt` is text because a Date would lose the microseconds. */

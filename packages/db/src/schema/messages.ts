@@ -49,6 +49,8 @@ export const messages = pgTable(
     sentAt: moment('sent_at'),
     deliveredAt: moment('delivered_at'),
     readAt: moment('read_at'),
+    /** The recipient has listened to it. Its status stays `read`. */
+    playedAt: moment('played_at'),
     /** The uploaded media's keys and path, encrypted, so that a resend needs no further upload. */
     uploadedContent: bytea('uploaded_content'),
     /** Epoch of the owner that prepares or sends it or waits for its acknowledgement. */

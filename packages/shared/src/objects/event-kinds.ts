@@ -15,6 +15,9 @@ export const eventKinds: Record<EventType, EventKind> = {
   'message.sent': messageData("WhatsApp's server has acknowledged the message"),
   'message.delivered': messageData('A device of the recipient has received the message'),
   'message.read': messageData('The recipient has read the message'),
+  'message.played': messageData(
+    'The recipient has listened to a voice message, or opened one that can be opened only once',
+  ),
   'message.failed': messageData('The message was not sent: `error_code` says why'),
   'message.canceled': messageData('A caller canceled the message before it left'),
   'message.received': messageData('A contact has sent a message to the sender'),

@@ -44,6 +44,7 @@ export const messageObject = z
     read_at: moment.describe('Of a received message: when `mark-read` was carried out'),
     edited_at: moment.describe('When the contact last replaced the text'),
     deleted_at: moment.describe('When the contact deleted the message for everyone. Its text is removed'),
+    played_at: moment.describe('When the recipient listened to it. Its status stays `read`'),
   })
   .meta({ id: 'Message' })
 
@@ -72,6 +73,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   read_at: null,
   edited_at: null,
   deleted_at: null,
+  played_at: null,
 }
 
 /** A message as the database has it. `contactJid`: the address of the other party that is not its number, if any. */
@@ -100,6 +102,7 @@ export type MessageRow = {
   readAt: Date | null
   editedAt: Date | null
   deletedAt: Date | null
+  playedAt: Date | null
 }
 
 function lidOf(jid: string | null): string | null {
@@ -133,5 +136,6 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     read_at: message.readAt?.toISOString() ?? null,
     edited_at: message.editedAt?.toISOString() ?? null,
     deleted_at: message.deletedAt?.toISOString() ?? null,
+    played_at: message.playedAt?.toISOString() ?? null,
   }
 }

@@ -31,6 +31,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     new_contacts: 'SELECT',
     pairing_links: 'SELECT, INSERT, UPDATE (session_hash)',
     shard_leases: 'SELECT',
+    stream_tokens: 'SELECT, INSERT, DELETE',
     workers: 'SELECT',
   },
   worker: {
@@ -51,6 +52,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     new_contacts: 'SELECT, INSERT, UPDATE',
     pairing_links: '',
     shard_leases: 'SELECT, UPDATE',
+    stream_tokens: '',
     workers: 'SELECT, INSERT, UPDATE, DELETE',
   },
 }

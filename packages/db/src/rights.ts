@@ -5,7 +5,7 @@ export type DatabaseRole = 'migrate' | 'api' | 'worker'
 
 type Rights = { [table: string]: string }
 
-/** They contain media keys, and the passwords of proxies, which only workers need. */
+/** They contain media keys, the passwords of proxies and the secrets of webhooks, which only workers need. */
 const secretColumns = ['uploaded_content', 'sealed']
 
 /**
@@ -32,6 +32,11 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     pairing_links: 'SELECT, INSERT, UPDATE (session_hash)',
     shard_leases: 'SELECT',
     stream_tokens: 'SELECT, INSERT, DELETE',
+    webhook_attempts: 'SELECT',
+    webhook_deliveries: 'SELECT, INSERT, UPDATE',
+    webhook_dispatchers: '',
+    webhook_secrets: 'SELECT (columns), INSERT, UPDATE, DELETE',
+    webhooks: 'SELECT, INSERT, UPDATE, DELETE',
     workers: 'SELECT',
   },
   worker: {
@@ -53,6 +58,11 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     pairing_links: '',
     shard_leases: 'SELECT, UPDATE',
     stream_tokens: '',
+    webhook_attempts: 'SELECT, INSERT, DELETE',
+    webhook_deliveries: 'SELECT, INSERT, UPDATE, DELETE',
+    webhook_dispatchers: 'SELECT, INSERT, UPDATE, DELETE',
+    webhook_secrets: 'SELECT, UPDATE',
+    webhooks: 'SELECT, UPDATE',
     workers: 'SELECT, INSERT, UPDATE, DELETE',
   },
 }

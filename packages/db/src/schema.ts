@@ -8,6 +8,7 @@ import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
+import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
 
 /** All tables. A query imports its tables from their files. */
@@ -22,5 +23,6 @@ export const schema = {
   ...messages,
   ...pairingLinks,
   ...streamTokens,
+  ...webhooks,
   ...workers,
 }

@@ -10,6 +10,8 @@ export const eventTypes = {
   'message.failed': 6,
   'message.canceled': 7,
   'message.received': 10,
+  'webhook.disabled': 50,
+  'webhook.test': 51,
 } as const
 
 export type EventType = keyof typeof eventTypes

@@ -9,12 +9,13 @@ import { MediaError } from './media-error.ts'
 export function makePublicLookup(
   isForbidden: (address: string) => boolean,
   lookup: LookupFunction = systemLookup,
+  makeRefusal = (): Error => new MediaError('media_url_forbidden'),
 ): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
       const isRefused = !error && addresses.some(isForbidden)
-      callback(isRefused ? new MediaError('media_url_forbidden') : error, found, family)
+      callback(isRefused ? makeRefusal() : error, found, family)
     })
   }
 }

@@ -4,7 +4,11 @@ import type { Database } from '../client.ts'
 import { findMessages } from './message-history.ts'
 import { wasDropped } from './partitions.ts'
 
-export type EventFilter = { types?: number[] | undefined; deviceId?: number | undefined }
+export type EventFilter = {
+  types?: number[] | undefined
+  deviceId?: number | undefined
+  deviceIds?: number[] | undefined
+}
 
 /** `next`: where the next page begins. `hasMore`: it may have events already. */
 export type EventPage = { events: EventRow[]; next: EventPosition; hasMore: boolean }
@@ -52,13 +56,14 @@ type StoredPage = Omit<EventPage, 'events'> & { events: StoredEvent[] }
 async function readPage(
   db: Database,
   accountId: number,
-  { after, limit, types, deviceId }: EventFilter & { after: EventPosition; limit: number },
+  { after, limit, types, deviceId, deviceIds }: EventFilter & { after: EventPosition; limit: number },
 ): Promise<StoredPage> {
   const sql = db.$client
-  const hasFilter = types !== undefined || deviceId !== undefined
+  const hasFilter = types !== undefined || deviceId !== undefined || deviceIds !== undefined
   const rowsMax = hasFilter ? Math.max(scannedMax, limit) : limit
   const isWanted = sql`(${types ?? null}::smallint[] IS NULL OR type = ANY (${types ?? null}::smallint[]))
-    AND (${deviceId ?? null}::int IS NULL OR device_id IS NOT DISTINCT FROM ${deviceId ?? null}::int)`
+    AND (${deviceId ?? null}::int IS NULL OR device_id IS NOT DISTINCT FROM ${deviceId ?? null}::int)
+    AND (${deviceIds ?? null}::int[] IS NULL OR device_id = ANY (${deviceIds ?? null}::int[]))`
   const rows = await sql<ScannedRow[]>`
     WITH horizon AS MATERIALIZED (
       SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS tx FROM installation

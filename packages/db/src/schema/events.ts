@@ -1,8 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { bigint, customType, index, integer, jsonb, pgTable, smallint, uuid } from 'drizzle-orm/pg-core'
-import { moment } from './columns.ts'
-
-const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
+import { bigint, index, integer, jsonb, pgTable, smallint, uuid } from 'drizzle-orm/pg-core'
+import { moment, xid8 } from './columns.ts'
 
 /**
  * Everything that happens and that a user can see. The statement that makes a change inserts its event. Partitioned by

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { formatEventId } from '@wagate/shared/event-ids'
+import { type EventRow, toEventObject } from '@wagate/shared/objects/event-object'
+
+export type DeliveryRequest = {
+  /** The same at every attempt with these events, so that the target recognises a repeated request. */
+  id: string
+  eventIds: string[]
+  events: EventRow[]
+  /** In flight is at most one request with each of them. */
+  subjects: ReadonlySet<string>
+  /** That have failed before. */
+  attempts: number
+  /** Of a stored delivery. Undefined for a request of the stream. */
+  deliveryId: string | undefined
+}
+
+export function makeRequest(
+  events: EventRow[],
+  stored: { attempts: number; deliveryId: string | undefined } = { attempts: 0, deliveryId: undefined },
+): DeliveryRequest {
+  const eventIds = events.map(({ position }) => formatEventId(position))
+  return { ...stored, id: requestIdOf(eventIds), eventIds, events, subjects: new Set(events.map(subjectOf)) }
+}
+
+/** Events in their order, `eventsMax` to a request. */
+export function makeRequests(events: EventRow[], eventsMax: number): DeliveryRequest[] {
+  const requests: DeliveryRequest[] = []
+  for (let from = 0; from < events.length; from += eventsMax) {
+    requests.push(makeRequest(events.slice(from, from + eventsMax)))
+  }
+  return requests
+}
+
+/** With `eventsMax` 1 the event, as GET /events has it, otherwise a list. */
+export function bodyOf({ events }: DeliveryRequest, eventsMax: number): string {
+  const objects = events.map(toEventObject)
+  return JSON.stringify(eventsMax === 1 && objects.length === 1 ? objects[0] : { events: objects })
+}
+
+/** Of one event its id. Receivers skip an id that they know, so another selection of events has another one. */
+function requestIdOf(eventIds: string[]): string {
+  const [first = '', ...others] = eventIds
+  if (others.length === 0) return first
+  return `evts_${createHash('sha256').update(eventIds.join(' ')).digest('hex').slice(0, 40)}`
+}
+
+/** What must stay in order: the conversation of a sender with one recipient, or all that happens to a device. */
+function subjectOf({ message, messageId, deviceId }: EventRow): string {
+  if (message) return `${message.deviceId} ${message.number || message.contactJid}`
+  return messageId ?? `device ${deviceId}`
+}

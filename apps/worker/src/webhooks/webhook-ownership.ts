@@ -1,0 +1,94 @@
+import type { Database } from '@wagate/db/client'
+import {
+  claimWebhooks,
+  releaseWebhooks,
+  renewDispatcher,
+  unregisterDispatcher,
+  type WebhookLease,
+} from '@wagate/db/queries/webhook-leases'
+import type { OwnedWebhook } from './owned-webhook.ts'
+
+type Options = {
+  db: Database
+  id: string
+  leaseMs: number
+  open(lease: WebhookLease): OwnedWebhook
+}
+
+/** The webhooks that this dispatcher delivers: its share of all, as the database has them. */
+export class WebhookOwnership {
+  readonly #options: Options
+  readonly #owned = new Map<number, OwnedWebhook>()
+  #beating: Promise<void> | undefined
+  #isClosing = false
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Those that deliver. */
+  get webhooks(): OwnedWebhook[] {
+    return [...this.#owned.values()].filter(({ isStopping }) => !isStopping)
+  }
+
+  find(webhookId: number): OwnedWebhook | undefined {
+    return this.#owned.get(webhookId)
+  }
+
+  /** Renews the lease, then claims or releases webhooks until it has its share. */
+  beat(): Promise<void> {
+    this.#beating ??= this.#beat().finally(() => {
+      this.#beating = undefined
+    })
+    return this.#beating
+  }
+
+  async #beat(): Promise<void> {
+    const { db, id, leaseMs } = this.#options
+    const { leases, share } = await renewDispatcher(db, id, leaseMs)
+    const epochs = new Map(leases.map(({ webhookId, epoch }) => [webhookId, epoch]))
+    for (const webhook of this.#owned.values()) {
+      if (epochs.get(webhook.lease.webhookId) !== webhook.lease.epoch) this.#drop(webhook)
+    }
+    if (this.#isClosing) return
+    const missing = share - leases.length
+    const claimed = missing > 0 ? await claimWebhooks(db, id, missing) : []
+    for (const lease of [...leases, ...claimed]) this.#add(lease)
+    if (missing < 0) await this.#release(this.webhooks.slice(missing))
+  }
+
+  /** Finishes what is in flight. Keep beating until it resolves. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await Promise.all([...this.#owned.values()].map((webhook) => webhook.stop()))
+  }
+
+  /** After the last beat. */
+  async unregister(): Promise<void> {
+    await this.#beating?.catch(() => undefined)
+    await unregisterDispatcher(this.#options.db, this.#options.id)
+  }
+
+  /** One that still finishes under a former lease is added by a later beat. */
+  #add(lease: WebhookLease): void {
+    if (this.#isClosing || this.#owned.has(lease.webhookId)) return
+    const webhook = this.#options.open(lease)
+    this.#owned.set(lease.webhookId, webhook)
+    webhook.wake()
+  }
+
+  #drop(webhook: OwnedWebhook): void {
+    const { webhookId } = webhook.lease
+    void webhook.stop().then(() => {
+      if (this.#owned.get(webhookId) === webhook) this.#owned.delete(webhookId)
+    })
+  }
+
+  async #release(surplus: OwnedWebhook[]): Promise<void> {
+    const { db, id } = this.#options
+    await Promise.all(surplus.map((webhook) => webhook.stop()))
+    const ids = surplus.map(({ lease }) => lease.webhookId)
+    await releaseWebhooks(db, id, ids)
+    for (const webhookId of ids) this.#owned.delete(webhookId)
+  }
+}

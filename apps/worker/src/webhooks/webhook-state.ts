@@ -1,0 +1,53 @@
+import { type ClaimedWebhook, findClaimedWebhook, type WebhookLease } from '@wagate/db/queries/webhook-leases'
+import { countWaitingDeliveries } from '@wagate/db/queries/webhook-rounds'
+import { openWebhookSecret } from '../session/proxy-box.ts'
+import { AttemptLog } from './attempt-log.ts'
+import { Circuit } from './circuit.ts'
+import type { DispatcherContext } from './dispatcher-context.ts'
+
+/** In Unix time. */
+type Secret = { secret: string; validUntilSeconds: number }
+
+/** A webhook while one dispatcher delivers it. */
+export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
+  lease: WebhookLease
+  secrets: Secret[]
+  circuit: Circuit
+  log: AttemptLog
+  /** Deliveries that wait for their next attempt. Replays are added when it is counted. */
+  waiting: number
+  countedAtMs: number
+  storedAtMs: number
+  /** When the oldest event was recorded that waits for its first attempt. */
+  waitingSinceMs: number | undefined
+}
+
+/** Undefined when the lease has ended. Throws when a secret cannot be opened. */
+export async function loadWebhook(
+  { db, masterKeys, limits }: DispatcherContext,
+  lease: WebhookLease,
+): Promise<WebhookState | undefined> {
+  const claimed = await findClaimedWebhook(db, lease)
+  if (!claimed) return undefined
+  const { secrets, lastAttempt, ...webhook } = claimed
+  const nowMs = performance.now()
+  return {
+    ...webhook,
+    lease,
+    secrets: secrets.map(({ sealed, validUntilSeconds }) => ({
+      secret: openWebhookSecret(masterKeys, lease.webhookId, sealed).toString(),
+      validUntilSeconds,
+    })),
+    circuit: new Circuit(limits.circuit, webhook.isFailing),
+    log: new AttemptLog(lastAttempt),
+    waiting: await countWaitingDeliveries(db, lease.webhookId, limits.waitingMax),
+    countedAtMs: nowMs,
+    storedAtMs: nowMs,
+    waitingSinceMs: undefined,
+  }
+}
+
+/** The newest first. */
+export function secretsAt({ secrets }: WebhookState, nowSeconds: number): string[] {
+  return secrets.flatMap(({ secret, validUntilSeconds }) => (nowSeconds < validUntilSeconds ? [secret] : []))
+}

@@ -1,0 +1,84 @@
+import { type EventPosition, formatEventId } from '@wagate/shared/event-ids'
+import { eventTypes } from '@wagate/shared/event-types'
+import { and, desc, eq, getTableColumns, isNull, lt, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../client.ts'
+import { events } from '../schema/events.ts'
+import { webhookAttempts, webhookDeliveries, webhooks } from '../schema/webhooks.ts'
+import { findWebhook } from './webhooks.ts'
+
+export type WebhookAttempt = Omit<typeof webhookAttempts.$inferSelect, 'webhookId'>
+
+const { webhookId: _id, ...columns } = getTableColumns(webhookAttempts)
+
+/** The latest first, of those before the attempt number `before`. */
+export async function listWebhookAttempts(
+  db: Database,
+  accountId: number,
+  webhookId: number,
+  { before, limit }: { before?: number | undefined; limit: number },
+): Promise<WebhookAttempt[]> {
+  const isBefore = before === undefined ? undefined : lt(webhookAttempts.number, before)
+  return db
+    .select(columns)
+    .from(webhookAttempts)
+    .innerJoin(webhooks, eq(webhooks.id, webhookAttempts.webhookId))
+    .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId), isBefore))
+    .orderBy(desc(webhookAttempts.number))
+    .limit(limit)
+}
+
+/**
+ * Delivers these events of the account again, each in a request of its own with the ID of the event, whatever the types
+ * and devices of the webhook. Events that do not exist are left out later. Returns false for an unknown webhook.
+ */
+export async function replayEvents(
+  tx: Transaction,
+  accountId: number,
+  webhookId: number,
+  positions: EventPosition[],
+): Promise<boolean> {
+  if (!(await findWebhook(tx, accountId, webhookId))) return false
+  const deliveries = positions.map((position) => deliveryOf(webhookId, position))
+  if (deliveries.length > 0) await tx.insert(webhookDeliveries).values(deliveries)
+  return true
+}
+
+/** Repeats the deliveries that will not be repeated because their last attempt has failed. Returns their number. */
+export async function replayFailedDeliveries(
+  tx: Transaction,
+  accountId: number,
+  webhookId: number,
+): Promise<number> {
+  if (!(await findWebhook(tx, accountId, webhookId))) return 0
+  const changed = await tx
+    .update(webhookDeliveries)
+    .set({ attempts: 0, nextAttemptAt: sql`now()` })
+    .where(and(eq(webhookDeliveries.webhookId, webhookId), isNull(webhookDeliveries.nextAttemptAt)))
+    .returning({ id: webhookDeliveries.id })
+  return changed.length
+}
+
+/** Delivers an event of the type `webhook.test` to this webhook only. Undefined for an unknown webhook. */
+export async function insertTestEvent(
+  tx: Transaction,
+  accountId: number,
+  webhookId: number,
+): Promise<EventPosition | undefined> {
+  if (!(await findWebhook(tx, accountId, webhookId))) return undefined
+  const [inserted] = await tx
+    .insert(events)
+    .values({ accountId, type: eventTypes['webhook.test'], data: { webhook_id: webhookId } })
+    .returning({
+      epoch: events.epoch,
+      tx: events.tx,
+      id: sql<string>`${events.id}::text`,
+      seconds: sql<number>`floor(extract(epoch FROM ${events.createdAt}))::float8`,
+    })
+  if (!inserted) throw new Error('The event was not inserted')
+  await tx.insert(webhookDeliveries).values(deliveryOf(webhookId, inserted))
+  return inserted
+}
+
+function deliveryOf(webhookId: number, position: EventPosition) {
+  return { webhookId, eventIds: [formatEventId(position)], nextAttemptAt: sql`now()` }
+}

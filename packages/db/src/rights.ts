@@ -27,7 +27,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     media_blobs: 'SELECT (message_id, account_id, created_at), INSERT, DELETE',
     media_parts: 'SELECT, INSERT, DELETE',
     media_usage: 'SELECT',
-    messages: 'SELECT (columns), INSERT, UPDATE (status)',
+    messages: 'SELECT (columns), INSERT, UPDATE (status, timeline)',
     new_contacts: 'SELECT',
     pairing_links: 'SELECT, INSERT, UPDATE (session_hash)',
     read_requests: 'SELECT, INSERT',

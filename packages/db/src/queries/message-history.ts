@@ -76,6 +76,7 @@ export async function findHistoryPosition(
   return { id: messageId, createdAt: new Date(createdAtMs).toISOString() }
 }
 
-function isMessage(accountId: number, messageId: string): SQL | undefined {
+/** One message of the account. */
+export function isMessage(accountId: number, messageId: string): SQL | undefined {
   return and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId))
 }

@@ -6,6 +6,7 @@ import { insertOutcomeEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { isCreatedAround } from './message-time.ts'
 import { type Columns, rows } from './rows.ts'
+import { withEntry } from './timeline-entries.ts'
 
 export type MessageOutcome = {
   fence: Fence
@@ -87,7 +88,8 @@ async function recordKnown(
         played_at = coalesce(message.played_at, CASE WHEN given.rank = 4 THEN ${corrected(sql`given.played_at`)} END),
         recipient_jid = coalesce(message.recipient_jid, given.recipient_jid),
         error_code = CASE WHEN given.rank = 0 THEN given.code END,
-        error = CASE WHEN given.rank = 0 THEN given.sentence END
+        error = CASE WHEN given.rank = 0 THEN given.sentence END,
+        timeline = CASE WHEN given.rank = 0 THEN ${sql.unsafe(withEntry('message', 'failed'))} ELSE message.timeline END
       FROM given JOIN messages AS before ON before.id = given.id AND ${isInPartitions('before')}
       WHERE message.id = before.id AND message.created_at = before.created_at
         AND message.device_id = given.device_id AND message.direction = 'out'

@@ -5,6 +5,7 @@ import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
+import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
   ...ownershipMutants,
@@ -12,5 +13,6 @@ export const mutants: Mutant[] = [
   ...receivingMutants,
   ...messagesMutants,
   ...eventMutants,
+  ...webhookMutants,
   ...accessMutants,
 ]

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { setNetwork, setShards } from '@wagate/db/queries/installation'
@@ -9,11 +8,14 @@ import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { startHousekeeping } from './housekeeping.ts'
 import { rotateMasterKeys } from './rotate-master-keys.ts'
 import { readMasterKeys } from './session/master-keys.ts'
+import { untilAborted } from './until-aborted.ts'
+import { runDispatcher } from './webhooks/run-dispatcher.ts'
 
 const usage = `Usage: wagate keys rotate
        wagate shards set <number>
        wagate network set live|simulator
        wagate housekeeping
+       wagate dispatcher
 
 keys rotate
 Re-encrypts with MASTER_KEY the values that one of MASTER_KEYS_OTHER has encrypted, in the database of DATABASE_URL, while
@@ -29,7 +31,11 @@ network when they start, so use it only when you are sure about the network.
 
 housekeeping
 Creates and drops partitions and deletes expired rows until it is stopped. For installations whose workers run with
-HOUSEKEEPING=false because their database role does not own the tables.`
+HOUSEKEEPING=false because their database role does not own the tables.
+
+dispatcher
+Delivers webhooks until it is stopped, beside others and beside workers. It needs DATABASE_URL, REDIS_URL and the master
+keys. For installations whose workers run with WEBHOOK_DISPATCH=false.`
 
 const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
 const { LOG_LEVEL, RETENTION_DAYS, EVENT_RETENTION_DAYS } = settings
@@ -51,6 +57,7 @@ async function run(args: string[]): Promise<number> {
   if (!values.help) {
     if (positionals.join(' ') === 'keys rotate') return rotateKeys()
     if (positionals.join(' ') === 'housekeeping') return runHousekeeping()
+    if (positionals.join(' ') === 'dispatcher') return runDispatcher(process.env, stopping.signal)
     if (subject === 'shards' && verb === 'set' && value && shards.success) return changeShards(shards.data)
     if (subject === 'network' && verb === 'set' && value && network.success)
       return changeNetwork(network.data)
@@ -102,10 +109,7 @@ async function runHousekeeping(): Promise<number> {
       isDoneHere: true,
     })
     logger.info('Housekeeping started')
-    // A timer keeps the process alive; waiting for an event does not.
-    const keepAlive = setInterval(() => undefined, 60_000)
-    if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
-    clearInterval(keepAlive)
+    await untilAborted(stopping.signal)
     await housekeeping.close()
     return 0
   })

@@ -18,6 +18,8 @@ import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { startShardHost } from './shards/shard-host.ts'
+import { makeDispatcherMetrics } from './webhooks/dispatcher-metrics.ts'
+import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
 
@@ -59,11 +61,22 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     const owner = startOwner({ config, logger, metrics, databases, events, eventHints, inspector })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
+    const webhooks = config.webhooks.areDispatchedHere
+      ? startWebhooks({
+          db: databases.webhooks,
+          redisUrl: config.redisUrl,
+          eventHints,
+          logger,
+          metrics: makeDispatcherMetrics(metrics.registry),
+          masterKeys: config.masterKeys,
+          allowsPrivateHosts: config.webhooks.allowsPrivateHosts,
+        })
+      : undefined
     logger.info({ name: config.ownership.name, healthPort: health.port }, 'Worker started')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
-      await owner.close()
+      await Promise.all([owner.close(), webhooks?.close()])
       await Promise.all([health.close(), housekeeping.close()])
       await release()
       logger.info('Worker stopped')
@@ -101,6 +114,7 @@ function openDatabases({ databaseUrl }: Config) {
     ownership: open(1),
     heartbeat: open(1),
     housekeeping: open(1),
+    webhooks: open(4),
   }
 }
 

@@ -57,6 +57,10 @@ export function toConfig(env: Environment) {
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS, deadlineMs: proxyDeadlineMs },
+    webhooks: {
+      areDispatchedHere: env.WEBHOOK_DISPATCH,
+      allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS,
+    },
     housekeeping: {
       retentionDays: env.RETENTION_DAYS,
       eventRetentionDays: env.EVENT_RETENTION_DAYS,

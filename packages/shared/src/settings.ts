@@ -163,6 +163,10 @@ export const settings = {
 
   /** Lets proxies of senders be on this machine and in private networks. */
   ALLOW_PRIVATE_PROXY_HOSTS: flag.default(false),
+  /** Lets targets of webhooks be on this machine and in private networks. */
+  ALLOW_PRIVATE_WEBHOOK_HOSTS: flag.default(false),
+  /** Of a worker; false when `wagate dispatcher` delivers the webhooks. */
+  WEBHOOK_DISPATCH: flag.default(true),
 
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
   EVENT_RETENTION_DAYS: wholeNumber(1, 365).default(7),

@@ -17,7 +17,7 @@ type Workflow = {
 /** The versions of nodes that n8n 2 has, of those that the workflows use. */
 const versions: Record<string, number[]> = {
   'n8n-nodes-base.code': [1, 2],
-  'n8n-nodes-base.httpRequest': [1, 2, 3, 4, 4.1, 4.2, 4.3, 4.4],
+  'n8n-nodes-base.httpRequest': [1, 2, 3, 4, 4.1, 4.2, 4.3, 4.4, 4.5],
   'n8n-nodes-base.if': [1, 2, 2.1, 2.2, 2.3],
   'n8n-nodes-base.manualTrigger': [1],
   'n8n-nodes-base.webhook': [1, 1.1, 2, 2.1],

@@ -1,7 +1,7 @@
 import type { StreamToken } from '@wagate/db/queries/stream-tokens'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
-import { eventObject, exampleEvent } from '@wagate/shared/objects/event-object'
+import { eventObject, exampleEventOf } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'
 import { defineStream } from '../operation.ts'
@@ -29,7 +29,10 @@ export const eventsStream = defineStream({
   }),
   fields: eventObject,
   errors: ['cursor_expired'],
-  example: { given: { after: exampleEventOf('message.delivered').event_id }, answer: exampleEvent },
+  example: {
+    given: { after: exampleEventOf('message.delivered').event_id },
+    answer: exampleEventOf('message.delivered'),
+  },
   async prepare({ after, types, device_id }, { context, principal, lastEventIdHeader }) {
     const position = await context.eventFeed.start(findLastEvent(lastEventIdHeader) ?? after ?? 'latest')
     const filter = { types: types?.map((type) => eventTypes[type]), deviceId: device_id }

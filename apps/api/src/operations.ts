@@ -15,6 +15,9 @@ import { logoutDevice } from './operations/logout-device.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
 import { openLink } from './operations/open-link.ts'
+import { optIn } from './operations/opt-in.ts'
+import { optOut } from './operations/opt-out.ts'
+import { optOuts } from './operations/opt-outs.ts'
 import { pairCode } from './operations/pair-code.ts'
 import { pairingStatus } from './operations/pairing-status.ts'
 import { passkeyAssertion } from './operations/passkey-assertion.ts'
@@ -53,6 +56,9 @@ export const operations: Operation[] = [
   events,
   cancelMessage,
   checkNumber,
+  optOuts,
+  optOut,
+  optIn,
   setDevice,
   deleteDevice,
   keys,

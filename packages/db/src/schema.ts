@@ -6,6 +6,7 @@ import * as idempotencyKeys from './schema/idempotency-keys.ts'
 import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
+import * as optOuts from './schema/opt-outs.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
 import * as workers from './schema/workers.ts'
 
@@ -19,6 +20,7 @@ export const schema = {
   ...installation,
   ...media,
   ...messages,
+  ...optOuts,
   ...pairingLinks,
   ...workers,
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventType } from '../event-types.ts'
 import { restrictionReasons, statusReasons, unlinkReasons } from '../statuses.ts'
-import { deviceData, type EventKind, messageData } from './event-data.ts'
+import { deviceData, type EventKind, messageData, recipientData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 
 const expiresAt = z.iso.datetime()
@@ -80,6 +80,8 @@ export const eventKinds: Record<EventType, EventKind> = {
     },
     { reason: 'logged_out' },
   ),
+  'recipient.opted_out': recipientData('The account sends no more messages to the number'),
+  'recipient.opted_in': recipientData('The account sends messages to the number again'),
 }
 
 /** The `data` of any type. */

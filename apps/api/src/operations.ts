@@ -17,6 +17,9 @@ import { logoutDevice } from './operations/logout-device.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
 import { openLink } from './operations/open-link.ts'
+import { optIn } from './operations/opt-in.ts'
+import { optOut } from './operations/opt-out.ts'
+import { optOuts } from './operations/opt-outs.ts'
 import { pairCode } from './operations/pair-code.ts'
 import { pairingStatus } from './operations/pairing-status.ts'
 import { passkeyAssertion } from './operations/passkey-assertion.ts'
@@ -57,6 +60,9 @@ export const operations: Operation[] = [
   createStreamToken,
   cancelMessage,
   checkNumber,
+  optOuts,
+  optOut,
+  optIn,
   setDevice,
   deleteDevice,
   keys,

@@ -6,6 +6,7 @@ import * as idempotencyKeys from './schema/idempotency-keys.ts'
 import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
+import * as optOuts from './schema/opt-outs.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
 import * as readRequests from './schema/read-requests.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
@@ -22,6 +23,7 @@ export const schema = {
   ...installation,
   ...media,
   ...messages,
+  ...optOuts,
   ...pairingLinks,
   ...readRequests,
   ...streamTokens,

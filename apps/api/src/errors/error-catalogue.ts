@@ -167,6 +167,10 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'The number has no WhatsApp account.',
     'Check the number. Do not send to it again.',
   ),
+  opted_out: permanent(
+    'The recipient does not want messages of the account: `opt-outs` lists it.',
+    'Do not send to it again. If it wants messages after all, call `opt-in`.',
+  ),
   sender_logged_out: permanent(
     'The sender was logged out after the message was accepted.',
     'Link the sender again and send a new message.',

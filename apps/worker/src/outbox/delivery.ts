@@ -93,9 +93,9 @@ export function makeDelivery(
       if (!claim) return { kind: 'unclaimed' }
       message.recipientJid = recipient
       addressees.note(message.waId, recipient)
-      if (claim.isPoison) {
+      if (claim.refusal) {
         claim.end()
-        await results.fail(message, 'message_stops_workers')
+        await results.fail(message, claim.refusal)
         return { kind: 'failed' }
       }
       if (!maySend()) {

@@ -46,11 +46,13 @@ export function startDispatcher({
   const rounds = makeFairSemaphore(roundsMax, { shareMax: roundsOfAccountMax })
   const context: DispatcherContext = { ...shared, guard, limits, rounds }
   const outage = makeOutageLog(logger, 'webhooks')
+  // One webhook may fail while the others work.
+  const failures = makeOutageLog(logger, 'a webhook')
   const ownership = new WebhookOwnership({
     db,
     id: randomUUID(),
     leaseMs: limits.leaseMs,
-    open: (lease) => new OwnedWebhook(context, lease, outage.failed),
+    open: (lease) => new OwnedWebhook(context, lease, failures.failed),
   })
   const beat = () => ownership.beat().catch(outage.failed)
   const closing = new AbortController()

@@ -50,6 +50,8 @@ const unknownOf: Record<string, () => string> = {
   idempotency_key: randomUUID,
   user_id: () => String(2 ** 31 - 2),
   key_id: () => String(2 ** 31 - 2),
+  webhook_id: () => String(2 ** 31 - 2),
+  event_id: () => `evt_${'0'.repeat(40)}`,
 }
 /** Free text of an account. */
 const namesNothing = ['cms_id']

@@ -1,6 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
 const feed = 'packages/db/src/queries/event-feed.ts'
+const changes = 'packages/db/src/queries/message-changes.ts'
+const ofChanges = 'packages/db/test/message-changes.test.ts'
 const ofFeed = 'packages/db/test/event-feed.test.ts'
 
 /** From the change to its reader. */
@@ -55,6 +57,36 @@ export const eventMutants: Mutant[] = [
     test: {
       file: 'packages/db/test/installation.test.ts',
       title: 'events of a restored database are in a new epoch, whatever epoch its dump had',
+    },
+  },
+  {
+    name: 'a deletion by a stranger',
+    file: 'packages/db/src/queries/known-messages.ts',
+    text: '      AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}\n',
+    replacement: '',
+    test: {
+      file: ofChanges,
+      title: 'a stranger, and the recipient of a message, can neither edit nor delete it',
+    },
+  },
+  {
+    name: 'a deletion of a message of the sender',
+    file: changes,
+    text: "(target_row.direction = 'out') = (given.from_me = 1)",
+    replacement: 'true',
+    test: {
+      file: ofChanges,
+      title: 'a stranger, and the recipient of a message, can neither edit nor delete it',
+    },
+  },
+  {
+    name: 'a reaction stored at each delivery',
+    file: changes,
+    text: "known.data ->> 'waId' = given.wa_id",
+    replacement: 'false',
+    test: {
+      file: ofChanges,
+      title: 'a change that WhatsApp delivers again has one event, also with another address of its contact',
     },
   },
 ]

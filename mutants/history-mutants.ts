@@ -1,5 +1,11 @@
 import type { Mutant } from './mutant.ts'
 
+const ofTimeline = 'packages/db/test/message-timeline.test.ts'
+const everyStep = {
+  file: ofTimeline,
+  title: 'each attempt, setback and takeover is a step, and every step has its time',
+}
+
 /** What a program that polls gets. */
 export const historyMutants: Mutant[] = [
   {
@@ -22,5 +28,26 @@ export const historyMutants: Mutant[] = [
       title:
         'a message that is stored first and committed last is not missed by a program that follows nextAfter',
     },
+  },
+  {
+    name: 'takeover not in the timeline',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: "message.status = 'sending' AND message.held_epoch <> valid.epoch",
+    replacement: 'false',
+    test: everyStep,
+  },
+  {
+    name: 'earlier entries of a timeline lost',
+    file: 'packages/db/src/queries/timeline-entries.ts',
+    text: "coalesce(${timeline}, '')",
+    replacement: "''",
+    test: everyStep,
+  },
+  {
+    name: 'setback stored by a former owner',
+    file: 'packages/db/src/queries/message-setbacks.ts',
+    text: 'USING (shard, epoch)',
+    replacement: 'ON true',
+    test: { file: ofTimeline, title: 'a former owner adds no step' },
   },
 ]

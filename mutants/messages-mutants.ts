@@ -23,8 +23,8 @@ export const messagesMutants: Mutant[] = [
   {
     name: 'a lower status replaces a higher one',
     file: 'packages/db/src/queries/message-outcomes.ts',
-    text: '[greatest(given.rank,',
-    replacement: '[least(given.rank,',
+    text: '[greatest(least(given.rank, 3),',
+    replacement: '[least(least(given.rank, 3),',
     test: onlyForward,
   },
   {

@@ -7,6 +7,7 @@ import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
+import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
   ...ownershipMutants,
@@ -16,5 +17,6 @@ export const mutants: Mutant[] = [
   ...eventMutants,
   ...deviceEventMutants,
   ...historyMutants,
+  ...webhookMutants,
   ...accessMutants,
 ]

@@ -1,3 +1,4 @@
+import type { EventObject } from '@wagate/shared/objects/event-object'
 import type { GatewayClient, MessageRecord } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -20,7 +21,7 @@ afterAll(() => system?.close(), 30_000)
 
 const send = (number: string) => gateway.deliver(sender, number, 'hello')
 
-const claim = (number: string, { wa_message_id }: MessageRecord, type: 'read' | 'retry') =>
+const claim = (number: string, { wa_message_id }: MessageRecord, type: 'read' | 'played' | 'retry') =>
   gateway.control(`/chats/${number}/receipt`, { to: sender, wa_message_id, type })
 
 const untilAcknowledged = () =>
@@ -41,6 +42,20 @@ it('believes receipts of the recipient only, and sends the message again to no o
   expect(await gateway.phone(stranger)).toEqual([])
   await claim(recipient, message, 'read')
   await gateway.untilStatus(message.message_id, 'read')
+})
+
+it('records that a recipient has played a message, which is then also read', async () => {
+  const recipient = '15550800014'
+  const { message_id, ...message } = await send(recipient)
+  await claim(recipient, { message_id, ...message }, 'played')
+  await gateway.untilStatus(message_id, 'read')
+  const { body } = await gateway.call('message-status', { message_id })
+  expect(body.played_at).toBe(body.read_at)
+  await claim(recipient, { message_id, ...message }, 'read')
+  await untilAcknowledged()
+  const { events } = (await gateway.get('events')).body as { events: EventObject[] }
+  const types = events.filter(({ data }) => data.message_id === message_id).map(({ type }) => type)
+  expect(types.slice(-2)).toEqual(['message.read', 'message.played'])
 })
 
 it('believes the recipient of a message also when a crash of Postgres has undone its claim', async () => {

@@ -78,8 +78,15 @@ export function logFolderOf(dataFolder: string): string {
   return join(dataFolder, 'logs')
 }
 
-/** The simulated WhatsApp restricts nobody for sending too much, so people can try sending freely. */
-const careless = { SEND_RECIPIENT_INTERVAL_MS: '0', NEW_CONTACTS_PER_DAY: '0' }
+/**
+ * The simulated WhatsApp restricts nobody for sending too much, so people can try sending freely. Their webhooks are on
+ * this machine.
+ */
+const careless = {
+  SEND_RECIPIENT_INTERVAL_MS: '0',
+  NEW_CONTACTS_PER_DAY: '0',
+  ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true',
+}
 
 function common(settings: AppSettings): NodeJS.ProcessEnv {
   return {

@@ -91,10 +91,13 @@ test('every service of docker compose in a command exists', () => {
   expectAll(names, 4, (name) => services.includes(name))
 })
 
-test('every setting in a command is one of the gateway, of Compose or of the tests', () => {
+test('every setting in a command is one of the gateway, of Compose, of the tests or of an example', () => {
   const known = [...Object.keys(settings), ...read('.env.example').matchAll(/\b[A-Z]+_?[A-Z_]*\b/g)].map(
     String,
   )
   const others = ['KEY', 'QR', 'SENDER', 'FAULTS', 'FAULTS_SEED', 'MODEL_SEED', 'FUZZ_SEED']
-  expectAll(argumentsOf(/(?:^|[\s({])([A-Z][A-Z_]+)=/g), 4, (name) => [...known, ...others].includes(name))
+  const ofExamples = ['WAGATE_KEY', 'WEBHOOK_SECRET']
+  expectAll(argumentsOf(/(?:^|[\s({])([A-Z][A-Z_]+)=/g), 4, (name) =>
+    [...known, ...others, ...ofExamples].includes(name),
+  )
 })

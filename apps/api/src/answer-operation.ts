@@ -1,11 +1,12 @@
 import type { ApiContext } from './context.ts'
 import { admitCaller } from './credentials/admit-caller.ts'
 import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './credentials/find-key.ts'
+import { isStillValid } from './credentials/is-still-valid.ts'
 import { limitToDevice } from './credentials/limit-to-device.ts'
 import type { Principal } from './credentials/principal.ts'
 import { AppError } from './errors/app-error.ts'
 import { clientNetwork } from './http/client-address.ts'
-import type { HttpAnswer } from './http/http-answer.ts'
+import { eventStreamType, type HttpAnswer } from './http/http-answer.ts'
 import type { BodySender } from './http/large-bodies.ts'
 import { allowMethods, type Method } from './http/methods.ts'
 import { pngType, prefersPng } from './http/prefers-png.ts'
@@ -31,11 +32,11 @@ export async function answerOperation(
   if (operation.changes && method === 'GET') refusePrefetch(raw)
   if (operation.hasPng) responseHeaders.Vary = 'Accept'
 
-  const { principal, body } = await authenticate(context, operation, request, method)
+  const { principal, key, body } = await authenticate(context, operation, request, method)
   const given = collectParameters(url.searchParams, body)
   if (principal.link) limitToDevice(given, operation, principal.link)
   const warnings = warnOfUnknown(operation.parameters, given)
-  const { fields, toPng } = await deadline.run(() =>
+  const { fields, toPng, openStream } = await deadline.run(() =>
     operation.run(given, {
       operation: operation.name,
       context: operation.changes ? context : { ...context, db: context.readDb },
@@ -45,6 +46,7 @@ export async function answerOperation(
       exchangeId,
       publicOrigin: () => config.http.publicUrl ?? request.findOrigin(),
       findDisconnect: () => raw.signal,
+      lastEventIdHeader: raw.headers.get('last-event-id') ?? undefined,
       idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
       deadline,
       setHeader: (name, value) => {
@@ -58,6 +60,13 @@ export async function answerOperation(
         ),
     }),
   )
+  if (openStream) {
+    // Proxies such as nginx would hold events back.
+    responseHeaders['X-Accel-Buffering'] = 'no'
+    if (method === 'HEAD') return { status: 200, content: { type: eventStreamType, bytes: '' } }
+    const isAdmitted = () => isStillValid(context.keys, key)
+    return { status: 200, stream: openStream({ hangUp: request.hangUp, isAdmitted }) }
+  }
   if (toPng && prefersPng(raw.headers.get('accept'))) {
     return { status: 200, content: { type: pngType, bytes: toPng() } }
   }
@@ -70,10 +79,11 @@ async function authenticate(
   operation: Operation,
   request: RequestContext,
   method: Method,
-): Promise<{ principal: Principal; body: [name: string, value: unknown][] }> {
+): Promise<{ principal: Principal; key: string; body: [name: string, value: unknown][] }> {
   const { config, largeBodies } = context
   const allowQuery = config.http.allowsQueryApiKey
-  const outside = findKeyOutsideBody(request.raw, request.url, { allowQuery })
+  const allowToken = operation.admits?.includes('stream-token')
+  const outside = findKeyOutsideBody(request.raw, request.url, { allowQuery, allowToken })
   refusePasswordInQuery(request.url, { allowQuery })
   const early = outside === undefined ? undefined : await admitCaller(context, operation, request, outside)
   const admission = operation.bodyBytesMax
@@ -82,7 +92,7 @@ async function authenticate(
   const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
   const body = method === 'POST' ? await readBody(request.raw, { bytesMax, admission }) : []
   const key = getKey(outside, body)
-  return { principal: early ?? (await admitCaller(context, operation, request, key)), body }
+  return { principal: early ?? (await admitCaller(context, operation, request, key)), key, body }
 }
 
 function bodySenderOf({ findClientAddress }: RequestContext, principal: Principal | undefined): BodySender {

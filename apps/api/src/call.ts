@@ -18,6 +18,8 @@ export type Call = {
   findDisconnect(): AbortSignal
   /** From the header; operations read the parameter `idempotency_key` themselves. */
   idempotencyKeyHeader: string | undefined
+  /** From the header that browsers send when they connect to a stream again. */
+  lastEventIdHeader: string | undefined
   /** Expires when the caller gets a timeout response. Handlers that wait for a device or a person extend it. */
   deadline: Deadline
   setHeader(name: string, value: string): void

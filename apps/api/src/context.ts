@@ -5,6 +5,7 @@ import type { Logger } from '@wagate/runtime/logger'
 import type { Config } from './config.ts'
 import type { ApiKeyCache } from './credentials/api-key-cache.ts'
 import type { CommandDispatcher } from './devices/command-dispatcher.ts'
+import type { EventStreams } from './event-streams/event-streams.ts'
 import type { EventFeed } from './events/event-feed.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
@@ -24,6 +25,7 @@ export type ApiContext = {
   readDb: Database
   history: History
   eventFeed: EventFeed
+  eventStreams: EventStreams
   events: DeviceEvents
   /** Wakes those who wait for events of an account. To be called once the events are stored. */
   publishEventHint: EventHints['publish']

@@ -5,6 +5,7 @@ import type { Connections } from './connections.ts'
 import type { ApiContext } from './context.ts'
 import { makeApiKeyCache } from './credentials/api-key-cache.ts'
 import type { CommandDispatcher } from './devices/command-dispatcher.ts'
+import { makeEventStreams } from './event-streams/event-streams.ts'
 import { makeEventFeed } from './events/event-feed.ts'
 import { makeLargeBodies } from './http/large-bodies.ts'
 import { makeLimits } from './limits/limits.ts'
@@ -14,6 +15,8 @@ import { makeMessageIntake } from './messages/message-intake.ts'
 import { makeOutcomeWaits } from './messages/outcome-waits.ts'
 import { addReadinessGauges, makeMetrics } from './metrics.ts'
 import { makeReadinessCheck } from './readiness.ts'
+
+const streamHeartbeatMs = 15_000
 
 type Parts = {
   log: Logger
@@ -30,7 +33,8 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
   const keys = makeApiKeyCache(db)
   accountEvents.onChanged(keys.forget)
   const { messagesMax, mediaBytesMax } = config.queue
-  const onCountError = makeOutageLog(log, 'postgres').failed
+  const onReadError = makeOutageLog(log, 'postgres').failed
+  const eventFeed = makeEventFeed(readDb, eventHints)
   return {
     config,
     log,
@@ -38,7 +42,12 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     db,
     readDb,
     history: makeHistory(readDb),
-    eventFeed: makeEventFeed(readDb, eventHints),
+    eventFeed,
+    eventStreams: makeEventStreams(eventFeed, {
+      closing,
+      heartbeatMs: streamHeartbeatMs,
+      onError: onReadError,
+    }),
     events,
     publishEventHint: eventHints.publish,
     keys,
@@ -48,7 +57,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
       await accountEvents.publishChanged(accountId)
     },
     messageIntake: makeMessageIntake(db, {
-      backlogs: makeBacklogs(db, messagesMax, onCountError),
+      backlogs: makeBacklogs(db, messagesMax, onReadError),
       enqueueCommand: dispatcher.enqueue,
       publishEventHint: eventHints.publish,
       mediaBytesMax,

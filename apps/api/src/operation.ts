@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Call } from './call.ts'
 import type { Credential } from './credentials/principal.ts'
 import type { RequestErrorCode } from './errors/request-errors.ts'
+import type { OpenStream } from './event-streams/event-streams.ts'
 import type { Method } from './http/methods.ts'
 import { makeParameterParser } from './parameters/parse-parameters.ts'
 
@@ -28,14 +29,20 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   handle(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<z.input<z.ZodObject<Fields>>>
 }
 
-/** `toPng` is there if the operation has it. */
-type Answered = { fields: Record<string, unknown>; toPng?: () => Uint8Array<ArrayBuffer> }
+/** `toPng` is there if the operation has it, `openStream` instead of all fields if it is a stream. */
+type Answered = {
+  fields: Record<string, unknown>
+  toPng?: () => Uint8Array<ArrayBuffer>
+  openStream?: OpenStream
+}
 
 export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle' | 'toPng'> & {
   /** `methods`, and HEAD if it changes nothing. */
   accepts: Method[]
   run(given: Map<string, unknown>, call: Call): Promise<Answered>
   hasPng: boolean
+  /** The answer is a stream of events, and `fields` describe one. */
+  isStream: boolean
 }
 
 export function defineOperation<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape>(
@@ -47,9 +54,36 @@ export function defineOperation<Parameters extends z.ZodRawShape, Fields extends
     ...rest,
     accepts: methodsOf(rest),
     hasPng: toPng !== undefined,
+    isStream: false,
     async run(given, call) {
       const fields = await handle(parse(given), call)
       return { fields, ...(toPng && { toPng: () => toPng(fields) }) }
+    },
+  }
+}
+
+type StreamDefinition<Parameters extends z.ZodRawShape> = Omit<
+  Definition<Parameters, z.ZodRawShape>,
+  'methods' | 'changes' | 'toPng' | 'handle'
+> & {
+  /** Throws AppErrors about the request. The stream begins when the result is called. */
+  prepare(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<OpenStream>
+}
+
+export function defineStream<Parameters extends z.ZodRawShape>(
+  definition: StreamDefinition<Parameters>,
+): Operation {
+  const { prepare, ...rest } = definition
+  const parse = makeParameterParser(definition.parameters)
+  return {
+    ...rest,
+    methods: ['GET'],
+    changes: false,
+    accepts: ['GET', 'HEAD'],
+    hasPng: false,
+    isStream: true,
+    async run(given, call) {
+      return { fields: {}, openStream: await prepare(parse(given), call) }
     },
   }
 }

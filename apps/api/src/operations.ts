@@ -4,10 +4,12 @@ import { checkNumber } from './operations/check-number.ts'
 import { createDevice } from './operations/create-device.ts'
 import { createKey } from './operations/create-key.ts'
 import { createLink } from './operations/create-link.ts'
+import { createStreamToken } from './operations/create-stream-token.ts'
 import { createUser } from './operations/create-user.ts'
 import { deleteDevice } from './operations/delete-device.ts'
 import { devices } from './operations/devices.ts'
 import { events } from './operations/events.ts'
+import { eventsStream } from './operations/events-stream.ts'
 import { generateQr } from './operations/generate-qr.ts'
 import { infoDevice } from './operations/info-device.ts'
 import { keys } from './operations/keys.ts'
@@ -51,6 +53,8 @@ export const operations: Operation[] = [
   messages,
   messageStatus,
   events,
+  eventsStream,
+  createStreamToken,
   cancelMessage,
   checkNumber,
   setDevice,

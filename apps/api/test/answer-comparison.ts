@@ -29,6 +29,7 @@ export function makeComparison(values: Record<string, string>) {
       if (times.test(name)) return 'a time'
       if (name === 'created_by') return numberOf('key_id', value)
       if (name === 'url' && typeof value === 'string') return nameIn(value.replace(/wag_link_\w+$/, 'a link'))
+      if (name === 'token') return 'a token'
       if (ids.test(name)) return numberOf(name, value)
       return typeof value === 'string' ? nameIn(value) : value
     })

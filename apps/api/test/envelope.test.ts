@@ -108,14 +108,14 @@ describe('every response', () => {
 describe('methods', () => {
   const changing = [
     ...['send-message', 'send-media', 'generate-qr', 'pair-code', 'logout-device', 'create-user'],
-    ...['create-link', 'restart-session'],
+    ...['create-link', 'create-stream-token', 'restart-session'],
     'create-device',
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user'],
   ]
   const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge']
   const changingPost = ['open-link', 'passkey-assertion', 'passkey-confirm']
-  const readingGet = ['devices', 'events', 'messages', 'keys', 'users']
+  const readingGet = ['devices', 'events', 'events/stream', 'messages', 'keys', 'users']
 
   test('are listed here for every operation', () => {
     expect([...changing, ...changingPost, ...readingBoth, ...readingGet].sort()).toEqual(

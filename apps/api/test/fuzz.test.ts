@@ -31,8 +31,11 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** A key opens no link, and a passkey needs a step of its own: see pairing-links.test.ts and passkey.test.ts. */
-const triedElsewhere = / \/(open-link|passkey-\w+) /
+/**
+ * A key opens no link, a passkey needs a step of its own, and a stream has no end: see pairing-links.test.ts,
+ * passkey.test.ts and events-stream.test.ts.
+ */
+const triedElsewhere = / \/(open-link|passkey-\w+|events\/stream) /
 
 /** Counts by entries like `GET /user-info 200`. */
 const answered = new Map<string, number>()

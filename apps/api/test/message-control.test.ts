@@ -56,11 +56,12 @@ describe.each(['/message-status', '/cancel-message'])('%s', (path) => {
 })
 
 describe('message-status', () => {
-  test('returns the same object as messages, by GET and POST', async () => {
+  test('returns the same object as messages, and its timeline, by GET and POST', async () => {
     const { account, message_id } = await sendOne()
     const [record] = await storedOf(account)
-    expect((await account.get('/message-status', { message_id })).body).toEqual({ ok: true, ...record })
-    expect((await account.post('/api/message-status', { message_id })).body).toEqual({ ok: true, ...record })
+    const answer = { ok: true, ...record, timeline: [{ step: 'queued', at: record?.created_at }] }
+    expect((await account.get('/message-status', { message_id })).body).toEqual(answer)
+    expect((await account.post('/api/message-status', { message_id })).body).toEqual(answer)
   })
 
   test('returns scheduled until the message is due, as messages does', async () => {

@@ -72,6 +72,7 @@ test('a message object has all its fields', async () => {
       sent_at: '2026-01-02T03:04:05.678Z',
       delivered_at: null,
       read_at: null,
+      played_at: null,
     },
   ])
 })

@@ -106,7 +106,10 @@ test('docs/events has the schema of every type of event, and its example matches
 describe('routes and document agree', () => {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-  test.each(operations)('on $name, for every method, prefix and spelling', async ({ name }) => {
+  // A stream has no end to wait for.
+  const answering = operations.filter(({ isStream }) => !isStream)
+
+  test.each(answering)('on $name, for every method, prefix and spelling', async ({ name }) => {
     for (const path of [`/${name}`, `/${name}/`, `/api/${name}`, `/api/${name}/`]) {
       for (const method of methods) {
         const { status } = await gateway.admin.request(path, { method })

@@ -9,6 +9,7 @@ import {
 import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/message-outcomes'
+import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/message-setbacks'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
@@ -57,6 +58,7 @@ export type DeviceContext = {
   authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   messageClaims: MessageClaims
+  setbacks: Batch<SetbackNote, undefined>
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
   /** Call when a fenced write with this lease was rejected because the shard has another owner. */
@@ -100,6 +102,13 @@ export function makeDeviceContext(
     authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     messageClaims: makeMessageClaims({ db, claimsDb }, given.logger),
+    setbacks: makeNaturalBatch(
+      async (notes) => {
+        await storeSetbacks(db, notes)
+        return notes.map(() => undefined)
+      },
+      { itemsMax: batchItemsMax },
+    ),
     receivedWrites: makeReceivedWrites(db),
     outcomes: makeNaturalBatch(
       (outcomes) =>

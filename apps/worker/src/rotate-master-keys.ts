@@ -6,17 +6,21 @@ import {
   listAuthSealedByOthers,
   listContentsSealedByOthers,
   listProxiesSealedByOthers,
+  listWebhookSecretsSealedByOthers,
   type ProxyOf,
   type Replacement,
   replaceAuth,
   replaceContents,
   replaceProxies,
+  replaceWebhookSecrets,
   type SealedPage,
+  type WebhookSecretKey,
 } from '@wagate/db/queries/sealed-values'
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
+import { webhookSecretContext } from '@wagate/shared/webhook-signature'
 import type { MasterKeys } from './session/master-keys.ts'
-import { openProxyBox, proxyBoxKey } from './session/proxy-box.ts'
+import { openProxyBox, openWebhookSecret, proxyBoxKey } from './session/proxy-box.ts'
 import { authContext, makeVault, uploadContext, type Vault } from './session/vault.ts'
 
 export type Rotation = {
@@ -68,10 +72,7 @@ export async function rotateMasterKeys(
     }
   }
 
-  function inBox({ deviceId }: ProxyOf, value: Buffer): Buffer {
-    const url = openProxyBox(masterKeys, deviceId, value)
-    return sealBox({ id: current.id, publicKey }, url, proxyContext(deviceId))
-  }
+  const inBox = (opened: Buffer, context: string) => sealBox({ id: current.id, publicKey }, opened, context)
 
   function resealAll<Key>(
     { values }: SealedPage<Key>,
@@ -124,7 +125,14 @@ export async function rotateMasterKeys(
     await passThrough<ProxyOf>({
       list: (after) => listProxiesSealedByOthers(db, current.id, after),
       replace: (replacements) => replaceProxies(db, replacements),
-      reseal: inBox,
+      reseal: ({ deviceId }, value) =>
+        inBox(openProxyBox(masterKeys, deviceId, value), proxyContext(deviceId)),
+    })
+    await passThrough<WebhookSecretKey>({
+      list: (after) => listWebhookSecretsSealedByOthers(db, current.id, after),
+      replace: (replacements) => replaceWebhookSecrets(db, replacements),
+      reseal: ({ webhookId }, value) =>
+        inBox(openWebhookSecret(masterKeys, webhookId, value), webhookSecretContext(webhookId)),
     })
   }
 

@@ -1,5 +1,6 @@
+import type { Setback } from '@wagate/shared/timeline-marks'
 import { describe, expect, test } from 'vitest'
-import { makeRetries, type Setback } from '../src/outbox/retries.ts'
+import { makeRetries } from '../src/outbox/retries.ts'
 
 function setUp() {
   let nowMs = 0
@@ -23,7 +24,7 @@ describe('the memory of messages that have to be sent again', () => {
     ['disconnected', [0, 1000, 2000, 4000]],
     ['stream_ended', [0, 2000, 4000, 8000]],
     ['refused', [2000, 4000, 8000, 16_000]],
-    ['failed', [500, 1000, 2000, 4000]],
+    ['send_failed', [500, 1000, 2000, 4000]],
     ['unprepared', [1000, 2000, 4000, 8000]],
   ] as const)('makes a message wait longer each time that it was %s', (setback, pauses) => {
     expect(setUp().pausesAfter(setback, 4)).toEqual(pauses)

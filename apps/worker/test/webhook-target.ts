@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type ReceivedRequest = { headers: IncomingHttpHeaders; body: string; path: string }
+type ReceivedRequest = { headers: IncomingHttpHeaders; body: string; path: string }
 
 export type WebhookTarget = {
   url: string
@@ -43,7 +43,7 @@ export async function openWebhookTarget(): Promise<WebhookTarget> {
   return target
 }
 
-export function eventIdsOf(body: string): string[] {
+function eventIdsOf(body: string): string[] {
   const { event_id, events = [] } = JSON.parse(body) as { event_id?: string; events?: { event_id: string }[] }
   return [...(event_id ? [event_id] : []), ...events.map((event) => event.event_id)]
 }

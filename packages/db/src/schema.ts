@@ -7,6 +7,8 @@ import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
+import * as readRequests from './schema/read-requests.ts'
+import * as streamTokens from './schema/stream-tokens.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
 
@@ -21,6 +23,8 @@ export const schema = {
   ...media,
   ...messages,
   ...pairingLinks,
+  ...readRequests,
+  ...streamTokens,
   ...webhooks,
   ...workers,
 }

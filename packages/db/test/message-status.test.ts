@@ -40,14 +40,14 @@ beforeAll(async () => {
 })
 afterAll(() => drop())
 
-type Outcome = 'sent' | 'delivered' | 'read' | 'failed'
+type Outcome = 'sent' | 'delivered' | 'read' | 'played' | 'failed'
 /** Events of a message, in any order: receipts may be late, repeated and batched. */
 type Step =
   | { kind: 'claim' }
   | { kind: 'outcomes'; outcomes: Outcome[]; isFormerOwner: boolean; clockErrorMs: number }
   | { kind: 'expire' | 'cancel' }
 
-const outcome = fc.constantFrom<Outcome>('sent', 'delivered', 'read', 'failed')
+const outcome = fc.constantFrom<Outcome>('sent', 'delivered', 'read', 'played', 'failed')
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 2, arbitrary: fc.constant<Step>({ kind: 'claim' }) },
@@ -70,6 +70,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 )
 
 const receipts = ['sent', 'delivered', 'read'] as const
+const statusOf = (outcome: Outcome) => (outcome === 'played' ? 'read' : outcome)
 const rankOf = (status: MessageStatus) => (receipts as readonly MessageStatus[]).indexOf(status)
 const isOpen = (status: MessageStatus) => status === 'queued' || status === 'sending'
 
@@ -84,7 +85,7 @@ function next(status: MessageStatus, step: Step): MessageStatus {
       return status === 'queued' ? 'canceled' : status
     case 'outcomes': {
       if (step.isFormerOwner || status === 'canceled') return status
-      const best = receipts.findLast((receipt) => step.outcomes.includes(receipt))
+      const best = receipts.findLast((receipt) => step.outcomes.some((one) => statusOf(one) === receipt))
       if (best === undefined) return isOpen(status) ? 'failed' : status
       // An acknowledgement of the server does not disprove a failure, but a receipt of the recipient does.
       if (status === 'failed') return best === 'sent' ? 'failed' : best
@@ -105,12 +106,16 @@ test('a status only moves forward, with outcomes that are late, repeated, concur
         expect(after.status).toBe(next(before.status, step))
         // Recorded times stay, and a received message has no error.
         expect(after.isPlausible).toBe(true)
-        for (const moment of ['sentAt', 'deliveredAt', 'readAt'] as const) {
+        for (const moment of ['sentAt', 'deliveredAt', 'readAt', 'playedAt'] as const) {
           if (before[moment] !== null) expect(after[moment]).toBe(before[moment])
         }
         expect(after.errorCode !== null).toBe(after.status === 'failed')
         expect(after.sentAt !== null).toBe(rankOf(after.status) >= 0)
         expect(after.readAt !== null).toBe(after.status === 'read')
+        const isPlayed = step.kind === 'outcomes' && step.outcomes.includes('played') && !step.isFormerOwner
+        expect(after.playedAt !== null).toBe(
+          before.playedAt !== null || (isPlayed && after.status === 'read'),
+        )
         expect((await listMessageEvents(db, message.id)).slice(events.length)).toEqual(
           changesOf(before, after),
         )
@@ -213,6 +218,7 @@ function changesOf(before: Recorded, after: Recorded): string[] {
     ...(after.sentAt !== before.sentAt ? [`message.sent ${after.sentAt}`] : []),
     ...(after.deliveredAt !== before.deliveredAt ? [`message.delivered ${after.deliveredAt}`] : []),
     ...(after.readAt !== before.readAt ? [`message.read ${after.readAt}`] : []),
+    ...(after.playedAt !== before.playedAt ? [`message.played ${after.playedAt}`] : []),
     ...(after.status === 'canceled' && before.status !== 'canceled' ? ['message.canceled'] : []),
   ]
 }
@@ -227,13 +233,14 @@ async function read(id: string) {
       sentAt: string | null
       deliveredAt: string | null
       readAt: string | null
+      playedAt: string | null
       isPlausible: boolean
     }[]
   >`
     SELECT status, error_code AS "errorCode", sent_at::text AS "sentAt", delivered_at::text AS "deliveredAt",
-      read_at::text AS "readAt",
-      coalesce(least(sent_at, delivered_at, read_at) >= created_at, true)
-        AND coalesce(greatest(sent_at, delivered_at, read_at) <= now(), true) AS "isPlausible"
+      read_at::text AS "readAt", played_at::text AS "playedAt",
+      coalesce(least(sent_at, delivered_at, read_at, played_at) >= created_at, true)
+        AND coalesce(greatest(sent_at, delivered_at, read_at, played_at) <= now(), true) AS "isPlausible"
     FROM messages WHERE id = ${id}`
   if (!row) throw new Error('The message is gone')
   return row

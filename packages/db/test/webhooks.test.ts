@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Transaction } from '../src/client.ts'
+import { beginning, deleteOldWebhookRows } from '../src/queries/housekeeping.ts'
 import {
   insertTestEvent,
   listWebhookAttempts,
@@ -143,3 +144,24 @@ test('a test is an event of the account with a delivery to one webhook', async (
   const events = await db.$client`SELECT data FROM events WHERE id = ${position?.id ?? 0}`
   expect([...events]).toEqual([{ data: { webhook_id: id } }])
 })
+
+test.each(['webhook_attempts', 'webhook_deliveries'] as const)(
+  'rows of %s past the retention of events are deleted, younger ones stay',
+  async (table) => {
+    const { db } = database
+    const id = await addWebhook()
+    for (const [number, days] of [1, 8].entries()) {
+      const createdAt = new Date(Date.now() - days * 86_400_000).toISOString()
+      if (table === 'webhook_deliveries')
+        await db.$client`INSERT INTO webhook_deliveries (webhook_id, event_ids, created_at) VALUES (${id}, '{}', ${createdAt})`
+      else
+        await db.$client`
+          INSERT INTO webhook_attempts (webhook_id, number, delivery_id, event_ids, attempt, created_at, duration_ms)
+          VALUES (${id}, ${number}, 'evt', '{}', 1, ${createdAt}, 5)`
+    }
+    await deleteOldWebhookRows(db, table, 7, beginning)
+    const rows = await db.$client`
+      SELECT created_at > now() - interval '2 days' AS "isYoung" FROM ${db.$client(table)} WHERE webhook_id = ${id}`
+    expect([...rows]).toEqual([{ isYoung: true }])
+  },
+)

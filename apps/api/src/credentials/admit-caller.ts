@@ -35,8 +35,11 @@ export async function admitCaller(
   return principal
 }
 
-function refuseCredential({ admits = ['key'] }: Pick<Operation, 'admits'>, { link }: Principal): void {
-  const credential = link?.credential ?? 'key'
+function refuseCredential(
+  { admits = ['key'] }: Pick<Operation, 'admits'>,
+  { link, streamToken }: Principal,
+): void {
+  const credential = link?.credential ?? (streamToken ? 'stream-token' : 'key')
   if (admits.includes(credential)) return
   throw new AppError('credential_not_allowed', refusals[credential])
 }
@@ -44,5 +47,6 @@ function refuseCredential({ admits = ['key'] }: Pick<Operation, 'admits'>, { lin
 const refusals: Record<Credential, string> = {
   key: 'An API key opens no link. Use the secret of a link from create-link.',
   link: 'A one-time link can only be opened, with open-link.',
+  'stream-token': 'A token from create-stream-token can only open events/stream.',
   session: 'The session of a one-time link can only link its own sender.',
 }

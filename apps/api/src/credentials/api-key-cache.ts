@@ -1,10 +1,11 @@
 import type { Database } from '@wagate/db/client'
 import { findKeyHolders, setKeyUsed } from '@wagate/db/queries/api-keys'
 import { findLinkHolders } from '@wagate/db/queries/pairing-links'
+import { findStreamTokenHolders } from '@wagate/db/queries/stream-tokens'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors/app-error.ts'
-import { hashApiKey, isOfLink, isWellFormedApiKey } from './api-key.ts'
+import { hashApiKey, isOfLink, isStreamToken, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 export type ApiKeyCache = {
@@ -38,6 +39,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
     )
   const ofKeys = batchOf(findKeyHolders)
   const ofLinks = batchOf(findLinkHolders)
+  const ofStreams = batchOf(findStreamTokenHolders)
 
   function lookUp(hash: string, batch: typeof ofKeys): Promise<Principal | undefined> {
     const running = lookUps.get(hash)
@@ -67,7 +69,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
     if (principal.keyExpiresAt && principal.keyExpiresAt.getTime() <= Date.now()) {
       throw new AppError('expired_api_key', 'The API key has expired.')
     }
-    if (!principal.link) noteUse(principal.keyId)
+    if (!principal.link && !principal.streamToken) noteUse(principal.keyId)
     return principal
   }
 
@@ -78,7 +80,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
     },
     async find(key) {
       if (!isWellFormedApiKey(key)) return undefined
-      const batch = isOfLink(key) ? ofLinks : ofKeys
+      const batch = isStreamToken(key) ? ofStreams : isOfLink(key) ? ofLinks : ofKeys
       const principal = await lookUp(hashApiKey(key).toString('base64'), batch)
       return principal && use(principal)
     },

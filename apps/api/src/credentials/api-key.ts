@@ -2,10 +2,10 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const shape = /^wag_(link_|session_)?[0-9A-Za-z]{49}$/
+const shape = /^wag_(link_|session_|stream_)?[0-9A-Za-z]{49}$/
 
-/** Links and their sessions have the form of a key, so that logs redact them and scanners recognise them, too. */
-export type SecretPrefix = 'wag_' | 'wag_link_' | 'wag_session_'
+/** Links, their sessions and tokens of streams have the form of a key, so that logs redact them and scanners recognise them, too. */
+export type SecretPrefix = 'wag_' | 'wag_link_' | 'wag_session_' | 'wag_stream_'
 
 /** `wag_`, 256 random bits in 43 base62 characters, CRC32 in 6: scanners recognise it, typing errors are refused offline. */
 export function makeApiKey(prefix: SecretPrefix = 'wag_'): string {
@@ -19,6 +19,10 @@ export function isWellFormedApiKey(key: string): boolean {
 
 export function isOfLink(key: string): boolean {
   return key.startsWith('wag_link_') || key.startsWith('wag_session_')
+}
+
+export function isStreamToken(key: string): boolean {
+  return key.startsWith('wag_stream_')
 }
 
 /** What is stored. A fast hash is right for 256 random bits: there is nothing to guess. */

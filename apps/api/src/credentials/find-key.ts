@@ -1,11 +1,12 @@
 import { AppError } from '../errors/app-error.ts'
 import type { RequestUrl } from '../http/request-context.ts'
+import { isStreamToken } from './api-key.ts'
 
 /** The key from the headers or the query, which is checked before the body is read. */
 export function findKeyOutsideBody(
   request: Request,
   url: RequestUrl,
-  { allowQuery }: { allowQuery: boolean },
+  { allowQuery, allowToken = false }: { allowQuery: boolean; allowToken?: boolean | undefined },
 ): string | undefined {
   const inQuery = url.searchParams.getAll('api_key')
   if (!allowQuery && inQuery.some((key) => key !== '')) {
@@ -15,7 +16,11 @@ export function findKeyOutsideBody(
     )
   }
   const bearer = /^bearer +(.*)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-  return oneOf([request.headers.get('x-api-key'), bearer, ...inQuery])
+  const tokens = allowToken ? url.searchParams.getAll('token').filter((token) => token !== '') : []
+  if (!tokens.every(isStreamToken)) {
+    throw new AppError('invalid_api_key', 'token must be a token from create-stream-token.')
+  }
+  return oneOf([request.headers.get('x-api-key'), bearer, ...inQuery, ...tokens])
 }
 
 /** Proxies write URLs to their logs. Throws `invalid_parameter`. */

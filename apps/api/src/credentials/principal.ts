@@ -1,7 +1,11 @@
 import type { KeyHolder } from '@wagate/db/queries/api-keys'
 import type { LinkHolder } from '@wagate/db/queries/pairing-links'
+import type { StreamToken } from '@wagate/db/queries/stream-tokens'
 
-/** The API key of a request and its account. With `link`, a person acts through a one-time link that the key created. */
-export type Principal = KeyHolder & { link?: LinkHolder }
+/**
+ * The API key of a request and its account. With `link`, a person acts through a one-time link that the key created, with
+ * `streamToken`, a page reads events with a token that the key created.
+ */
+export type Principal = KeyHolder & { link?: LinkHolder; streamToken?: StreamToken }
 
-export type Credential = 'key' | LinkHolder['credential']
+export type Credential = 'key' | 'stream-token' | LinkHolder['credential']

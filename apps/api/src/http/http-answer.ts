@@ -1,13 +1,19 @@
-/** `body` is sent as JSON. `content` is for browsers, such as the documentation page. */
+/** `body` is sent as JSON, `stream` as server-sent events. `content` is for browsers, such as the documentation page. */
 export type HttpAnswer = {
   status: number
   body?: Record<string, unknown>
+  stream?: ReadableStream<Uint8Array<ArrayBuffer>>
   content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> }
 }
 
 export const jsonType = 'application/json; charset=utf-8'
+export const eventStreamType = 'text/event-stream; charset=utf-8'
 
-export function toResponse({ status, body, content }: HttpAnswer, headers: Record<string, string>): Response {
+export function toResponse(
+  { status, body, stream, content }: HttpAnswer,
+  headers: Record<string, string>,
+): Response {
+  if (stream) return new Response(stream, { status, headers: withType(headers, eventStreamType) })
   if (body) return new Response(JSON.stringify(body), { status, headers: withType(headers, jsonType) })
   if (content) return new Response(content.bytes, { status, headers: withType(headers, content.type) })
   return new Response(null, { status, headers })

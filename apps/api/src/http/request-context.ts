@@ -22,11 +22,13 @@ export type RequestContext = {
   operation: string | undefined
   /** Resolves, never rejects, once the answer is known. */
   answered(): Promise<unknown>
+  /** Closes the connection, whatever has been answered. */
+  hangUp(): void
 }
 
 export type RequestUrl = Pick<URL, 'pathname' | 'searchParams'>
 
-type Connection = { remoteAddress: string | undefined; trustedProxies: number }
+type Connection = { remoteAddress: string | undefined; trustedProxies: number; hangUp(): void }
 
 /** Below the 5 s in which every request is answered, to leave time for the network. */
 const answerMsMax = 4500
@@ -35,7 +37,7 @@ const acceptedRequestId = /^[\w.-]{1,128}$/
 
 export function makeRequestContext(
   raw: Request,
-  { remoteAddress, trustedProxies }: Connection,
+  { remoteAddress, trustedProxies, hangUp }: Connection,
   answered: () => Promise<unknown>,
 ): RequestContext {
   const clientRequestId = raw.headers.get('x-request-id') ?? ''
@@ -59,6 +61,7 @@ export function makeRequestContext(
     principal: undefined,
     operation: undefined,
     answered,
+    hangUp,
   }
 }
 

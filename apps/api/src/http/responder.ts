@@ -66,12 +66,16 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
     c: Context<{ Bindings: HttpBindings }>,
     handle: (request: RequestContext) => Promise<HttpAnswer>,
   ): Promise<Response> => {
-    const { incoming } = c.env
+    const { incoming, outgoing } = c.env
     // Read it now: a closed socket no longer has a remote address.
     const { remoteAddress } = incoming.socket
     warnOfUntrustedProxy(incoming.headers?.['x-forwarded-for'])
     const startedAt = performance.now()
-    const request = makeRequestContext(c.req.raw, { remoteAddress, trustedProxies }, () => answered)
+    const request = makeRequestContext(
+      c.req.raw,
+      { remoteAddress, trustedProxies, hangUp: () => void outgoing?.destroy() },
+      () => answered,
+    )
     const answered = handle(request).catch((error: unknown) => answerFailure(error, request))
     const answer = await answered
     request.deadline.end()

@@ -11,6 +11,8 @@ export type Limits = {
   linkRequests: RateLimiter | undefined
   /** By account. */
   newLinks: RateLimiter | undefined
+  /** By account. */
+  newStreamTokens: RateLimiter | undefined
   /** By client network. */
   failedKeys: RateLimiter | undefined
   /** By account. */
@@ -33,6 +35,7 @@ export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']
     accountRequests: perSecond('account', limits.accountRequests),
     linkRequests: makeLimiter({ name: 'link', quota: 60, windowSeconds: 60 }),
     newLinks: perMinute('create-link', limits.accountQrCodesPerMinute),
+    newStreamTokens: makeLimiter({ name: 'create-stream-token', quota: 100, windowSeconds: 60 }),
     failedKeys: perMinute('failed-keys', limits.failedKeysPerMinute),
     newUsers: perMinute('create-user', limits.newUsersPerMinute),
     qrCodes: perMinute('generate-qr', limits.qrCodesPerMinute),

@@ -6,6 +6,12 @@ export const requestHeaders = {
       'Returned in the response and written to the log, if it consists of 1 to 128 letters, digits, hyphens, dots and underscores',
     schema: { type: 'string', examples: ['order-4711'] },
   },
+  'Last-Event-ID': {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: 'Last `id` that the client has received. Browsers send it when they connect again',
+    schema: { type: 'string' },
+  },
   'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',

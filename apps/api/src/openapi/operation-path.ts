@@ -36,7 +36,7 @@ export function operationPath(operation: Operation): OpenApiPath {
 
 function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOperation, 'parameters'> {
   const { name, summary, methods } = operation
-  const id = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  const id = name.replaceAll(/[-/](.)/g, (_, letter: string) => letter.toUpperCase())
   return {
     operationId: method === 'GET' && methods.includes('POST') ? `${id}ByGet` : id,
     tags: [name],
@@ -69,6 +69,7 @@ function queryParameters(
 
 function headerParameters(operation: Operation): Reference[] {
   const names: RequestHeader[] = ['X-Request-Id']
+  if (operation.isStream) names.push('Last-Event-ID')
   if (takesIdempotencyKey(operation)) names.push('Idempotency-Key')
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
@@ -102,15 +103,23 @@ const pngSchema: JsonSchema = {
   description: 'For requests whose header Accept prefers image/png. Errors are JSON',
 }
 
+const streamSchema: JsonSchema = {
+  type: 'string',
+  description:
+    'Server-sent events. `data` is an Event in JSON, `id` its `event_id` and `event` its type. A heartbeat comes every 15 s',
+}
+
 function success(operation: Operation): OpenApiResponse {
   const replayed: ResponseHeader[] = takesIdempotencyKey(operation) ? ['Idempotent-Replayed'] : []
   const example = { ok: true, ...operation.example.answer }
   return {
     description: 'Success',
     headers: referToHeaders([...headersOfAll, ...replayed]),
-    content: {
-      'application/json': { schema: answerSchema(operation), example },
-      ...(operation.hasPng && { [pngType]: { schema: pngSchema } }),
-    },
+    content: operation.isStream
+      ? { 'text/event-stream': { schema: streamSchema } }
+      : {
+          'application/json': { schema: answerSchema(operation), example },
+          ...(operation.hasPng && { [pngType]: { schema: pngSchema } }),
+        },
   }
 }

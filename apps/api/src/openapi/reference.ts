@@ -15,7 +15,10 @@ export function makeReference(operations: Operation[]): string {
     `**Errors** of every operation: ${listCodes(always)}. Of POST: ${listCodes(ofBodies)}. Of operations that change state: ${listCodes(ofChanges)}. [errors.md](errors.md) explains each code and what to do about it.`,
     '| Operation | Methods | |\n| --- | --- | --- |\n' +
       operations
-        .map(({ name, methods, summary }) => `| [${name}](#${name}) | ${methods.join(', ')} | ${summary} |`)
+        .map(
+          ({ name, methods, summary }) =>
+            `| [${name}](#${name.replaceAll('/', '')}) | ${methods.join(', ')} | ${summary} |`,
+        )
         .join('\n'),
     ...operations.map((operation) => section(operation)),
   ]
@@ -24,7 +27,7 @@ export function makeReference(operations: Operation[]): string {
 }
 
 function section(operation: Operation): string {
-  const { name, summary, methods, adminOnly, example } = operation
+  const { name, summary, methods, adminOnly } = operation
   const parameters = parametersSchema(operation)
   const answer = answerSchema(operation)
   const own = operation.errors ?? []
@@ -33,13 +36,22 @@ function section(operation: Operation): string {
     `## ${name}`,
     `${summary}. ${methods.join(' or ')}.${adminOnly ? ' Requires the API key of an ADMIN.' : ''}`,
     table(['Parameter', '', 'Type', 'Meaning'], rowsOf(parameters, 'required', 'optional')),
-    table(['Response field', '', 'Type', 'Meaning'], rowsOf(answer, '', 'optional')),
+    table(
+      [operation.isStream ? 'Field of `data`' : 'Response field', '', 'Type', 'Meaning'],
+      rowsOf(answer, '', 'optional'),
+    ),
     errors.length > 0 ? `Errors: ${listCodes(errors)}.` : '',
     `\`\`\`sh\n${curl(operation)}\n\`\`\``,
-    `\`\`\`json\n${JSON.stringify({ ok: true, ...example.answer }, null, 2)}\n\`\`\``,
+    exampleAnswer(operation),
   ]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+function exampleAnswer({ isStream, example: { answer } }: Operation): string {
+  if (!isStream) return `\`\`\`json\n${JSON.stringify({ ok: true, ...answer }, null, 2)}\n\`\`\``
+  const lines = [`id: ${answer.event_id}`, `event: ${answer.type}`, `data: ${JSON.stringify(answer)}`]
+  return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }
 
 const ofMany = [...always, ...ofBodies, ...ofChanges]
@@ -114,7 +126,7 @@ function rangeOf({ minimum, maximum }: JsonSchema): string {
   return minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`
 }
 
-function curl({ name, methods, example }: Operation): string {
+function curl({ name, methods, isStream, example }: Operation): string {
   const url = `http://127.0.0.1:3000/${name}`
   if (methods.includes('POST')) {
     const body = JSON.stringify(example.given).replaceAll("'", "'\\''")
@@ -123,5 +135,5 @@ function curl({ name, methods, example }: Operation): string {
   const query = new URLSearchParams(
     Object.entries(example.given).map(([key, value]): [string, string] => [key, String(value)]),
   ).toString()
-  return `curl -s -H "x-api-key: $KEY" '${url}${query && `?${query}`}'`
+  return `curl ${isStream ? '-sN' : '-s'} -H "x-api-key: $KEY" '${url}${query && `?${query}`}'`
 }

@@ -1,29 +1,17 @@
 import type { EventPage } from '@wagate/db/queries/event-feed'
-import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
+import { formatEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
 import { eventObject, exampleEventOf, toEventObject } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
 import { untilReadableMs } from '../events/event-wakes.ts'
 import { pollUntil } from '../events/poll-until.ts'
 import { defineOperation } from '../operation.ts'
+import { eventCursor } from '../parameters/event-cursor.ts'
 import { eventTypeList, integer, recordId } from '../parameters/parameter-types.ts'
 
 const eventsMax = 100
 const waitSecondsMax = 25
 const exampleEvent = exampleEventOf('message.delivered')
-
-const cursor = z
-  .string()
-  .transform((value, issues) => {
-    const position = value === 'latest' ? value : parseEventId(value)
-    if (position !== undefined) return position
-    issues.addIssue({
-      code: 'custom',
-      message: 'must be `next` of an earlier answer, an event_id, or latest',
-    })
-    return z.NEVER
-  })
-  .meta({ title: 'cursor' })
 
 export const events = defineOperation({
   name: 'events',
@@ -31,7 +19,7 @@ export const events = defineOperation({
   methods: ['GET'],
   changes: false,
   parameters: z.object({
-    after: cursor
+    after: eventCursor
       .optional()
       .describe(
         '`next` of the previous answer, or an `event_id`: only events that follow it. `latest`: only events from now on. Without it, from the oldest event that is kept',

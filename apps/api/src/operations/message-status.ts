@@ -1,5 +1,6 @@
-import { findMessage } from '@wagate/db/queries/message-history'
+import { findTimedMessage } from '@wagate/db/queries/message-timeline'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
+import { exampleTimeline, timelineObject, toTimelineObject } from '@wagate/shared/objects/timeline-object'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'
 import { defineOperation } from '../operation.ts'
@@ -7,16 +8,19 @@ import { messageId } from '../parameters/parameter-types.ts'
 
 export const messageStatus = defineOperation({
   name: 'message-status',
-  summary: 'Return a message with its current status',
+  summary: 'Return a message with its current status and how it got there',
   methods: ['GET', 'POST'],
   changes: false,
   parameters: z.object({ message_id: messageId.describe('ID from the response of the send') }),
-  fields: messageObject,
+  fields: z.object({ ...messageObject.shape, timeline: timelineObject }),
   errors: ['message_not_found'],
-  example: { given: { message_id: exampleMessage.message_id }, answer: exampleMessage },
+  example: {
+    given: { message_id: exampleMessage.message_id },
+    answer: { ...exampleMessage, timeline: exampleTimeline },
+  },
   async handle({ message_id }, { context: { db }, principal: { accountId } }) {
-    const message = await findMessage(db, accountId, message_id)
+    const message = await findTimedMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
-    return toMessageObject(message)
+    return { ...toMessageObject(message), timeline: toTimelineObject(message) }
   },
 })

@@ -1,4 +1,5 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import { noteSetback } from './note-setback.ts'
 import type { OutboxScope } from './outbox-scope.ts'
 import type { SendResult } from './send-result.ts'
 
@@ -10,7 +11,7 @@ export async function concludeSend(
   wasProven: boolean,
 ): Promise<void> {
   const { acknowledged, device, waiting } = outbox
-  if (result.kind === 'retry') return noteSetback(outbox, message, result, wasProven)
+  if (result.kind === 'retry') return keepForRetry(outbox, message, result, wasProven)
   device.retries.forget(message.id)
   if (result.kind === 'acknowledged') acknowledged.add(message)
   else if (result.kind === 'unclaimed') {
@@ -22,15 +23,16 @@ export async function concludeSend(
   }
 }
 
-async function noteSetback(
-  { device, results }: OutboxScope,
+async function keepForRetry(
+  outbox: OutboxScope,
   message: WaitingMessage,
   { setback, sentence }: Extract<SendResult, { kind: 'retry' }>,
   isBlamed: boolean,
 ): Promise<void> {
+  const { device, results } = outbox
   const { retries } = device
   if (!setback) return
-  retries.note(message.id, setback, { isBlamed, ...(sentence && { sentence }) })
+  await noteSetback(outbox, message, setback, { isBlamed, ...(sentence && { sentence }) })
   if (!retries.isHopeless(message.id)) return
   await results.fail(message, 'message_ends_connection')
   retries.forget(message.id)

@@ -8,6 +8,7 @@ import { type Delivery, makeDelivery } from './delivery.ts'
 import { LookUpsPaused } from './ensure-recipient-sessions.ts'
 import { type InFlight, makeInFlight } from './in-flight.ts'
 import { type MessageResults, makeMessageResults } from './message-results.ts'
+import { noteSetback } from './note-setback.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { LaneFacts, Turn } from './recipient-lanes.ts'
 import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
@@ -66,7 +67,8 @@ export function makeOutboxScope(
 
   function onFailed({ message }: Turn, kind: WorkKind, error: unknown): void {
     if (hooks.isStopped()) return
-    retries.note(message.id, kind === 'send' ? 'failed' : 'unprepared', detailsOf(error))
+    const setback = kind === 'send' ? 'send_failed' : 'unprepared'
+    void noteSetback({ context, device }, message, setback, detailsOf(error))
     context.logger.warn(
       { err: error, deviceId: device.id, messageId: message.id },
       'Sending a message failed, will retry',

@@ -3,12 +3,13 @@ import { messageIdOf } from '@wagate/shared/ids'
 import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
+import type { Receipt } from '../session/receipts.ts'
 import { untilStored } from '../until-stored.ts'
 
 /** Records the outcomes of a device's messages. Resolves when they are stored, or when another worker owns the device. */
 export type Recorder = {
   /** Pass the message if it is known: its row is then found even if the clock that made its id was wrong. */
-  record(waId: string, status: 'sent' | 'delivered' | 'read', at: Date, message?: Row): Promise<void>
+  record(waId: string, status: 'sent' | Receipt['kind'], at: Date, message?: Row): Promise<void>
   fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<void>
 }
 

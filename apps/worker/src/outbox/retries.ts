@@ -1,11 +1,5 @@
+import type { Setback } from '@wagate/shared/timeline-marks'
 import { growingPauseMs, type PauseRange } from './growing-pause.ts'
-
-/**
- * Why a message has to be sent again. `unanswered`: no answer in time. `disconnected`: the network ended the
- * connection. `stream_ended`: WhatsApp ended it, perhaps because of the message. `refused`: with a temporary error.
- * `failed`: it could not be sent. `unprepared`: its media could not be prepared.
- */
-export type Setback = 'unanswered' | 'disconnected' | 'stream_ended' | 'refused' | 'failed' | 'unprepared'
 
 /** What a device remembers about messages that have to be sent again. Outlives a connection. */
 export type Retries = {
@@ -17,13 +11,14 @@ export type Retries = {
   streamEnds(id: string): number
   /** What kept it from being sent last time, as a sentence. */
   setbackOf(id: string): string | null
-  note(id: string, setback: Setback, details?: SetbackDetails): void
+  /** Returns the sentence. */
+  note(id: string, setback: Setback, details?: SetbackDetails): string
   /** It ended too many connections and is not sent again. */
   isHopeless(id: string): boolean
   forget(id: string): void
 }
 
-type SetbackDetails = {
+export type SetbackDetails = {
   /** The connection had worked until the message was sent. */
   isBlamed?: boolean
   sentence?: string
@@ -47,7 +42,7 @@ const pauses: Record<Setback, PauseRange> = {
   disconnected: { firstMs: 1000, maxMs: 60_000 },
   stream_ended: { firstMs: 2000, maxMs: 600_000 },
   refused: { firstMs: 2000, maxMs: 600_000 },
-  failed: { firstMs: 500, maxMs: 30_000 },
+  send_failed: { firstMs: 500, maxMs: 30_000 },
   unprepared: { firstMs: 1000, maxMs: 300_000 },
 }
 const sentences: Record<Setback, string> = {
@@ -55,7 +50,7 @@ const sentences: Record<Setback, string> = {
   disconnected: 'The connection ended before WhatsApp acknowledged it.',
   stream_ended: 'WhatsApp ended the connection when it was sent.',
   refused: 'WhatsApp refused it for the time being.',
-  failed: 'The gateway could not send it.',
+  send_failed: 'The gateway could not send it.',
   unprepared: 'Its media could not be prepared.',
 }
 const blamesMax = 5
@@ -89,6 +84,7 @@ export function makeRetries(clock: Clock = { nowMs: () => performance.now(), ran
       })
       const [oldest] = entries.keys()
       if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest)
+      return sentence
     },
     forget: (id) => void entries.delete(id),
   }

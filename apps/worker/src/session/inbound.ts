@@ -11,7 +11,8 @@ import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
-import { type Received, type ReceivedSource, readSource } from './received.ts'
+import type { Received } from './received.ts'
+import { type ReceivedSource, readSource } from './received-source.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 

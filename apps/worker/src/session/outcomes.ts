@@ -10,7 +10,7 @@ export type Acknowledgement = { kind: 'acknowledged'; deviceHash?: string } & Ad
 export type Refusal = { kind: 'refused'; code: string } & AddressNews
 
 /** What WhatsApp says about a message that this device sent. */
-export type Outcome = Acknowledgement | Refusal | ({ kind: 'delivered' | 'read' } & Pick<Receipt, 'saidBy'>)
+export type Outcome = Acknowledgement | Refusal | Pick<Receipt, 'kind' | 'saidBy'>
 
 /** Anybody can send a receipt for any message, so it must come from the recipient. Other outcomes come from the server. */
 export function isBelievable(outcome: Outcome, recipient: string): boolean {

@@ -4,7 +4,7 @@ import { intercept } from './intercept.ts'
 
 /** What a recipient says about messages that this device sent. */
 export type Receipt = {
-  kind: 'delivered' | 'read'
+  kind: 'delivered' | 'read' | 'played'
   waIds: string[]
   at: Date
   saidBy: { jid: string; otherJid: string | null }
@@ -54,10 +54,10 @@ export async function findPhoneJid({ signalRepository }: WASocket, jid: string):
 }
 
 /** Undefined for receipts that say nothing about the recipient: retry requests, and receipts of the sender's own devices. */
-function receiptKind({ type, recipient }: BinaryNode['attrs']): 'delivered' | 'read' | undefined {
+function receiptKind({ type, recipient }: BinaryNode['attrs']): Receipt['kind'] | undefined {
   if (recipient) return undefined
   if (type === undefined || type === '' || type === 'inactive') return 'delivered'
-  return type === 'read' || type === 'played' ? 'read' : undefined
+  return type === 'read' || type === 'played' ? type : undefined
 }
 
 /** WhatsApp gives whole seconds. The end of the second is used, so that no receipt seems older than its message. */

@@ -1,32 +1,32 @@
 import type { Database } from '@wagate/db/client'
 import { databaseFailure } from '@wagate/db/failures'
 import { OwnershipLost } from '@wagate/db/queries/fence'
+import { type MessageChange, recordMessageChanges } from '@wagate/db/queries/message-changes'
 import { insertReceivedMessages, type ReceivedMessage } from '@wagate/db/queries/received-messages'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
+export type ReceivedRow = ReceivedMessage | MessageChange
+
 export type ReceivedWrites = {
   /** Resolves when it is stored. Rejects with the reason why this message cannot be stored. */
-  add(message: ReceivedMessage): Promise<OwnershipLost | undefined>
+  add(received: ReceivedRow): Promise<OwnershipLost | undefined>
 }
 
 const messagesAtOnceMax = 500
 
-/** Stores the received messages of all devices together. One that the database refuses does not affect the others. */
+/** Stores what the devices have received, in its order. What the database refuses does not affect the rest. */
 export function makeReceivedWrites(db: Database): ReceivedWrites {
-  const batch = makeNaturalBatch<ReceivedMessage, OwnershipLost | undefined | Refused>(
-    async (messages) => {
-      try {
-        return await insertReceivedMessages(db, messages)
-      } catch (error) {
-        if (databaseFailure(error)) throw error
-        return await oneByOne(db, messages)
-      }
+  const batch = makeNaturalBatch<ReceivedRow, Stored>(
+    async (rows) => {
+      const results: Stored[] = []
+      for (const run of runsOf(rows)) results.push(...(await storeRun(db, run)))
+      return results
     },
     { itemsMax: messagesAtOnceMax },
   )
   return {
-    async add(message) {
-      const result = await batch.add(message)
+    async add(received) {
+      const result = await batch.add(received)
       if (result && !(result instanceof OwnershipLost)) throw result.error
       return result
     },
@@ -34,15 +34,52 @@ export function makeReceivedWrites(db: Database): ReceivedWrites {
 }
 
 type Refused = { error: unknown }
+type Stored = OwnershipLost | undefined | Refused
+type Run = { messages: ReceivedMessage[]; changes: MessageChange[] }
 
-async function oneByOne(
-  db: Database,
-  messages: ReceivedMessage[],
-): Promise<(OwnershipLost | undefined | Refused)[]> {
-  const results: (OwnershipLost | undefined | Refused)[] = []
-  for (const message of messages) {
+/**
+ * Parts for one statement each: either messages or changes. A statement does not see the rows that it inserts, so a message
+ * is not in one part with the one that it quotes.
+ */
+function runsOf(rows: ReceivedRow[]): Run[] {
+  const runs: Run[] = []
+  for (const row of rows) {
+    const last = runs.at(-1)
+    const run = last && fits(row, last) ? last : { messages: [], changes: [] }
+    if (run !== last) runs.push(run)
+    if ('kind' in row) run.changes.push(row)
+    else run.messages.push(row)
+  }
+  return runs
+}
+
+function fits(row: ReceivedRow, { messages, changes }: Run): boolean {
+  if ('kind' in row) return messages.length === 0
+  return changes.length === 0 && !messages.some(({ waId }) => waId === row.quoted?.waId)
+}
+
+async function storeRun(db: Database, { messages, changes }: Run): Promise<Stored[]> {
+  return messages.length > 0
+    ? storeAll(messages, (rows) => insertReceivedMessages(db, rows))
+    : storeAll(changes, (rows) => recordMessageChanges(db, rows))
+}
+
+type Store<Row> = (rows: Row[]) => Promise<(OwnershipLost | undefined)[]>
+
+async function storeAll<Row>(rows: Row[], store: Store<Row>): Promise<Stored[]> {
+  try {
+    return await store(rows)
+  } catch (error) {
+    if (databaseFailure(error)) throw error
+    return oneByOne(rows, store)
+  }
+}
+
+async function oneByOne<Row>(rows: Row[], store: Store<Row>): Promise<Stored[]> {
+  const results: Stored[] = []
+  for (const row of rows) {
     results.push(
-      await insertReceivedMessages(db, [message]).then(
+      await store([row]).then(
         ([result]) => result,
         (error: unknown) => ({ error }),
       ),

@@ -1,112 +1,60 @@
-import { createHash } from 'node:crypto'
+import type { MessageChangeKind } from '@wagate/db/queries/message-changes'
+import type { Quoted } from '@wagate/db/queries/received-messages'
+import type { MessageContent } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
-import {
-  getContentType,
-  isJidGroup,
-  jidDecode,
-  normalizeMessageContent,
-  type WAMessage,
-  type WAMessageKey,
-} from 'baileys'
+import { normalizeMessageContent, type proto, type WAMessage, type WAMessageKey } from 'baileys'
+import { makeCleaner } from './cleaner.ts'
+import { bodyCharsMax, readText } from './message-text.ts'
+import { readQuoted } from './quoted.ts'
+import { readChange } from './received-change.ts'
+import { readDetails } from './received-details.ts'
+import { type ReceivedSource, readSource } from './received-source.ts'
 
-/** A message from a contact, in a form that Postgres accepts. */
-export type Received = {
-  waId: string
-  /** Null when WhatsApp gives only another address. */
-  number: string | null
-  /** The address that is not the number: a LID, if it is known. */
-  contactJid: string | null
-  type: MessageType
-  body: string | null
+type Cleaned = {
   /** True when parts were left out. The rest is stored, and WhatsApp need not deliver the message again. */
   isCleaned: boolean
 }
 
-/** WhatsApp's own limit for a text. */
-const bodyCharsMax = 65_536
-const addressCharsMax = 64
+/** A message from a contact, in a form that Postgres accepts. */
+type ReceivedMessage = ReceivedSource &
+  Cleaned & {
+    type: MessageType
+    body: string | null
+    content: MessageContent | null
+    quoted: Quoted | null
+  }
 
-/** What identifies a message among all of a device. */
-export type ReceivedSource = Pick<Received, 'waId' | 'number' | 'contactJid'>
+/** What a contact does with another message of the chat. */
+type ReceivedChange = ReceivedSource &
+  Cleaned & { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null }
+
+export type Received = ReceivedMessage | ReceivedChange
 
 /** Undefined for everything but messages from contacts: groups, the device's own messages, protocol messages. */
 export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'>): Received | undefined {
-  const content = normalizeMessageContent(message)
-  const read = content && readContent(content)
   const source = readSource(key)
-  if (!source || !read) return undefined
-  const body = read.body === null ? null : cleanText(read.body, bodyCharsMax)
-  return { ...source, type: read.type, body, isCleaned: source.isCleaned || body !== read.body }
+  const content = message && unwrap(message)
+  if (!source || !content) return undefined
+  const cleaner = makeCleaner()
+  const isCleaned = () => source.isCleaned || cleaner.isCleaned()
+  const change = readChange(content, cleaner)
+  if (change) return { ...source, ...change, isCleaned: isCleaned() }
+  const read = readText(content)
+  if (!read) return undefined
+  const body = read.body === null ? null : cleaner.text(read.body, bodyCharsMax)
+  const details = { content: readDetails(content, cleaner), quoted: readQuoted(content, source) }
+  return { ...source, type: read.type, body, ...details, isCleaned: isCleaned() }
 }
 
 /** For a message whose plaintext cannot be decoded. */
 export function readUndecodable(key: WAMessageKey): Received | undefined {
   const source = readSource(key)
-  return source && { ...source, type: 'other', body: null, isCleaned: true }
+  return source && { ...source, type: 'other', body: null, content: null, quoted: null, isCleaned: true }
 }
 
-/** Undefined for messages that are not from a contact. */
-export function readSource({
-  id,
-  fromMe,
-  remoteJid,
-  remoteJidAlt,
-}: WAMessageKey): (ReceivedSource & Pick<Received, 'isCleaned'>) | undefined {
-  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid)) return undefined
-  const waId = cleanId(id)
-  const told = readAddresses(remoteJid, remoteJidAlt)
-  const number = told.number && cleanText(told.number, addressCharsMax)
-  const contactJid = told.contactJid && cleanText(told.contactJid, addressCharsMax)
-  const isCleaned = waId !== id || number !== told.number || contactJid !== told.contactJid
-  return { waId, number, contactJid, isCleaned }
-}
-
-/** Of the two addresses of a contact, the phone number, if WhatsApp gives it, and the other one. */
-function readAddresses(
-  jid: string,
-  alternative: string | undefined,
-): Pick<ReceivedSource, 'number' | 'contactJid'> {
-  const given = [jid, alternative].flatMap((address) => jidDecode(address) ?? [])
-  const phone = given.find(({ server }) => server === 's.whatsapp.net' || server === 'hosted')
-  const other = given.find((address) => address !== phone)
-  const isLid = other?.server === 'lid' || other?.server === 'hosted.lid'
-  const contactJid = other ? `${other.user}@${isLid ? 'lid' : other.server}` : null
-  return { number: phone?.user ?? null, contactJid: contactJid ?? (phone ? null : jid) }
-}
-
-/** Postgres refuses U+0000, and UTF-8 cannot encode half a surrogate pair. */
-function cleanText(text: string, charsMax: number): string {
-  return text.replaceAll('\0', '').slice(0, charsMax).toWellFormed()
-}
-
-/** The contact's client chooses the id. An unusual one is replaced by its hash, which is just as unique. */
-function cleanId(id: string): string {
-  return /^[!-~]{1,128}$/.test(id) ? id : `sha256:${createHash('sha256').update(id, 'utf16le').digest('hex')}`
-}
-
-type Content = NonNullable<ReturnType<typeof normalizeMessageContent>>
-
-/** Undefined for content that is not a message to a person: keys, protocol messages, reactions. */
-function readContent(content: Content): { type: MessageType; body: string | null } | undefined {
-  switch (getContentType(content)) {
-    case 'conversation':
-      return { type: 'text', body: content.conversation ?? null }
-    case 'extendedTextMessage':
-      return { type: 'text', body: content.extendedTextMessage?.text ?? null }
-    case 'imageMessage':
-      return { type: 'image', body: content.imageMessage?.caption ?? null }
-    case 'videoMessage':
-      return { type: 'video', body: content.videoMessage?.caption ?? null }
-    case 'audioMessage':
-      return { type: 'audio', body: null }
-    case 'documentMessage':
-      return { type: 'document', body: content.documentMessage?.caption ?? null }
-    case 'protocolMessage':
-    case 'reactionMessage':
-    case 'senderKeyDistributionMessage':
-    case undefined:
-      return undefined
-    default:
-      return { type: 'other', body: null }
-  }
+/** Without the wrappers of disappearing messages, view-once messages and others. */
+function unwrap(message: proto.IMessage): proto.IMessage | undefined {
+  const content = normalizeMessageContent(message)
+  const { lottieStickerMessage, pollCreationMessageV4 } = content ?? {}
+  return (lottieStickerMessage ?? pollCreationMessageV4)?.message ?? content
 }

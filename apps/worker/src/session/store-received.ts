@@ -23,18 +23,12 @@ export async function storeReceived(
   received: Received,
   persist: Persist,
 ): Promise<void> {
-  const row = {
-    ...received,
-    fence: lease,
-    id: makeMessageId(device.sender),
-    accountId: device.accountId,
-    deviceId: device.id,
-    sender: device.sender,
-    linkGeneration: device.linkGeneration,
-  }
+  const owned = { fence: lease, accountId: device.accountId, deviceId: device.id, sender: device.sender }
+  const added = { id: makeMessageId(device.sender), linkGeneration: device.linkGeneration }
 
-  async function store(form: Pick<Received, 'type' | 'body'>): Promise<void> {
-    const lost = await persist(() => receivedWrites.add({ ...row, ...form }))
+  async function store(form: Received): Promise<void> {
+    const row = 'kind' in form ? { ...form, ...owned } : { ...form, ...owned, ...added }
+    const lost = await persist(() => receivedWrites.add(row))
     if (lost) throw lost
     metrics.received.inc()
     publishEventHint(device.accountId)
@@ -46,7 +40,9 @@ export async function storeReceived(
   } catch (error) {
     if (error instanceof OwnershipLost || databaseFailure(error)) throw error
     reportCleaned(error)
-    await store({ type: 'other', body: null }).catch(reportDropped)
+    const { waId, number, contactJid } = received
+    const rest = { type: 'other', body: null, content: null, quoted: null, isCleaned: true } as const
+    await store({ waId, number, contactJid, ...rest }).catch(reportDropped)
   }
 
   function reportCleaned(error?: unknown): void {

@@ -2,6 +2,7 @@ import { timeOfMessageId } from '@wagate/shared/ids'
 import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { isCreatedAround } from './message-time.ts'
+import { withEntry } from './timeline-entries.ts'
 
 /**
  * Cancels a queued message and deletes the media that came with it. False when it is not queued. An owner marks a message
@@ -11,7 +12,7 @@ export async function cancelMessage(db: Database, accountId: number, messageId: 
   const sql = db.$client
   const canceled = await sql`
     WITH canceled AS (
-      UPDATE messages SET status = 'canceled'
+      UPDATE messages SET status = 'canceled', timeline = ${sql.unsafe(withEntry('messages', 'canceled'))}
       WHERE account_id = ${accountId} AND id = ${messageId} AND ${isCreatedAround(sql, [timeOfMessageId(messageId)])}
         AND status = 'queued'
       RETURNING id, account_id, device_id

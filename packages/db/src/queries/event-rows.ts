@@ -20,6 +20,7 @@ export function insertOutcomeEvents(sql: postgres.Sql, recorded: string) {
       (${eventTypes['message.failed']}, has_failed, NULL),
       (${eventTypes['message.sent']}, is_sent, sent_at),
       (${eventTypes['message.delivered']}, is_delivered, delivered_at),
-      (${eventTypes['message.read']}, is_read, read_at)) AS change (type, is_new, at)
+      (${eventTypes['message.read']}, is_read, read_at),
+      (${eventTypes['message.played']}, is_played, played_at)) AS change (type, is_new, at)
     WHERE change.is_new`)
 }

@@ -64,9 +64,27 @@ export async function deleteOldPairingLinks(db: Database, after: string): Promis
   return deleteOldRows(db, 'pairing_links', sql`now() - interval '1 day'`, after)
 }
 
+/** Deliveries and attempts of webhooks whose events retention may have removed. */
+export async function deleteOldWebhookRows(
+  db: Database,
+  table: 'webhook_attempts' | 'webhook_deliveries',
+  eventRetentionDays: number,
+  after: string,
+): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, table, sql`now() - ${eventRetentionDays} * interval '1 day'`, after)
+}
+
 async function deleteOldRows(
   db: Database,
-  table: 'idempotency_keys' | 'audit_log' | 'media_parts' | 'new_contacts' | 'pairing_links',
+  table:
+    | 'idempotency_keys'
+    | 'audit_log'
+    | 'media_parts'
+    | 'new_contacts'
+    | 'pairing_links'
+    | 'webhook_attempts'
+    | 'webhook_deliveries',
   olderThan: postgres.PendingQuery<postgres.Row[]>,
   after: string,
   limit = rowsMax,

@@ -56,6 +56,7 @@ export async function isEncryptedBy(db: Database, keyIds: string[]): Promise<boo
   const [row] = await sql<{ is: boolean }[]>`
     SELECT EXISTS (SELECT FROM device_auth WHERE ${isOneOf('value')})
       OR EXISTS (SELECT FROM messages WHERE ${isOneOf('uploaded_content')})
-      OR EXISTS (SELECT FROM device_proxies WHERE ${isOneOf('sealed')}) AS is`
+      OR EXISTS (SELECT FROM device_proxies WHERE ${isOneOf('sealed')})
+      OR EXISTS (SELECT FROM webhook_secrets WHERE ${isOneOf('sealed')}) AS is`
   return row?.is ?? false
 }

@@ -1,9 +1,11 @@
+import { timelineMarks } from '@wagate/shared/timeline-marks'
 import type { Database } from '../client.ts'
 import { isKnownOrCounted } from './contacts.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { numberForms } from './number-forms.ts'
 import { rows } from './rows.ts'
+import { withEntry } from './timeline-entries.ts'
 
 export type Claim = {
   fence: Fence
@@ -59,6 +61,10 @@ export async function claimFirstMessages(db: Database, claims: Claim[]): Promise
   return claims.map(({ id }) => found.get(id))
 }
 
+/** The attempt of the owner before has no result. */
+const claimMark = `CASE WHEN message.status = 'sending' AND message.held_epoch <> valid.epoch
+  THEN ${timelineMarks.sendingAfterTakeover} ELSE ${timelineMarks.sending} END`
+
 /** Not sent before it is awaited, so it can be a part of another statement. */
 function mark(db: Database, claims: Claim[]) {
   const sql = db.$client
@@ -72,7 +78,11 @@ function mark(db: Database, claims: Claim[]) {
       recipient_jid = coalesce(given.recipient_jid, message.recipient_jid),
       held_epoch = valid.epoch,
       interruptions = message.interruptions + ((message.held_epoch = valid.died_epoch) IS TRUE)::int,
-      setback = coalesce(given.setback, message.setback)
+      setback = coalesce(given.setback, message.setback),
+      attempts = CASE WHEN given.recipient_jid IS NULL THEN message.attempts
+        ELSE least(message.attempts::int + 1, 32767) END,
+      timeline = CASE WHEN given.recipient_jid IS NULL THEN message.timeline
+        ELSE ${sql.unsafe(withEntry('message', { sql: claimMark }))} END
     FROM valid JOIN ${rows(sql, 'given', claims, {
       ...leaseColumns,
       id: ['uuid', ({ id }) => id],

@@ -18,6 +18,8 @@ export const historyColumns = {
   body: messages.body,
   url: messages.url,
   filename: messages.filename,
+  content: messages.content,
+  replyTo: messages.replyTo,
   status: sql<MessageStatus>`${sql.raw(reportedStatus('messages'))}`,
   error: messages.error,
   errorCode: messages.errorCode,
@@ -27,6 +29,9 @@ export const historyColumns = {
   sentAt: messages.sentAt,
   deliveredAt: messages.deliveredAt,
   readAt: messages.readAt,
+  editedAt: messages.editedAt,
+  deletedAt: messages.deletedAt,
+  playedAt: messages.playedAt,
 }
 
 /** A position in the history. `createdAt` is text because a Date would lose the microseconds. */
@@ -71,6 +76,7 @@ export async function findHistoryPosition(
   return { id: messageId, createdAt: new Date(createdAtMs).toISOString() }
 }
 
-function isMessage(accountId: number, messageId: string): SQL | undefined {
+/** One message of the account. */
+export function isMessage(accountId: number, messageId: string): SQL | undefined {
   return and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId))
 }

@@ -6,6 +6,7 @@ import { insertOutcomeEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { isCreatedAround } from './message-time.ts'
 import { type Columns, rows } from './rows.ts'
+import { withEntry } from './timeline-entries.ts'
 
 export type MessageOutcome = {
   fence: Fence
@@ -13,7 +14,8 @@ export type MessageOutcome = {
   messageId: string
   /** When the message was accepted, as text from Postgres. Without it the id tells the time, to a day. */
   createdAt?: string
-  status: 'sent' | 'delivered' | 'read' | 'failed'
+  /** `played`: the recipient has also listened to it, or opened it if that is possible only once. */
+  status: 'sent' | 'delivered' | 'read' | 'played' | 'failed'
   /** ISO 8601, by WhatsApp's clock where it gives a time. A time before the message or after now is corrected. */
   at: string
   error?: { code: MessageErrorCode; sentence: string }
@@ -63,7 +65,8 @@ async function recordKnown(
       SELECT device_id, id, max(rank) AS rank,
         min(at::timestamptz) FILTER (WHERE rank >= 1) AS sent_at,
         min(at::timestamptz) FILTER (WHERE rank >= 2) AS delivered_at,
-        min(at::timestamptz) FILTER (WHERE rank = 3) AS read_at, max(code) AS code, max(sentence) AS sentence,
+        min(at::timestamptz) FILTER (WHERE rank >= 3) AS read_at,
+        min(at::timestamptz) FILTER (WHERE rank = 4) AS played_at, max(code) AS code, max(sentence) AS sentence,
         max(recipient_jid) AS recipient_jid
       FROM valid JOIN ${rows(sql, 'outcome', outcomes, outcomeColumns)} USING (shard, epoch)
       WHERE jid IS NULL OR coalesce(
@@ -76,15 +79,17 @@ async function recordKnown(
       UPDATE messages AS message SET
         status = CASE
           WHEN given.rank = 0 THEN 'failed'
-          ELSE (ARRAY['sent', 'delivered', 'read'])[greatest(given.rank,
+          ELSE (ARRAY['sent', 'delivered', 'read'])[greatest(least(given.rank, 3),
             CASE message.status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 0 END)]
         END,
         sent_at = coalesce(message.sent_at, CASE WHEN given.rank >= 1 THEN ${corrected(sql`given.sent_at`)} END),
         delivered_at = coalesce(message.delivered_at, CASE WHEN given.rank >= 2 THEN ${corrected(sql`given.delivered_at`)} END),
-        read_at = coalesce(message.read_at, CASE WHEN given.rank = 3 THEN ${corrected(sql`given.read_at`)} END),
+        read_at = coalesce(message.read_at, CASE WHEN given.rank >= 3 THEN ${corrected(sql`given.read_at`)} END),
+        played_at = coalesce(message.played_at, CASE WHEN given.rank = 4 THEN ${corrected(sql`given.played_at`)} END),
         recipient_jid = coalesce(message.recipient_jid, given.recipient_jid),
         error_code = CASE WHEN given.rank = 0 THEN given.code END,
-        error = CASE WHEN given.rank = 0 THEN given.sentence END
+        error = CASE WHEN given.rank = 0 THEN given.sentence END,
+        timeline = CASE WHEN given.rank = 0 THEN ${sql.unsafe(withEntry('message', 'failed'))} ELSE message.timeline END
       FROM given JOIN messages AS before ON before.id = given.id AND ${isInPartitions('before')}
       WHERE message.id = before.id AND message.created_at = before.created_at
         AND message.device_id = given.device_id AND message.direction = 'out'
@@ -97,7 +102,8 @@ async function recordKnown(
         given.rank = 0 AS has_failed,
         message.sent_at, before.sent_at IS NULL AND message.sent_at IS NOT NULL AS is_sent,
         message.delivered_at, before.delivered_at IS NULL AND message.delivered_at IS NOT NULL AS is_delivered,
-        message.read_at, before.read_at IS NULL AND message.read_at IS NOT NULL AS is_read
+        message.read_at, before.read_at IS NULL AND message.read_at IS NOT NULL AS is_read,
+        message.played_at, before.played_at IS NULL AND message.played_at IS NOT NULL AS is_played
     ),
     announced AS (${insertOutcomeEvents(sql, 'recorded')})
     SELECT ARRAY(SELECT shard || ' ' || epoch FROM valid) AS leases, ARRAY(SELECT id FROM recorded) AS recorded`
@@ -136,4 +142,4 @@ function timeOf({ messageId, createdAt }: MessageOutcome): number {
   return createdAt === undefined ? timeOfMessageId(messageId) : Date.parse(createdAt)
 }
 
-const ranks = { failed: 0, sent: 1, delivered: 2, read: 3 } as const
+const ranks = { failed: 0, sent: 1, delivered: 2, read: 3, played: 4 } as const

@@ -1,8 +1,17 @@
+import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
-import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
+import {
+  findTarget,
+  isFrom,
+  type ReceivedSource,
+  redeliveryDays,
+  targetColumns,
+  unknownNumber,
+} from './known-messages.ts'
+import { isKnownChange } from './message-changes.ts'
 import { type Columns, numberedRows } from './rows.ts'
 
 export type ReceivedMessage = {
@@ -17,18 +26,14 @@ export type ReceivedMessage = {
   contactJid?: string | null
   type: MessageType
   body: string | null
+  content?: MessageContent | null
+  quoted?: Quoted | null
   waId: string
   linkGeneration: number
 }
 
-/** What identifies a message among those of a device. */
-export type ReceivedSource = Pick<ReceivedMessage, 'waId' | 'number' | 'contactJid'>
-
-/** In the column `number`, which is never null. */
-const unknownNumber = ''
-
-/** WhatsApp keeps undelivered messages for 30 days. Limits the partitions that are searched for duplicates. */
-const redeliveryDays = 31
+/** What a message says about the message that it quotes. */
+export type Quoted = Pick<QuotedMessage, 'from_me' | 'type' | 'text'> & { waId: string }
 
 /**
  * Stores received messages in one fenced statement, each once: WhatsApp delivers a message again until it is acknowledged.
@@ -40,22 +45,29 @@ export async function insertReceivedMessages(
   messages: ReceivedMessage[],
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
+  // For messages that quote nothing, the search would cost as much as the rest.
+  const quotedRow = messages.some(({ quoted }) => quoted)
+    ? sql`LEFT JOIN LATERAL (${findTarget(sql)}) AS quoted_row ON true`
+    : sql`CROSS JOIN (SELECT NULL::uuid AS id, NULL AS direction) AS quoted_row`
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
       messages.map(({ fence }) => fence),
     )}),
     given AS (
-      SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) row.*
-      FROM valid JOIN ${numberedRows(sql, 'row', messages, rowColumns)} USING (shard, epoch)
+      SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) given.*, quoted_row.id AS quoted_id,
+        quoted_row.direction = 'out' AS is_quoted_own
+      FROM valid JOIN ${numberedRows(sql, 'given', messages, rowColumns)} USING (shard, epoch)
+      ${quotedRow}
       ORDER BY device_id, wa_id, number, contact_jid, position
     ),
     inserted AS (
       INSERT INTO messages
         (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
-          link_generation)
+          link_generation, content, reply_to)
       SELECT id, account_id, device_id, sender, number, contact_jid, 'in', type, body, 'received', wa_id,
-        link_generation
+        link_generation, content::jsonb, quoted::jsonb || jsonb_build_object(
+          'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean))
       FROM given
       WHERE NOT EXISTS (
         SELECT FROM messages AS known
@@ -85,6 +97,13 @@ const rowColumns: Columns<ReceivedMessage> = {
   body: ['text', ({ body }) => body],
   wa_id: ['text', ({ waId }) => waId],
   link_generation: ['int', ({ linkGeneration }) => linkGeneration],
+  content: ['text', ({ content }) => (content ? JSON.stringify(content) : null)],
+  quoted: ['text', ({ quoted }) => (quoted ? quotedJson(quoted) : null)],
+  ...targetColumns(({ quoted }) => quoted?.waId ?? null),
+}
+
+function quotedJson({ waId, ...quoted }: Quoted): string {
+  return JSON.stringify({ wa_message_id: waId, ...quoted })
 }
 
 export async function isReceived(
@@ -101,15 +120,5 @@ export async function isReceived(
         contactJid: db.$client`${contactJid ?? null}::text`,
       })}
     LIMIT 1`
-  return found.length > 0
-}
-
-/** A message may be delivered again with another of the addresses of its contact, or with both. */
-function isFrom(
-  sql: Database['$client'],
-  { number, contactJid }: { number: postgres.Fragment; contactJid: postgres.Fragment },
-): postgres.Fragment {
-  // The version before this one stored a LID as the number.
-  return sql`(known.number = nullif(${number}, ${unknownNumber}) OR known.recipient_jid = ${contactJid}
-    OR known.number = split_part(${contactJid}, '@', 1))`
+  return found.length > 0 || isKnownChange(db, deviceId, { waId, number, contactJid: contactJid ?? null })
 }

@@ -64,6 +64,21 @@ export async function listProxiesSealedByOthers(
   return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
 }
 
+/** `id` identifies the secret. */
+export type WebhookSecretKey = { id: string; webhookId: number }
+
+export async function listWebhookSecretsSealedByOthers(
+  db: Database,
+  masterKeyId: string,
+  after: Pick<WebhookSecretKey, 'id'> = { id: '0' },
+): Promise<SealedPage<WebhookSecretKey>> {
+  const sql = db.$client
+  const scanned = await sql<(WebhookSecretKey & { value: Buffer | null })[]>`
+    SELECT id::text, webhook_id AS "webhookId", ${unlessSealedBy(sql, 'sealed', masterKeyId)} AS value
+    FROM webhook_secrets WHERE id > ${after.id}::bigint ORDER BY webhook_secrets.id LIMIT ${pageRows}`
+  return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
+}
+
 export type Replacement<Key> = SealedValue<Key> & { replacement: Buffer }
 
 /**
@@ -133,6 +148,25 @@ export async function replaceProxies(db: Database, given: Replacement<ProxyOf>[]
     )
     UPDATE device_proxies AS proxy SET sealed = locked.new FROM locked
     WHERE proxy.device_id = locked.device_id`
+  return replaced.count
+}
+
+/** As `replaceAuth`. */
+export async function replaceWebhookSecrets(
+  db: Database,
+  given: Replacement<WebhookSecretKey>[],
+): Promise<number> {
+  const sql = db.$client
+  const replaced = await sql`
+    WITH given AS (
+      SELECT id, decode(old, 'base64') AS old, decode(new, 'base64') AS new
+      FROM ${rows(sql, 'row', given, { id: ['bigint', ({ key }) => key.id], ...replacementColumns })}
+    ),
+    locked AS (
+      SELECT secret.id, given.new FROM webhook_secrets AS secret JOIN given USING (id)
+      WHERE secret.sealed = given.old FOR UPDATE OF secret SKIP LOCKED
+    )
+    UPDATE webhook_secrets AS secret SET sealed = locked.new FROM locked WHERE secret.id = locked.id`
   return replaced.count
 }
 

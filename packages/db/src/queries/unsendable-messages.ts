@@ -3,6 +3,7 @@ import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
+import { withEntry } from './timeline-entries.ts'
 
 /** The start of the next page of a device's waiting messages. Those without `send_at` come before scheduled ones. */
 export type WaitingPosition = { sendAt: string | null; seq: string }
@@ -84,7 +85,8 @@ async function failPage(
       WHERE device_id = ${deviceId} AND is_waiting AND ${behind} LIMIT ${pageRows}
     ),
     failed AS (
-      UPDATE messages AS message SET status = 'failed', error_code = ${end.code}, error = ${end.sentence}
+      UPDATE messages AS message SET status = 'failed', error_code = ${end.code}, error = ${end.sentence},
+        timeline = ${sql.unsafe(withEntry('message', 'failed'))}
       FROM fence, page, devices AS device
       WHERE message.id = page.id AND message.created_at = page.created_at AND device.id = ${deviceId}
         AND message.is_waiting AND (${end.isOver})

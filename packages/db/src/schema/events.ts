@@ -26,5 +26,11 @@ export const events = pgTable(
     /** What no other row has. */
     data: jsonb(),
   },
-  (table) => [index('events_stream').on(table.accountId, table.epoch, table.tx, table.id)],
+  (table) => [
+    index('events_stream').on(table.accountId, table.epoch, table.tx, table.id),
+    // Finds a reaction, an edit, a deletion or a vote that WhatsApp delivers again.
+    index('events_changes')
+      .on(table.deviceId, sql`(data ->> 'waId'::text)`)
+      .where(sql`${table.type} IN (11, 12, 13, 14)`),
+  ],
 )

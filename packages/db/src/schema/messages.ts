@@ -1,3 +1,4 @@
+import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageStatus, MessageType } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
@@ -5,6 +6,7 @@ import {
   boolean,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   smallint,
@@ -47,6 +49,8 @@ export const messages = pgTable(
     sentAt: moment('sent_at'),
     deliveredAt: moment('delivered_at'),
     readAt: moment('read_at'),
+    /** The recipient has listened to it. Its status stays `read`. */
+    playedAt: moment('played_at'),
     /** The uploaded media's keys and path, encrypted, so that a resend needs no further upload. */
     uploadedContent: bytea('uploaded_content'),
     /** Epoch of the owner that prepares or sends it or waits for its acknowledgement. */
@@ -59,6 +63,14 @@ export const messages = pgTable(
     attempts: smallint().notNull().default(0),
     /** What became of its attempts (timeline-entries.ts). Null before the first one. */
     timeline: bytea(),
+    content: jsonb().$type<MessageContent>(),
+    replyTo: jsonb('reply_to').$type<QuotedMessage>(),
+    /** The contact has replaced its text, which is not kept. */
+    editedAt: moment('edited_at'),
+    /** The contact has deleted it, so its content is removed. */
+    deletedAt: moment('deleted_at'),
+    /** For how long the recipient sees that the sender is typing, before an outgoing message leaves. */
+    typingSeconds: smallint('typing_seconds'),
   },
   (table) => [
     primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),

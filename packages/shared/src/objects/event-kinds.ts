@@ -3,6 +3,7 @@ import type { EventType } from '../event-types.ts'
 import { restrictionReasons, statusReasons, unlinkReasons } from '../statuses.ts'
 import { deviceData, type EventKind, messageData, webhookData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import { changeFields, editedText, exampleChange, reaction, voteOptions } from './message-change.ts'
 
 const expiresAt = z.iso.datetime()
 const exampleEnd = '2026-01-31T13:00:00.000Z'
@@ -14,9 +15,31 @@ export const eventKinds: Record<EventType, EventKind> = {
   'message.sent': messageData("WhatsApp's server has acknowledged the message"),
   'message.delivered': messageData('A device of the recipient has received the message'),
   'message.read': messageData('The recipient has read the message'),
+  'message.played': messageData(
+    'The recipient has listened to a voice message, or opened one that can be opened only once',
+  ),
   'message.failed': messageData('The message was not sent: `error_code` says why'),
   'message.canceled': messageData('A caller canceled the message before it left'),
   'message.received': messageData('A contact has sent a message to the sender'),
+  'message.reaction': messageData(
+    'A contact has reacted to a message',
+    { ...changeFields, reaction },
+    { ...exampleChange, reaction: '👍' },
+  ),
+  'message.edited': messageData(
+    'A contact has replaced the text of its message',
+    { ...changeFields, text: editedText },
+    { ...exampleChange, from_me: false, text: 'At four, please.' },
+  ),
+  'message.deleted': messageData('A contact has deleted its message for everyone', changeFields, {
+    ...exampleChange,
+    from_me: false,
+  }),
+  'message.poll_vote': messageData(
+    'A contact has voted in a poll',
+    { ...changeFields, options: voteOptions },
+    { ...exampleChange, options: null },
+  ),
   'device.connected': deviceData(
     'The sender is logged in at WhatsApp, for the first time or after `device.disconnected`',
   ),

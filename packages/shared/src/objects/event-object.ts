@@ -4,6 +4,7 @@ import { type EventType, eventTypeNames, eventTypeOf } from '../event-types.ts'
 import type { DeviceStatus } from '../statuses.ts'
 import { anyData, eventKinds } from './event-kinds.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import { changeFieldsOf, isChange } from './message-change.ts'
 import { exampleMessage, type MessageRow, toMessageObject } from './message-object.ts'
 
 export const eventObject = z
@@ -60,13 +61,14 @@ export function toEventObject(row: EventRow): EventObject {
     device_id: row.deviceId,
     data: {
       ...subjectOf(row, type),
-      ...row.data,
+      ...(isChange(type) ? changeFieldsOf(type, row.data) : row.data),
     },
   }
 }
 
 function subjectOf({ messageId, message, device, data }: EventRow, type: EventType | 'other') {
-  if (messageId !== null) return { message_id: messageId, message: message ? toMessageObject(message) : null }
+  if (messageId !== null || isChange(type))
+    return { message_id: messageId, message: message ? toMessageObject(message) : null }
   if (!type.startsWith('device.')) return {}
   return { device: device ? toDevice(device, type, data) : null }
 }

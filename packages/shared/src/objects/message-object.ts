@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { messageErrors } from '../message-errors.ts'
-import { type MessageStatus, type MessageType, messageStatuses, messageTypes } from '../statuses.ts'
+import {
+  type MessageStatus,
+  type MessageType,
+  mediaTypes,
+  messageStatuses,
+  messageTypes,
+} from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import { type MessageContent, messageContent, type QuotedMessage, quotedMessage } from './message-content.ts'
 
 const moment = z.iso.datetime().nullable()
 
@@ -19,11 +26,13 @@ export const messageObject = z
       .nullable()
       .describe('Identifier (LID) of the other WhatsApp account, in digits. Null when it is not known'),
     direction: z.enum(['out', 'in']),
-    type: z.enum(messageTypes),
+    type: extensibleEnum(messageTypes),
     message: z.string().nullable(),
     caption: z.string().nullable(),
     url: z.string().nullable().describe('For a file that was sent in a data: URL, `data:<type>`'),
     filename: z.string().nullable().describe('Name of a document'),
+    content: messageContent.nullable().describe('What a received message has besides its text'),
+    reply_to: quotedMessage.nullable().describe('The message that this one quotes'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why the message failed'),
     error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
@@ -32,7 +41,10 @@ export const messageObject = z
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
     sent_at: moment,
     delivered_at: moment,
-    read_at: moment,
+    read_at: moment.describe('Of a received message: when `mark-read` was carried out'),
+    edited_at: moment.describe('When the contact last replaced the text'),
+    deleted_at: moment.describe('When the contact deleted the message for everyone. Its text is removed'),
+    played_at: moment.describe('When the recipient listened to it. Its status stays `read`'),
   })
   .meta({ id: 'Message' })
 
@@ -48,6 +60,8 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   caption: null,
   url: null,
   filename: null,
+  content: null,
+  reply_to: null,
   status: 'delivered',
   error: null,
   error_code: null,
@@ -57,6 +71,9 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   sent_at: '2026-01-31T12:00:00.412Z',
   delivered_at: '2026-01-31T12:00:01.020Z',
   read_at: null,
+  edited_at: null,
+  deleted_at: null,
+  played_at: null,
 }
 
 /** A message as the database has it. `contactJid`: the address of the other party that is not its number, if any. */
@@ -72,6 +89,8 @@ export type MessageRow = {
   body: string | null
   url: string | null
   filename: string | null
+  content: MessageContent | null
+  replyTo: QuotedMessage | null
   status: MessageStatus
   error: string | null
   errorCode: string | null
@@ -81,6 +100,9 @@ export type MessageRow = {
   sentAt: Date | null
   deliveredAt: Date | null
   readAt: Date | null
+  editedAt: Date | null
+  deletedAt: Date | null
+  playedAt: Date | null
 }
 
 function lidOf(jid: string | null): string | null {
@@ -88,7 +110,7 @@ function lidOf(jid: string | null): string | null {
 }
 
 export function toMessageObject(message: MessageRow): z.infer<typeof messageObject> {
-  const isMedia = message.type !== 'text' && message.type !== 'other'
+  const isMedia = mediaTypes.some((type) => type === message.type)
   return {
     message_id: message.id,
     device_id: message.deviceId,
@@ -101,6 +123,8 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     caption: isMedia ? message.body : null,
     url: message.url,
     filename: message.filename,
+    content: message.content,
+    reply_to: message.replyTo,
     status: message.status,
     error: message.error,
     error_code: message.errorCode,
@@ -110,5 +134,8 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     sent_at: message.sentAt?.toISOString() ?? null,
     delivered_at: message.deliveredAt?.toISOString() ?? null,
     read_at: message.readAt?.toISOString() ?? null,
+    edited_at: message.editedAt?.toISOString() ?? null,
+    deleted_at: message.deletedAt?.toISOString() ?? null,
+    played_at: message.playedAt?.toISOString() ?? null,
   }
 }

@@ -2,7 +2,7 @@ import type { Written } from '../handset/compose.ts'
 import { markRead } from '../handset/mark-read.ts'
 import { sendFromHandset } from '../handset/outbox.ts'
 import { postStatus } from '../handset/post-status.ts'
-import { claimReceipt } from '../handset/retry.ts'
+import { claimedReceipts, claimReceipt } from '../handset/retry.ts'
 import type { ReceivedMessage } from '../network/chat.ts'
 import { checkFault, type WrittenFault } from '../network/check-fault.ts'
 import { deviceJid } from '../network/device.ts'
@@ -121,9 +121,14 @@ export function makeActions(network: Network): Actions {
       return { ok: true }
     },
     receipt: (number, { to, wa_message_id, type }) => {
-      if (type !== 'read' && type !== 'retry') throw new SimulatorError('type must be read or retry.')
+      const claimed = claimedReceipts.find((one) => one === type)
+      if (!claimed) throw new SimulatorError(`type is one of: ${claimedReceipts.join(', ')}.`)
       const phone = phoneOf(network, checkNumber(number))
-      claimReceipt(network, phone, { to: phoneOf(network, checkNumber(to)), id: wa_message_id, type })
+      claimReceipt(network, phone, {
+        to: phoneOf(network, checkNumber(to)),
+        id: wa_message_id,
+        type: claimed,
+      })
       return { ok: true }
     },
     read: (number, request) => {

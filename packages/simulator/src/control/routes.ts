@@ -1,10 +1,10 @@
-import type { Written } from '../handset/compose.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { accountRoutes } from './account-routes.ts'
 import { bulkRoutes } from './bulk-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
-import { type Body, digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
+import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import { readFault } from './read-fault.ts'
+import { readWritten } from './read-written.ts'
 import type { Route } from './route.ts'
 import { standingRoutes } from './standing-routes.ts'
 
@@ -137,13 +137,6 @@ function decode(segment: string): string {
   } catch {
     throw new SimulatorError('The path is not valid. Encode it with percent signs.')
   }
-}
-
-function readWritten(body: Body): Written {
-  const file = optionalText(body, 'file')
-  if (file === undefined) return { text: text(body, 'text') }
-  const mime = optionalText(body, 'mime') ?? 'application/octet-stream'
-  return { text: optionalText(body, 'text') ?? '', file: { body: Buffer.from(file, 'base64'), mime } }
 }
 
 /** People read a code in two halves, and type small letters. */

@@ -1,16 +1,35 @@
 import type { proto } from 'baileys'
 import type { KnownMedia } from '../network/chat.ts'
 import type { Network } from '../network/network.ts'
-import type { Description } from './describe.ts'
+import type { Phone } from '../network/phone.ts'
+import { composeKind, type WrittenKind } from './compose-kind.ts'
+import { type Description, describe } from './describe.ts'
 import { sealFile } from './seal-file.ts'
 
 /** What a person writes. With a file, the text is its caption. */
-export type Written = { text: string; file?: { body: Buffer; mime: string } }
+export type Written = { text: string; file?: { body: Buffer; mime: string } } | WrittenKind
 
 type Composed = { message: proto.IMessage; shown: Description; media?: KnownMedia }
 
 /** A message as the phone sends it. Its file is uploaded. */
-export function compose(network: Network, { text, file }: Written): Composed {
+export async function compose(
+  network: Network,
+  phone: Phone,
+  to: string,
+  written: Written,
+): Promise<Composed> {
+  if ('file' in written || isPlainText(written)) return composeFile(network, written)
+  const message = composeKind(phone, to, written)
+  return { message, shown: await describe(network, message) }
+}
+
+const isPlainText = (written: Written): written is { text: string } =>
+  'text' in written && !('reply_to' in written)
+
+function composeFile(
+  network: Network,
+  { text, file }: { text: string; file?: { body: Buffer; mime: string } },
+): Composed {
   if (!file) {
     const shown = { type: 'text', text, caption: null, mime: null, sha256: null, size: null }
     return { message: { conversation: text }, shown }

@@ -3,9 +3,12 @@ import type { KnownMedia, ReceivedMessage } from '../network/chat.ts'
 import type { Network } from '../network/network.ts'
 import { type MediaReference, openMedia, pathOf } from './open-media.ts'
 
-export type Description = Pick<ReceivedMessage, 'type' | 'text' | 'caption' | 'mime' | 'sha256' | 'size'>
+export type Description = Pick<
+  ReceivedMessage,
+  'type' | 'text' | 'caption' | 'mime' | 'sha256' | 'size' | 'quoted'
+>
 
-const nothing: Omit<Description, 'type'> = { text: null, caption: null, mime: null, sha256: null, size: null }
+const nothing = { text: null, caption: null, mime: null, sha256: null, size: null }
 
 /** What is known about a message without decrypting it. */
 export function describeSealed(stanzaType: string | undefined, mediaType: string | undefined): Description {
@@ -15,6 +18,21 @@ export function describeSealed(stanzaType: string | undefined, mediaType: string
 /** What the phone shows of a message. Media is fetched and decrypted. */
 export async function describe(network: Network, message: proto.IMessage): Promise<Description> {
   const content = normalizeMessageContent(message) ?? message
+  const quoted = quotedBy(content)
+  return { ...(await describeContent(network, content)), ...(quoted && { quoted }) }
+}
+
+function quotedBy(content: proto.IMessage): Description['quoted'] {
+  for (const part of Object.values(content) as ({ contextInfo?: proto.IContextInfo } | null)[]) {
+    const { stanzaId, participant, quotedMessage } = part?.contextInfo ?? {}
+    if (!stanzaId) continue
+    const text = quotedMessage?.conversation ?? quotedMessage?.imageMessage?.caption ?? null
+    return { wa_message_id: stanzaId, participant: participant ?? null, text }
+  }
+  return undefined
+}
+
+async function describeContent(network: Network, content: proto.IMessage): Promise<Description> {
   const text = content.conversation ?? content.extendedTextMessage?.text
   if (text !== null && text !== undefined) return { ...nothing, type: 'text', text }
   const media = findMedia(content)

@@ -9,6 +9,7 @@ import { noteChat } from '../network/standing.ts'
 import { askForPreKeys } from '../stanzas/key-fetch.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { compose, type Written } from './compose.ts'
+import { stanzaTypeOf } from './compose-kind.ts'
 import { returnAddress } from './return-address.ts'
 import { encryptFor } from './signal.ts'
 
@@ -20,10 +21,11 @@ export async function sendFromHandset(
   written: Written,
 ): Promise<string> {
   const id = newMessageId()
-  const { message, shown, media } = compose(network, written)
+  const { message, shown, media } = await compose(network, phone, to, written)
   const kept = media && { media }
   const mediaType = media && shown.type
   const plaintext = Buffer.from(encodeWAMessage(message))
+  const stanzaType = stanzaTypeOf(message)
   const now = new Date().toISOString()
   const { sha256: _, ...sent } = shown
   addSent(phone.chat, { wa_message_id: id, to, ...sent, sent_at: now, status: 'sent', plaintext, ...kept })
@@ -45,12 +47,18 @@ export async function sendFromHandset(
     markSent(phone, id, 'delivered')
     noteChat(phone, recipient)
     for (const device of recipient.devices.values())
-      await sendToDevice(network, phone, device, { id, plaintext, mediaType })
+      await sendToDevice(network, phone, device, { id, plaintext, mediaType, stanzaType })
   }
   const copy = { deviceSentMessage: { destinationJid: pnJid(to), message } }
   for (const device of phone.devices.values()) {
     const padded = Buffer.from(encodeWAMessage(copy))
-    await sendToDevice(network, phone, device, { id, plaintext: padded, mediaType, recipient: pnJid(to) })
+    await sendToDevice(network, phone, device, {
+      id,
+      plaintext: padded,
+      mediaType,
+      stanzaType,
+      recipient: pnJid(to),
+    })
   }
   return id
 }
@@ -60,6 +68,7 @@ export type Outgoing = {
   plaintext: Buffer
   /** Of its file, such as `image`. */
   mediaType?: string | undefined
+  stanzaType?: string | undefined
   recipient?: string
   retryCount?: string
 }
@@ -68,7 +77,7 @@ export async function sendToDevice(
   network: Network,
   phone: Phone,
   device: Device,
-  { id, plaintext, mediaType, recipient, retryCount }: Outgoing,
+  { id, plaintext, mediaType, stanzaType, recipient, retryCount }: Outgoing,
 ): Promise<void> {
   const preKeysBefore = device.preKeys.size
   const { type, body } = await encryptFor(phone, device, plaintext)
@@ -81,7 +90,7 @@ export async function sendToDevice(
     ...returnAddress(network, phone, number, wroteTo),
     id,
     t: nowSeconds(),
-    type: mediaType ? 'media' : 'text',
+    type: mediaType ? 'media' : (stanzaType ?? 'text'),
     notify: `+${phone.number}`,
     recipient,
   }

@@ -32,11 +32,14 @@ export function requestRetry(network: Network, phone: Phone, arrival: Arrival): 
   deliver(sender, receiptKey(from, id, 'retry'), receipt)
 }
 
+export const claimedReceipts = ['read', 'played', 'retry'] as const
+export type ClaimedReceipt = (typeof claimedReceipts)[number]
+
 /** Sends a receipt for any message, also for one that this handset never received. */
 export function claimReceipt(
   network: Network,
   phone: Phone,
-  { to, id, type }: { to: Phone; id: string; type: 'read' | 'retry' },
+  { to, id, type }: { to: Phone; id: string; type: ClaimedReceipt },
 ): void {
   const [registration, ...keys] = handsetBundle(phone)
   if (!registration) return

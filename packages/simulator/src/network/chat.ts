@@ -13,6 +13,8 @@ export type ReceivedMessage = {
   /** Of the decrypted media, in hex. */
   sha256: string | null
   size: number | null
+  /** The message that it quotes, as its sender tells it. */
+  quoted?: { wa_message_id: string; participant: string | null; text: string | null } | undefined
   received_at: string
   duplicates: number
 }

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { isJidGroup, jidDecode, type WAMessageKey } from 'baileys'
+import { cleanText } from './cleaner.ts'
+
+/** What identifies a message among all of a device. */
+export type ReceivedSource = {
+  waId: string
+  /** Null when WhatsApp gives only another address. */
+  number: string | null
+  /** The address that is not the number: a LID, if it is known. */
+  contactJid: string | null
+}
+
+const addressCharsMax = 64
+
+/** Undefined for messages that are not from a contact. `isCleaned`: parts were replaced. */
+export function readSource({
+  id,
+  fromMe,
+  remoteJid,
+  remoteJidAlt,
+}: WAMessageKey): (ReceivedSource & { isCleaned: boolean }) | undefined {
+  if (!id || fromMe || !remoteJid || isJidGroup(remoteJid)) return undefined
+  const waId = cleanId(id)
+  const told = readAddresses(remoteJid, remoteJidAlt)
+  const number = told.number && cleanText(told.number, addressCharsMax)
+  const contactJid = told.contactJid && cleanText(told.contactJid, addressCharsMax)
+  const isCleaned = waId !== id || number !== told.number || contactJid !== told.contactJid
+  return { waId, number, contactJid, isCleaned }
+}
+
+/** Of the two addresses of a contact, the phone number, if WhatsApp gives it, and the other one. */
+function readAddresses(jid: string, alternative: string | undefined): Omit<ReceivedSource, 'waId'> {
+  const given = [jid, alternative].flatMap((address) => jidDecode(address) ?? [])
+  const phone = given.find(({ server }) => server === 's.whatsapp.net' || server === 'hosted')
+  const other = given.find((address) => address !== phone)
+  const isLid = other?.server === 'lid' || other?.server === 'hosted.lid'
+  const contactJid = other ? `${other.user}@${isLid ? 'lid' : other.server}` : null
+  return { number: phone?.user ?? null, contactJid: contactJid ?? (phone ? null : jid) }
+}
+
+/** The contact's client chooses the id. An unusual one is replaced by its hash, which is just as unique. */
+export function cleanId(id: string): string {
+  return /^[!-~]{1,128}$/.test(id) ? id : `sha256:${createHash('sha256').update(id, 'utf16le').digest('hex')}`
+}

@@ -1,0 +1,116 @@
+import { formatEventId } from '@wagate/shared/event-ids'
+import type { EventRow } from '@wagate/shared/objects/event-object'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { concludeRound, type Outcome } from '../src/webhooks/conclude-round.ts'
+import { deliverInOrder } from '../src/webhooks/deliver-in-order.ts'
+import { type DeliveryRequest, makeRequest, makeRequests } from '../src/webhooks/delivery-request.ts'
+
+/** One event for each device of the list. */
+const eventsOf = (deviceIds: number[]): EventRow[] =>
+  deviceIds.map((deviceId, index) => ({
+    position: { epoch: 0, tx: '9', id: String(index + 1), seconds: 1 },
+    type: 2,
+    deviceId,
+    messageId: null,
+    message: undefined,
+    device: undefined,
+    data: null,
+    at: '2026-01-01T00:00:00.000Z',
+    createdAt: '2026-01-01T00:00:00.000Z',
+  }))
+
+const someEvents = fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 30 }).map(eventsOf)
+const eventsMax = fc.integer({ min: 1, max: 4 })
+
+test('every request is sent once, those of a subject in order and one at a time', async () => {
+  await fc.assert(
+    fc.asyncProperty(someEvents, eventsMax, fc.scheduler(), async (events, perRequest, scheduler) => {
+      const requests = makeRequests(events, perRequest)
+      const started: DeliveryRequest[] = []
+      const inFlight = new Set<DeliveryRequest>()
+      const delivered = deliverInOrder(requests, {
+        concurrency: 4,
+        mayStart: () => true,
+        async send(request) {
+          const busy = new Set([...inFlight].flatMap(({ subjects }) => [...subjects]))
+          expect([...request.subjects].filter((subject) => busy.has(subject))).toEqual([])
+          inFlight.add(request)
+          expect(inFlight.size).toBeLessThanOrEqual(4)
+          started.push(request)
+          await scheduler.schedule(Promise.resolve())
+          inFlight.delete(request)
+        },
+      })
+      await scheduler.waitFor(delivered)
+      expect(new Set(started)).toEqual(new Set(requests))
+      for (const { deviceId } of events) {
+        const sent = started.flatMap((request) =>
+          request.events.filter((event) => event.deviceId === deviceId),
+        )
+        expect(sent).toEqual(events.filter((event) => event.deviceId === deviceId))
+      }
+    }),
+  )
+})
+
+const someOutcomes = fc.array(
+  fc.constantFrom<Outcome['result'] | undefined>('taken', 'failed', 'gone', undefined),
+  { minLength: 30, maxLength: 30 },
+)
+
+test('the position passes no event that was neither taken nor parked', () => {
+  fc.assert(
+    fc.property(someEvents, eventsMax, someOutcomes, (events, perRequest, results) => {
+      const stream = makeRequests(events, perRequest)
+      const outcomeOf = (request: DeliveryRequest): Outcome | undefined => {
+        const result = results[stream.indexOf(request)]
+        return result && { result, retryAfterMs: undefined }
+      }
+      const streamEnd = { epoch: 0, tx: '10', id: '0', seconds: 1 }
+      const { position, parked } = concludeRound({ stream, streamEnd, stored: [], outcomeOf }, [1000])
+      const passed = position ? events.filter((event) => isUpTo(event, position)) : []
+      const safe = stream.filter((request) => outcomeOf(request)?.result === 'taken').flatMap(idsOf)
+      const parkedIds = parked.flatMap(({ eventIds }) => eventIds)
+      expect([...safe, ...parkedIds]).toEqual(
+        expect.arrayContaining(passed.map(({ position }) => formatEventId(position))),
+      )
+      // Those behind it are delivered again, so they are not parked.
+      expect(
+        parkedIds.filter((id) => !passed.some(({ position }) => formatEventId(position) === id)),
+      ).toEqual([])
+    }),
+  )
+})
+
+const idsOf = ({ eventIds }: DeliveryRequest) => eventIds
+const isUpTo = ({ position }: EventRow, end: EventRow['position']) =>
+  formatEventId(position) <= formatEventId(end)
+
+test('a stored delivery is done when it was taken, repeated when it failed, and kept otherwise', () => {
+  const requests = (['taken', 'failed', 'gone', undefined] as const).map((result, index) => ({
+    result,
+    request: makeRequest(eventsOf([1]), { attempts: 1, deliveryId: String(index) }),
+  }))
+  const outcomeOf = (request: DeliveryRequest): Outcome | undefined => {
+    const result = requests.find((one) => one.request === request)?.result
+    return result && { result, retryAfterMs: undefined }
+  }
+  const stored = requests.map(({ request }) => request)
+  expect(
+    concludeRound({ stream: [], streamEnd: undefined, stored, outcomeOf }, [10, 1000], () => 0.5),
+  ).toMatchObject({
+    position: undefined,
+    done: ['0'],
+    repeated: [{ id: '1', attempts: 2, delayMs: 1000 }],
+    result: 'succeeded',
+  })
+})
+
+test('an id belongs to its events only', () => {
+  const [first, second, third] = eventsOf([1, 2, 3])
+  const idOf = (...events: (EventRow | undefined)[]) => makeRequest(events.flatMap((event) => event ?? [])).id
+  expect(idOf(first)).toBe(first && formatEventId(first.position))
+  expect(idOf(first, second)).toBe(idOf(first, second))
+  expect(idOf(first, second)).not.toBe(idOf(first, third))
+})

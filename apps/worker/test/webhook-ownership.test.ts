@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhook-leases'
+import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
+import { setWebhookPosition } from '@wagate/db/queries/webhooks'
+import { firstPosition } from '@wagate/shared/event-ids'
+import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Dispatcher } from '../src/webhooks/dispatcher.ts'
+import { openWebhookDatabase, type WebhookDatabase } from './webhook-database.ts'
+import { openWebhookTarget, type WebhookTarget } from './webhook-target.ts'
+
+let database: WebhookDatabase
+let target: WebhookTarget
+let accountId: number
+
+beforeAll(async () => {
+  database = await openWebhookDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  target = await openWebhookTarget()
+  accountId = await database.addAccount()
+})
+afterEach(async () => {
+  await database.stopAll()
+  await database.sql`DELETE FROM webhooks`
+  await database.sql`DELETE FROM webhook_dispatchers`
+  target.close()
+})
+
+const untilOwned = (dispatcher: Dispatcher, count: number) =>
+  until(`${count} webhooks to be owned`, () => dispatcher.webhookIds().length === count)
+
+const untilReceived = (eventIds: string[]) =>
+  until('the events to be delivered', () => eventIds.every((id) => target.eventIds().includes(id)))
+
+async function addWebhooks(count: number): Promise<void> {
+  for (let done = 0; done < count; done++) await database.addWebhook(accountId, { url: target.url })
+}
+
+test('two dispatchers divide the webhooks, and the second takes over those of the first when it stops', async () => {
+  await addWebhooks(6)
+  const first = database.start()
+  await untilOwned(first, 6)
+  const second = database.start()
+  await untilOwned(second, 3)
+  await untilOwned(first, 3)
+  await first.close()
+  await untilOwned(second, 6)
+})
+
+test('the webhooks of a dispatcher that is silent for its lease are taken over, with their events', async () => {
+  await addWebhooks(1)
+  const link = await startTcpProxy(database.url)
+  const options = { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 }
+  const behindLink = openDatabase(link.url, options)
+  const silent = database.start({ limits: { leaseMs: 500 } }, behindLink)
+  await untilReceived([await database.addEvent(accountId)])
+  link.freeze()
+  const eventId = await database.addEvent(accountId)
+  const next = database.start({ limits: { leaseMs: 500 } })
+  await untilReceived([eventId])
+  expect(next.webhookIds()).toHaveLength(1)
+  link.heal()
+  await untilOwned(silent, 0)
+  await database.stopAll()
+  await closeDatabase(behindLink)
+  await link.close()
+})
+
+test('a changed webhook continues with its new target', async () => {
+  const { id } = await database.addWebhook(accountId, { url: 'http://127.0.0.1:1/' })
+  const dispatcher = database.start()
+  await untilOwned(dispatcher, 1)
+  await database.sql`
+    UPDATE webhooks SET url = ${target.url}, dispatcher = NULL, lease_epoch = lease_epoch + 1 WHERE id = ${id}`
+  dispatcher.wake(id)
+  await untilReceived([await database.addEvent(accountId)])
+})
+
+test('a deleted webhook gets no further events', async () => {
+  const { id } = await database.addWebhook(accountId, { url: target.url })
+  const other = await openWebhookTarget()
+  await database.addWebhook(accountId, { url: other.url })
+  const dispatcher = database.start()
+  await untilOwned(dispatcher, 2)
+  await database.sql`DELETE FROM webhooks WHERE id = ${id}`
+  await untilOwned(dispatcher, 1)
+  const later = await database.addEvent(accountId)
+  await until('the other webhook', () => other.eventIds().includes(later))
+  expect(target.requests).toEqual([])
+  other.close()
+})
+
+const round: Round = {
+  position: { ...firstPosition, tx: '5', id: '6', seconds: 7 },
+  parked: [{ eventIds: ['evt_1'], attempts: 1, delayMs: 1000 }],
+  repeated: [],
+  done: [],
+  attempts: [],
+  result: 'failed',
+  isBacklogFull: false,
+}
+
+async function claim(): Promise<WebhookLease> {
+  const dispatcher = randomUUID()
+  await renewDispatcher(database.db, dispatcher, 60_000)
+  const [lease] = await claimWebhooks(database.db, dispatcher, 1)
+  return lease ?? expect.fail('nothing to claim')
+}
+
+test('a former dispatcher neither moves the position, nor parks, nor disables', async () => {
+  const { id } = await database.addWebhook(accountId, { url: target.url })
+  const former = await claim()
+  await database.sql`UPDATE webhook_dispatchers SET lease_until = now() WHERE id = ${former.dispatcher}`
+  const present = await claim()
+  expect(present).toMatchObject({ webhookId: id, epoch: former.epoch + 1 })
+  expect(await recordRound(database.db, former, round)).toBeUndefined()
+  expect(await disableWebhook(database.db, former, 'gone')).toBe(false)
+  const [before] = await database.sql`
+    SELECT tx, failing_since, disabled_at, (SELECT count(*)::int FROM webhook_deliveries) AS parked FROM webhooks`
+  expect(before).toEqual({ tx: '0', failing_since: null, disabled_at: null, parked: 0 })
+  expect(await recordRound(database.db, present, round)).toBeDefined()
+  const [after] = await database.sql`
+    SELECT tx, (SELECT count(*)::int FROM webhook_deliveries) AS parked FROM webhooks`
+  expect(after).toEqual({ tx: '5', parked: 1 })
+})
+
+test('a webhook of a live dispatcher is not claimed', async () => {
+  await database.addWebhook(accountId, { url: target.url })
+  await claim()
+  const other = randomUUID()
+  await renewDispatcher(database.db, other, 60_000)
+  expect(await claimWebhooks(database.db, other, 10)).toEqual([])
+})
+
+test('a round that began before a change of the account is not recorded', async () => {
+  const { id } = await database.addWebhook(accountId, { url: target.url })
+  const before = await claim()
+  await setWebhookPosition(database.db, accountId, id, { ...firstPosition, tx: '3' })
+  const [after] = await claimWebhooks(database.db, before.dispatcher, 1)
+  expect(after?.webhookId).toBe(id)
+  expect(await recordRound(database.db, before, round)).toBeUndefined()
+  const [row] = await database.sql`SELECT tx FROM webhooks`
+  expect(row).toEqual({ tx: '3' })
+})

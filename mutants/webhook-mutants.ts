@@ -1,0 +1,86 @@
+import type { Mutant } from './mutant.ts'
+
+const folder = 'apps/worker/src/webhooks'
+const rounds = 'packages/db/src/queries/webhook-rounds.ts'
+const ofFailures = 'apps/worker/test/webhook-failures.test.ts'
+const ofOwnership = 'apps/worker/test/webhook-ownership.test.ts'
+const ofOrder = 'apps/worker/test/webhook-order.test.ts'
+
+/** From the stream of events to the target. */
+export const webhookMutants: Mutant[] = [
+  {
+    name: 'a position that passes events before they are delivered',
+    file: `${folder}/conclude-round.ts`,
+    text: 'position: firstOpen ? settled.at(-1)?.events.at(-1)?.position : streamEnd',
+    replacement: 'position: streamEnd',
+    test: { file: ofOrder, title: 'the position passes no event that was neither taken nor parked' },
+  },
+  {
+    name: 'a failed request is not parked',
+    file: `${folder}/conclude-round.ts`,
+    text: 'parked: settled.filter(hasFailed)',
+    replacement: 'parked: settled.filter(() => false)',
+    test: {
+      file: ofFailures,
+      title: 'a failed request is repeated with the same id and body, and blocks no later event',
+    },
+  },
+  {
+    name: 'a former dispatcher records a round',
+    file: rounds,
+    text: 'AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}\n      RETURNING id, failing_since',
+    replacement: 'RETURNING id, failing_since',
+    test: {
+      file: ofOwnership,
+      title: 'a former dispatcher neither moves the position, nor parks, nor disables',
+    },
+  },
+  {
+    name: 'a round of before a change is recorded',
+    file: rounds,
+    text: 'AND lease_epoch = ${epoch}\n      RETURNING id, failing_since',
+    replacement: 'RETURNING id, failing_since',
+    test: { file: ofOwnership, title: 'a round that began before a change of the account is not recorded' },
+  },
+  {
+    name: 'a redirect counts as delivered',
+    file: `${folder}/send-request.ts`,
+    text: 'status < 300',
+    replacement: 'status < 400',
+    test: { file: ofFailures, title: 'a redirect is a failure and is not followed' },
+  },
+  {
+    name: 'the address of a public name is not checked',
+    file: `${folder}/target-guard.ts`,
+    text: 'makePublicLookup(isForbidden,',
+    replacement: 'makePublicLookup(() => false,',
+    test: { file: ofFailures, title: 'a private address is refused, also when a public name leads to it' },
+  },
+  {
+    name: 'an address in a URL is not checked',
+    file: `${folder}/target-guard.ts`,
+    text: '(isIP(host) && isForbidden(host))',
+    replacement: 'isIP(host) > 6',
+    test: { file: ofFailures, title: 'a private address is refused, also when a public name leads to it' },
+  },
+  {
+    name: 'a signature over the id of the event only',
+    file: 'packages/shared/src/webhook-signature.ts',
+    text: '.${body}`',
+    replacement: '.`',
+    test: {
+      file: 'apps/worker/test/webhook-deliveries.test.ts',
+      title: 'delivers an event as the stream has it, signed, with its id',
+    },
+  },
+  {
+    name: 'two requests of one conversation at a time',
+    file: `${folder}/deliver-in-order.ts`,
+    text: 'for (const subject of subjects) taken.add(subject)\n    return isFree',
+    replacement: 'return isFree',
+    test: {
+      file: ofOrder,
+      title: 'every request is sent once, those of a subject in order and one at a time',
+    },
+  },
+]

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import type { EventType } from '../event-types.ts'
+
+/** What an event says of a reaction, an edit, a deletion or a vote, besides the message that it is about. */
+export const changeFields = {
+  message_id: z.uuid().nullable().describe('null when the gateway does not know the message'),
+  number: z.string().nullable().describe('The contact that reacted, edited, deleted or voted'),
+  lid: z.string().nullable().describe('Its LID, in digits'),
+  wa_message_id: z.string().describe('ID at WhatsApp of the message that it is about'),
+  from_me: z.boolean().describe('Whether the sender wrote that message'),
+}
+
+export const reaction = z.string().nullable().describe('The emoji. null when the contact removed it')
+export const editedText = z
+  .string()
+  .optional()
+  .describe('When the gateway does not know the message: the new text')
+export const voteOptions = z.null().describe('null, because the gateway cannot decrypt what was chosen')
+
+export const exampleChange = {
+  number: '4915187654321',
+  lid: null,
+  wa_message_id: '3EB0280A488696CFC30D42',
+  from_me: true,
+}
+
+const storedChange = z.object({
+  waId: z.string(),
+  number: z.string(),
+  contactJid: z.string().optional(),
+  target: z.string(),
+  fromMe: z.boolean(),
+  reaction: z.string().nullable().optional(),
+  text: z.string().optional(),
+})
+
+/** As the database has it. `waId` is the id of the stanza that made the change. `number` may be empty. */
+export type StoredChange = z.infer<typeof storedChange>
+
+const changeTypes = ['message.reaction', 'message.edited', 'message.deleted', 'message.poll_vote'] as const
+type ChangeType = (typeof changeTypes)[number]
+
+export function isChange(type: EventType | 'other'): type is ChangeType {
+  return changeTypes.some((changeType) => changeType === type)
+}
+
+/** The fields of an event. */
+export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> | null) {
+  const stored = storedChange.safeParse(data)
+  // A later version may store it in another way. Other events can still be read.
+  if (!stored.success) return {}
+  const { number, contactJid, target, fromMe, reaction, text } = stored.data
+  return {
+    number: number || null,
+    lid: contactJid?.endsWith('@lid') ? contactJid.slice(0, -'@lid'.length) : null,
+    wa_message_id: target,
+    from_me: fromMe,
+    ...(reaction !== undefined && { reaction }),
+    ...(text !== undefined && { text }),
+    ...(type === 'message.poll_vote' && { options: null }),
+  }
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { freePort } from '@wagate/local-servers/free-port'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AnsweringProgram, languages, startAnsweringProgram } from './answering-program.ts'
+
+type ReceivedEvent = { event_id: string; data: { message: { number: string } } }
+
+const sender = '15550800001'
+const wave = '\u{1f44b}'
+
+let system: TestSystem
+let gateway: GatewayClient
+
+beforeAll(async () => {
+  system = await openTestSystem({ workers: 1 })
+  gateway = system.gateway
+  await gateway.link(sender)
+}, 60_000)
+afterAll(() => system?.close(), 30_000)
+
+/** Resolves to the event of the message. Each contact writes once. */
+async function write(contact: string, text: string): Promise<ReceivedEvent> {
+  await gateway.control(`/chats/${contact}/send`, { to: sender, text })
+  return until('the event of the message', async () => {
+    const { body } = await gateway.get('events?types=message.received')
+    return (body.events as ReceivedEvent[]).find(({ data }) => data.message.number === contact)
+  })
+}
+
+const answersTo = async (contact: string) => (await gateway.phone(contact, sender)).map(({ text }) => text)
+const untilAnswered = (contact: string) =>
+  until(`${contact} has an answer`, async () => (await answersTo(contact)).length > 0)
+
+const makeSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000)
+
+/** Headers of an implementation that is not ours. */
+function sign(secret: string, { event_id }: ReceivedEvent, body: string, at = new Date()) {
+  return {
+    'webhook-id': event_id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(event_id, at, body),
+  }
+}
+
+for (const [index, language] of languages.entries()) {
+  const title = `the example that answers messages, in ${language.name}`
+  describe.skipIf(!language.isInstalled)(language.isInstalled ? title : `${title}, which is not here`, () => {
+    const contact = (number: number) => `1555081${index}00${number}`
+
+    async function start(secret: string, key?: string): Promise<AnsweringProgram> {
+      const apiKey = key ?? String((await gateway.call('create-key')).body.api_key)
+      const settings = { port: await freePort(), apiUrl: system.devnet.apiUrl, apiKey, secret }
+      return startAnsweringProgram(language, settings)
+    }
+
+    it('answers a single event, and each of a batch', async () => {
+      const secret = makeSecret()
+      const program = await start(secret)
+      const question = await write(contact(1), `Hello, is this "wagate"? ${wave}`)
+      const others = [
+        await write(contact(2), 'What is the PRICE?'),
+        await write(contact(3), wave.repeat(3000)),
+      ] as const
+      const single = JSON.stringify(question)
+      const batch = JSON.stringify({ events: others })
+      expect(await program.deliver(sign(secret, question, single), single)).toBe(204)
+      expect(await program.deliver(sign(secret, others[0], batch), batch)).toBe(204)
+      for (const number of [1, 2, 3]) await untilAnswered(contact(number))
+      expect(await answersTo(contact(1))).toEqual([`You wrote: Hello, is this "wagate"? ${wave}`])
+      expect(await answersTo(contact(2))).toEqual(['The price is 12.50 EUR.'])
+      expect(await answersTo(contact(3))).toEqual([`You wrote: ${wave.repeat(1000)}`])
+    })
+
+    it('refuses what the gateway has not signed, and what it signed long ago', async () => {
+      const secret = makeSecret()
+      const program = await start(secret)
+      const event = await write(contact(4), 'Who are you?')
+      const body = JSON.stringify(event)
+      const right = sign(secret, event, body)
+      const time = right['webhook-timestamp']
+      const refused = {
+        'another secret': sign(makeSecret(), event, body),
+        'another body': sign(secret, event, `${body} `),
+        'another id': { ...right, 'webhook-id': 'evt_other' },
+        'another time': { ...right, 'webhook-timestamp': String(Number(time) + 1) },
+        'six minutes ago': sign(secret, event, body, minutesFromNow(-6)),
+        'in six minutes': sign(secret, event, body, minutesFromNow(6)),
+        'no time': { ...right, 'webhook-timestamp': '' },
+        'no signature': { 'webhook-id': event.event_id, 'webhook-timestamp': time },
+      }
+      for (const [reason, headers] of Object.entries(refused))
+        expect(await program.deliver(headers, body), reason).toBe(401)
+      const two = `${refused['another secret']['webhook-signature']} ${right['webhook-signature']}`
+      expect(await program.deliver({ ...right, 'webhook-signature': two }, body)).toBe(204)
+      await untilAnswered(contact(4))
+      await gateway.deliver(sender, contact(4), 'later')
+      expect(await answersTo(contact(4))).toEqual(['You wrote: Who are you?', 'later'])
+    })
+
+    it('answers once what is delivered again, also at the same time and after a crash', async () => {
+      const secret = makeSecret()
+      const program = await start(secret)
+      const event = await write(contact(5), 'Once')
+      const body = JSON.stringify(event)
+      const deliver = () => program.deliver(sign(secret, event, body), body)
+      expect(await Promise.all([deliver(), deliver()])).toEqual([204, 204])
+      await program.restart()
+      expect(await deliver()).toBe(204)
+      await gateway.deliver(sender, contact(5), 'later')
+      expect(await answersTo(contact(5))).toEqual(['You wrote: Once', 'later'])
+    })
+
+    it('remembers what it has answered, and lets come again what the gateway refuses', async () => {
+      const secret = makeSecret()
+      const { body: created } = await gateway.call('create-key')
+      const program = await start(secret, String(created.api_key))
+      const deliver = (event: ReceivedEvent) => {
+        const body = JSON.stringify(event)
+        return program.deliver(sign(secret, event, body), body)
+      }
+      const answered = await write(contact(6), 'First')
+      expect(await deliver(answered)).toBe(204)
+      await gateway.call('revoke-key', { key_id: created.key_id })
+      expect(await deliver(answered)).toBe(204)
+      expect(await deliver(await write(contact(7), 'Second'))).toBe(502)
+    })
+  })
+}

@@ -1,4 +1,4 @@
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import type { Database } from '@wagate/db/client'
 import { openEventHints } from '@wagate/queue/event-hints'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
@@ -9,6 +9,7 @@ import { type CostSize, measureCosts } from './events/costs.ts'
 import type { EventAccount } from './events/event-account.ts'
 import { besides, type LatencyRound, type LatencySize, measureLatency } from './events/latencies.ts'
 import { makeEventsReport } from './events/report.ts'
+import { withAdminAccount } from './with-admin-account.ts'
 
 type Size = { senders: number; costs: CostSize; latency: LatencySize & { rounds: number } }
 
@@ -37,34 +38,25 @@ export async function measureEvents({ short, data, signal }: BenchmarkOptions): 
     const { devnet } = system
     const numbers = senderNumbers(senders)
     await linkSenders(system, numbers)
-    const db = openDatabase(devnet.databaseUrl, {
-      poolSize: 4,
-      applicationName: 'wagate-bench',
-      statementTimeoutMs: 30_000,
-    })
     const hints = openEventHints(devnet.redisUrl, { onError: () => undefined })
     try {
-      const account = { db, accountId: await findAccountId(system), senders: numbers }
-      const other = await makeOtherAccount(system, db)
-      const costs = await measureCosts(system, account, { size: costSize, signal })
-      const latencies: LatencyRound[] = []
-      for (let round = 0; round < latency.rounds; round++) {
-        for (const beside of besides) {
-          const options = { hints, size: latency, signal }
-          latencies.push(await measureLatency(beside, system, { account, other }, options))
+      return await withAdminAccount(system, async (admin) => {
+        const account = { ...admin, senders: numbers }
+        const other = await makeOtherAccount(system, admin.db)
+        const costs = await measureCosts(system, account, { size: costSize, signal })
+        const latencies: LatencyRound[] = []
+        for (let round = 0; round < latency.rounds; round++) {
+          for (const beside of besides) {
+            const options = { hints, size: latency, signal }
+            latencies.push(await measureLatency(beside, system, { account, other }, options))
+          }
         }
-      }
-      return makeEventsReport({ costs, latencies })
+        return makeEventsReport({ costs, latencies })
+      })
     } finally {
       await hints.close()
-      await closeDatabase(db)
     }
   })
-}
-
-async function findAccountId({ gateway }: Pick<System, 'gateway'>): Promise<number> {
-  const { body } = await gateway.call('user-info', {})
-  return Number(body.id)
 }
 
 async function makeOtherAccount(system: System, db: Database): Promise<EventAccount> {

@@ -66,10 +66,10 @@ export function startProcessMeter(devnet: System['devnet']): { stop(): Usages } 
   }
 }
 
-/** 0 for a process that has just ended. */
+/** 0 for a process that has just ended. Linux lists it for a moment, without its memory. */
 function readRssMb(pid: number): number {
   try {
-    return Math.round(readRssBytes(pid) / mebibyte)
+    return Math.round(readRssBytes(pid) / mebibyte) || 0
   } catch {
     return 0
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { ReadEvent } from '../src/event-reader.ts'
-import { auditReceived } from '../src/inbound/audit-received.ts'
+import { auditReceived, type ReceivedAudit } from '../src/inbound/audit-received.ts'
 import type { Written } from '../src/inbound/phone-writer.ts'
+import type { ReadEvent } from '../src/subscribers/read-event.ts'
 
 const sender = '15550000001'
 
@@ -15,55 +15,60 @@ const written = (text: string, contact = '15550000002'): Written => ({
 
 const stored = (text: string) => ({ waId: `wa ${text}`, sender, body: text })
 
-const told = (text: string): ReadEvent => ({
+const read = (text: string): ReadEvent => ({
   eventId: `evt ${text}`,
-  type: 'message.received',
-  messageId: text,
+  recordedAtMs: 0,
   readAtMs: 0,
-  message: { wa_message_id: `wa ${text}`, sender, message: text },
+  message: { waId: `wa ${text}`, sender, text },
 })
 
-const nothing = { notStoredOnce: [], notToldOnce: [], storedLate: [], toldLate: [] }
+const none = {
+  notStoredOnce: [],
+  notToldOnce: [],
+  notDelivered: [],
+  storedLate: [],
+  toldLate: [],
+  deliveredLate: [],
+}
 
-it('finds nothing when each message is stored and told once, in the order of its contact', () => {
+type Order = Partial<Record<'stored' | 'told' | 'delivered', string[]>>
+
+function audit(all: Written[], order: Order) {
+  const texts = all.map(({ text }) => text)
+  return auditReceived({
+    written: all,
+    stored: (order.stored ?? texts).map(stored),
+    told: (order.told ?? texts).map(read),
+    delivered: (order.delivered ?? texts).map(read),
+  })
+}
+
+it('finds nothing when each message is everywhere once, in the order of its contact', () => {
   const all = [written('a'), written('b', '15550000003'), written('c')]
   const order = ['b', 'a', 'c']
-  expect(auditReceived({ written: all, stored: order.map(stored), told: order.map(told) })).toEqual(nothing)
+  expect(audit(all, { stored: order, told: order, delivered: order })).toEqual(none)
 })
 
-it.each([
-  { what: 'lost', texts: ['a', 'c'], found: { notStoredOnce: ['b'] } },
-  { what: 'doubled', texts: ['a', 'b', 'b', 'c'], found: { notStoredOnce: ['b'] } },
-  { what: 'overtaken', texts: ['a', 'c', 'b'], found: { storedLate: ['b'] } },
-])('names a message that is $what in the history', ({ texts, found }) => {
-  const all = ['a', 'b', 'c']
-  const audit = auditReceived({
-    written: all.map((text) => written(text)),
-    stored: texts.map(stored),
-    told: all.map(told),
-  })
-  expect(audit).toEqual({ ...nothing, ...found })
-})
-
-it.each([
-  { what: 'lost', texts: ['a', 'c'], found: { notToldOnce: ['b'] } },
-  { what: 'doubled', texts: ['a', 'b', 'b', 'c'], found: { notToldOnce: ['b'] } },
-  { what: 'overtaken', texts: ['b', 'c', 'a'], found: { toldLate: ['a'] } },
-])('names a message that is $what in the stream', ({ texts, found }) => {
-  const all = ['a', 'b', 'c']
-  const audit = auditReceived({
-    written: all.map((text) => written(text)),
-    stored: all.map(stored),
-    told: texts.map(told),
-  })
-  expect(audit).toEqual({ ...nothing, ...found })
+it.each<{ what: string; order: Order; found: Partial<ReceivedAudit> }>([
+  { what: 'lost', order: { stored: ['a', 'c'] }, found: { notStoredOnce: ['b'] } },
+  { what: 'stored twice', order: { stored: ['a', 'b', 'b', 'c'] }, found: { notStoredOnce: ['b'] } },
+  { what: 'stored late', order: { stored: ['a', 'c', 'b'] }, found: { storedLate: ['b'] } },
+  { what: 'not in the stream', order: { told: ['a', 'c'] }, found: { notToldOnce: ['b'] } },
+  { what: 'twice in the stream', order: { told: ['a', 'b', 'b', 'c'] }, found: { notToldOnce: ['b'] } },
+  { what: 'late in the stream', order: { told: ['b', 'c', 'a'] }, found: { toldLate: ['a'] } },
+  { what: 'not delivered', order: { delivered: ['a', 'b'] }, found: { notDelivered: ['c'] } },
+  { what: 'delivered late', order: { delivered: ['a', 'c', 'b'] }, found: { deliveredLate: ['b'] } },
+])('names a message that is $what', ({ order, found }) => {
+  expect(
+    audit(
+      ['a', 'b', 'c'].map((text) => written(text)),
+      order,
+    ),
+  ).toEqual({ ...none, ...found })
 })
 
 it('does not take a message of the same id and another text for the one that was written', () => {
-  const audit = auditReceived({
-    written: [written('a')],
-    stored: [{ ...stored('a'), body: 'another' }],
-    told: [told('a')],
-  })
-  expect(audit).toEqual({ ...nothing, notStoredOnce: ['a'] })
+  const other = { ...read('a'), message: { waId: 'wa a', sender, text: 'another' } }
+  const facts = { written: [written('a')], stored: [stored('a')], told: [other], delivered: [read('a')] }
+  expect(auditReceived(facts)).toEqual({ ...none, notToldOnce: ['a'] })
 })

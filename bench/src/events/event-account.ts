@@ -1,4 +1,4 @@
-import type { Database } from '@wagate/db/client'
+import type { Account } from '../with-admin-account.ts'
 
 /** An account with linked senders, in whose name events are caused. */
-export type EventAccount = { db: Database; accountId: number; senders: string[] }
+export type EventAccount = Account & { senders: string[] }

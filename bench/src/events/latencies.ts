@@ -4,11 +4,11 @@ import { spread } from '@wagate/test-kit/statistics'
 import type { System } from '@wagate/test-kit/system'
 import { until } from '@wagate/test-kit/until'
 import { startProcessMeter, type Usages } from '../process-meter.ts'
-import { addWebhook } from './add-webhook.ts'
+import { addWebhook } from '../subscribers/add-webhook.ts'
+import { openWebhookTarget, type WebhookTarget } from '../subscribers/webhook-target.ts'
 import { causeEvents } from './cause-events.ts'
 import type { EventAccount } from './event-account.ts'
 import { eventsMax } from './subscribers.ts'
-import { openWebhookTarget, type WebhookTarget } from './webhook-target.ts'
 
 export const besides = [
   'nothing',
@@ -60,14 +60,14 @@ export async function measureLatency(
       ofDead === other && causeEvents(other, hints, { ...work, perSecond: ofDeadPerSecond }),
     ])
     await until('all events are delivered', { withinMs: deliverMs, everyMs: 20 }, () => {
-      return healthy.arrivals.size >= before + events
+      return healthy.events.length >= before + events
     }).catch(() => undefined)
-    const waits = [...healthy.arrivals.values()].slice(before)
+    const waits = healthy.events.slice(before)
     return {
       beside,
       events,
       delivered: waits.length,
-      waitMs: spread(waits.map(({ recordedAtMs, arrivedAtMs }) => arrivedAtMs - recordedAtMs)),
+      waitMs: spread(waits.map(({ recordedAtMs, readAtMs }) => readAtMs - recordedAtMs)),
       usages: meter.stop(),
     }
   } finally {
@@ -79,13 +79,13 @@ export async function measureLatency(
 
 /** A new webhook has no dispatcher for a moment. Resolves to the number of events that have arrived. */
 async function untilOwned(
-  { arrivals }: WebhookTarget,
+  { events }: WebhookTarget,
   account: EventAccount,
   { hints, signal }: { hints: EventHints; signal: AbortSignal },
 ): Promise<number> {
   const caused = await causeEvents(account, hints, { perSecond: 20, ms: 500, signal })
   await until('the webhook has a dispatcher', { withinMs: deliverMs, everyMs: 20 }, () => {
-    return arrivals.size >= caused
+    return events.length >= caused
   })
-  return arrivals.size
+  return events.length
 }

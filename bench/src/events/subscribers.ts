@@ -1,9 +1,9 @@
 import type { Database } from '@wagate/db/client'
 import { deleteWebhook } from '@wagate/db/queries/webhooks'
 import type { System } from '@wagate/test-kit/system'
-import { startEventReader } from '../event-reader.ts'
-import { addWebhook } from './add-webhook.ts'
-import { openWebhookTarget } from './webhook-target.ts'
+import { addWebhook } from '../subscribers/add-webhook.ts'
+import { startEventReader } from '../subscribers/event-reader.ts'
+import { openWebhookTarget } from '../subscribers/webhook-target.ts'
 
 export const ways = ['no subscriber', 'GET /events', 'webhook'] as const
 export type Way = (typeof ways)[number]
@@ -32,7 +32,7 @@ export async function subscribe(
   const target = await openWebhookTarget('healthy')
   const id = await addWebhook(db, accountId, { url: target.url, eventsMax })
   return {
-    count: () => target.arrivals.size,
+    count: () => target.events.length,
     async stop() {
       await deleteWebhook(db, accountId, id)
       target.close()

@@ -1,5 +1,5 @@
 import type { InboundFacts } from '@wagate/test-kit/load/records'
-import type { ReadEvent } from '../event-reader.ts'
+import type { ReadEvent } from '../subscribers/read-event.ts'
 import type { Written } from './phone-writer.ts'
 
 /** Each list names texts of messages. */
@@ -8,30 +8,40 @@ export type ReceivedAudit = {
   notStoredOnce: string[]
   /** Not exactly once in the stream of events. */
   notToldOnce: string[]
+  /** Never at the target of the webhook. */
+  notDelivered: string[]
   /** Stored after a later message of the same contact. */
   storedLate: string[]
-  /** Told after a later message of the same contact. */
+  /** In the stream after a later message of the same contact. */
   toldLate: string[]
+  /** At the target for the first time after a later message of the same contact. */
+  deliveredLate: string[]
 }
 
-type Facts = { written: Written[]; stored: InboundFacts[]; told: ReadEvent[] }
+/** `told`: what the stream has. `delivered`: what came to the webhook. All in their order. */
+type Facts = { written: Written[]; stored: InboundFacts[]; told: ReadEvent[]; delivered: ReadEvent[] }
 
-/** Compares what phones wrote with what was stored, in its order, and with what the stream told, in its order. */
-export function auditReceived({ written, stored, told }: Facts): ReceivedAudit {
+/** Compares what phones wrote with what became of it. */
+export function auditReceived({ written, stored, told, delivered }: Facts): ReceivedAudit {
   const storedKeys = stored.map(({ waId, sender, body }) => keyOf(waId, sender, body))
-  const toldKeys = told.map(({ message }) =>
-    message ? keyOf(message.wa_message_id, message.sender, message.message) : '',
-  )
+  const toldKeys = keysOf(told)
+  const deliveredKeys = keysOf(delivered)
   return {
     notStoredOnce: listNotOnce(written, storedKeys),
     notToldOnce: listNotOnce(written, toldKeys),
+    notDelivered: listNotOnce(written, [...new Set(deliveredKeys)]),
     storedLate: listLate(written, storedKeys),
     toldLate: listLate(written, toldKeys),
+    deliveredLate: listLate(written, deliveredKeys),
   }
 }
 
 function keyOf(waId: string, sender: string, text: string | null): string {
   return `${waId} ${sender} ${text}`
+}
+
+function keysOf(events: ReadEvent[]): string[] {
+  return events.flatMap(({ message }) => (message ? keyOf(message.waId, message.sender, message.text) : []))
 }
 
 function listNotOnce(written: Written[], keys: string[]): string[] {

@@ -4,30 +4,30 @@ import type { PhoneWriter } from './phone-writer.ts'
 
 export type Phase = { messages: number; ms: number }
 
-/** How far the reader of events is. */
-type Progress = { writer: PhoneWriter; countTold(): number }
+/** How far the webhook is. */
+type Progress = { writer: PhoneWriter; countDelivered(): number }
 
 const pauseMs = 10
 const drainMs = 120_000
 
-/** Keeps this many messages between the phones and the reader of events: as fast as the system goes. */
-export async function writeAsFastAsTold(
+/** Keeps this many messages between the phones and the webhook: as fast as the system goes. */
+export async function writeAsFastAsDelivered(
   progress: Progress,
   { window, ms, signal }: { window: number; ms: number; signal: AbortSignal },
 ): Promise<Phase> {
-  const { writer, countTold } = progress
-  const before = countTold()
+  const { writer, countDelivered } = progress
+  const before = countDelivered()
   const startedAt = performance.now()
   while (performance.now() - startedAt < ms) {
     signal.throwIfAborted()
-    const room = window - (writer.written.length - countTold())
+    const room = window - (writer.written.length - countDelivered())
     if (room >= window / 10) await writer.write(room)
     else await delay(pauseMs)
   }
-  return { messages: countTold() - before, ms: performance.now() - startedAt }
+  return { messages: countDelivered() - before, ms: performance.now() - startedAt }
 }
 
-/** At a steady rate, whether earlier messages were told or not. */
+/** At a steady rate, whether earlier messages were delivered or not. */
 export async function writeSteadily(
   { writer }: Progress,
   { perSecond, ms, signal }: { perSecond: number; ms: number; signal: AbortSignal },
@@ -43,9 +43,9 @@ export async function writeSteadily(
   return { messages: writer.written.length - before, ms: performance.now() - startedAt }
 }
 
-/** Until the reader has been told of all messages, or for two minutes. */
-export async function untilAllTold({ writer, countTold }: Progress): Promise<void> {
-  await until('all messages are told', { withinMs: drainMs, everyMs: 20 }, () => {
-    return countTold() >= writer.written.length
+/** Until the webhook has all messages, or for two minutes. */
+export async function untilAllDelivered({ writer, countDelivered }: Progress): Promise<void> {
+  await until('all messages are delivered', { withinMs: drainMs, everyMs: 20 }, () => {
+    return countDelivered() >= writer.written.length
   }).catch(() => undefined)
 }

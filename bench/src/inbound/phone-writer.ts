@@ -6,7 +6,7 @@ export type Written = {
   sender: string
   contact: string
   text: string
-  /** When the phone was told to write it, by `performance.now()`. */
+  /** When the phone was told to write it, in Unix time. */
   askedAtMs: number
 }
 
@@ -26,7 +26,7 @@ export function makePhoneWriter(phones: Phones, senders: string[], name: string)
   return {
     written,
     async write(count) {
-      const askedAtMs = performance.now()
+      const askedAtMs = Date.now()
       const messages = Array.from({ length: Math.min(count, atOnceMax) }, (_, place) => {
         const index = written.length + place
         const sender = senders[index % senders.length] ?? ''

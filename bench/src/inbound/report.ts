@@ -1,7 +1,7 @@
 import { significant, spread } from '@wagate/test-kit/statistics'
 import type { Report } from '../benchmark.ts'
-import type { ReadEvent } from '../event-reader.ts'
 import { groups, type Usages } from '../process-meter.ts'
+import type { ReadEvent } from '../subscribers/read-event.ts'
 import type { Row } from '../table.ts'
 import type { ReceivedAudit } from './audit-received.ts'
 import type { Phase } from './phases.ts'
@@ -20,7 +20,9 @@ export type Findings = {
   senders: number
   phases: MeasuredPhase[]
   written: Written[]
-  told: ReadEvent[]
+  delivered: ReadEvent[]
+  /** Events that came to the webhook once more. */
+  repeated: number
   audit: ReceivedAudit
 }
 
@@ -30,7 +32,7 @@ export function makeInboundReport(found: Findings, profile: string[] = []): Repo
   return {
     tables: [
       {
-        title: `Messages from phones to ${senders} senders, until a reader of events has them`,
+        title: `Messages from phones to ${senders} senders, until a webhook has them`,
         rows: phases.map((phase) => rateOf(phase, found)),
       },
       { title: 'CPU in ms a message, by process', rows: phases.map(cpuOf) },
@@ -43,8 +45,11 @@ export function makeInboundReport(found: Findings, profile: string[] = []): Repo
             written: found.written.length,
             'not stored once': audit.notStoredOnce.length,
             'not told once': audit.notToldOnce.length,
+            'not delivered': audit.notDelivered.length,
             'stored late': audit.storedLate.length,
             'told late': audit.toldLate.length,
+            'delivered late': audit.deliveredLate.length,
+            'delivered again': found.repeated,
           },
         ],
       },
@@ -58,10 +63,10 @@ export function makeInboundReport(found: Findings, profile: string[] = []): Repo
   }
 }
 
-function rateOf({ name, messages, ms, from, to }: MeasuredPhase, { written, told }: Findings): Row {
+function rateOf({ name, messages, ms, from, to }: MeasuredPhase, { written, delivered }: Findings): Row {
   const askedAt = new Map(written.slice(from, to).map(({ waId, askedAtMs }) => [waId, askedAtMs]))
-  const waits = told.flatMap(({ message, readAtMs }) => {
-    const askedAtMs = askedAt.get(message?.wa_message_id ?? '')
+  const waits = delivered.flatMap(({ message, readAtMs }) => {
+    const askedAtMs = askedAt.get(message?.waId ?? '')
     return askedAtMs === undefined ? [] : [readAtMs - askedAtMs]
   })
   const { p50, p99, max } = spread(waits)

@@ -1,20 +1,21 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-
-export type Arrival = { recordedAtMs: number; arrivedAtMs: number }
+import { type EventBody, type ReadEvent, toReadEvent } from './read-event.ts'
 
 export type WebhookTarget = {
   url: string
-  /** By the id of the event; of a repeated one the first. */
-  arrivals: Map<string, Arrival>
+  /** In the order of their first arrivals. */
+  events: ReadEvent[]
+  /** Events that came once more. */
+  countRepeated(): number
   close(): void
 }
 
-type EventBody = { event_id: string; recorded_at: string }
-
 /** A web server that answers each request at once, or reads it and never answers. */
 export async function openWebhookTarget(kind: 'healthy' | 'silent'): Promise<WebhookTarget> {
-  const arrivals: WebhookTarget['arrivals'] = new Map()
+  const events: ReadEvent[] = []
+  const known = new Set<string>()
+  let repeated = 0
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -25,10 +26,12 @@ export async function openWebhookTarget(kind: 'healthy' | 'silent'): Promise<Web
 
   function receive(content: Buffer, response: ServerResponse): void {
     response.end()
-    const arrivedAtMs = Date.now()
+    const readAtMs = Date.now()
     const body = JSON.parse(content.toString()) as EventBody | { events: EventBody[] }
-    for (const { event_id: id, recorded_at: recordedAt } of 'events' in body ? body.events : [body]) {
-      if (!arrivals.has(id)) arrivals.set(id, { recordedAtMs: Date.parse(recordedAt), arrivedAtMs })
+    for (const event of 'events' in body ? body.events : [body]) {
+      if (known.has(event.event_id)) repeated += 1
+      else events.push(toReadEvent(event, readAtMs))
+      known.add(event.event_id)
     }
   }
 
@@ -36,7 +39,8 @@ export async function openWebhookTarget(kind: 'healthy' | 'silent'): Promise<Web
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/webhook`,
-    arrivals,
+    events,
+    countRepeated: () => repeated,
     close() {
       server.closeAllConnections()
       server.close()

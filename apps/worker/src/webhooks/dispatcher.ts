@@ -82,8 +82,7 @@ export function startDispatcher({
 
   async function close(): Promise<void> {
     closing.abort()
-    await polling
-    await ownership.close()
+    await Promise.all([ownership.close(), polling])
     closed.abort()
     await beating
     await ownership.unregister().catch(outage.failed)

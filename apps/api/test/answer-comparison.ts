@@ -1,7 +1,7 @@
 import type { InProcessAnswer } from './in-process.ts'
 
 const ids = /(^|_)(id|key|four)$|^email$/
-const times = /_(at|until|in)$/
+const times = /(^|_)(at|until|in)$|^next_updated_after$/
 const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate', 'idempotent-replayed']
 
 /**

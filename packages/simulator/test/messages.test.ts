@@ -89,7 +89,7 @@ test('delivers what many contacts write at once, in the order of the list', asyn
   )
 })
 
-test('delivers what a contact writes, and shows the contact its receipt', async () => {
+test('delivers what a contact writes', async () => {
   const contact = newNumber()
   const { wa_message_id } = await sim.send(contact, { to: companion.number, text: 'hello there' })
   const message = await companion.until(
@@ -101,10 +101,6 @@ test('delivers what a contact writes, and shows the contact its receipt', async 
     message: { conversation: 'hello there' },
     pushName: `+${contact}`,
   })
-  await companion.sock.readMessages([message.key])
-  await eventually(
-    () => sim.timeline(contact).find((entry) => entry.wa_message_id === wa_message_id)?.status,
-  ).toBe('read')
 })
 
 test('keeps a conversation going in both directions', async () => {

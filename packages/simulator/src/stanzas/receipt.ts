@@ -1,6 +1,7 @@
 import { uploadAgain } from '../handset/media-retry.ts'
 import { markSent, sendToDevice } from '../handset/outbox.ts'
 import { renewSession } from '../handset/signal.ts'
+import { receivedKey } from '../network/chat.ts'
 import { acknowledge, callKey, deliver, messageKey, notificationKey, receiptKey } from '../network/device.ts'
 import { lidJid, pnJid, statusJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
@@ -29,9 +30,9 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
     network.state.save(device.phone)
   }
   if (type === 'server-error') uploadAgain(network, device, stanza)
-  if (type && privateTypes.has(type)) return
   const origin = phoneOfJid(network, to)
-  if (!origin) return
+  if (origin && (type === 'read' || type === 'read-self')) noteRead(device.phone, origin.phone, ids)
+  if (!origin || (type && privateTypes.has(type))) return
   if (type === 'retry' && origin.device === 0) {
     void resend(network, origin.phone, device, stanza).catch(network.reportFailure)
     return
@@ -49,6 +50,14 @@ export function receiveReceipt(network: Network, device: Device, stanza: Node): 
   for (const companion of companions) {
     const attrs = { from, id, t: nowSeconds(), type: type === 'inactive' ? undefined : type, recipient }
     deliver(companion, receiptKey(from, id, attrs.type), { ...node('receipt', attrs), ...contentOf(stanza) })
+  }
+}
+
+/** The phone shows what its companions have read as read. */
+function noteRead(phone: Phone, from: Phone, ids: string[]): void {
+  for (const id of ids) {
+    const received = phone.chat.received.get(receivedKey(from.number, id))
+    if (received) received.read = true
   }
 }
 

@@ -21,6 +21,26 @@ const ofModel = {
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
+    name: 'a former owner marks messages as read',
+    file: 'packages/db/src/queries/read-requests.ts',
+    text: 'DELETE FROM read_requests USING fence',
+    replacement: 'DELETE FROM read_requests',
+    test: {
+      file: 'packages/db/test/read-requests.test.ts',
+      title: 'a former owner ends no request and marks nothing as read',
+    },
+  },
+  {
+    name: 'messages of other accounts marked as read',
+    file: 'packages/db/src/queries/read-requests.ts',
+    text: 'message.account_id = ${accountId} AND message.id',
+    replacement: 'message.id',
+    test: {
+      file: 'apps/api/test/mark-read.test.ts',
+      title: 'a message of another account, a sent one and an unknown one look alike',
+    },
+  },
+  {
     name: 'every second receipt dropped',
     file: 'apps/worker/src/session/receipts.ts',
     text: 'if (!kind)',

@@ -15,6 +15,7 @@ import { generateQr } from './operations/generate-qr.ts'
 import { infoDevice } from './operations/info-device.ts'
 import { keys } from './operations/keys.ts'
 import { logoutDevice } from './operations/logout-device.ts'
+import { markRead } from './operations/mark-read.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
 import { openLink } from './operations/open-link.ts'
@@ -73,6 +74,7 @@ export const operations: Operation[] = [
   webhookDeliveries,
   replayWebhook,
   cancelMessage,
+  markRead,
   checkNumber,
   optOuts,
   optOut,

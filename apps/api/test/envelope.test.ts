@@ -110,7 +110,7 @@ describe('methods', () => {
     ...['send-message', 'send-media', 'generate-qr', 'pair-code', 'logout-device', 'create-user'],
     ...['create-link', 'create-stream-token', 'restart-session'],
     'create-device',
-    ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
+    ...['cancel-message', 'mark-read', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user', 'opt-out', 'opt-in'],
     ...['set-webhook', 'delete-webhook', 'rotate-webhook-secret', 'test-webhook', 'replay-webhook'],
   ]

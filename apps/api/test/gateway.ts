@@ -179,6 +179,7 @@ export async function recordCommands(
       'request-pairing-code': note,
       'submit-passkey': note,
       'confirm-passkey': note,
+      'mark-read': note,
     },
     onError: () => undefined,
   })

@@ -48,6 +48,7 @@ export async function playWorker(
       'apply-settings': ignore,
       'submit-passkey': ignore,
       'confirm-passkey': ignore,
+      'mark-read': ignore,
       'request-pairing-code': ({ deviceId }) => givePairingCode(gateway, deviceId),
       'check-number': ({ deviceId, number }) =>
         events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` }),

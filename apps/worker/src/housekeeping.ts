@@ -9,6 +9,7 @@ import {
   deleteOldAuditEntries,
   deleteOldNewContacts,
   deleteOldPairingLinks,
+  deleteOldReadRequests,
   deleteOldWebhookRows,
   deleteUnusedContacts,
   deleteUnusedMedia,
@@ -74,6 +75,7 @@ export function startHousekeeping(
     await deleteAll('counted contacts', (after) => deleteOldNewContacts(db, after))
     await deleteAll('removed devices', () => deleteFormerDevices(db))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
+    await deleteAll('read requests', (after) => deleteOldReadRequests(db, after))
     for (const table of ['webhook_attempts', 'webhook_deliveries'] as const)
       await deleteAll(table, (after) => deleteOldWebhookRows(db, table, eventRetentionDays, after))
     await cleanContacts()

@@ -40,28 +40,30 @@ test('messages that only the poll finds move the login of their device forward',
   const waiting = ['idle', 'with messages'].map((name) => deviceThatLogsIn(queue, name, order))
   const [idle, withMessages] = waiting
   if (!idle || !withMessages) throw new Error('no devices')
-  notify(idle, { ...state, hasWaiting: false })
-  notify(withMessages, { ...state, hasWaiting: true })
+  notify(idle, { ...state, hasWaiting: false, hasReadRequests: false })
+  notify(withMessages, { ...state, hasWaiting: true, hasReadRequests: false })
   endFirst()
   await nextTurn()
   expect(order).toEqual(['with messages', 'idle'])
 })
 
 test.each([
-  { isReconciled: true, hasWaiting: false, calls: [] },
-  { isReconciled: true, hasWaiting: true, calls: ['wake'] },
-  { isReconciled: false, hasWaiting: false, calls: ['reconcile'] },
-  { isReconciled: false, hasWaiting: true, calls: ['reconcile', 'wake'] },
+  { isReconciled: true, hasWaiting: false, hasReadRequests: false, calls: [] },
+  { isReconciled: true, hasWaiting: true, hasReadRequests: false, calls: ['wake'] },
+  { isReconciled: false, hasWaiting: false, hasReadRequests: false, calls: ['reconcile'] },
+  { isReconciled: false, hasWaiting: true, hasReadRequests: false, calls: ['reconcile', 'wake'] },
+  { isReconciled: true, hasWaiting: false, hasReadRequests: true, calls: ['markRead'] },
 ])(
-  'calls $calls when isReconciled is $isReconciled and hasWaiting is $hasWaiting',
-  ({ isReconciled, hasWaiting, calls }) => {
+  'calls $calls when isReconciled is $isReconciled, hasWaiting $hasWaiting and hasReadRequests $hasReadRequests',
+  ({ isReconciled, hasWaiting, hasReadRequests, calls }) => {
     const called: string[] = []
     const device = {
       isReconciled: () => isReconciled,
       reconcile: () => void called.push('reconcile'),
       wake: () => void called.push('wake'),
+      markRead: () => void called.push('markRead'),
     }
-    notify(device, { ...state, hasWaiting })
+    notify(device, { ...state, hasWaiting, hasReadRequests })
     expect(called.toSorted()).toEqual(calls)
   },
 )
@@ -99,5 +101,6 @@ function deviceThatLogsIn(queue: ReturnType<typeof makeLoginQueue>, name: string
     wake() {
       isUrgent = true
     },
+    markRead: () => undefined,
   }
 }

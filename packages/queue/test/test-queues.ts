@@ -70,6 +70,7 @@ export function handlers(given: Partial<CommandHandlers>): CommandHandlers {
     'request-pairing-code': unexpected,
     'submit-passkey': unexpected,
     'confirm-passkey': unexpected,
+    'mark-read': unexpected,
     ...given,
   }
 }

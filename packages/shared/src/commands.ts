@@ -19,6 +19,7 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('submit-passkey'), deviceId }),
   /** The person has found the code of this device on the phone. The answer is an event, or the link. */
   z.object({ kind: z.literal('confirm-passkey'), deviceId }),
+  z.object({ kind: z.literal('mark-read'), deviceId }),
 ])
 
 export type Command = z.infer<typeof commandSchema>

@@ -12,6 +12,7 @@ import { executeAction } from './execute-action.ts'
 import { makeNumberChecks } from './number-checks.ts'
 import { publishPairingCode } from './pairing-code.ts'
 import { type Action, isReconciled, planDevice } from './plan.ts'
+import { makeReadReceipts } from './read-receipts.ts'
 
 export type Device = {
   /** Brings the connection to what is desired. To be called whenever that may have changed. */
@@ -26,6 +27,8 @@ export type Device = {
   submitPasskey(): void
   /** The person has compared the codes; the same. */
   confirmPasskey(): void
+  /** Tells contacts that their messages were read. Without a connection, they are told once it is open. */
+  markRead(): void
   /** False when what Postgres says asks for something else than what the device is doing. */
   isReconciled(facts: DeviceState): boolean
   /** It sends messages. */
@@ -57,6 +60,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     const state = connector.state()
     return state.kind === 'pairing' ? state.connection.passkey : undefined
   }
+  const readReceipts = makeReadReceipts(scope, openSock)
   const numberChecks = makeNumberChecks(context, scope, openSock)
   let timer: NodeJS.Timeout | undefined
   let hasWaiting = false
@@ -76,6 +80,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
 
   function onOpen(): void {
     hasWaiting = false
+    readReceipts.sendWaiting()
     reconcile()
   }
 
@@ -115,6 +120,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     },
     submitPasskey: () => void pairingPasskey()?.submit().catch(onError),
     confirmPasskey: () => void pairingPasskey()?.confirm().catch(onError),
+    markRead: readReceipts.sendWaiting,
     isReconciled: (facts) => isReconciled(plan(facts)),
     isOnline: () => connector.state().kind === 'online',
     restrictionReason: scope.firstContacts.reason,

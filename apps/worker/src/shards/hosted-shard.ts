@@ -37,6 +37,7 @@ export function commandHandlersOf(context: DeviceContext, shard: HostedShard): C
     'check-number': async (command) => find(command).checkNumber(command.number),
     'submit-passkey': async (command) => find(command).submitPasskey(),
     'confirm-passkey': async (command) => find(command).confirmPasskey(),
+    'mark-read': async (command) => find(command).markRead(),
     'request-pairing-code': async (command) => find(command).requestPairingCode(),
   }
 }

@@ -1,6 +1,7 @@
 import {
   countLinkedDevices,
   type DeviceState,
+  type DeviceWork,
   listDevicesWithWork,
 } from '@wagate/db/queries/device-owner-view'
 import type { Running } from '@wagate/runtime/running'
@@ -78,9 +79,10 @@ export function countBlocked(
 
 /** A device that waits for its login needs both: the messages move it forward in the queue. */
 export function notify(
-  device: Pick<Device, 'isReconciled' | 'reconcile' | 'wake'>,
-  state: DeviceState & { hasWaiting: boolean },
+  device: Pick<Device, 'isReconciled' | 'reconcile' | 'wake' | 'markRead'>,
+  state: DeviceWork,
 ): void {
   if (state.hasWaiting) device.wake()
+  if (state.hasReadRequests) device.markRead()
   if (!device.isReconciled(state)) device.reconcile()
 }

@@ -114,16 +114,17 @@ const endConnections = (db: Database) => db.$client`
   UPDATE devices SET connection = 'offline', pairing_step = NULL, offline_since = coalesce(offline_since, now())
   FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'`
 
+export type DeviceWork = DeviceState & { hasWaiting: boolean; hasReadRequests: boolean }
+
 /**
  * The devices of these shards that need their owner to do something or have due messages. Finds what a lost command
  * would have announced.
  */
-export async function listDevicesWithWork(
-  db: Database,
-  shards: number[],
-): Promise<(DeviceState & { hasWaiting: boolean })[]> {
-  return db.$client<(DeviceState & { hasWaiting: boolean })[]>`
-    SELECT ${columns(db)}, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting" FROM ${devicesOfAccounts(db)}
+export async function listDevicesWithWork(db: Database, shards: number[]): Promise<DeviceWork[]> {
+  return db.$client<DeviceWork[]>`
+    SELECT ${columns(db)}, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting",
+      EXISTS (SELECT FROM read_requests WHERE device_id = device.id) AS "hasReadRequests"
+    FROM ${devicesOfAccounts(db)}
     WHERE device.shard = ANY(${shards}) AND (${needsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`
 }
 

@@ -64,6 +64,12 @@ export async function deleteOldPairingLinks(db: Database, after: string): Promis
   return deleteOldRows(db, 'pairing_links', sql`now() - interval '1 day'`, after)
 }
 
+/** Of senders that have not been connected since. */
+export async function deleteOldReadRequests(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, 'read_requests', sql`now() - interval '30 days'`, after)
+}
+
 /** Deliveries and attempts of webhooks whose events retention may have removed. */
 export async function deleteOldWebhookRows(
   db: Database,
@@ -83,6 +89,7 @@ async function deleteOldRows(
     | 'media_parts'
     | 'new_contacts'
     | 'pairing_links'
+    | 'read_requests'
     | 'webhook_attempts'
     | 'webhook_deliveries',
   olderThan: postgres.PendingQuery<postgres.Row[]>,

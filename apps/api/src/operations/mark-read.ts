@@ -1,0 +1,74 @@
+import type { Database } from '@wagate/db/client'
+import {
+  type ReadRequest,
+  readChatMax,
+  requestRead,
+  requestReadOfChat,
+} from '@wagate/db/queries/read-requests'
+import { z } from 'zod'
+import { AppError } from '../errors/app-error.ts'
+import { exampleSent } from '../messages/send-contract.ts'
+import { senderNotFound } from '../messages/send-errors.ts'
+import { defineOperation } from '../operation.ts'
+import { messageId, phone } from '../parameters/parameter-types.ts'
+
+const messagesMax = readChatMax.messages.toLocaleString('en')
+
+export const markRead = defineOperation({
+  name: 'mark-read',
+  summary: 'Tell a contact that received messages were read; repeating the request changes nothing',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    message_id: messageId.optional().describe('ID of a received message'),
+    sender: phone
+      .optional()
+      .describe(
+        `With number, instead of message_id: the newest ${messagesMax} unread messages of the last ${readChatMax.days} days`,
+      ),
+    number: phone.optional().describe('Phone number of the contact'),
+  }),
+  fields: z.object({
+    requested: z
+      .int()
+      .describe(
+        'Number of messages that are not marked as read yet. They are, with `read_at`, as soon as the sender is connected',
+      ),
+  }),
+  errors: ['missing_parameter', 'message_not_found', 'sender_not_found'],
+  example: {
+    given: { message_id: exampleSent.message_id },
+    answer: { requested: 1 },
+  },
+  async handle(given, { context: { db, enqueueCommand }, principal: { accountId } }) {
+    const { deviceId, requested } = await request(db, accountId, given)
+    if (requested > 0) enqueueCommand({ kind: 'mark-read', deviceId })
+    return { requested }
+  },
+})
+
+type Chosen = {
+  message_id?: string | undefined
+  sender?: string | undefined
+  number?: string | undefined
+}
+
+async function request(
+  db: Database,
+  accountId: number,
+  { message_id, sender, number }: Chosen,
+): Promise<ReadRequest> {
+  if (message_id !== undefined && sender === undefined && number === undefined) {
+    const found = await requestRead(db, accountId, message_id)
+    if (found) return found
+    throw new AppError('message_not_found', 'The account has received no such message.')
+  }
+  if (message_id === undefined && sender !== undefined && number !== undefined) {
+    const found = await requestReadOfChat(db, accountId, { sender, number })
+    if (found) return found
+    throw senderNotFound()
+  }
+  throw new AppError('missing_parameter', 'Give either message_id, or sender and number.', {
+    details: [{ parameter: 'message_id', message: 'or sender and number are required, and not both' }],
+  })
+}

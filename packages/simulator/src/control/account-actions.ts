@@ -1,5 +1,6 @@
 import { type Network, phoneOf } from '../network/network.ts'
 import { pastContacts, pastMax } from '../network/past.ts'
+import type { TypingNote } from '../network/phone.ts'
 import { patchFor, type SettingRequest, settingsOf } from '../network/settings.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { changeSettings } from '../stanzas/app-state.ts'
@@ -13,12 +14,15 @@ export type AccountActions = {
   past: (number: string, request: PastRequest) => { ok: true; contacts: string[] }
   /** The person saves a number under a name (null removes it), mutes or pins its chat. */
   setting: (number: string, request: SettingRequest) => { ok: true }
+  /** Who was shown to be typing to the person, the newest 1,000, oldest first. */
+  typing: (number: string) => TypingNote[]
 }
 
 export function accountActions(network: Network): AccountActions {
   const find = (number: string) => phoneOf(network, checkNumber(number))
 
   return {
+    typing: (number) => find(number).typing,
     past(number, { chats, messages, seed = 1 }) {
       checkCount('chats', chats, pastMax.chats)
       checkCount('messages', messages, pastMax.messages)

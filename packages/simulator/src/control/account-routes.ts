@@ -3,6 +3,11 @@ import type { Route } from './route.ts'
 
 export const accountRoutes: Route[] = [
   {
+    method: 'GET',
+    path: /^\/chats\/([^/]+)\/typing$/,
+    run: ({ actions, params }) => actions.typing(digits(params[0])),
+  },
+  {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/past$/,
     run: ({ actions, params, body }) => {

@@ -33,6 +33,8 @@ export type Phone = {
   accepted: Set<string>
   /** How often this handset asked for a message again, by sender and id. */
   retries: Map<string, number>
+  /** Who was shown to be writing to the person, the newest. Kept in memory only. */
+  typing: TypingNote[]
   /** With people that it has no chat with. Kept in memory only. */
   standing: Standing
   /** WhatsApp links companions only with the passkey of the person. Kept in memory only. */
@@ -46,6 +48,9 @@ export type Phone = {
   /** Resolves when the handset has read all messages so far. It reads them one at a time, in order of arrival. */
   inbox: Promise<void>
 }
+
+/** `recording`: a voice message. `paused`: no longer. */
+export type TypingNote = { from: string; state: 'composing' | 'recording' | 'paused'; at: string }
 
 /** The public half of a Signal identity, as uploaded. */
 export type KeyBundle = {
@@ -113,6 +118,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     lidContacts: new Set(),
     accepted: new Set(),
     retries: new Map(),
+    typing: [],
     standing: makeStanding(),
     isPasskeyRequired: false,
     past: undefined,

@@ -4,6 +4,7 @@ import type { Device } from '../network/phone.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection, ConnectionEvents } from '../wire/connection.ts'
 import { child, type Node } from '../wire/node.ts'
+import { receiveChatState } from './chat-state.ts'
 import { answerIq } from './iq.ts'
 import { logIn } from './login.ts'
 import { receiveMessage } from './message.ts'
@@ -75,5 +76,5 @@ const readers: Record<
     if (batch) sendOffline(network, device, Number(batch.attrs.count))
   },
   presence: () => {},
-  chatstate: () => {},
+  chatstate: (network, device, _connection, stanza) => receiveChatState(network, device, stanza),
 }

@@ -9,6 +9,16 @@ const ofAgreement = {
 /** From the outbox to WhatsApp. */
 export const sendingMutants: Mutant[] = [
   {
+    name: 'typing shown again before a message is sent again',
+    file: 'apps/worker/src/outbox/send-loop.ts',
+    text: "kindOf(turn) === 'fresh' && typing.isDue(turn.message)",
+    replacement: 'typing.isDue(turn.message)',
+    test: {
+      file: 'apps/worker/test/typing.test.ts',
+      title: 'a message that is sent again is not announced again',
+    },
+  },
+  {
     name: 'ciphertext before its step is stored',
     file: 'apps/worker/src/session/signal-section.ts',
     text: 'await store.add({ writes, first })',

@@ -32,6 +32,7 @@ class Model {
     waitMs: ({ id }) => (this.#paused.has(id) ? 1000 : 0),
     paceMs: (recipient) => (this.#paced.has(recipient) ? 2000 : 0),
     isRetry: ({ status }) => status === 'sending',
+    typingMs: () => 0,
   }
 
   accept(number: string, type: 'text' | 'image'): void {

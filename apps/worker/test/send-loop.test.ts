@@ -19,6 +19,7 @@ test('a message is answered only when what follows from its answer has begun', a
     facts: { isRetry: () => false },
     maySend: () => true,
     proof: { remainingMs: () => 0 },
+    typing: { isOver: () => false, isDue: () => false, end: () => undefined },
     work: makeRecipientWork({ onFailed: () => undefined, onDone: () => undefined }),
   } as unknown as OutboxScope
   const sends = makeSendLoop(outbox)

@@ -22,6 +22,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
       workFor: (recipient) => (slow.includes(recipient) ? 'send' : undefined),
       waitMs: () => 0,
       paceMs: () => 0,
+      typingMs: () => 0,
       isRetry: ({ status }) => status === 'sending',
     }).supply
   return {

@@ -17,6 +17,7 @@ export function makeMessage(
     url: null,
     filename: null,
     replyTo: null,
+    typingSeconds: 0,
     uploadedContent: null,
     status: 'queued',
     interruptions: 0,

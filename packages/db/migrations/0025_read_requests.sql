@@ -7,5 +7,6 @@ CREATE TABLE "read_requests" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+ALTER TABLE "messages" ADD COLUMN "typing_seconds" smallint;--> statement-breakpoint
 ALTER TABLE "read_requests" ADD CONSTRAINT "read_requests_device_id_devices_id_fk" FOREIGN KEY ("device_id") REFERENCES "public"."devices"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "read_requests_device" ON "read_requests" USING btree ("device_id");

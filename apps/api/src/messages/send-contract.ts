@@ -17,6 +17,11 @@ export const sendParameters = {
       'Seconds to wait until the message is sent or has failed. Ignored, with a warning, while 200 requests of the account are waiting',
     ),
   send_at: moment.optional().describe('Time at which to send, up to 30 days ahead'),
+  typing: integer(0, 10)
+    .optional()
+    .describe(
+      'Seconds for which the recipient sees that the sender is typing, or recording, before the message',
+    ),
   reply_to: z
     .string()
     .regex(/^[!-~]{1,128}$/, 'must be a message_id or a wa_message_id')

@@ -37,6 +37,7 @@ export async function send(call: Call, input: SendInput, content: SendContent): 
       media: null,
       sendAt,
       replyTo: quoted,
+      typingSeconds: input.typing || null,
       idempotency: await findIdempotency(call, input, sendAt),
     },
     call.deadline,

@@ -12,6 +12,7 @@ import { noteSetback } from './note-setback.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { LaneFacts, Turn } from './recipient-lanes.ts'
 import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
+import { makeTyping, type Typing } from './typing.ts'
 import { makeWaitingList, type WaitingList } from './waiting-list.ts'
 
 /** What the parts of one outbox share. */
@@ -25,6 +26,7 @@ export type OutboxScope = OutboxHooks & {
   work: RecipientWork
   acknowledged: AcknowledgedMessages
   proof: ConnectionProof
+  typing: Typing
   facts: LaneFacts
   /** Messages to new contacts stay in the database: WhatsApp restricts the sender, or its budget is used up. */
   areNewContactsPaused(): boolean
@@ -55,6 +57,9 @@ export function makeOutboxScope(
   })
   const acknowledged = makeAcknowledgedMessages(results, waiting)
   const proof = makeConnectionProof()
+  const typing = makeTyping(sock, (error) =>
+    context.logger.debug({ err: error, deviceId: device.id }, 'Showing that the sender is typing failed'),
+  )
   const work = makeRecipientWork({ onFailed, onDone: hooks.pump })
   const facts: LaneFacts = {
     recipientOf: ({ recipientJid, number }) => recipientJid ?? resolver.find(number),
@@ -62,6 +67,7 @@ export function makeOutboxScope(
     workFor: work.kindFor,
     waitMs: ({ id }) => Math.max(retries.waitMs(id), retries.streamEnds(id) > 1 ? proof.remainingMs() : 0),
     paceMs: recipientPace.waitMs,
+    typingMs: typing.remainingMs,
     isRetry: (message) => message.status === 'sending' || retries.isRetry(message.id),
   }
 
@@ -86,6 +92,7 @@ export function makeOutboxScope(
     work,
     acknowledged,
     proof,
+    typing,
     facts,
     areNewContactsPaused: () => firstContacts.areActive() || contactBudget.isUsedUp(),
   }

@@ -105,6 +105,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
       unsubscribe()
       for (const end of unfollow) end()
       inFlight.endAll(end)
+      for (const waId of outbox.typing.stop()) device.pacer.giveBack(waId)
     },
   }
 }

@@ -17,6 +17,8 @@ export type LaneFacts = {
   /** Ms until another message to this recipient may leave. A retry need not wait for it. */
   paceMs(recipient: string): number
   isRetry(message: WaitingMessage): boolean
+  /** Ms for which its recipient is still shown that the sender is typing. */
+  typingMs(message: WaitingMessage): number
 }
 
 /** What can be done next for the messages of a device. A lane is the messages to one recipient, and its first decides. */
@@ -78,7 +80,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
   return plan
 }
 
-/** `paced`: the latest message to the recipient has just left. */
+/** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
 type LaneState = 'open' | 'paced' | Hindrance
 
 /** The first message of a lane decides for the whole lane. */
@@ -102,7 +104,7 @@ function addHead(
     return 'unprepared'
   }
   const isRetry = facts.isRetry(message)
-  const paceMs = isRetry ? 0 : facts.paceMs(recipient)
+  const paceMs = isRetry ? 0 : Math.max(facts.paceMs(recipient), facts.typingMs(message))
   if (paceMs > 0) plan.pauseMs = Math.min(plan.pauseMs, Math.max(waitMs, paceMs))
   if (waitMs === 0 && paceMs === 0) plan.ready.push({ message, recipient })
   if (isRetry) return 'attempted'

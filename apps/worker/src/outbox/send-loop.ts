@@ -11,7 +11,7 @@ export type SendLoop = {
 }
 
 export function makeSendLoop(outbox: OutboxScope): SendLoop {
-  const { delivery, device, facts, maySend, proof, pumpAfter, work } = outbox
+  const { delivery, device, facts, maySend, proof, pumpAfter, typing, work } = outbox
   const { contactBudget, pacer, retries } = device
   const turns = makeSendTurns(kindOf)
   const sends = new Set<Promise<void>>()
@@ -25,6 +25,7 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
     const { message, recipient } = turn
     const wasProven = proof.remainingMs() === 0
     turns.started(turn)
+    typing.end(message)
     await work.run(turn, 'send', async () => {
       const result = await delivery.send(message, recipient, maySend).finally(() => turns.ended(turn))
       await concludeSend(outbox, message, result, wasProven)
@@ -47,15 +48,16 @@ export function makeSendLoop(outbox: OutboxScope): SendLoop {
           left = left.filter((other) => other !== turn)
           continue
         }
-        const waitMs = pacer.acquire(turn.message.waId)
+        const waitMs = typing.isOver(turn.message) ? 0 : pacer.acquire(turn.message.waId)
         if (waitMs === 0) {
           left = left.filter((other) => other !== turn)
-          start(turn)
+          if (kindOf(turn) === 'fresh' && typing.isDue(turn.message)) pumpAfter(typing.start(turn))
+          else start(turn)
         } else {
           pumpAfter(waitMs)
           // Over the daily cap, messages that were counted before may still be sent again.
           const kind = kindOf(turn)
-          left = left.filter((other) => kindOf(other) !== kind)
+          left = left.filter((other) => kindOf(other) !== kind || typing.isOver(other.message))
         }
       }
     },

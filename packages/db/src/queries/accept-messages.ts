@@ -19,6 +19,7 @@ export type NewMessage = {
   /** ISO 8601. Null is now. */
   sendAt: string | null
   replyTo?: QuotedMessage | null
+  typingSeconds?: number | null
   /** Media that came with the request and was stored by `storeMediaPart`. */
   media: { mime: string; bytes: number; uploadId: string } | null
   idempotency: Idempotency | null
@@ -113,10 +114,10 @@ export async function acceptMessages(
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
-        link_generation, send_at, reply_to
+        link_generation, send_at, reply_to, typing_seconds
       )
       SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
-        link_generation, send_at::timestamptz, reply_to::jsonb
+        link_generation, send_at::timestamptz, reply_to::jsonb, typing_seconds
       FROM given WHERE ${isAccepted}
       ORDER BY position
       RETURNING id, account_id, device_id
@@ -142,6 +143,7 @@ const givenColumns: Columns<NewMessage> = {
   filename: ['text', ({ filename }) => filename],
   send_at: ['text', ({ sendAt }) => sendAt],
   reply_to: ['text', ({ replyTo }) => (replyTo ? JSON.stringify(replyTo) : null)],
+  typing_seconds: ['int', ({ typingSeconds }) => typingSeconds ?? null],
   media_mime: ['text', ({ media }) => media?.mime ?? null],
   media_bytes: ['int', ({ media }) => media?.bytes ?? null],
   upload_id: ['uuid', ({ media }) => media?.uploadId ?? null],

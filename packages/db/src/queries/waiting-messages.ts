@@ -17,6 +17,8 @@ export type WaitingMessage = {
   url: string | null
   filename: string | null
   replyTo: QuotedMessage | null
+  /** For how long its recipient is shown that the sender is typing, before it leaves the first time. */
+  typingSeconds: number
   uploadedContent: Buffer | null
   status: 'queued' | 'sending'
   /** How many owners in a row died or lost their lease while they had claimed it. */
@@ -60,6 +62,7 @@ export async function listWaitingMessages(
   const columns = sql`
     id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
     type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
+    coalesce(typing_seconds, 0) AS "typingSeconds",
     ${onlyContacts || withinBudget}::boolean AS "isToContact"`
   if (!first) {
     return sql<WaitingMessage[]>`

@@ -65,6 +65,8 @@ export const messages = pgTable(
     timeline: bytea(),
     content: jsonb().$type<MessageContent>(),
     replyTo: jsonb('reply_to').$type<QuotedMessage>(),
+    /** For how long its recipient is shown that the sender is typing. Null: not at all. */
+    typingSeconds: smallint('typing_seconds'),
     /** The contact has replaced its text, which is not kept. */
     editedAt: moment('edited_at'),
     /** The contact has deleted it, so its content is removed. */

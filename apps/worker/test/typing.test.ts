@@ -1,0 +1,118 @@
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import { expect, test } from 'vitest'
+import type { OutboxScope } from '../src/outbox/outbox-scope.ts'
+import { planLanes } from '../src/outbox/recipient-lanes.ts'
+import { makeRecipientWork } from '../src/outbox/recipient-work.ts'
+import { makeSendLoop } from '../src/outbox/send-loop.ts'
+import type { SendResult } from '../src/outbox/send-result.ts'
+import { makeTyping } from '../src/outbox/typing.ts'
+import { makeMessage } from './waiting-rows.ts'
+
+/** A send loop whose pacer lets this many messages go, without a socket and a clock. */
+function open({ tokens = Number.POSITIVE_INFINITY, retries = [] as string[] } = {}) {
+  let nowMs = 0
+  let left = tokens
+  const shown: string[] = []
+  const sent: string[] = []
+  const pausesMs: number[] = []
+  const sock = {
+    async sendPresenceUpdate(state: string, jid?: string) {
+      shown.push(`${state} ${jid}`)
+    },
+  }
+  const typing = makeTyping(
+    sock,
+    () => undefined,
+    () => nowMs,
+  )
+  const isRetry = ({ id }: { id: string }) => retries.includes(id)
+  const scope = {
+    typing,
+    delivery: {
+      send({ id }: WaitingMessage) {
+        sent.push(id)
+        return new Promise<SendResult>(() => undefined)
+      },
+    },
+    device: {
+      contactBudget: { admits: () => true },
+      pacer: { acquire: () => (left-- > 0 ? 0 : 5000) },
+      retries: { streamEnds: () => 0 },
+    },
+    facts: { isRetry },
+    maySend: () => true,
+    proof: { remainingMs: () => 0 },
+    pumpAfter: (ms: number) => void pausesMs.push(ms),
+    work: makeRecipientWork({ onFailed: () => undefined, onDone: () => undefined }),
+  } as unknown as OutboxScope
+  const loop = makeSendLoop(scope)
+  const plan = (messages: WaitingMessage[]) =>
+    planLanes(messages, {
+      recipientOf: ({ number }) => number,
+      isAcknowledged: () => false,
+      workFor: scope.work.kindFor,
+      waitMs: () => 0,
+      paceMs: () => 0,
+      isRetry,
+      typingMs: typing.remainingMs,
+    })
+  return {
+    shown,
+    sent,
+    pausesMs,
+    typing,
+    plan,
+    pump: (messages: WaitingMessage[]) => loop.sendNext(plan(messages).ready),
+    advance: (ms: number) => (nowMs += ms),
+  }
+}
+
+test('a recipient sees the sender type before its message leaves, and others do not wait for it', () => {
+  const messages = [makeMessage(1, 'a', { typingSeconds: 3 }), makeMessage(2, 'a'), makeMessage(3, 'b')]
+  const outbox = open()
+  outbox.pump(messages)
+  expect(outbox.shown).toEqual(['composing a'])
+  expect(outbox.sent).toEqual(['id-3'])
+  expect(outbox.pausesMs).toEqual([3000])
+  const plan = outbox.plan(messages.slice(0, 2))
+  expect(plan).toMatchObject({ ready: [], pauseMs: 3000, supply: { open: 0 } })
+  outbox.advance(3000)
+  outbox.pump(messages.slice(0, 2))
+  expect(outbox.sent).toEqual(['id-3', 'id-1'])
+  expect(outbox.shown).toHaveLength(1)
+})
+
+test('a recipient of audio sees the sender record', () => {
+  const { pump, shown } = open()
+  const uploadedContent = Buffer.from('uploaded')
+  pump([makeMessage(1, 'a', { typingSeconds: 1, type: 'audio', uploadedContent })])
+  expect(shown).toEqual(['recording a'])
+})
+
+test('a message that is sent again is not announced again', () => {
+  const { pump, shown, sent } = open({ retries: ['id-1'] })
+  pump([makeMessage(1, 'a', { typingSeconds: 3 })])
+  expect(shown).toEqual([])
+  expect(sent).toEqual(['id-1'])
+})
+
+test('the pacer counts a message once, and recipients see typing only when it lets the message go', () => {
+  const messages = ['a', 'b', 'c'].map((number, index) => makeMessage(index, number, { typingSeconds: 2 }))
+  const outbox = open({ tokens: 2 })
+  outbox.pump(messages)
+  expect(outbox.shown).toEqual(['composing a', 'composing b'])
+  outbox.advance(2000)
+  outbox.pump(messages.toReversed())
+  expect(outbox.sent.toSorted()).toEqual(['id-0', 'id-1'])
+  expect(outbox.shown).toHaveLength(2)
+})
+
+test('names the messages that did not leave before the connection ended', () => {
+  const outbox = open()
+  const messages = [makeMessage(1, 'a', { typingSeconds: 2 }), makeMessage(2, 'b', { typingSeconds: 4 })]
+  outbox.pump(messages)
+  outbox.advance(2000)
+  outbox.pump(messages)
+  expect(outbox.sent).toEqual(['id-1'])
+  expect(outbox.typing.stop()).toEqual(['wa-2'])
+})

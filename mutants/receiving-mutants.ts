@@ -21,6 +21,16 @@ const ofModel = {
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
+    name: 'an opt-out word of a message that is delivered again counts again',
+    file: 'packages/db/src/queries/consent-steps.ts',
+    text: 'WHERE id IN (SELECT id FROM inserted) AND consent',
+    replacement: 'WHERE consent',
+    test: {
+      file: 'packages/db/test/received-consents.test.ts',
+      title: 'a word of a message that WhatsApp delivers again changes nothing',
+    },
+  },
+  {
     name: 'a former owner marks messages as read',
     file: 'packages/db/src/queries/read-requests.ts',
     text: 'DELETE FROM read_requests USING fence',

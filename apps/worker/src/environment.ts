@@ -36,6 +36,8 @@ export const shape = {
     'SEND_RECIPIENT_INTERVAL_MS',
     'RESTRICTION_PAUSE_MS',
     'FIRST_MESSAGE_TOKENS',
+    'OPT_OUT_WORDS',
+    'OPT_IN_WORDS',
     'PASSKEY_ASSERTION_MS',
     'PASSKEY_CONFIRMATION_MS',
     'MEDIA_IMAGE_BYTES_MAX',
@@ -59,7 +61,7 @@ export type Environment = ReturnType<typeof readEnv<typeof shape>>
 /** Throws one error that names every invalid variable. */
 export function readEnvironment(env: Record<string, string | undefined>): Environment {
   const read = readEnv(shape, env)
-  const problems = [...heartbeatProblems(read), ...networkProblems(read)]
+  const problems = [...heartbeatProblems(read), ...consentProblems(read), ...networkProblems(read)]
   if (problems.length > 0) {
     throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
   }
@@ -69,6 +71,11 @@ export function readEnvironment(env: Record<string, string | undefined>): Enviro
 /** Even if one heartbeat fails, the lease is renewed in time. */
 function heartbeatProblems({ HEARTBEAT_MS, LEASE_TTL_MS }: Environment): string[] {
   return HEARTBEAT_MS < LEASE_TTL_MS / 2 ? [] : ['HEARTBEAT_MS: must be less than half of LEASE_TTL_MS']
+}
+
+function consentProblems({ OPT_OUT_WORDS = [], OPT_IN_WORDS = [] }: Environment): string[] {
+  const isAmbiguous = OPT_IN_WORDS.some((word) => OPT_OUT_WORDS.includes(word))
+  return isAmbiguous ? ['OPT_IN_WORDS: must have no word of OPT_OUT_WORDS'] : []
 }
 
 /**

@@ -47,6 +47,7 @@ export function toConfig(env: Environment) {
       newContactsPerDay: env.NEW_CONTACTS_PER_DAY,
     },
     newContacts: { warmUpDays: env.NEW_CONTACTS_WARM_UP_DAYS },
+    consentWords: { optOut: env.OPT_OUT_WORDS ?? [], optIn: env.OPT_IN_WORDS ?? [] },
     media: {
       bytesMax: {
         image: env.MEDIA_IMAGE_BYTES_MAX,

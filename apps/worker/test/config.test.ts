@@ -26,6 +26,14 @@ test('names every invalid variable in one message, without revealing a secret', 
   expect(read).not.toThrow('hush')
 })
 
+test('reads words in any case, and refuses a word that means both to opt out and to opt in', () => {
+  const words = { ...required, OPT_OUT_WORDS: ' Stop, ABMELDEN,,', OPT_IN_WORDS: 'start' }
+  expect(readConfig(words).consentWords).toEqual({ optOut: ['stop', 'abmelden'], optIn: ['start'] })
+  expect(readConfig(required).consentWords).toEqual({ optOut: [], optIn: [] })
+  const read = () => readConfig({ ...words, OPT_IN_WORDS: 'STOP' })
+  expect(read).toThrow('OPT_IN_WORDS: must have no word of OPT_OUT_WORDS')
+})
+
 const simulator = {
   ...required,
   WHATSAPP_NETWORK: 'simulator',

@@ -53,6 +53,11 @@ const keys32 = z
   .refine((keys) => keys.every(isKey32), 'must be keys of 32 bytes in base64, with commas between')
   .transform((keys) => keys.map((key) => Buffer.from(key, 'base64')))
 
+const words = z
+  .string()
+  .transform((value) => value.split(',').flatMap((word) => word.trim().toLowerCase() || []))
+  .refine((list) => list.every(({ length }) => length <= 100), 'must be words of at most 100 characters')
+
 /** Every environment variable of the system, in one place. `.env.example` lists the same (a test compares). */
 export const settings = {
   DATABASE_URL: url('postgres:', 'postgresql:'),
@@ -151,6 +156,10 @@ export const settings = {
   RESTRICTION_PAUSE_MS: wholeNumber(1000, 30 * 86_400_000).default(3_600_000),
   /** Whether messages to contacts that gave no privacy token carry a `cstoken`. */
   FIRST_MESSAGE_TOKENS: flag.default(true),
+
+  /** A contact that writes nothing but one of these words opts out of messages of the account, or in again. */
+  OPT_OUT_WORDS: words.optional(),
+  OPT_IN_WORDS: words.optional(),
 
   MEDIA_IMAGE_BYTES_MAX: wholeNumber(1, 1e9).default(16 * 2 ** 20),
   MEDIA_AUDIO_BYTES_MAX: wholeNumber(1, 1e9).default(64 * 2 ** 20),

@@ -3,6 +3,7 @@ import { OwnershipLost } from '@wagate/db/queries/fence'
 import { makeMessageId } from '@wagate/shared/ids'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
+import { askedConsent } from './asked-consent.ts'
 import type { Persist } from './persistence.ts'
 import type { Received } from './received.ts'
 
@@ -18,13 +19,15 @@ export async function storeReceived(
     publishEventHint,
     metrics,
     logger,
-  }: Pick<DeviceContext, 'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger'>,
+    config,
+  }: Pick<DeviceContext, 'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger' | 'config'>,
   { lease, ...device }: ReceivingDevice,
   received: Received,
   persist: Persist,
 ): Promise<void> {
   const owned = { fence: lease, accountId: device.accountId, deviceId: device.id, sender: device.sender }
-  const added = { id: makeMessageId(device.sender), linkGeneration: device.linkGeneration }
+  const consent = askedConsent(received, config.consentWords)
+  const added = { id: makeMessageId(device.sender), linkGeneration: device.linkGeneration, consent }
 
   async function store(form: Received): Promise<void> {
     const row = 'kind' in form ? { ...form, ...owned } : { ...form, ...owned, ...added }
@@ -34,6 +37,9 @@ export async function storeReceived(
     publishEventHint(device.accountId)
   }
 
+  if (consent && received.number === null) {
+    logger.warn({ deviceId: device.id, consent }, 'A contact without a known number cannot opt out or in')
+  }
   if (received.isCleaned) reportCleaned()
   try {
     await store(received)

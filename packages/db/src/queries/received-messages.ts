@@ -1,6 +1,7 @@
 import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
+import { type Consent, consentSteps } from './consent-steps.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import {
@@ -28,6 +29,7 @@ export type ReceivedMessage = {
   body: string | null
   content?: MessageContent | null
   quoted?: Quoted | null
+  consent?: Consent | null
   waId: string
   linkGeneration: number
 }
@@ -49,6 +51,7 @@ export async function insertReceivedMessages(
   const quotedRow = messages.some(({ quoted }) => quoted)
     ? sql`LEFT JOIN LATERAL (${findTarget(sql)}) AS quoted_row ON true`
     : sql`CROSS JOIN (SELECT NULL::uuid AS id, NULL AS direction) AS quoted_row`
+  const consents = messages.some(({ consent }) => consent) ? consentSteps(sql) : sql``
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
@@ -78,6 +81,7 @@ export async function insertReceivedMessages(
       RETURNING id, account_id, device_id
     ),
     announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
+    ${consents}
     SELECT shard || ' ' || epoch AS lease FROM valid`
   const validLeases = new Set(valid.map(({ lease }) => lease))
   return messages.map(({ fence }) =>
@@ -99,6 +103,7 @@ const rowColumns: Columns<ReceivedMessage> = {
   link_generation: ['int', ({ linkGeneration }) => linkGeneration],
   content: ['text', ({ content }) => (content ? JSON.stringify(content) : null)],
   quoted: ['text', ({ quoted }) => (quoted ? quotedJson(quoted) : null)],
+  consent: ['text', ({ consent }) => consent ?? null],
   ...targetColumns(({ quoted }) => quoted?.waId ?? null),
 }
 

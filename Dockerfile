@@ -13,6 +13,7 @@ COPY packages/local-servers/package.json packages/local-servers/
 COPY packages/test-kit/package.json packages/test-kit/
 COPY packages/db/package.json packages/db/
 COPY packages/queue/package.json packages/queue/
+COPY packages/media-store/package.json packages/media-store/
 COPY packages/simulator/package.json packages/simulator/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
@@ -37,6 +38,7 @@ COPY --from=dependencies /app ./
 COPY --from=build /app/packages/shared/dist packages/shared/dist
 COPY --from=build /app/packages/runtime/dist packages/runtime/dist
 COPY --from=build /app/packages/queue/dist packages/queue/dist
+COPY --from=build /app/packages/media-store/dist packages/media-store/dist
 COPY --from=build /app/packages/db/dist packages/db/dist
 COPY --from=build /app/packages/db/migrations packages/db/migrations
 COPY --from=build /app/apps/api/dist apps/api/dist

@@ -45,6 +45,8 @@ COPY --from=build /app/apps/api/dist apps/api/dist
 COPY --from=build /app/apps/api/page apps/api/page
 COPY --from=build /app/apps/worker/dist apps/worker/dist
 COPY scripts/migrate.mjs scripts/roles.mjs scripts/healthcheck.mjs scripts/
+# A volume that is mounted here gets this owner.
+RUN mkdir -p -m 700 /var/lib/wagate/media && chown node:node /var/lib/wagate/media
 USER node
 
 FROM runtime AS migrate

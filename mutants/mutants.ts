@@ -1,5 +1,6 @@
 import { accessMutants } from './access-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
+import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
@@ -12,5 +13,6 @@ export const mutants: Mutant[] = [
   ...receivingMutants,
   ...messagesMutants,
   ...eventMutants,
+  ...mediaMutants,
   ...accessMutants,
 ]

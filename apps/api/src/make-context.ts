@@ -1,3 +1,5 @@
+import { openMediaStore } from '@wagate/media-store/open-media-store'
+import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Config } from './config.ts'
@@ -14,6 +16,7 @@ import { makeMessageIntake } from './messages/message-intake.ts'
 import { makeOutcomeWaits } from './messages/outcome-waits.ts'
 import { addReadinessGauges, makeMetrics } from './metrics.ts'
 import { makeReadinessCheck } from './readiness.ts'
+import { makeMediaLinks } from './received-media/media-links.ts'
 
 type Parts = {
   log: Logger
@@ -21,6 +24,8 @@ type Parts = {
   dispatcher: CommandDispatcher
   closing: AbortSignal
 }
+
+const mediaReads = { process: 256, account: 16 }
 
 export function makeContext(config: Config, { log, connections, dispatcher, closing }: Parts): ApiContext {
   const { db, readDb, events, accountEvents, rateLimits } = connections
@@ -53,6 +58,9 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     }),
     outcomeWaits: makeOutcomeWaits(db),
     largeBodies: makeLargeBodies(config.http.bodyMemoryBytes),
+    mediaStore: openMediaStore(config.media.store),
+    mediaLinks: makeMediaLinks(readDb, config.http.publicUrl),
+    mediaReads: makeFairSemaphore(mediaReads.process, { shareMax: mediaReads.account }),
     readReadiness,
     enqueueCommand: dispatcher.enqueue,
     closing,

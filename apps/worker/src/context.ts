@@ -10,6 +10,7 @@ import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-ow
 import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
@@ -22,6 +23,7 @@ import type { Metrics } from './metrics.ts'
 import { type CountedContacts, makeCountedContactsCache } from './outbox/counted-contacts.ts'
 import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
+import { type MediaArrivals, makeMediaArrivals } from './received-media/media-arrivals.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { MasterKeys } from './session/master-keys.ts'
 import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
@@ -56,6 +58,8 @@ export type DeviceContext = {
   messageClaims: MessageClaims
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
+  mediaArrivals: MediaArrivals
+  mediaStore: MediaStore
   /** Call when a fenced write with this lease was rejected because the shard has another owner. */
   onLost(lease: OwnedShard): void
 }
@@ -68,7 +72,10 @@ const authCacheBytesOfDeviceMax = 384 * 2 ** 10
 const batchItemsMax = 500
 
 export function makeDeviceContext(
-  given: Pick<DeviceContext, 'config' | 'logger' | 'metrics' | 'db' | 'events' | 'inspector' | 'onLost'> & {
+  given: Pick<
+    DeviceContext,
+    'config' | 'logger' | 'metrics' | 'db' | 'events' | 'inspector' | 'mediaStore' | 'onLost'
+  > & {
     /** May commit asynchronously: if a crash undoes a claim, its message is sent again under the same id. */
     claimsDb: Database
   },
@@ -95,6 +102,7 @@ export function makeDeviceContext(
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
     messageClaims: makeMessageClaims({ db, claimsDb }, given.logger),
     receivedWrites: makeReceivedWrites(db),
+    mediaArrivals: makeMediaArrivals(),
     outcomes: makeNaturalBatch(
       (outcomes) =>
         recordOutcomes(db, outcomes, (unknown) => {

@@ -5,17 +5,21 @@ import {
   type ContentKey,
   listAuthSealedByOthers,
   listContentsSealedByOthers,
+  listMediaSealedByOthers,
   listProxiesSealedByOthers,
+  type MediaKey,
   type ProxyOf,
   type Replacement,
   replaceAuth,
   replaceContents,
+  replaceMedia,
   replaceProxies,
   type SealedPage,
 } from '@wagate/db/queries/sealed-values'
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import type { MasterKeys } from './session/master-keys.ts'
+import { mediaContext } from './session/media-source.ts'
 import { openProxyBox, proxyBoxKey } from './session/proxy-box.ts'
 import { authContext, makeVault, uploadContext, type Vault } from './session/vault.ts'
 
@@ -120,6 +124,11 @@ export async function rotateMasterKeys(
       list: (after) => listContentsSealedByOthers(db, current.id, after),
       replace: (replacements) => replaceContents(db, replacements),
       reseal: inVault(({ id }) => uploadContext(id)),
+    })
+    await passThrough<MediaKey>({
+      list: (after) => listMediaSealedByOthers(db, current.id, after),
+      replace: (replacements) => replaceMedia(db, replacements),
+      reseal: inVault(({ messageId }) => mediaContext(messageId)),
     })
     await passThrough<ProxyOf>({
       list: (after) => listProxiesSealedByOthers(db, current.id, after),

@@ -3,6 +3,8 @@ import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation'
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
+import type { MediaStore } from '@wagate/media-store/media-store'
+import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import type { Logger } from '@wagate/runtime/logger'
@@ -16,6 +18,7 @@ import { startHousekeeping } from './housekeeping.ts'
 import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
+import { startMediaRetention } from './received-media/media-retention.ts'
 import { startShardHost } from './shards/shard-host.ts'
 
 export type RunningWorker = Running & { readonly healthPort: number; state(): OwnershipState }
@@ -32,6 +35,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
+  const mediaStore = openMediaStore(config.receivedMedia.store)
   const events = openDeviceEvents(config.redisUrl, { onError: makeOutageLog(logger, 'redis').failed })
 
   async function release(): Promise<void> {
@@ -53,15 +57,19 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       checkRedis: events.checkRedis,
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
-    const owner = startOwner({ config, logger, metrics, databases, events, inspector })
+    const owner = startOwner({ config, logger, metrics, databases, events, inspector, mediaStore })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
+    const retention = startMediaRetention(databases.housekeeping, mediaStore, logger, {
+      mediaDays: config.receivedMedia.retentionDays,
+      messageDays: config.housekeeping.retentionDays,
+    })
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     logger.info({ name: config.ownership.name, healthPort: health.port }, 'Worker started')
 
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       await owner.close()
-      await Promise.all([health.close(), housekeeping.close()])
+      await Promise.all([health.close(), housekeeping.close(), retention.close()])
       await release()
       logger.info('Worker stopped')
     }
@@ -108,17 +116,15 @@ type OwnerOf = {
   databases: Databases
   events: DeviceEvents
   inspector: Inspector
+  mediaStore: MediaStore
 }
 
-function startOwner({ config, logger, metrics, databases, events, inspector }: OwnerOf): Ownership {
+function startOwner({ databases, ...shared }: OwnerOf): Ownership {
+  const { config, logger, metrics, events } = shared
   const context = makeDeviceContext({
-    config,
-    logger,
-    metrics,
+    ...shared,
     db: databases.sessions,
     claimsDb: databases.claims,
-    events,
-    inspector,
     onLost(lease) {
       metrics.lostShards.inc()
       ownership.lose(lease)

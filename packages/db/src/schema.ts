@@ -7,6 +7,7 @@ import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
+import * as receivedMedia from './schema/received-media.ts'
 import * as workers from './schema/workers.ts'
 
 /** All tables. A query imports its tables from their files. */
@@ -20,5 +21,6 @@ export const schema = {
   ...media,
   ...messages,
   ...pairingLinks,
+  ...receivedMedia,
   ...workers,
 }

@@ -10,6 +10,8 @@ export const eventTypes = {
   'message.failed': 6,
   'message.canceled': 7,
   'message.received': 10,
+  'media.stored': 20,
+  'media.unavailable': 21,
 } as const
 
 export type EventType = keyof typeof eventTypes

@@ -1,8 +1,8 @@
-/** `body` is sent as JSON. `content` is for browsers, such as the documentation page. */
+/** `body` is sent as JSON. `content` is anything else, such as the documentation page or a file. Null for HEAD. */
 export type HttpAnswer = {
   status: number
   body?: Record<string, unknown>
-  content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> }
+  content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null }
 }
 
 export const jsonType = 'application/json; charset=utf-8'

@@ -14,9 +14,9 @@ export const messageStatus = defineOperation({
   fields: messageObject,
   errors: ['message_not_found'],
   example: { given: { message_id: exampleMessage.message_id }, answer: exampleMessage },
-  async handle({ message_id }, { context: { db }, principal: { accountId } }) {
+  async handle({ message_id }, { context: { db, mediaLinks }, principal: { accountId } }) {
     const message = await findMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
-    return toMessageObject(message)
+    return toMessageObject(message, await mediaLinks.getLinker())
   },
 })

@@ -35,10 +35,11 @@ export const messages = defineOperation({
     given: { limit: 1 },
     answer: { messages: [exampleMessage], has_more: false, next_before: null },
   },
-  async handle({ limit = messagesMax, ...query }, { context: { history }, principal, deadline }) {
+  async handle({ limit = messagesMax, ...query }, { context: { history, mediaLinks }, principal, deadline }) {
     const { messages, next } = await history.list(principal.accountId, { ...query, limit }, deadline.signal)
+    const linkTo = await mediaLinks.getLinker()
     return {
-      messages: messages.map(toMessageObject),
+      messages: messages.map((message) => toMessageObject(message, linkTo)),
       has_more: next !== undefined,
       next_before: next ?? null,
     }

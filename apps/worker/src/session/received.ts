@@ -8,6 +8,7 @@ import {
   type WAMessage,
   type WAMessageKey,
 } from 'baileys'
+import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'
 
 /** A message from a contact, in a form that Postgres accepts. */
 export type Received = {
@@ -20,6 +21,8 @@ export type Received = {
   body: string | null
   /** True when parts were left out. The rest is stored, and WhatsApp need not deliver the message again. */
   isCleaned: boolean
+  /** Of its file, if it has one. */
+  media?: MediaDescriptor | undefined
 }
 
 /** WhatsApp's own limit for a text. */
@@ -36,7 +39,8 @@ export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'
   const source = readSource(key)
   if (!source || !read) return undefined
   const body = read.body === null ? null : cleanText(read.body, bodyCharsMax)
-  return { ...source, type: read.type, body, isCleaned: source.isCleaned || body !== read.body }
+  const media = readMediaDescriptor(content, key)
+  return { ...source, type: read.type, body, isCleaned: source.isCleaned || body !== read.body, media }
 }
 
 /** For a message whose plaintext cannot be decoded. */

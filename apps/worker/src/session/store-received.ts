@@ -1,34 +1,49 @@
 import { databaseFailure } from '@wagate/db/failures'
 import { OwnershipLost } from '@wagate/db/queries/fence'
+import type { ReceivedMessage } from '@wagate/db/queries/received-messages'
 import { makeMessageId } from '@wagate/shared/ids'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
+import { newReceivedMedia } from './new-received-media.ts'
 import type { Persist } from './persistence.ts'
 import type { Received } from './received.ts'
+import type { Vault } from './vault.ts'
 
-type ReceivingDevice = { id: number; accountId: number; sender: string; linkGeneration: number; lease: Lease }
+type ReceivingDevice = {
+  id: number
+  accountId: number
+  sender: string
+  linkGeneration: number
+  lease: Lease
+  vault: Vault
+}
+
+type Context = Pick<DeviceContext, 'receivedWrites' | 'metrics' | 'logger' | 'config' | 'mediaArrivals'>
 
 /**
  * Stores a message from a contact. If Postgres refuses it permanently, it is stored without its text, so that WhatsApp
  * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
  */
 export async function storeReceived(
-  { receivedWrites, metrics, logger }: Pick<DeviceContext, 'receivedWrites' | 'metrics' | 'logger'>,
-  { lease, ...device }: ReceivingDevice,
-  received: Received,
+  { receivedWrites, metrics, logger, config, mediaArrivals }: Context,
+  { lease, vault, ...device }: ReceivingDevice,
+  { media: described, ...received }: Received,
   persist: Persist,
 ): Promise<void> {
+  const id = makeMessageId(device.sender)
+  const limits = { isEnabled: config.receivedMedia.isEnabled, bytesMax: config.media.bytesMax }
+  const media = described && newReceivedMedia(described, id, vault, limits)
   const row = {
     ...received,
     fence: lease,
-    id: makeMessageId(device.sender),
+    id,
     accountId: device.accountId,
     deviceId: device.id,
     sender: device.sender,
     linkGeneration: device.linkGeneration,
   }
 
-  async function store(form: Pick<Received, 'type' | 'body'>): Promise<void> {
+  async function store(form: Pick<ReceivedMessage, 'type' | 'body' | 'media'>): Promise<void> {
     const lost = await persist(() => receivedWrites.add({ ...row, ...form }))
     if (lost) throw lost
     metrics.received.inc()
@@ -36,7 +51,8 @@ export async function storeReceived(
 
   if (received.isCleaned) reportCleaned()
   try {
-    await store(received)
+    await store({ ...received, media })
+    if (media) mediaArrivals.note()
   } catch (error) {
     if (error instanceof OwnershipLost || databaseFailure(error)) throw error
     reportCleaned(error)

@@ -6,6 +6,7 @@ import type { Device } from '../device/device.ts'
 import { startExpiry } from '../expiry.ts'
 import type { Readings } from '../metrics.ts'
 import type { Lease, ShardHost } from '../ownership/lease.ts'
+import { startMediaDownloads } from '../received-media/media-downloads.ts'
 import { makeConsumerStarts } from './consumer-starts.ts'
 import { deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
 import { startWorkPoll } from './work-poll.ts'
@@ -24,6 +25,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
   const { db, logger } = context
   const hosted = new Map<number, HostedShard>()
   const work = startWorkPoll(context, hosted)
+  const downloads = startMediaDownloads(context, hosted)
   const consumers = makeConsumerStarts({ context, hosted, onDropped: work.poll })
   const expiry = startExpiry(context, () => [...hosted.values()].map(({ lease }) => lease))
 
@@ -83,6 +85,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
     async close() {
       await work.close()
       await expiry.close()
+      await downloads.close()
       await stop([...hosted.keys()], 'lost')
       await consumers.close()
     },

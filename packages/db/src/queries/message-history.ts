@@ -3,6 +3,7 @@ import type { MessageStatus } from '@wagate/shared/statuses'
 import { and, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
+import { receivedMedia } from '../schema/received-media.ts'
 import { createdAround } from './message-time.ts'
 import { wasDropped } from './partitions.ts'
 import { isScheduled, reportedStatus } from './reported-status.ts'
@@ -17,6 +18,15 @@ const columns = {
   type: messages.type,
   body: messages.body,
   url: messages.url,
+  media: {
+    accountId: receivedMedia.accountId,
+    state: receivedMedia.state,
+    reason: receivedMedia.reason,
+    mime: receivedMedia.mime,
+    filename: receivedMedia.filename,
+    size: receivedMedia.size,
+    sha256: sql<string | null>`encode(${receivedMedia.sha256}, 'hex')`,
+  },
   status: sql<MessageStatus>`${sql.raw(reportedStatus('messages'))}`,
   error: messages.error,
   errorCode: messages.errorCode,
@@ -63,13 +73,12 @@ export async function listMessages(
   return { messages: shown, next: found.length > limit ? shown.at(-1)?.id : floor?.id }
 }
 
+function selectMessages(db: Database) {
+  return db.select(columns).from(messages).leftJoin(receivedMedia, eq(receivedMedia.messageId, messages.id))
+}
+
 function readPage(db: Database, where: SQL | undefined, limit: number) {
-  return db
-    .select(columns)
-    .from(messages)
-    .where(where)
-    .orderBy(desc(messages.createdAt), desc(messages.id))
-    .limit(limit)
+  return selectMessages(db).where(where).orderBy(desc(messages.createdAt), desc(messages.id)).limit(limit)
 }
 
 /** The last row that one page reads. Undefined when there are fewer rows. */
@@ -116,10 +125,9 @@ export async function findMessage(
   accountId: number,
   messageId: string,
 ): Promise<HistoryMessage | undefined> {
-  const [message] = await db
-    .select(columns)
-    .from(messages)
-    .where(and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)))
+  const [message] = await selectMessages(db).where(
+    and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId)),
+  )
   return message
 }
 
@@ -130,12 +138,9 @@ export async function findMessages(
   messageIds: string[],
 ): Promise<Map<string, HistoryMessage>> {
   if (messageIds.length === 0) return new Map()
-  const found = await db
-    .select(columns)
-    .from(messages)
-    .where(
-      and(eq(messages.accountId, accountId), inArray(messages.id, messageIds), createdAround(...messageIds)),
-    )
+  const found = await selectMessages(db).where(
+    and(eq(messages.accountId, accountId), inArray(messages.id, messageIds), createdAround(...messageIds)),
+  )
   return new Map(found.map((message) => [message.id, message]))
 }
 

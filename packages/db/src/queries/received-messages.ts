@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
+import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from './received-media-rows.ts'
 import { type Columns, numberedRows } from './rows.ts'
 
 export type ReceivedMessage = {
@@ -19,6 +20,8 @@ export type ReceivedMessage = {
   body: string | null
   waId: string
   linkGeneration: number
+  /** Its file, if it has one. */
+  media?: NewReceivedMedia | undefined
 }
 
 /** What identifies a message among those of a device. */
@@ -40,6 +43,8 @@ export async function insertReceivedMessages(
   messages: ReceivedMessage[],
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
+  const hasMedia = messages.some(({ media }) => media !== undefined)
+  const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
@@ -47,7 +52,7 @@ export async function insertReceivedMessages(
     )}),
     given AS (
       SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) row.*
-      FROM valid JOIN ${numberedRows(sql, 'row', messages, rowColumns)} USING (shard, epoch)
+      FROM valid JOIN ${numberedRows(sql, 'row', messages, columns)} USING (shard, epoch)
       ORDER BY device_id, wa_id, number, contact_jid, position
     ),
     inserted AS (
@@ -65,6 +70,7 @@ export async function insertReceivedMessages(
       ORDER BY position
       RETURNING id, account_id, device_id
     ),
+    ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
     announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
     SELECT shard || ' ' || epoch AS lease FROM valid`
   const validLeases = new Set(valid.map(({ lease }) => lease))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type EventPosition, formatEventId } from '../event-ids.ts'
 import { eventTypeNames, eventTypeOf } from '../event-types.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import type { MediaLinker } from './media-object.ts'
 import { exampleMessage, type MessageRow, messageObject, toMessageObject } from './message-object.ts'
 
 export const eventObject = z
@@ -15,7 +16,7 @@ export const eventObject = z
     recorded_at: z.iso.datetime().describe('When the gateway recorded it'),
     device_id: z.int().nullable(),
     data: z.object({
-      message_id: z.uuid().optional().describe('For types that begin with `message.`'),
+      message_id: z.uuid().optional().describe('For types that begin with `message.` or `media.`'),
       message: messageObject
         .nullable()
         .optional()
@@ -52,15 +53,11 @@ export type EventRow = {
   createdAt: string
 }
 
-export function toEventObject({
-  position,
-  type,
-  at,
-  createdAt,
-  deviceId,
-  messageId,
-  message,
-}: EventRow): EventObject {
+/** Without `linkTo`, received files have no links. */
+export function toEventObject(
+  { position, type, at, createdAt, deviceId, messageId, message }: EventRow,
+  linkTo?: MediaLinker,
+): EventObject {
   return {
     event_id: formatEventId(position),
     // Written by a later version that runs beside this one.
@@ -72,7 +69,7 @@ export function toEventObject({
     data: {
       ...(messageId !== null && {
         message_id: messageId,
-        message: message ? toMessageObject(message) : null,
+        message: message ? toMessageObject(message, linkTo) : null,
       }),
     },
   }

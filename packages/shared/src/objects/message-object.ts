@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { messageErrors } from '../message-errors.ts'
 import { type MessageStatus, type MessageType, messageStatuses } from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import { type MediaLinker, type MediaRow, mediaObject, toMediaObject } from './media-object.ts'
 
 const moment = z.iso.datetime().nullable()
 
@@ -23,6 +24,7 @@ export const messageObject = z
     message: z.string().nullable(),
     caption: z.string().nullable(),
     url: z.string().nullable().describe('For a file that was sent in a data: URL, `data:<type>`'),
+    media: mediaObject.nullable().describe('File of a received message; null for all others'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why the message failed'),
     error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
@@ -45,6 +47,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   message: 'Your order is on its way.',
   caption: null,
   url: null,
+  media: null,
   status: 'delivered',
   error: null,
   error_code: null,
@@ -67,6 +70,7 @@ export type MessageRow = {
   type: MessageType
   body: string | null
   url: string | null
+  media: MediaRow | null
   status: MessageStatus
   error: string | null
   errorCode: string | null
@@ -81,7 +85,8 @@ function lidOf(jid: string | null): string | null {
   return jid?.endsWith('@lid') ? jid.slice(0, -'@lid'.length) : null
 }
 
-export function toMessageObject(message: MessageRow): z.infer<typeof messageObject> {
+/** Without `linkTo`, received files have no links. */
+export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.infer<typeof messageObject> {
   const isMedia = message.type !== 'text' && message.type !== 'other'
   return {
     message_id: message.id,
@@ -94,6 +99,7 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     message: isMedia ? null : message.body,
     caption: isMedia ? message.body : null,
     url: message.url,
+    media: message.media && toMediaObject(message.id, message.media, linkTo),
     status: message.status,
     error: message.error,
     error_code: message.errorCode,

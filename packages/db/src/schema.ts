@@ -8,6 +8,7 @@ import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
 import * as optOuts from './schema/opt-outs.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
+import * as receivedMedia from './schema/received-media.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
@@ -26,5 +27,6 @@ export const schema = {
   ...pairingLinks,
   ...streamTokens,
   ...webhooks,
+  ...receivedMedia,
   ...workers,
 }

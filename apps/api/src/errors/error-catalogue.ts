@@ -61,6 +61,26 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The URL points to an address that is not public, or is not http or https.',
     'Use a public URL or a data URL.',
   ),
+  media_link_invalid: permanent(
+    'The link to a received file is not valid, or has expired.',
+    'Read the message again, which has a new link.',
+  ),
+  media_not_found: permanent(
+    'The account has no received message with a file under this id.',
+    'Check the id. Messages that were sent have no file here.',
+  ),
+  media_unavailable: permanent(
+    'The gateway does not have the file of this received message. `error` contains the reason, as `media.reason` of the message does.',
+    'Ask the sender to send the file again. After its retention time, a file is deleted.',
+  ),
+  media_pending: temporary(
+    'The gateway is downloading the file of this received message.',
+    'Retry after the number of seconds in `Retry-After`, or wait for the event `media.stored`.',
+  ),
+  range_not_satisfiable: permanent(
+    'The header `Range` names bytes behind the end of the file.',
+    'Request a range within the size that `Content-Range` names.',
+  ),
   not_found: permanent('No such path.', 'Check the path.'),
   sender_not_found: permanent(
     'The account has no such sender.',

@@ -81,12 +81,13 @@ export const messages = defineOperation({
   },
   async handle(
     { limit = messagesMax, updated_after: updatedAfter, ...query },
-    { context: { history }, principal: { accountId }, deadline: { signal } },
+    { context: { history, mediaLinks }, principal: { accountId }, deadline: { signal } },
   ) {
+    const linkTo = await mediaLinks.getLinker()
     if (updatedAfter) {
       const page = await history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)
       return {
-        messages: page.messages.map(toMessageObject),
+        messages: page.messages.map((message) => toMessageObject(message, linkTo)),
         has_more: page.hasMore,
         next_before: null,
         next_after: null,
@@ -95,7 +96,7 @@ export const messages = defineOperation({
     }
     const page = await history.list(accountId, { ...query, limit }, signal)
     return {
-      messages: page.messages.map(toMessageObject),
+      messages: page.messages.map((message) => toMessageObject(message, linkTo)),
       has_more: page.hasMore,
       next_before: page.nextBefore ?? null,
       next_after: page.nextAfter ?? null,

@@ -13,6 +13,8 @@ export type DispatcherContext = {
   logger: Logger
   metrics: DispatcherMetrics
   masterKeys: MasterKeys
+  /** Of the API, for links to files. Undefined for links without a host. */
+  publicUrl?: string | undefined
   guard: TargetGuard
   limits: DispatcherLimits
   /** Rounds at a time. The keys are accounts. */

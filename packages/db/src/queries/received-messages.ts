@@ -12,6 +12,7 @@ import {
   unknownNumber,
 } from './known-messages.ts'
 import { isKnownChange } from './message-changes.ts'
+import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from './received-media-rows.ts'
 import { type Columns, numberedRows } from './rows.ts'
 
 export type ReceivedMessage = {
@@ -30,6 +31,8 @@ export type ReceivedMessage = {
   quoted?: Quoted | null
   waId: string
   linkGeneration: number
+  /** Its file, if it has one. */
+  media?: NewReceivedMedia | undefined
 }
 
 /** What a message says about the message that it quotes. */
@@ -49,6 +52,8 @@ export async function insertReceivedMessages(
   const quotedRow = messages.some(({ quoted }) => quoted)
     ? sql`LEFT JOIN LATERAL (${findTarget(sql)}) AS quoted_row ON true`
     : sql`CROSS JOIN (SELECT NULL::uuid AS id, NULL AS direction) AS quoted_row`
+  const hasMedia = messages.some(({ media }) => media !== undefined)
+  const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
@@ -57,7 +62,7 @@ export async function insertReceivedMessages(
     given AS (
       SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) given.*, quoted_row.id AS quoted_id,
         quoted_row.direction = 'out' AS is_quoted_own
-      FROM valid JOIN ${numberedRows(sql, 'given', messages, rowColumns)} USING (shard, epoch)
+      FROM valid JOIN ${numberedRows(sql, 'given', messages, columns)} USING (shard, epoch)
       ${quotedRow}
       ORDER BY device_id, wa_id, number, contact_jid, position
     ),
@@ -77,6 +82,7 @@ export async function insertReceivedMessages(
       ORDER BY position
       RETURNING id, account_id, device_id
     ),
+    ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
     announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
     SELECT shard || ' ' || epoch AS lease FROM valid`
   const validLeases = new Set(valid.map(({ lease }) => lease))

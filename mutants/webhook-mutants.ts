@@ -18,8 +18,8 @@ export const webhookMutants: Mutant[] = [
   {
     name: 'a failed request is not parked',
     file: `${folder}/conclude-round.ts`,
-    text: 'parked: settled\n      .filter(hasFailed)',
-    replacement: 'parked: settled\n      .filter(() => false)',
+    text: 'parked: settled.filter(hasFailed)',
+    replacement: 'parked: settled.filter(() => false)',
     test: {
       file: ofFailures,
       title: 'a failed request is repeated with the same id and body, and blocks no later event',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export type ReceivedRequest = { headers: IncomingHttpHeaders; body: string; path: string }
+type ReceivedRequest = { headers: IncomingHttpHeaders; body: string; path: string }
 
 export type WebhookTarget = {
   url: string
@@ -10,6 +10,8 @@ export type WebhookTarget = {
   requests: ReceivedRequest[]
   /** The ids of the events, without repeats of a request. */
   eventIds(): string[]
+  /** Of all connections that were opened. */
+  connections(): number
   /** Answers 200 by default. */
   answer: RequestListener
   close(): void
@@ -27,12 +29,17 @@ export async function openWebhookTarget(): Promise<WebhookTarget> {
       target.answer(request, response)
     })
   })
+  let connections = 0
+  server.on('connection', () => {
+    connections += 1
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const target: WebhookTarget = {
     url: `http://127.0.0.1:${port}/hook`,
     port,
     requests,
+    connections: () => connections,
     eventIds: () => [...new Set(requests.flatMap(({ body }) => eventIdsOf(body)))],
     answer: (_, response) => response.end('thanks'),
     close() {
@@ -43,7 +50,7 @@ export async function openWebhookTarget(): Promise<WebhookTarget> {
   return target
 }
 
-export function eventIdsOf(body: string): string[] {
+function eventIdsOf(body: string): string[] {
   const { event_id, events = [] } = JSON.parse(body) as { event_id?: string; events?: { event_id: string }[] }
   return [...(event_id ? [event_id] : []), ...events.map((event) => event.event_id)]
 }

@@ -2,20 +2,6 @@ import type { DeliveryRequest } from './delivery-request.ts'
 
 type Subjects = Pick<DeliveryRequest, 'subjects'>
 
-/** The first request that shares no subject with one in flight or with an earlier one that waits. */
-export function pickRequest<Request extends Subjects>(
-  waiting: readonly Request[],
-  inFlight: Iterable<Request>,
-): Request | undefined {
-  const taken = new Set<string>()
-  for (const { subjects } of inFlight) for (const subject of subjects) taken.add(subject)
-  return waiting.find(({ subjects }) => {
-    const isFree = [...subjects].every((subject) => !taken.has(subject))
-    for (const subject of subjects) taken.add(subject)
-    return isFree
-  })
-}
-
 /**
  * Sends up to `concurrency` requests at a time, those with a subject in common one after the other. Starts none any more
  * once `mayStart` is false. Resolves when none is in flight.
@@ -41,4 +27,18 @@ export async function deliverInOrder<Request extends Subjects>(
     } else if (inFlight.size > 0) await Promise.race(inFlight.values())
     else return
   }
+}
+
+/** The first request that shares no subject with one in flight or with an earlier one that waits. */
+function pickRequest<Request extends Subjects>(
+  waiting: readonly Request[],
+  inFlight: Iterable<Request>,
+): Request | undefined {
+  const taken = new Set<string>()
+  for (const { subjects } of inFlight) for (const subject of subjects) taken.add(subject)
+  return waiting.find(({ subjects }) => {
+    const isFree = [...subjects].every((subject) => !taken.has(subject))
+    for (const subject of subjects) taken.add(subject)
+    return isFree
+  })
 }

@@ -15,7 +15,7 @@ export type EventStreams = {
   open(accountId: number, options: StreamOptions): EventListener['readable']
 }
 
-export type StreamOptions = {
+type StreamOptions = {
   after: EventPosition
   filter: EventFilter
   connection: StreamConnection
@@ -24,7 +24,7 @@ export type StreamOptions = {
 /** Throws `rate_limited`. */
 export type OpenStream = (connection: StreamConnection) => EventListener['readable']
 
-export type StreamConnection = {
+type StreamConnection = {
   /** Ends the connection, also if the client reads nothing. */
   hangUp(): void
   /** Whether the credential of the request is still valid. */

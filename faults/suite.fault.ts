@@ -9,6 +9,7 @@ import { postgresFaults } from './postgres.ts'
 import { redisFaults } from './redis.ts'
 import { seed, size } from './size.ts'
 import { streamFaults } from './streams.ts'
+import { webhookFaults } from './webhooks.ts'
 import { whatsappFaults } from './whatsapp.ts'
 import { workerFaults } from './workers.ts'
 import { openWorld, type World } from './world.ts'
@@ -36,5 +37,6 @@ describe('no message is lost, doubled, out of order or reported wrongly when', (
   whatsappFaults(theWorld)
   streamFaults(theWorld)
   mediaFaults(theWorld)
+  webhookFaults(theWorld)
   mixedFaults(theWorld)
 })

@@ -44,7 +44,8 @@ const usualMix: Mix = { media: 0.04, scheduled: 0.04, canceled: 0.04 }
 
 /**
  * A load, and a fault in the middle of it. In the end nothing accepted is lost, doubled, out of order or reported
- * wrongly, phones and database agree, no sender had two owners, and every request was answered in time and as documented.
+ * wrongly, phones and database agree, every event was delivered, no sender had two owners, and every request was answered
+ * in time and as documented.
  */
 export async function trial(
   world: World,
@@ -56,6 +57,7 @@ export async function trial(
   await world.ownerWatch.takeForeignWrites()
   const logged = (await world.phones.log()).length
   const before = await world.phones.stats()
+  const eventsBefore = await world.subscriber.latest()
   const startedAtMs = Date.now()
   const machine = watchMachine()
   const load = startLoad(world.gateway, {
@@ -109,6 +111,7 @@ export async function trial(
     overlapping: [],
   })
   await expectAgreement(world, name, { startedAtMs, logged, before, people, options })
+  await world.subscriber.expectAllAfter(eventsBefore, name)
   expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   const refused = load.sent.filter((sent) => sent.messageId === undefined && !isOverdue(sent))
   expect(refused.filter(({ sender }) => !loggedOut.includes(sender))).toEqual([])

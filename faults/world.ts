@@ -9,6 +9,7 @@ import { openSystem, type System } from '@wagate/test-kit/system'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
 import { checkAnswers } from './check-answers.ts'
+import { type EventSubscriber, openEventSubscriber } from './event-subscriber.ts'
 import { type OwnerWatch, openOwnerWatch } from './owner-watch.ts'
 import { apiSettings, commonSettings, workerSettings } from './settings.ts'
 import type { Size } from './size.ts'
@@ -36,6 +37,7 @@ export type World = System & {
   /** What a worker says of itself. */
   health(worker: string): Promise<WorkerHealth>
   ownerWatch: OwnerWatch
+  subscriber: EventSubscriber
   /** Returns when all of our processes run and are ready. */
   startWhatDied(): Promise<void>
   /** The state before every trial: everything runs, nothing fails and nothing waits. */
@@ -82,6 +84,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   const ownerWatch = await openOwnerWatch(devnet.databaseUrl)
   const senders = senderNumbers(size.senders)
   await linkSenders(system, senders)
+  const subscriber = await openEventSubscriber(system)
   const absent = new Map(
     senders.slice(0, absentMax).map((sender) => [sender, `${Number(sender) + 6_000_000}0`]),
   )
@@ -117,8 +120,10 @@ export async function openWorld(size: Size, random: () => number): Promise<World
       return (await response.json()) as WorkerHealth
     },
     ownerWatch,
+    subscriber,
     ...makeRecovery({ devnet, records, phones, workers, senders, links }),
     async close() {
+      subscriber.close()
       await ownerWatch.close()
       await system.close()
       await Promise.all([...links.values()].map((link) => link.close()))

@@ -89,4 +89,14 @@ export const eventMutants: Mutant[] = [
       title: 'a change that WhatsApp delivers again has one event, also with another address of its contact',
     },
   },
+  {
+    name: 'a reply to a message of another account',
+    file: 'packages/db/src/queries/quotable-message.ts',
+    text: 'account_id = ${accountId} AND sender = ${sender} AND ${isWanted}',
+    replacement: 'sender = ${sender} AND ${isWanted}',
+    test: {
+      file: 'apps/api/test/replies.test.ts',
+      title: 'a message quotes none of another chat, sender or account, and none that never left',
+    },
+  },
 ]

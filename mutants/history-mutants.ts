@@ -48,6 +48,6 @@ export const historyMutants: Mutant[] = [
     file: 'packages/db/src/queries/message-setbacks.ts',
     text: 'USING (shard, epoch)',
     replacement: 'ON true',
-    test: { file: ofTimeline, title: 'a former owner adds no step' },
+    test: { file: ofTimeline, title: 'a former owner adds no step, also beside the present one' },
   },
 ]

@@ -61,8 +61,8 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'received messages not stored',
     file: 'apps/worker/src/session/received.ts',
-    text: 'if (!source || !read) return undefined',
-    replacement: 'if (source || !read) return undefined',
+    text: 'if (!source || !content) return undefined',
+    replacement: 'if (source || !content) return undefined',
     test: ofAgreement,
   },
   {
@@ -98,7 +98,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'LID shown as a number',
-    file: 'apps/worker/src/session/received.ts',
+    file: 'apps/worker/src/session/received-source.ts',
     text: 'number: phone?.user ?? null',
     replacement: 'number: (phone ?? given[0])?.user ?? null',
     test: {

@@ -4,10 +4,10 @@ import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AnsweringProgram, languages, startAnsweringProgram } from './answering-program.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { languages, startAnsweringProgram } from './answering-program.ts'
 
-type ReceivedEvent = { event_id: string; data: { message: { number: string } } }
+type ReceivedEvent = { event_id: string; data: { message: { number: string; wa_message_id: string } } }
 
 const sender = '15550800001'
 const wave = '\u{1f44b}'
@@ -52,11 +52,26 @@ for (const [index, language] of languages.entries()) {
   describe.skipIf(!language.isInstalled)(language.isInstalled ? title : `${title}, which is not here`, () => {
     const contact = (number: number) => `1555081${index}00${number}`
 
-    async function start(secret: string, key?: string): Promise<AnsweringProgram> {
-      const apiKey = key ?? String((await gateway.call('create-key')).body.api_key)
-      const settings = { port: await freePort(), apiUrl: system.devnet.apiUrl, apiKey, secret }
-      return startAnsweringProgram(language, settings)
+    async function start(secret: string, given: { apiKey?: string; port?: number } = {}) {
+      const apiKey = given.apiKey ?? String((await gateway.call('create-key')).body.api_key)
+      const port = given.port ?? (await freePort())
+      return startAnsweringProgram(language, { port, apiUrl: system.devnet.apiUrl, apiKey, secret })
     }
+
+    it('answers what a webhook delivers, quoting it', async () => {
+      const port = await freePort()
+      const webhook = { url: `http://127.0.0.1:${port}/`, types: 'message.received' }
+      const { body: created } = await gateway.call('set-webhook', webhook)
+      onTestFinished(async () => {
+        await gateway.call('delete-webhook', { webhook_id: created.webhook_id })
+      })
+      await start(String(created.secret), { port })
+      const { data } = await write(contact(8), 'Hello')
+      await untilAnswered(contact(8))
+      expect(await gateway.phone(contact(8), sender)).toMatchObject([
+        { text: 'You wrote: Hello', quoted: { wa_message_id: data.message.wa_message_id, text: 'Hello' } },
+      ])
+    })
 
     it('answers a single event, and each of a batch', async () => {
       const secret = makeSecret()
@@ -118,7 +133,7 @@ for (const [index, language] of languages.entries()) {
     it('remembers what it has answered, and lets come again what the gateway refuses', async () => {
       const secret = makeSecret()
       const { body: created } = await gateway.call('create-key')
-      const program = await start(secret, String(created.api_key))
+      const program = await start(secret, { apiKey: String(created.api_key) })
       const deliver = (event: ReceivedEvent) => {
         const body = JSON.stringify(event)
         return program.deliver(sign(secret, event, body), body)

@@ -41,6 +41,8 @@ const untilReceived = (waId: string) =>
     ),
   )
 
+const onePixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const vcard = 'BEGIN:VCARD\nVERSION:3.0\nFN:Ada\nTEL;waid=4917:+49 17\nEND:VCARD'
 
 it.each<[string, Fields, Fields]>([
@@ -107,6 +109,32 @@ it('a reply names the message that it quotes, one of the sender or one of the co
     message_id: toOurs?.data.message_id,
     from_me: false,
     text: 'Monday',
+  })
+})
+
+it('a message quotes one of the contact or of the sender, and the phone shows what', async () => {
+  const received = await untilReceived(await write({ text: 'Price?' }))
+  const send = async (reply_to: unknown, content: Fields) => {
+    const operation = 'url' in content ? 'send-media' : 'send-message'
+    const { status, body } = await gateway.call(operation, { sender, number: contact, reply_to, ...content })
+    expect(status).toBe(200)
+    return gateway.untilStatus(String(body.message_id), 'delivered')
+  }
+  const answer = await send(received?.data.message_id, { message: '5 euros' })
+  expect(answer).toMatchObject({
+    reply_to: { message_id: received?.data.message_id, from_me: false, text: 'Price?' },
+  })
+  const url = `data:image/png;base64,${onePixel}`
+  const picture = await send(answer.wa_message_id, { type: 'image', url })
+  const again = await send(picture.wa_message_id, { message: 'this one' })
+  const quotedBy = async ({ wa_message_id: id }: { wa_message_id: string }) =>
+    (await gateway.phone(contact, sender)).find(({ wa_message_id }) => wa_message_id === id)
+  const byContact = { participant: `${contact}@s.whatsapp.net`, text: 'Price?' }
+  expect(await quotedBy(answer)).toMatchObject({ quoted: byContact })
+  const own = { participant: `${sender}@s.whatsapp.net` }
+  expect(await quotedBy(picture)).toMatchObject({ type: 'image', quoted: { ...own, text: '5 euros' } })
+  expect(await quotedBy(again)).toMatchObject({
+    quoted: { wa_message_id: picture.wa_message_id, ...own, text: '' },
   })
 })
 

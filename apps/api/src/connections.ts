@@ -4,6 +4,7 @@ import { type CommandProducer, openCommandProducer } from '@wagate/queue/command
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
 import { openRateLimits, type RateLimits } from '@wagate/queue/rate-limits'
+import { openWebhookHints, type WebhookHints } from '@wagate/queue/webhook-hints'
 import type { Running } from '@wagate/runtime/running'
 import type { Config } from './config.ts'
 
@@ -16,6 +17,7 @@ export type Connections = Running & {
   events: DeviceEvents
   accountEvents: AccountEvents
   eventHints: EventHints
+  webhookHints: WebhookHints
   rateLimits: RateLimits
 }
 
@@ -38,6 +40,7 @@ export function openConnections(
   const events = openDeviceEvents(redisUrl, { onError })
   const accountEvents = openAccountEvents(redisUrl, { onError })
   const eventHints = openEventHints(redisUrl, { onError })
+  const webhookHints = openWebhookHints(redisUrl, { onError })
   const rateLimits = openRateLimits(redisUrl, { onError })
   return {
     db,
@@ -46,10 +49,11 @@ export function openConnections(
     events,
     accountEvents,
     eventHints,
+    webhookHints,
     rateLimits,
     async close() {
-      const redis = [producer, events, accountEvents, eventHints, rateLimits].map((connection) =>
-        connection.close(),
+      const redis = [producer, events, accountEvents, eventHints, webhookHints, rateLimits].map(
+        (connection) => connection.close(),
       )
       await Promise.all([...redis, closeDatabase(db), closeDatabase(readDb)])
     },

@@ -29,6 +29,8 @@ export type ApiContext = {
   events: DeviceEvents
   /** Wakes those who wait for events of an account. To be called once the events are stored. */
   publishEventHint: EventHints['publish']
+  /** Wakes a dispatcher after a change of a webhook. In the background and best effort. */
+  publishWebhookHint(webhookId: number): void
   keys: ApiKeyCache
   limits: Limits
   /** To be called after every change of an account or of its keys, so that all processes forget what they cached. */

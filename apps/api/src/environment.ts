@@ -42,6 +42,7 @@ export const shape = pickSettings(
   'MEDIA_DOCUMENT_BYTES_MAX',
   'ALLOW_PRIVATE_MEDIA_HOSTS',
   'ALLOW_PRIVATE_PROXY_HOSTS',
+  'ALLOW_PRIVATE_WEBHOOK_HOSTS',
 )
 
 export type Environment = ReturnType<typeof readEnvironment>

@@ -26,7 +26,7 @@ type Parts = {
 }
 
 export function makeContext(config: Config, { log, connections, dispatcher, closing }: Parts): ApiContext {
-  const { db, readDb, events, accountEvents, eventHints, rateLimits } = connections
+  const { db, readDb, events, accountEvents, eventHints, webhookHints, rateLimits } = connections
   const metrics = makeMetrics()
   const readReadiness = makeReadinessCheck({ db, events }, config.installation)
   addReadinessGauges(metrics, readReadiness)
@@ -50,6 +50,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     }),
     events,
     publishEventHint: eventHints.publish,
+    publishWebhookHint: (webhookId) => void webhookHints.add(webhookId),
     keys,
     limits: makeLimits(rateLimits, config.limits),
     async accountChanged(accountId) {

@@ -7,6 +7,7 @@ import { createLink } from './operations/create-link.ts'
 import { createStreamToken } from './operations/create-stream-token.ts'
 import { createUser } from './operations/create-user.ts'
 import { deleteDevice } from './operations/delete-device.ts'
+import { deleteWebhook } from './operations/delete-webhook.ts'
 import { devices } from './operations/devices.ts'
 import { events } from './operations/events.ts'
 import { eventsStream } from './operations/events-stream.ts'
@@ -17,19 +18,28 @@ import { logoutDevice } from './operations/logout-device.ts'
 import { messageStatus } from './operations/message-status.ts'
 import { messages } from './operations/messages.ts'
 import { openLink } from './operations/open-link.ts'
+import { optIn } from './operations/opt-in.ts'
+import { optOut } from './operations/opt-out.ts'
+import { optOuts } from './operations/opt-outs.ts'
 import { pairCode } from './operations/pair-code.ts'
 import { pairingStatus } from './operations/pairing-status.ts'
 import { passkeyAssertion } from './operations/passkey-assertion.ts'
 import { passkeyChallenge } from './operations/passkey-challenge.ts'
 import { passkeyConfirm } from './operations/passkey-confirm.ts'
+import { replayWebhook } from './operations/replay-webhook.ts'
 import { restartSession } from './operations/restart-session.ts'
 import { revokeKey } from './operations/revoke-key.ts'
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { sendMedia } from './operations/send-media.ts'
 import { sendMessage } from './operations/send-message.ts'
 import { setDevice } from './operations/set-device.ts'
+import { setWebhook } from './operations/set-webhook.ts'
+import { testWebhook } from './operations/test-webhook.ts'
 import { updateUser } from './operations/update-user.ts'
 import { userInfo } from './operations/user-info.ts'
 import { users } from './operations/users.ts'
+import { webhookDeliveries } from './operations/webhook-deliveries.ts'
+import { webhooks } from './operations/webhooks.ts'
 
 /** The whole API. Routes, methods, parameters and documentation are derived from this table. */
 export const operations: Operation[] = [
@@ -55,8 +65,18 @@ export const operations: Operation[] = [
   events,
   eventsStream,
   createStreamToken,
+  setWebhook,
+  webhooks,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  webhookDeliveries,
+  replayWebhook,
   cancelMessage,
   checkNumber,
+  optOuts,
+  optOut,
+  optIn,
   setDevice,
   deleteDevice,
   keys,

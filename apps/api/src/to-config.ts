@@ -51,5 +51,6 @@ export function toConfig(env: Environment) {
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS },
+    webhooks: { allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS },
   }
 }

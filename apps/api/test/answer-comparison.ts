@@ -1,7 +1,7 @@
 import type { InProcessAnswer } from './in-process.ts'
 
 const ids = /(^|_)(id|key|four)$|^email$/
-const times = /_(at|until|in)$/
+const times = /(^|_)(at|until|in)$|^next_updated_after$/
 const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate', 'idempotent-replayed']
 
 /**
@@ -29,7 +29,7 @@ export function makeComparison(values: Record<string, string>) {
       if (times.test(name)) return 'a time'
       if (name === 'created_by') return numberOf('key_id', value)
       if (name === 'url' && typeof value === 'string') return nameIn(value.replace(/wag_link_\w+$/, 'a link'))
-      if (name === 'token') return 'a token'
+      if (name === 'token' || name === 'secret') return 'a secret'
       if (ids.test(name)) return numberOf(name, value)
       return typeof value === 'string' ? nameIn(value) : value
     })

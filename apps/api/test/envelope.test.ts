@@ -111,11 +111,22 @@ describe('methods', () => {
     ...['create-link', 'create-stream-token', 'restart-session'],
     'create-device',
     ...['cancel-message', 'check-number', 'set-device', 'delete-device'],
-    ...['create-key', 'revoke-key', 'update-user'],
+    ...['create-key', 'revoke-key', 'update-user', 'opt-out', 'opt-in'],
+    ...['set-webhook', 'delete-webhook', 'rotate-webhook-secret', 'test-webhook', 'replay-webhook'],
   ]
   const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge']
   const changingPost = ['open-link', 'passkey-assertion', 'passkey-confirm']
-  const readingGet = ['devices', 'events', 'events/stream', 'messages', 'keys', 'users']
+  const readingGet = [
+    'devices',
+    'events',
+    'events/stream',
+    'messages',
+    'keys',
+    'users',
+    'opt-outs',
+    'webhooks',
+    'webhook-deliveries',
+  ]
 
   test('are listed here for every operation', () => {
     expect([...changing, ...changingPost, ...readingBoth, ...readingGet].sort()).toEqual(

@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
+import { recordMasterKey } from '@wagate/db/queries/master-keys'
 import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
 import type { Command } from '@wagate/shared/commands'
+import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { type Gateway, ownShards } from './gateway.ts'
 import { givePairingCode, showQr } from './play-pairing.ts'
 
@@ -13,6 +16,7 @@ export async function playWorker(
 ): Promise<{ close(): Promise<void> }> {
   const { db, events } = gateway
   await ownShards(gateway)
+  await recordMasterKey(db, '0badcafe', makeBoxKey(randomBytes(32)).publicKey)
   const sql = db.$client
   await sql`ALTER SEQUENCE devices_id_seq INCREMENT BY 256`
   const [next] = await sql<{ shard: number }[]>`SELECT (nextval('devices_id_seq') % 256)::int AS shard`

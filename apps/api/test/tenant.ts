@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { insertAccount } from '@wagate/db/queries/accounts'
+import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { makeNewKey } from '../src/credentials/new-key.ts'
 import { sendMessage } from '../src/operations/send-message.ts'
 import { type Gateway, linkDevice, randomPhone } from './gateway.ts'
@@ -32,6 +33,12 @@ export async function createTenant(
   const [spareKey] = await gateway.db.$client`
     INSERT INTO api_keys (account_id, name, hash, last_four)
     VALUES (${id}, ${spare.name}, ${spare.hash}, ${spare.lastFour}) RETURNING id`
+  const [webhook] = await gateway.db.$client<{ id: number }[]>`
+    INSERT INTO webhooks (account_id, url, name, epoch, tx, event_id, seconds)
+    VALUES (${id}, 'https://example.com/', 'spare', 0, '0', 0, 0) RETURNING id`
+  const [event] = await gateway.db.$client<EventPosition[]>`
+    SELECT epoch, tx::text, id::text, floor(extract(epoch FROM created_at))::float8 AS seconds
+    FROM events WHERE account_id = ${id} LIMIT 1`
   return {
     key,
     values: {
@@ -47,6 +54,8 @@ export async function createTenant(
       idempotency_key,
       user_id: String(id),
       key_id: String(spareKey?.id),
+      webhook_id: String(webhook?.id),
+      event_id: formatEventId(event ?? firstPosition),
     },
   }
 }

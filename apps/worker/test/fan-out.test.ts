@@ -87,7 +87,7 @@ function makeAttempts({ failing }: { failing: string[] }) {
   })
   const nothing = async () => undefined
   const unlimited = { perDay: 0, warmUpDays: 0, warmUpDay: 0 }
-  const claim = { isPoison: false, end: nothing, release: nothing, releaseSuspect: nothing }
+  const claim = { refusal: undefined, end: nothing, release: nothing, releaseSuspect: nothing }
   const context = standIn<DeviceContext>({
     config: { outbox: { ackTimeoutMs: 60_000 } },
     logger: makeLogger('test', 'silent'),

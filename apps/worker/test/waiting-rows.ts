@@ -16,6 +16,7 @@ export function makeMessage(
     body: 'x',
     url: null,
     filename: null,
+    replyTo: null,
     uploadedContent: null,
     status: 'queued',
     interruptions: 0,

@@ -129,6 +129,18 @@ test('keeps the order of a message, and does not wait for others', async () => {
   await untilReceived([second])
 })
 
+test('uses its connections to a target again, also after the target has closed one', async () => {
+  await database.addWebhook(accountId, { url: target.url })
+  database.start()
+  for (let count = 0; count < 5; count++) await untilReceived([await database.addEvent(accountId)])
+  expect(target.connections()).toBe(1)
+  target.answer = (request, response) => response.end(() => request.socket.destroy())
+  for (let count = 0; count < 3; count++) await untilReceived([await database.addEvent(accountId)])
+  const [row] =
+    await database.sql`SELECT count(*)::int AS failures FROM webhook_attempts WHERE status IS NULL`
+  expect(row).toEqual({ failures: 0 })
+})
+
 test('a dispatcher that is stopped finishes the requests in flight and leaves the rest to the next one', async () => {
   await database.addWebhook(accountId, { url: target.url })
   const eventIds: string[] = []

@@ -10,6 +10,8 @@ export type WebhookTarget = {
   requests: ReceivedRequest[]
   /** The ids of the events, without repeats of a request. */
   eventIds(): string[]
+  /** Of all connections that were opened. */
+  connections(): number
   /** Answers 200 by default. */
   answer: RequestListener
   close(): void
@@ -27,12 +29,17 @@ export async function openWebhookTarget(): Promise<WebhookTarget> {
       target.answer(request, response)
     })
   })
+  let connections = 0
+  server.on('connection', () => {
+    connections += 1
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const target: WebhookTarget = {
     url: `http://127.0.0.1:${port}/hook`,
     port,
     requests,
+    connections: () => connections,
     eventIds: () => [...new Set(requests.flatMap(({ body }) => eventIdsOf(body)))],
     answer: (_, response) => response.end('thanks'),
     close() {

@@ -6,8 +6,8 @@ import * as idempotencyKeys from './schema/idempotency-keys.ts'
 import * as installation from './schema/installation.ts'
 import * as media from './schema/media.ts'
 import * as messages from './schema/messages.ts'
+import * as optOuts from './schema/opt-outs.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
-import * as readRequests from './schema/read-requests.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
@@ -22,8 +22,8 @@ export const schema = {
   ...installation,
   ...media,
   ...messages,
+  ...optOuts,
   ...pairingLinks,
-  ...readRequests,
   ...streamTokens,
   ...webhooks,
   ...workers,

@@ -105,3 +105,28 @@ test('changes are found from any time on, with those of the ten seconds before a
   expect(await readSince(50)).toEqual([])
   expect(await readSince(-1000)).toEqual([])
 })
+
+test('the place of a time in the stream is found by the index', async () => {
+  const rows = 20_000
+  await db.$client`
+    INSERT INTO events (account_id, device_id, type, tx, created_at)
+    SELECT ${accountId}, 1, 1, (1 + n / 100)::text::xid8, now() - (${rows}::int - n) * interval '1 s'
+    FROM generate_series(1, ${rows}::int) AS n`
+  await db.$client`ANALYZE events`
+  const find = () => findPositionAt(db, accountId, new Date(Date.now() - 10_000_000))
+  // Postgres uses a generic plan after five executions.
+  for (let count = 0; count < 7; count++) await find()
+  const before = await countReadEvents()
+  await find()
+  expect((await countReadEvents()) - before).toBeLessThan(2000)
+})
+
+async function countReadEvents(): Promise<number> {
+  await db.$client`SELECT pg_stat_force_next_flush()`
+  await db.$client`SELECT pg_stat_clear_snapshot()`
+  const [row] = await db.$client<{ read: number }[]>`
+    SELECT sum(coalesce(idx_tup_read, 0) + seq_tup_read)::float8 AS read
+    FROM pg_stat_user_tables AS tables LEFT JOIN pg_stat_user_indexes AS indexes USING (relid)
+    WHERE tables.relname LIKE 'events%'`
+  return row?.read ?? 0
+}

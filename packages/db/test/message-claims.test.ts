@@ -61,7 +61,7 @@ async function insert(deviceId: number, row: Row): Promise<Stored> {
 }
 
 const claim = async (fence: Fence, message: Stored, recipientJid: string | null = 'jid') =>
-  (await claimMessages(db, [{ ...message, fence, recipientJid, setback: null }]))[0]
+  (await claimMessages(db, [{ ...message, fence, recipientJid, setback: null }]))[0]?.interruptions
 
 describe('deaths of owners that had claimed a message', () => {
   it('are counted once each, and clean releases are not', async () => {

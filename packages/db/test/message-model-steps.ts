@@ -80,7 +80,7 @@ const claim = step('the owner claims the next one', async (model, real) => {
   const [next] = await listWaiting(real)
   if (!next) return
   const claimed = { ...next, fence: real.fence, recipientJid: 'jid', setback: null }
-  expect(await claimMessages(real.db, [claimed])).toEqual([0])
+  expect(await claimMessages(real.db, [claimed])).toEqual([{ interruptions: 0, isOptedOut: false }])
   const message = model.messages[real.ids.indexOf(next.id)]
   if (message) message.status = 'sending'
 })

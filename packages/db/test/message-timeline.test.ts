@@ -61,8 +61,14 @@ async function insert(sendAt: Date | null = null): Promise<Stored> {
 const claim = (fence: Fence, message: Stored, recipientJid: string | null = 'jid') =>
   claimMessages(db, [{ ...message, fence, recipientJid, setback: null }])
 
-const fall = (fence: Fence, message: Stored) =>
-  storeSetbacks(db, [{ ...message, fence, setback: 'unanswered', sentence: 'No answer.' }])
+const noteOf = (fence: Fence, message: Stored) => ({
+  ...message,
+  fence,
+  setback: 'unanswered' as const,
+  sentence: 'No answer.',
+})
+
+const fall = (fence: Fence, message: Stored) => storeSetbacks(db, [noteOf(fence, message)])
 
 const end = (fence: Fence, { id, createdAt }: Stored, status: 'sent' | 'delivered' | 'failed') => {
   const error = { code: 'message_expired' as const, sentence: 'x' }
@@ -160,14 +166,15 @@ test('a scheduled message is queued when its time comes', async () => {
   expect(await list(canceled)).toEqual(['scheduled', 'canceled'])
 })
 
-test('a former owner adds no step', async () => {
+test('a former owner adds no step, also beside the present one', async () => {
   const first = await own()
-  const message = await insert()
-  await own()
+  const [message, other] = [await insert(), await insert()]
+  const second = await own()
   await claim(first, message)
-  await fall(first, message)
+  await storeSetbacks(db, [noteOf(first, message), noteOf(second, other)])
   await end(first, message, 'failed')
   expect(await list(message)).toEqual(['queued'])
+  expect(await list(other)).toEqual(['queued', 'setback unanswered'])
 })
 
 test('nothing is added to a message that has ended', async () => {

@@ -79,7 +79,12 @@ const age = (days: number) =>
 describe('a new contact', () => {
   it('counts once, however often its messages are claimed', async () => {
     const [first, second, other] = [await insert('1'), await insert('1'), await insert('2')]
-    const counted = (number: string) => ({ interruptions: 0, countedToday: number, day: today })
+    const counted = (number: string) => ({
+      interruptions: 0,
+      isOptedOut: false,
+      countedToday: number,
+      day: today,
+    })
     expect(await claimAll([first, other])).toEqual([counted('1'), counted('2')])
     expect(await claimAll([first, second])).toEqual([counted('1'), counted('1')])
     expect(await listCounted()).toEqual(['1', '2'])
@@ -100,7 +105,12 @@ describe('a new contact', () => {
     await claim(refused)
     await db.$client`UPDATE messages SET status = 'failed' WHERE id = ${refused.id}`
     await age(1)
-    expect(await claim(await insert('1'))).toEqual({ interruptions: 0, countedToday: null, day: today })
+    expect(await claim(await insert('1'))).toEqual({
+      interruptions: 0,
+      isOptedOut: false,
+      countedToday: null,
+      day: today,
+    })
     expect((await findSentToday(db, deviceId, 0)).newContacts).toEqual([])
     expect(await findDevice(db, accountId, { deviceId }, 0)).toMatchObject({ newContactsUsed: 0 })
   })
@@ -118,7 +128,7 @@ describe('a new contact', () => {
 
   it('counts once when one statement claims messages to both forms of its number', async () => {
     const both = [await insert('5511987654321'), await insert('551187654321')]
-    const counted = { interruptions: 0, countedToday: '551187654321', day: today }
+    const counted = { interruptions: 0, isOptedOut: false, countedToday: '551187654321', day: today }
     expect(await claimAll(both)).toEqual([counted, counted])
     expect(await listCounted()).toEqual(['551187654321'])
   })

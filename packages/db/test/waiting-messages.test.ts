@@ -139,7 +139,7 @@ describe('messages of a former link', () => {
     expect(await claimMessages(db, [claim])).toEqual([undefined])
     expect(await listWaitingMessages(db, deviceId, list)).toEqual([])
     await db.$client`UPDATE devices SET link_generation = 1 WHERE id = ${deviceId}`
-    expect(await claimMessages(db, [claim])).toEqual([0])
+    expect(await claimMessages(db, [claim])).toEqual([{ interruptions: 0, isOptedOut: false }])
   })
 })
 

@@ -24,6 +24,8 @@ export const eventTypes = {
   'device.restriction_ended': 36,
   'device.quota': 37,
   'device.unlinked': 38,
+  'recipient.opted_out': 40,
+  'recipient.opted_in': 41,
   'webhook.disabled': 50,
   'webhook.test': 51,
 } as const

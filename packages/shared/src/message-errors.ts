@@ -1,6 +1,7 @@
 /** Why a message that was accepted ended as `failed`: the code in the record, and the sentence beside it. */
 export const messageErrors = {
   recipient_not_on_whatsapp: 'The recipient number is not on WhatsApp.',
+  opted_out: 'The recipient has opted out of messages of this account.',
   sender_logged_out: 'The sender was logged out before the message was sent.',
   sender_restricted: 'WhatsApp does not let this sender write to new contacts at the moment.',
   first_contact_refused: 'WhatsApp refused a first message to this contact.',

@@ -20,6 +20,16 @@ export function isSameSubscriber(dialled: string, linked: string): boolean {
   return withoutMobileDigit(dialled) === withoutMobileDigit(linked)
 }
 
+/** The forms under which WhatsApp may know a number: itself, and the other one where `isSameSubscriber` has two. */
+export function phoneForms(digits: string): string[] {
+  const short = withoutMobileDigit(digits)
+  const long = short
+    .replace(/^(55\d{2})(?=\d{8}$)/, (start) => `${start}9`)
+    .replace(/^52(?=\d{10}$)/, '521')
+    .replace(/^54(?=\d{10}$)/, '549')
+  return [...new Set([digits, short, long])]
+}
+
 function withoutMobileDigit(digits: string): string {
   return digits
     .replace(/^(55\d{2})9(\d{8})$/, '$1$2')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSameSubscriber, maskPhone, parsePhone } from '../src/phone.ts'
+import { isSameSubscriber, maskPhone, parsePhone, phoneForms } from '../src/phone.ts'
 
 describe('parsePhone', () => {
   it.each([
@@ -47,4 +47,14 @@ describe('isSameSubscriber', () => {
 
 it('masks the middle of a number', () => {
   expect(maskPhone('4915112345678')).toBe('491511****678')
+})
+
+it.each([
+  ['5511987654321', ['5511987654321', '551187654321']],
+  ['551187654321', ['551187654321', '5511987654321']],
+  ['525512345678', ['525512345678', '5215512345678']],
+  ['5491112345678', ['5491112345678', '541112345678']],
+  ['4915112345678', ['4915112345678']],
+])('%s has the forms %j', (digits, forms) => {
+  expect(phoneForms(digits)).toEqual(forms)
 })

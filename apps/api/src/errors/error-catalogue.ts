@@ -53,6 +53,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'Delete a device, or ask an ADMIN to raise `devices_allowed`.',
   ),
   key_limit_reached: permanent('The account has reached its limit of API keys.', 'Revoke a key first.'),
+  webhook_limit_reached: permanent(
+    'The account has reached its limit of webhooks.',
+    'Delete one with `delete-webhook`, or change one with its `webhook_id`.',
+  ),
   media_url_forbidden: permanent(
     'The URL points to an address that is not public, or is not http or https.',
     'Use a public URL or a data URL.',
@@ -73,6 +77,7 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   ),
   key_not_found: permanent('The account has no such API key.', 'Check the ID with `keys`.'),
   user_not_found: permanent('No such account.', 'Check the ID with `users`.'),
+  webhook_not_found: permanent('The account has no such webhook.', 'Check the ID with `webhooks`.'),
   method_not_allowed: permanent(
     'The path does not support this method.',
     'Use a method from the header `Allow`.',
@@ -124,6 +129,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The message is being sent or has reached its final status.',
     'No action is possible: only `queued` and `scheduled` messages can be canceled.',
   ),
+  webhook_disabled: permanent(
+    'The webhook is disabled. `webhooks` says why.',
+    'Enable it with `set-webhook` and its `webhook_id`.',
+  ),
   link_used: permanent('The one-time link has been opened before.', 'Create a new one with `create-link`.'),
   link_expired: permanent('The one-time link has expired.', 'Create a new one with `create-link`.'),
   payload_too_large: permanent(
@@ -166,6 +175,10 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
   recipient_not_on_whatsapp: permanent(
     'The number has no WhatsApp account.',
     'Check the number. Do not send to it again.',
+  ),
+  opted_out: permanent(
+    'The recipient does not want messages of the account: `opt-outs` lists it.',
+    'Do not send to it again. If it wants messages after all, call `opt-in`.',
   ),
   sender_logged_out: permanent(
     'The sender was logged out after the message was accepted.',

@@ -17,6 +17,11 @@ export const sendParameters = {
       'Seconds to wait until the message is sent or has failed. Ignored, with a warning, while 200 requests of the account are waiting',
     ),
   send_at: moment.optional().describe('Time at which to send, up to 30 days ahead'),
+  reply_to: z
+    .string()
+    .regex(/^[!-~]{1,128}$/, 'must be a message_id or a wa_message_id')
+    .optional()
+    .describe('`message_id` or `wa_message_id` of a message of this chat that the new one quotes'),
 }
 
 /** The response fields that both operations share. */
@@ -40,6 +45,7 @@ export const sendErrors: RequestErrorCode[] = [
   'sender_not_connected',
   'sender_blocked',
   'queue_full',
+  'message_not_found',
 ]
 
 export const exampleAddress = { sender: '4915112345678', number: '4915187654321' }

@@ -7,6 +7,7 @@ import { findIdempotencyKey } from '../changes/idempotency-key.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import { awaitOutcome } from './await-outcome.ts'
+import { findQuoted } from './find-quoted.ts'
 import type { sendFields, sendParameters } from './send-contract.ts'
 
 const sendAheadMsMax = 30 * 86_400_000
@@ -20,6 +21,7 @@ export async function send(call: Call, input: SendInput, content: SendContent): 
   const { sender, number, wait = 0, send_at } = input
   const id = makeMessageId(sender)
   const sendAt = send_at?.toISOString() ?? null
+  const { quoted, fault } = await findQuoted(call, input)
   const accepted = await call.context.messageIntake.accept(
     {
       id,
@@ -34,11 +36,12 @@ export async function send(call: Call, input: SendInput, content: SendContent): 
       filename: content.filename,
       media: null,
       sendAt,
+      replyTo: quoted,
       idempotency: await findIdempotency(call, input, sendAt),
     },
     call.deadline,
     // A replay is answered even when its time has passed since the first request.
-    { file: content.file, fault: send_at && findTimeFault(send_at) },
+    { file: content.file, fault: (send_at && findTimeFault(send_at)) ?? fault },
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
   if (accepted.away && accepted.away.forMs >= call.context.config.devices.statusGraceMs) {

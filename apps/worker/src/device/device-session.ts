@@ -61,8 +61,10 @@ export function openDeviceSession(
       keepAliveMs: context.config.whatsApp.keepAliveMs,
       sendsColdTokens: context.config.whatsApp.sendsColdTokens,
       mayLogIn: lease.isValid,
-      getMessage: async ({ id, remoteJid }) =>
-        findContentToResend(context.db, vault, state, id, await addressesOf(remoteJid ?? '')),
+      async getMessage({ id, remoteJid }) {
+        const own = { id: state.id, sender: state.sender, me: auth.creds.me }
+        return findContentToResend(context.db, vault, own, id, await addressesOf(remoteJid ?? ''))
+      },
     },
     {
       ...hooks,

@@ -12,6 +12,7 @@ import type { Inspector } from '../media/inspection/inspector.ts'
 import { loadMedia } from '../media/load-media.ts'
 import type { MediaSource } from '../media/media-file.ts'
 import { type MessageContent, readContent, textContent, uploadContent } from '../session/message-content.ts'
+import { type Chat, quoteMessage } from '../session/quote-message.ts'
 import type { WASocket } from '../session/socket.ts'
 import { uploadContext, type Vault } from '../session/vault.ts'
 
@@ -25,25 +26,27 @@ export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedCo
 /** The content that is sent for a text, or for media after its upload. */
 export async function contentOf(
   vault: Vault,
-  message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent'>,
+  message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent' | 'replyTo'>,
+  chat: Chat,
 ): Promise<MessageContent> {
-  if (message.uploadedContent) {
-    return readContent(vault.open(message.uploadedContent, uploadContext(message.id)))
-  }
-  return textContent(message.body ?? '')
+  const content = message.uploadedContent
+    ? readContent(vault.open(message.uploadedContent, uploadContext(message.id)))
+    : await textContent(message.body ?? '')
+  return message.replyTo ? quoteMessage(content, message.replyTo, chat) : content
 }
 
 /** For a recipient that could not decrypt a message and asks for it again. Undefined when it was never sent to them. */
 export async function findContentToResend(
   db: Database,
   vault: Vault,
-  device: { id: number; sender: string },
+  device: { id: number; sender: string; me: Chat['me'] },
   waId: string | null | undefined,
   askedBy: string[],
 ): Promise<MessageContent | undefined> {
   const messageId = waId ? messageIdOf(waId, device.sender) : undefined
   const sent = messageId ? await findSentContent(db, device.id, messageId, askedBy) : undefined
-  return sent && isReadyToSend(sent) ? contentOf(vault, sent) : undefined
+  if (!sent || !isReadyToSend(sent)) return undefined
+  return contentOf(vault, sent, { recipient: sent.recipientJid, me: device.me })
 }
 
 /**

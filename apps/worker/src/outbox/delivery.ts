@@ -43,7 +43,7 @@ export function makeDelivery(
   }
 
   async function relay(message: WaitingMessage, recipient: string, claim: MessageClaim): Promise<AckResult> {
-    const content = await contentOf(device.vault, message)
+    const content = await contentOf(device.vault, message, { recipient, me: sock.authState.creds.me })
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
     let fanOut: FanOut
@@ -93,9 +93,9 @@ export function makeDelivery(
       if (!claim) return { kind: 'unclaimed' }
       message.recipientJid = recipient
       addressees.note(message.waId, recipient)
-      if (claim.isPoison) {
+      if (claim.refusal) {
         claim.end()
-        await results.fail(message, 'message_stops_workers')
+        await results.fail(message, claim.refusal)
         return { kind: 'failed' }
       }
       if (!maySend()) {

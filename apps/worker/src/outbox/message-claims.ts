@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
 import {
   type Claim,
+  type Claimed,
   claimFirstMessages,
   claimMessages,
   type FirstClaim,
@@ -19,8 +20,11 @@ type Request = Claim & {
 export type MessageClaim = {
   /** Null for a claim that counts no contact. */
   contact: Pick<FirstClaim, 'countedToday' | 'day'> | null
-  /** Three owners died or lost their lease while they had claimed the message: it must not be handled. */
-  isPoison: boolean
+  /**
+   * Why the message must not be handled: three owners died or lost their lease while they had claimed it, or its recipient
+   * has opted out.
+   */
+  refusal: 'message_stops_workers' | 'opted_out' | undefined
   /** Call when the message is no longer handled and another statement has released it. */
   end(): void
   /** Releases the message: if this process dies from now on, the message is not the cause. */
@@ -83,9 +87,7 @@ export function makeMessageClaims(
 
   async function claimWith(
     message: Request,
-    add: () => Promise<
-      (Pick<FirstClaim, 'interruptions'> & { contact: MessageClaim['contact'] }) | undefined
-    >,
+    add: () => Promise<(Claimed & { contact: MessageClaim['contact'] }) | undefined>,
   ): Promise<MessageClaim | undefined> {
     const end = message.interruptions > 0 ? await untilAlone() : () => undefined
     try {
@@ -94,7 +96,7 @@ export function makeMessageClaims(
         end()
         return undefined
       }
-      const { interruptions, contact } = found
+      const { interruptions, isOptedOut, contact } = found
       const release = () =>
         releaseBatch
           .add(message)
@@ -102,7 +104,11 @@ export function makeMessageClaims(
           .finally(end)
       return {
         contact,
-        isPoison: interruptions >= interruptionsMax,
+        refusal: isOptedOut
+          ? 'opted_out'
+          : interruptions >= interruptionsMax
+            ? 'message_stops_workers'
+            : undefined,
         end,
         release,
         releaseSuspect: async () => (interruptions > 0 ? release() : end()),
@@ -116,13 +122,13 @@ export function makeMessageClaims(
   return {
     claim: (message) =>
       claimWith(message, async () => {
-        const interruptions = await claimBatch.add(message)
-        return interruptions === undefined ? undefined : { interruptions, contact: null }
+        const found = await claimBatch.add(message)
+        return found && { ...found, contact: null }
       }),
     claimFirst: (message) =>
       claimWith(message, async () => {
         const found = await firstClaimBatch.add(message)
-        return found && { interruptions: found.interruptions, contact: found }
+        return found && { ...found, contact: found }
       }),
   }
 }

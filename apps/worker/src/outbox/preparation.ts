@@ -22,9 +22,9 @@ export function makePreparation(
     const setback = retries.setbackOf(message.id)
     const claim = await context.messageClaims.claim({ ...message, fence: lease, recipientJid: null, setback })
     if (!claim) return 'unclaimed'
-    if (claim.isPoison) {
+    if (claim.refusal) {
       claim.end()
-      await results.fail(message, 'message_stops_workers')
+      await results.fail(message, claim.refusal)
       return 'failed'
     }
     try {

@@ -5,7 +5,7 @@ import { type MessageChange, recordMessageChanges } from '@wagate/db/queries/mes
 import { insertReceivedMessages, type ReceivedMessage } from '@wagate/db/queries/received-messages'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
-export type ReceivedRow = ReceivedMessage | MessageChange
+type ReceivedRow = ReceivedMessage | MessageChange
 
 export type ReceivedWrites = {
   /** Resolves when it is stored. Rejects with the reason why this message cannot be stored. */

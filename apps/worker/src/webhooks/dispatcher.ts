@@ -46,11 +46,13 @@ export function startDispatcher({
   const rounds = makeFairSemaphore(roundsMax, { shareMax: roundsOfAccountMax })
   const context: DispatcherContext = { ...shared, guard, limits, rounds }
   const outage = makeOutageLog(logger, 'webhooks')
+  // One webhook may fail while the others work.
+  const failures = makeOutageLog(logger, 'a webhook')
   const ownership = new WebhookOwnership({
     db,
     id: randomUUID(),
     leaseMs: limits.leaseMs,
-    open: (lease) => new OwnedWebhook(context, lease, outage.failed),
+    open: (lease) => new OwnedWebhook(context, lease, failures.failed),
   })
   const beat = () => ownership.beat().catch(outage.failed)
   const closing = new AbortController()
@@ -80,8 +82,7 @@ export function startDispatcher({
 
   async function close(): Promise<void> {
     closing.abort()
-    await polling
-    await ownership.close()
+    await Promise.all([ownership.close(), polling])
     closed.abort()
     await beating
     await ownership.unregister().catch(outage.failed)

@@ -1,3 +1,4 @@
+import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import { blockingReasons, type MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
@@ -17,6 +18,7 @@ export type NewMessage = {
   filename: string | null
   /** ISO 8601. Null is now. */
   sendAt: string | null
+  replyTo?: QuotedMessage | null
   /** Media that came with the request and was stored by `storeMediaPart`. */
   media: { mime: string; bytes: number; uploadId: string } | null
   idempotency: Idempotency | null
@@ -111,10 +113,10 @@ export async function acceptMessages(
     inserted AS (
       INSERT INTO messages (
         id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
-        link_generation, send_at
+        link_generation, send_at, reply_to
       )
       SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
-        link_generation, send_at::timestamptz
+        link_generation, send_at::timestamptz, reply_to::jsonb
       FROM given WHERE ${isAccepted}
       ORDER BY position
       RETURNING id, account_id, device_id
@@ -139,6 +141,7 @@ const givenColumns: Columns<NewMessage> = {
   url: ['text', ({ url }) => url],
   filename: ['text', ({ filename }) => filename],
   send_at: ['text', ({ sendAt }) => sendAt],
+  reply_to: ['text', ({ replyTo }) => (replyTo ? JSON.stringify(replyTo) : null)],
   media_mime: ['text', ({ media }) => media?.mime ?? null],
   media_bytes: ['int', ({ media }) => media?.bytes ?? null],
   upload_id: ['uuid', ({ media }) => media?.uploadId ?? null],

@@ -24,7 +24,8 @@ export async function findPositionAt(db: Database, accountId: number, time: Date
           AND tx >= ((low + high) / 2)::text::xid8
           -- Excludes the partitions of the next weeks.
           AND created_at < now() + interval '1 day'
-        ORDER BY tx, id LIMIT 1
+        -- Of the table: the bigint of the same name has no index.
+        ORDER BY events.tx, events.id LIMIT 1
       ) AS found ON true
       WHERE low < high
     )

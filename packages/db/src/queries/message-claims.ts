@@ -4,6 +4,7 @@ import { isKnownOrCounted } from './contacts.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { numberForms } from './number-forms.ts'
+import { isOptedOut } from './opt-outs.ts'
 import { rows } from './rows.ts'
 import { withEntry } from './timeline-entries.ts'
 
@@ -17,22 +18,26 @@ export type Claim = {
   setback: string | null
 }
 
+/** `interruptions`: how many earlier owners died with a claim on it. `isOptedOut`: it must not be sent. */
+export type Claimed = { interruptions: number; isOptedOut: boolean }
+
 /**
- * Claims messages for their owner, and marks them as `sending` right before they are sent. Returns how many earlier owners
- * died with a claim on each. Undefined for a message that was canceled, that was accepted for another link of its
+ * Claims messages for their owner, and marks them as `sending` right before they are sent. Undefined for a message that was canceled, that was accepted for another link of its
  * device, or whose shard has another owner.
  */
-export async function claimMessages(db: Database, claims: Claim[]): Promise<(number | undefined)[]> {
+export async function claimMessages(db: Database, claims: Claim[]): Promise<(Claimed | undefined)[]> {
   const marked = await mark(db, claims)
-  const counts = new Map(marked.map(({ id, interruptions }) => [id, interruptions]))
-  return claims.map(({ id }) => counts.get(id))
+  const found = new Map(
+    marked.map(({ id, interruptions, isOptedOut }) => [id, { interruptions, isOptedOut }]),
+  )
+  return claims.map(({ id }) => found.get(id))
 }
 
 /**
  * `countedToday`: the number under which the recipient counts as a new contact of the UTC day `day`, if it does. The clock
  * is that of Postgres.
  */
-export type FirstClaim = { interruptions: number; countedToday: string | null; day: number }
+export type FirstClaim = Claimed & { countedToday: string | null; day: number }
 
 /**
  * As `claimMessages`, and counts each recipient that is a new contact, once, in the same statement. Repeated after a lost
@@ -46,11 +51,11 @@ export async function claimFirstMessages(db: Database, claims: Claim[]): Promise
     counted AS (
       INSERT INTO new_contacts (device_id, number)
       SELECT DISTINCT device_id, (SELECT min(form) FROM ${forms}) FROM marked
-      WHERE NOT ${isKnownOrCounted(sql, 'marked')}
+      WHERE NOT ${isKnownOrCounted(sql, 'marked')} AND NOT "isOptedOut"
       ON CONFLICT ON CONSTRAINT new_contacts_pk DO UPDATE SET created_at = now()
       RETURNING device_id, number
     )
-    SELECT marked.id, marked.interruptions, coalesce(
+    SELECT marked.id, marked.interruptions, marked."isOptedOut", coalesce(
       (SELECT number FROM counted WHERE device_id = marked.device_id AND number IN (SELECT form FROM ${forms})),
       (SELECT number FROM new_contacts
         WHERE device_id = marked.device_id AND number IN (SELECT form FROM ${forms})
@@ -68,7 +73,7 @@ const claimMark = `CASE WHEN message.status = 'sending' AND message.held_epoch <
 /** Not sent before it is awaited, so it can be a part of another statement. */
 function mark(db: Database, claims: Claim[]) {
   const sql = db.$client
-  return sql<{ id: string; interruptions: number }[]>`
+  return sql<(Claimed & { id: string })[]>`
     WITH valid AS (${fencesOf(
       sql,
       claims.map(({ fence }) => fence),
@@ -94,7 +99,7 @@ function mark(db: Database, claims: Claim[]) {
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')}
       AND message.is_waiting
-    RETURNING message.id, message.interruptions, message.device_id, message.account_id, message.number`
+    RETURNING message.id, message.interruptions, ${isOptedOut(sql)} AS "isOptedOut", message.device_id, message.account_id, message.number`
 }
 
 /**

@@ -1,4 +1,5 @@
 import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
+import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { type Fence, fenceOf } from './fence.ts'
@@ -28,7 +29,14 @@ export async function findUploadedContent(
   return row?.content ?? undefined
 }
 
-type SentContent = { id: string; type: MessageType; body: string | null; uploadedContent: Buffer | null }
+type SentContent = {
+  id: string
+  type: MessageType
+  body: string | null
+  uploadedContent: Buffer | null
+  replyTo: QuotedMessage | null
+  recipientJid: string
+}
 
 /** What was sent, for a recipient that requests it again. The message may be older than its id suggests. */
 export async function findSentContent(
@@ -41,7 +49,9 @@ export async function findSentContent(
   const sql = db.$client
   for (const id of [messageId, earlierMessageId(messageId)]) {
     const [row] = await sql<SentContent[]>`
-      SELECT id, type, body, uploaded_content AS "uploadedContent" FROM messages
+      SELECT id, type, body, uploaded_content AS "uploadedContent", reply_to AS "replyTo",
+        recipient_jid AS "recipientJid"
+      FROM messages
       WHERE id = ${id} AND device_id = ${deviceId} AND direction = 'out'
         AND recipient_jid = ANY(${requestedBy}) AND status IN ('sending', 'sent', 'delivered', 'read')
         AND ${isCreatedAround(sql, [timeOfMessageId(id)])}`

@@ -1,3 +1,4 @@
+import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { isToContact } from './contacts.ts'
@@ -15,6 +16,7 @@ export type WaitingMessage = {
   body: string | null
   url: string | null
   filename: string | null
+  replyTo: QuotedMessage | null
   uploadedContent: Buffer | null
   status: 'queued' | 'sending'
   /** How many owners in a row died or lost their lease while they had claimed it. */
@@ -57,7 +59,7 @@ export async function listWaitingMessages(
   const [first, ...rest] = hindrances
   const columns = sql`
     id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
-    type, body, url, filename, uploaded_content AS "uploadedContent", status, interruptions,
+    type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
     ${onlyContacts || withinBudget}::boolean AS "isToContact"`
   if (!first) {
     return sql<WaitingMessage[]>`

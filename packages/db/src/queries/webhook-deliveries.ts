@@ -4,7 +4,7 @@ import { and, desc, eq, getTableColumns, isNull, lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { events } from '../schema/events.ts'
 import { webhookAttempts, webhookDeliveries, webhooks } from '../schema/webhooks.ts'
-import { findWebhook } from './webhooks.ts'
+import { findWebhook, type Webhook } from './webhooks.ts'
 
 export type WebhookAttempt = Omit<typeof webhookAttempts.$inferSelect, 'webhookId'>
 
@@ -15,16 +15,54 @@ export async function listWebhookAttempts(
   db: Database,
   accountId: number,
   webhookId: number,
-  { before, limit }: { before?: number | undefined; limit: number },
+  { before, limit, onlyFailed = false }: { before?: number | undefined; limit: number; onlyFailed?: boolean },
 ): Promise<WebhookAttempt[]> {
   const isBefore = before === undefined ? undefined : lt(webhookAttempts.number, before)
+  const hasFailed = onlyFailed
+    ? sql`coalesce(${webhookAttempts.status}, 0) NOT BETWEEN 200 AND 299`
+    : undefined
   return db
     .select(columns)
     .from(webhookAttempts)
     .innerJoin(webhooks, eq(webhooks.id, webhookAttempts.webhookId))
-    .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId), isBefore))
+    .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId), isBefore, hasFailed))
     .orderBy(desc(webhookAttempts.number))
     .limit(limit)
+}
+
+/** The first attempt of a delivery. */
+export async function findWebhookAttempt(
+  db: Database,
+  accountId: number,
+  webhookId: number,
+  deliveryId: string,
+): Promise<WebhookAttempt | undefined> {
+  const isDelivery = eq(webhookAttempts.deliveryId, deliveryId)
+  const [found] = await db
+    .select(columns)
+    .from(webhookAttempts)
+    .innerJoin(webhooks, eq(webhooks.id, webhookAttempts.webhookId))
+    .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId), isDelivery))
+    .orderBy(webhookAttempts.number)
+    .limit(1)
+  return found
+}
+
+/** Of the events that the webhook wants, in their order. */
+export async function listPositionsBetween(
+  db: Database,
+  accountId: number,
+  { types, deviceIds }: Pick<Webhook, 'types' | 'deviceIds'>,
+  { from, to, limit }: { from: Date; to: Date; limit: number },
+): Promise<EventPosition[]> {
+  return await db.$client<EventPosition[]>`
+    SELECT epoch, tx::text, id::text, floor(extract(epoch FROM created_at))::float8 AS seconds FROM events
+    WHERE account_id = ${accountId}
+      AND created_at >= ${from.toISOString()}::timestamptz AND created_at <= ${to.toISOString()}::timestamptz
+      AND type <> ${eventTypes['webhook.test']}
+      AND (${types}::smallint[] IS NULL OR type = ANY (${types}::smallint[]))
+      AND (${deviceIds}::int[] IS NULL OR device_id = ANY (${deviceIds}::int[]))
+    ORDER BY epoch, tx, id LIMIT ${limit}`
 }
 
 /**

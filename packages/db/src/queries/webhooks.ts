@@ -1,6 +1,7 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
 import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
+import { accounts } from '../schema/accounts.ts'
 import { webhookSecrets, webhooks } from '../schema/webhooks.ts'
 
 /** `waiting`: requests that will be repeated. `failed`: those whose last attempt has failed. */
@@ -50,6 +51,16 @@ export async function findWebhook(
 ): Promise<Webhook | undefined> {
   const [found] = await db.select(columns).from(webhooks).where(isWebhook(accountId, webhookId))
   return found
+}
+
+/** Makes requests that count the webhooks of one account wait for each other. */
+export async function hasRoomForWebhook(
+  tx: Transaction,
+  accountId: number,
+  webhooksMax: number,
+): Promise<boolean> {
+  await tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).for('no key update')
+  return (await tx.$count(webhooks, eq(webhooks.accountId, accountId))) < webhooksMax
 }
 
 /** Delivers the events after `position`. Insert its secret in the same transaction: its encryption needs the id. */

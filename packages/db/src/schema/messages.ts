@@ -69,8 +69,6 @@ export const messages = pgTable(
     editedAt: moment('edited_at'),
     /** The contact has deleted it, so its content is removed. */
     deletedAt: moment('deleted_at'),
-    /** For how long the recipient sees that the sender is typing, before an outgoing message leaves. */
-    typingSeconds: smallint('typing_seconds'),
   },
   (table) => [
     primaryKey({ name: 'messages_pk', columns: [table.id, table.createdAt] }),

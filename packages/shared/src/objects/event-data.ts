@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { deviceStatuses } from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
-import { messageObject } from './message-object.ts'
+import { exampleMessage, messageObject } from './message-object.ts'
 
 /** `when`: a sentence for the documentation. `example`: of the fields that only this type has. */
 export type EventKind = { when: string; data: z.ZodObject; example: Record<string, unknown> }
@@ -32,6 +32,7 @@ const deviceFields = {
 const ofMessage = z.object(messageFields)
 const ofDevice = z.object(deviceFields)
 const ofWebhook = z.object({ webhook_id: z.int() })
+const ofRecipient = z.object({ number: z.string().describe('Phone number in digits') })
 
 export function messageData(when: string, fields?: z.ZodRawShape, example = {}): EventKind {
   return { when, data: fields ? ofMessage.extend(fields) : ofMessage, example }
@@ -43,4 +44,8 @@ export function deviceData(when: string, fields?: z.ZodRawShape, example = {}): 
 
 export function webhookData(when: string, fields?: z.ZodRawShape, example = {}): EventKind {
   return { when, data: fields ? ofWebhook.extend(fields) : ofWebhook, example: { webhook_id: 3, ...example } }
+}
+
+export function recipientData(when: string): EventKind {
+  return { when, data: ofRecipient, example: { number: exampleMessage.number } }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventType } from '../event-types.ts'
 import { restrictionReasons, statusReasons, unlinkReasons } from '../statuses.ts'
-import { deviceData, type EventKind, messageData, webhookData } from './event-data.ts'
+import { deviceData, type EventKind, messageData, recipientData, webhookData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 import { changeFields, editedText, exampleChange, reaction, voteOptions } from './message-change.ts'
 
@@ -100,6 +100,8 @@ export const eventKinds: Record<EventType, EventKind> = {
     },
     { reason: 'logged_out' },
   ),
+  'recipient.opted_out': recipientData('The account sends no more messages to the number'),
+  'recipient.opted_in': recipientData('The account sends messages to the number again'),
   'webhook.disabled': webhookData(
     'The gateway delivers no more events to this webhook until a caller enables it',
     {

@@ -41,7 +41,7 @@ export const messageObject = z
     send_at: moment.describe('Time at which it is to be sent, if the request had one'),
     sent_at: moment,
     delivered_at: moment,
-    read_at: moment.describe('Of a received message: when `mark-read` was carried out'),
+    read_at: moment,
     edited_at: moment.describe('When the contact last replaced the text'),
     deleted_at: moment.describe('When the contact deleted the message for everyone. Its text is removed'),
     played_at: moment.describe('When the recipient listened to it. Its status stays `read`'),

@@ -1,0 +1,24 @@
+import { insertOptOut } from '@wagate/db/queries/opt-outs'
+import { z } from 'zod'
+import { audit } from '../changes/audit.ts'
+import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
+import { defineOperation } from '../operation.ts'
+import { phone } from '../parameters/parameter-types.ts'
+
+export const optOut = defineOperation({
+  name: 'opt-out',
+  summary: 'Send no more messages of the account to a number; those that wait fail with opted_out',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({ number: phone.describe('Phone number of the recipient') }),
+  fields: optOutObject,
+  example: { given: { number: exampleOptOut.number }, answer: exampleOptOut },
+  async handle({ number }, call) {
+    const { accountId } = call.principal
+    return call.context.db.transaction(async (tx) => {
+      const stored = await insertOptOut(tx, accountId, number)
+      await audit(tx, call, { target: `account:${accountId}`, result: 'opted_out' })
+      return toOptOutObject(stored)
+    })
+  },
+})

@@ -1,0 +1,41 @@
+import { rotateWebhookSecret as rotate } from '@wagate/db/queries/webhooks'
+import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
+import { z } from 'zod'
+import { audit } from '../changes/audit.ts'
+import { webhookFields } from '../objects/webhook-object.ts'
+import { defineOperation } from '../operation.ts'
+import { integer } from '../parameters/parameter-types.ts'
+import { webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
+import { makeSecretSealer } from '../webhooks/seal-webhook-secret.ts'
+
+const hourMs = 3_600_000
+
+export const rotateWebhookSecret = defineOperation({
+  name: 'rotate-webhook-secret',
+  summary: 'Replace the secret of a webhook; requests carry the signatures of both for a while',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    webhook_id: webhookId,
+    overlap_hours: integer(0, 168)
+      .optional()
+      .describe('Hours for which the former secret signs as well, 24 by default'),
+  }),
+  fields: z.object({
+    webhook_id: webhookFields.webhook_id,
+    secret: z.string().describe('New secret, shown once'),
+  }),
+  errors: ['webhook_not_found'],
+  example: { given: { webhook_id: 5 }, answer: { webhook_id: 5, secret: 'whsec_…' } },
+  async handle({ webhook_id, overlap_hours = 24 }, call) {
+    const seal = await makeSecretSealer(call)
+    const secret = makeWebhookSecret()
+    const change = { sealed: seal(secret, webhook_id), overlapMs: overlap_hours * hourMs }
+    await call.context.db.transaction(async (tx) => {
+      if (!(await rotate(tx, call.principal.accountId, webhook_id, change))) throw webhookNotFound()
+      await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'rotated' })
+    })
+    call.context.publishWebhookHint(webhook_id)
+    return { webhook_id, secret }
+  },
+})

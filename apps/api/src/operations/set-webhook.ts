@@ -1,0 +1,103 @@
+import { findLatestPosition } from '@wagate/db/queries/event-feed'
+import {
+  hasRoomForWebhook,
+  insertWebhook,
+  insertWebhookSecret,
+  setWebhookEnabled,
+  updateWebhook,
+} from '@wagate/db/queries/webhooks'
+import { eventTypes } from '@wagate/shared/event-types'
+import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
+import { z } from 'zod'
+import { audit } from '../changes/audit.ts'
+import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'
+import { changeIdempotently } from '../changes/idempotent-change.ts'
+import { AppError } from '../errors/app-error.ts'
+import { exampleWebhook, toWebhookObject, webhookFields } from '../objects/webhook-object.ts'
+import { defineOperation } from '../operation.ts'
+import { flag } from '../parameters/parameter-types.ts'
+import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
+import { parseWebhookUrl } from '../webhooks/parse-webhook-url.ts'
+import { makeSecretSealer } from '../webhooks/seal-webhook-secret.ts'
+import { checkDevices, webhookParameters } from '../webhooks/webhook-parameters.ts'
+
+const webhooksMax = 20
+
+export const setWebhook = defineOperation({
+  name: 'set-webhook',
+  summary: 'Create a webhook, or change the one with this webhook_id and enable it',
+  methods: ['GET', 'POST'],
+  changes: true,
+  parameters: z.object({
+    webhook_id: webhookId
+      .optional()
+      .describe('ID of the webhook to change; without it, a new one is created'),
+    url: z.string().optional().describe('Target of the requests, https or http. Required for a new webhook'),
+    ...webhookParameters,
+    enabled: flag.optional().describe('false: nothing is delivered until it is enabled. true by default'),
+    idempotency_key: idempotencyKeyParameter,
+  }),
+  fields: z.object({
+    ...webhookFields,
+    secret: z
+      .string()
+      .optional()
+      .describe('Verifies signatures. Returned once, when the webhook is created; omitted on a replay'),
+  }),
+  errors: ['missing_parameter', 'device_not_found', 'webhook_not_found', 'webhook_limit_reached'],
+  example: {
+    given: { url: exampleWebhook.url, name: 'Shop', types: 'message.received' },
+    answer: { ...exampleWebhook, secret: 'whsec_…' },
+  },
+  async handle({ webhook_id, url, enabled = true, idempotency_key, ...given }, call) {
+    const { context, principal } = call
+    const { accountId } = principal
+    const key = findIdempotencyKey(call, idempotency_key)
+    const settings = {
+      ...(url !== undefined && { url: parseWebhookUrl(url, context.config.webhooks) }),
+      ...(given.name !== undefined && { name: given.name }),
+      ...(given.types !== undefined && { types: given.types?.map((type) => eventTypes[type]) ?? null }),
+      ...(given.device_ids !== undefined && { deviceIds: given.device_ids }),
+      ...(given.events_max !== undefined && { eventsMax: given.events_max }),
+    }
+    if (webhook_id === undefined && settings.url === undefined) throw urlMissing()
+    await checkDevices(call, given.device_ids)
+    const seal = await makeSecretSealer(call)
+    const secret = makeWebhookSecret()
+    const position = await findLatestPosition(context.db)
+    const payload = { webhook_id, settings, enabled }
+
+    const { response, isReplay } = await changeIdempotently(call, { key, payload }, async (tx) => {
+      let id = webhook_id
+      if (id !== undefined) {
+        if (!(await updateWebhook(tx, accountId, id, settings))) throw webhookNotFound()
+      } else {
+        if (!(await hasRoomForWebhook(tx, accountId, webhooksMax))) throw limitReached()
+        id = await insertWebhook(tx, accountId, { name: 'default', url: '', ...settings }, position)
+        await insertWebhookSecret(tx, id, seal(secret, id))
+      }
+      await setWebhookEnabled(tx, accountId, id, enabled)
+      const result = webhook_id === undefined ? 'created' : 'changed'
+      await audit(tx, call, { target: `webhook:${id}`, result })
+      return { webhook_id: id }
+    })
+    context.publishWebhookHint(response.webhook_id)
+    const shown = toWebhookObject(await getWebhook(call, response.webhook_id))
+    if (webhook_id !== undefined) return shown
+    if (!isReplay) return { ...shown, secret }
+    call.warn('The secret was returned in the first response only.')
+    return shown
+  },
+})
+
+function urlMissing(): AppError {
+  const message = 'is required for a new webhook'
+  return new AppError('missing_parameter', `url ${message}`, { details: [{ parameter: 'url', message }] })
+}
+
+function limitReached(): AppError {
+  return new AppError(
+    'webhook_limit_reached',
+    `The account has ${webhooksMax} webhooks. Delete one first, or change one with its webhook_id.`,
+  )
+}

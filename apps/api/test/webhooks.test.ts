@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { makeBoxKey } from '@wagate/shared/sealed-box'
+import type { Client } from '@wagate/test-kit/http-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSender, type Gateway, startGateway } from './gateway.ts'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+  // As a worker does when it starts.
+  await recordMasterKey(gateway.db, '0badcafe', makeBoxKey(randomBytes(32)).publicKey)
+})
+afterAll(() => gateway.close())
+
+const url = 'https://shop.example.com/whatsapp'
+
+async function createWebhook(account: Client, fields: Record<string, unknown> = {}) {
+  const { status, body } = await account.post('/set-webhook', { url, ...fields })
+  expect(status).toBe(200)
+  return { webhook_id: Number(body.webhook_id), secret: body.secret, body }
+}
+
+const listed = async (account: Client) => (await account.get('/webhooks')).body.webhooks as object[]
+
+test('a webhook is created with a secret, listed without it, changed and deleted', async () => {
+  const { account, deviceId } = await createSender(gateway)
+  const { webhook_id, secret, body } = await createWebhook(account, {
+    types: 'message.received',
+    device_ids: deviceId,
+  })
+  expect(secret).toMatch(/^whsec_/)
+  const { ok: _, secret: __, ...shown } = body
+  expect(shown).toMatchObject({ url, types: ['message.received'], device_ids: [deviceId], state: 'active' })
+  expect(await listed(account)).toEqual([shown])
+  const changed = await account.post('/set-webhook', {
+    webhook_id,
+    name: 'Shop',
+    types: 'all',
+    events_max: 20,
+  })
+  expect(changed.body).toMatchObject({ webhook_id, url, name: 'Shop', types: null, device_ids: [deviceId] })
+  expect(changed.body).not.toHaveProperty('secret')
+  expect((await account.post('/delete-webhook', { webhook_id })).body).toMatchObject({ deleted: true })
+  expect(await listed(account)).toEqual([])
+})
+
+test('a disabled webhook is enabled by the next change', async () => {
+  const { account } = await createSender(gateway)
+  const { webhook_id, body } = await createWebhook(account, { enabled: false })
+  expect(body).toMatchObject({ state: 'disabled', disabled_reason: 'by_caller' })
+  expect(await account.post('/test-webhook', { webhook_id })).toMatchObject({
+    status: 409,
+    body: { code: 'webhook_disabled' },
+  })
+  expect((await account.post('/set-webhook', { webhook_id })).body).toMatchObject({ state: 'active' })
+})
+
+test('a replay creates no second webhook and does not repeat the secret', async () => {
+  const { account } = await createSender(gateway)
+  const first = await createWebhook(account, { idempotency_key: 'one' })
+  const again = await account.post('/set-webhook', { url, idempotency_key: 'one' })
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  expect(again.body).toMatchObject({ webhook_id: first.webhook_id, warnings: [expect.any(String)] })
+  expect(again.body).not.toHaveProperty('secret')
+  expect(await listed(account)).toHaveLength(1)
+})
+
+test('no secret is stored as text', async () => {
+  const { account } = await createSender(gateway)
+  const { webhook_id, secret } = await createWebhook(account)
+  const { body } = await account.post('/rotate-webhook-secret', { webhook_id })
+  const rows = await gateway.db.$client<{ sealed: Buffer; isOver: boolean }[]>`
+    SELECT sealed, valid_until IS NOT NULL AS "isOver" FROM webhook_secrets
+    WHERE webhook_id = ${webhook_id} ORDER BY id`
+  expect(rows.map(({ isOver }) => isOver)).toEqual([true, false])
+  for (const { sealed } of rows) {
+    expect(sealed.toString()).not.toContain(String(secret))
+    expect(sealed.toString()).not.toContain(String(body.secret))
+  }
+})
+
+test('an account has a limited number of webhooks, also with concurrent requests', async () => {
+  const { account } = await createSender(gateway)
+  const answers = await Promise.all(Array.from({ length: 24 }, () => account.post('/set-webhook', { url })))
+  const codes = answers.filter(({ status }) => status !== 200).map(({ body }) => body.code)
+  expect(codes).toEqual(Array(4).fill('webhook_limit_reached'))
+  expect(await listed(account)).toHaveLength(20)
+}, 60_000)
+
+test('events are replayed by ID, by time and by failure', async () => {
+  const { account, deviceId } = await createSender(gateway)
+  const { webhook_id } = await createWebhook(account, { types: 'message.sent' })
+  await gateway.db.$client`
+    INSERT INTO events (account_id, device_id, type)
+    SELECT ${account.userId}, ${deviceId}, type FROM unnest(ARRAY[2, 2, 3]) AS type`
+  const replay = async (fields: object) =>
+    (await account.post('/replay-webhook', { webhook_id, ...fields })).body
+  const from = new Date(Date.now() - 60_000).toISOString()
+  expect(await replay({ from })).toMatchObject({ replayed: 2 })
+  expect(await replay({ from, to: from })).toMatchObject({ replayed: 0 })
+  expect(await replay({ event_id: `evt_${'0'.repeat(40)}` })).toMatchObject({ replayed: 1 })
+  await gateway.db
+    .$client`UPDATE webhook_deliveries SET next_attempt_at = NULL WHERE webhook_id = ${webhook_id}`
+  expect(await replay({ failed: true })).toMatchObject({ replayed: 3 })
+  expect(await replay({})).toMatchObject({ code: 'missing_parameter' })
+})
+
+test('webhooks of another account look like ones that do not exist', async () => {
+  const [{ account: owner }, { account: stranger }] = await Promise.all([
+    createSender(gateway),
+    createSender(gateway),
+  ])
+  const { webhook_id } = await createWebhook(owner)
+  const { body: before } = await owner.get('/webhooks')
+  const calls = ['set-webhook', 'delete-webhook', 'rotate-webhook-secret', 'test-webhook', 'replay-webhook']
+  for (const name of calls) {
+    const answer = await stranger.post(`/${name}`, {
+      webhook_id,
+      ...(name === 'replay-webhook' && { failed: true }),
+    })
+    expect(answer, name).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } })
+  }
+  const log = await stranger.get('/webhook-deliveries', { webhook_id: String(webhook_id) })
+  expect(log).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } })
+  expect(await listed(stranger)).toEqual([])
+  expect((await owner.get('/webhooks')).body).toEqual(before)
+})
+
+describe('set-webhook refuses', () => {
+  test.each([
+    ['no URL', {}, 'missing_parameter'],
+    ['a URL that is none', { url: 'shop' }, 'invalid_parameter'],
+    ['another scheme', { url: 'ftp://shop.example.com' }, 'invalid_parameter'],
+    ['a password', { url: 'https://me:secret@shop.example.com' }, 'invalid_parameter'],
+    ['a private address', { url: 'http://10.0.0.1/' }, 'invalid_parameter'],
+    ['this machine', { url: 'http://localhost:3000/' }, 'invalid_parameter'],
+    ['an unknown type', { url, types: 'message.gone' }, 'invalid_parameter'],
+    ['a device that the account has not', { url, device_ids: '2147483646' }, 'device_not_found'],
+  ])('%s', async (_, fields, code) => {
+    const { account } = await createSender(gateway)
+    expect((await account.post('/set-webhook', fields)).body).toMatchObject({ ok: false, code })
+    expect(await listed(account)).toEqual([])
+  })
+})

@@ -1,5 +1,4 @@
 import { formatEventId } from '@wagate/shared/event-ids'
-import { exampleEventOf } from '@wagate/shared/objects/event-object'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { messageStatuses, messageTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
@@ -70,13 +69,13 @@ export const messages = defineOperation({
   }),
   errors: ['message_not_found', 'cursor_expired', 'rate_limited'],
   example: {
-    given: { limit: 1, updated_after: exampleEventOf('message.read').event_id },
+    given: { limit: 1 },
     answer: {
       messages: [exampleMessage],
       has_more: false,
       next_before: null,
       next_after: null,
-      next_updated_after: exampleEventOf('message.read').event_id,
+      next_updated_after: null,
     },
   },
   async handle(

@@ -8,6 +8,8 @@ import {
   findMedia,
   listExpiredContents,
 } from '../src/queries/media-content.ts'
+import { recordMessageChanges } from '../src/queries/message-changes.ts'
+import { findMessage } from '../src/queries/message-history.ts'
 import {
   countMediaBytes,
   listDueMedia,
@@ -56,7 +58,7 @@ async function receive(sha256 = randomHash()) {
   const again = { ...message, id: makeMessageId(sender) }
   await insertReceivedMessages(owned.db, [message])
   await insertReceivedMessages(owned.db, [again])
-  return { messageId: message.id, again: again.id, accountId, sha256 }
+  return { messageId: message.id, again: again.id, accountId, sha256, waId: message.waId }
 }
 
 const isThere = async () => true
@@ -186,4 +188,16 @@ test('what is known of a file is deleted with its message, but not before the fi
   expect(await deleteOldMediaRows(owned.db, { retentionDays: 365, max: 10 })).toBe(1)
   expect(await findMedia(owned.db, owned.accountId, given.messageId)).toBeUndefined()
   expect(await findMedia(owned.db, owned.accountId, kept.messageId)).toBeDefined()
+})
+
+test('the file of a message that its contact deletes is not given out, and expires', async () => {
+  const { messageId, accountId, sha256, waId } = await receive()
+  const deletion = { waId: randomUUID(), target: waId, number: '4915187654321', fromMe: false, text: null }
+  await recordMessageChanges(owned.db, [{ ...device, ...deletion, accountId, sender, kind: 'deleted' }])
+  expect(await findMedia(owned.db, accountId, messageId)).toBeUndefined()
+  expect(await findMessage(owned.db, accountId, messageId)).toMatchObject({ media: null })
+  expect(await listExpiredContents(owned.db, { retentionDays: 30, max: 10 })).toContainEqual({
+    accountId,
+    sha256,
+  })
 })

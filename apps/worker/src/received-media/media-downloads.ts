@@ -60,6 +60,7 @@ export function startMediaDownloads(
       })
       .finally(() => {
         running.delete(media.messageId)
+        context.publishEventHint(media.accountId)
         poll()
       })
   }

@@ -13,6 +13,7 @@ export type MediaFacts = {
   sha256: string | null
 }
 
+/** Not that of a message that the contact has deleted. */
 export async function findMedia(
   db: Database,
   accountId: number,
@@ -20,7 +21,7 @@ export async function findMedia(
 ): Promise<MediaFacts | undefined> {
   const [found] = await db.$client<MediaFacts[]>`
     SELECT state, reason, mime, filename, size::float8 AS size, encode(sha256, 'hex') AS sha256
-    FROM received_media WHERE account_id = ${accountId} AND message_id = ${messageId}`
+    FROM received_media WHERE account_id = ${accountId} AND message_id = ${messageId} AND created_at > 'epoch'`
   return found
 }
 

@@ -1,6 +1,6 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
 import { receivedMedia } from '../schema/received-media.ts'
@@ -49,7 +49,7 @@ export type HistoryPosition = { id: string; createdAt: string }
 
 export type HistoryMessage = NonNullable<Awaited<ReturnType<typeof findMessage>>>
 
-export const mediaOfMessage = eq(receivedMedia.messageId, messages.id)
+export const mediaOfMessage = and(eq(receivedMedia.messageId, messages.id), isNull(messages.deletedAt))
 
 function selectMessages(db: Database) {
   return db.select(historyColumns).from(messages).leftJoin(receivedMedia, mediaOfMessage)

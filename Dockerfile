@@ -13,6 +13,7 @@ COPY packages/local-servers/package.json packages/local-servers/
 COPY packages/test-kit/package.json packages/test-kit/
 COPY packages/db/package.json packages/db/
 COPY packages/queue/package.json packages/queue/
+COPY packages/media-store/package.json packages/media-store/
 COPY packages/simulator/package.json packages/simulator/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
@@ -37,12 +38,15 @@ COPY --from=dependencies /app ./
 COPY --from=build /app/packages/shared/dist packages/shared/dist
 COPY --from=build /app/packages/runtime/dist packages/runtime/dist
 COPY --from=build /app/packages/queue/dist packages/queue/dist
+COPY --from=build /app/packages/media-store/dist packages/media-store/dist
 COPY --from=build /app/packages/db/dist packages/db/dist
 COPY --from=build /app/packages/db/migrations packages/db/migrations
 COPY --from=build /app/apps/api/dist apps/api/dist
 COPY --from=build /app/apps/api/page apps/api/page
 COPY --from=build /app/apps/worker/dist apps/worker/dist
 COPY scripts/migrate.mjs scripts/roles.mjs scripts/healthcheck.mjs scripts/
+# A volume that is mounted here gets this owner.
+RUN mkdir -p -m 700 /var/lib/wagate/media && chown node:node /var/lib/wagate/media
 USER node
 
 FROM runtime AS migrate

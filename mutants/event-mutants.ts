@@ -99,4 +99,34 @@ export const eventMutants: Mutant[] = [
       title: 'a message quotes none of another chat, sender or account, and none that never left',
     },
   },
+  {
+    name: 'one reader for the streams of all accounts',
+    file: 'apps/api/src/event-streams/event-streams.ts',
+    text: 'const known = readers.get(accountId)',
+    replacement: 'const [known] = readers.values()',
+    test: {
+      file: 'apps/api/test/events-stream.test.ts',
+      title: 'streams of different accounts show their own events only',
+    },
+  },
+  {
+    name: 'a stream that resumes at the present',
+    file: 'apps/api/src/operations/events-stream.ts',
+    text: 'findLastEvent(lastEventIdHeader) ?? after',
+    replacement: 'after',
+    test: {
+      file: 'apps/api/test/events-stream.test.ts',
+      title: 'a client that resumes after a restart of the API gets every event once',
+    },
+  },
+  {
+    name: 'a token that shows all types',
+    file: 'apps/api/src/operations/events-stream.ts',
+    text: 'types ?? token?.types ?? undefined',
+    replacement: 'types',
+    test: {
+      file: 'apps/api/test/stream-tokens.test.ts',
+      title: 'a token shows no more than what it was created for',
+    },
+  },
 ]

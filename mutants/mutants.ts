@@ -2,6 +2,7 @@ import { accessMutants } from './access-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { historyMutants } from './history-mutants.ts'
+import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
@@ -18,5 +19,6 @@ export const mutants: Mutant[] = [
   ...deviceEventMutants,
   ...historyMutants,
   ...webhookMutants,
+  ...mediaMutants,
   ...accessMutants,
 ]

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
+import { sendMessage } from '@wagate/api/operations/send-message'
 import { repository } from '@wagate/devnet/app-process'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, test } from 'vitest'
 
-type Node = { id: string; name: string; type: string; typeVersion: number; parameters: { jsCode?: string } }
+type Parameters = { jsCode?: string; url?: string; bodyParameters?: { parameters: { name: string }[] } }
+type Node = { id: string; name: string; type: string; typeVersion: number; parameters: Parameters }
 type Workflow = {
   nodes: Node[]
   connections: Record<string, { main: { node: string; type: string; index: number }[][] }>
@@ -37,6 +39,14 @@ test.each(['answer-messages', 'send-message'])('%s connects nodes that n8n has',
   expect(Object.keys(connections)[0]).toBe(trigger)
   expect(targets.map(({ node }) => node)).toEqual(others)
   expect(targets.every(({ type, index }) => type === 'main' && index === 0)).toBe(true)
+})
+
+test.each(['answer-messages', 'send-message'])('%s sends with parameters that the gateway knows', (name) => {
+  const { url, bodyParameters } = readWorkflow(name).nodes.at(-1)?.parameters ?? {}
+  const names = bodyParameters?.parameters.map((parameter) => parameter.name) ?? []
+  expect(url).toMatch(/\/send-message$/)
+  expect(names.length).toBeGreaterThanOrEqual(3)
+  expect(Object.keys(sendMessage.parameters.shape)).toEqual(expect.arrayContaining(names))
 })
 
 describe('the node that verifies the signature', () => {

@@ -1,15 +1,12 @@
-import type { Database } from '@wagate/db/client'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { openEventHints } from '@wagate/queue/event-hints'
-import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
-import { openGateway } from '@wagate/test-kit/load/pooled-client'
 import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { type CostSize, measureCosts } from './events/costs.ts'
-import type { EventAccount } from './events/event-account.ts'
+import { openEventAccount, openOtherAccount } from './events/event-account.ts'
 import { besides, type LatencyRound, type LatencySize, measureLatency } from './events/latencies.ts'
 import { makeEventsReport } from './events/report.ts'
-import { withAdminAccount } from './with-admin-account.ts'
 
 type Size = { senders: number; costs: CostSize; latency: LatencySize & { rounds: number } }
 
@@ -28,46 +25,43 @@ const sizes: Record<'full' | 'short', Size> = {
 
 /** What the stream of events and its subscribers cost, and how soon webhooks are called. */
 export async function measureEvents({ short, data, signal }: BenchmarkOptions): Promise<Report> {
-  const { senders, costs: costSize, latency } = short ? sizes.short : sizes.full
+  const size = short ? sizes.short : sizes.full
   const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
-  const environment = (name: string): NodeJS.ProcessEnv => {
-    if (name === 'simulator') return { NODE_OPTIONS: `--import ${withoutDecryption}` }
-    return name === 'worker-1' ? { ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' } : {}
-  }
-  return withSystem({ workers: 1, environment, signal, ...keptIn(data) }, async (system) => {
-    const { devnet } = system
-    const numbers = senderNumbers(senders)
-    await linkSenders(system, numbers)
-    const hints = openEventHints(devnet.redisUrl, { onError: () => undefined })
-    try {
-      return await withAdminAccount(system, async (admin) => {
-        const account = { ...admin, senders: numbers }
-        const other = await makeOtherAccount(system, admin.db)
-        const costs = await measureCosts(system, account, { size: costSize, signal })
-        const latencies: LatencyRound[] = []
-        for (let round = 0; round < latency.rounds; round++) {
-          for (const beside of besides) {
-            const options = { hints, size: latency, signal }
-            latencies.push(await measureLatency(beside, system, { account, other }, options))
-          }
-        }
-        return makeEventsReport({ costs, latencies })
-      })
-    } finally {
-      await hints.close()
-    }
-  })
+  const environment = (name: string): NodeJS.ProcessEnv =>
+    name === 'simulator'
+      ? { NODE_OPTIONS: `--import ${withoutDecryption}` }
+      : { ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' }
+  const options = { workers: 1, environment, signal, ...keptIn(data) }
+  return withSystem(options, (system) => observe(system, size, signal))
 }
 
-async function makeOtherAccount(system: System, db: Database): Promise<EventAccount> {
-  const email = `other-${Date.now()}@example.com`
-  const user = await system.gateway.call('create-user', { email, password: 'correct horse battery' })
-  const gateway = openGateway(system.devnet.apiUrl, String(user.body.api_key), 1)
+async function observe(
+  system: System,
+  { senders, costs, latency }: Size,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { devnet } = system
+  const db = openDatabase(devnet.databaseUrl, {
+    poolSize: 4,
+    applicationName: 'wagate-bench',
+    statementTimeoutMs: 30_000,
+  })
+  const hints = openEventHints(devnet.redisUrl, { onError: () => undefined })
   try {
-    const senders = senderNumbers(1, 5)
-    await linkSenders({ ...system, gateway }, senders)
-    return { db, accountId: Number(user.body.user_id), senders }
+    const account = await openEventAccount(system, db, senderNumbers(senders))
+    const other = await openOtherAccount(system, db, senderNumbers(1, 5))
+    const found = await measureCosts(system, account, { size: costs, signal })
+    const latencies: LatencyRound[] = []
+    for (let round = 0; round < latency.rounds; round++) {
+      for (const beside of besides) {
+        const options = { hints, size: latency, signal }
+        latencies.push(await measureLatency(beside, system, { account, other }, options))
+      }
+    }
+    other.gateway.close()
+    return makeEventsReport({ costs: found, latencies })
   } finally {
-    gateway.close()
+    await hints.close()
+    await closeDatabase(db)
   }
 }

@@ -1,4 +1,3 @@
-import { deleteWebhook } from '@wagate/db/queries/webhooks'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
 import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
@@ -14,7 +13,6 @@ import { makeWorkerProfiler, type WorkerProfiler } from './profile-worker.ts'
 import { addWebhook } from './subscribers/add-webhook.ts'
 import { findLatestCursor, listEventsAfter } from './subscribers/event-reader.ts'
 import { openWebhookTarget } from './subscribers/webhook-target.ts'
-import { type Account, withAdminAccount } from './with-admin-account.ts'
 
 type Size = { senders: number; window: number; fastMs: number; killMs: number }
 
@@ -34,7 +32,6 @@ export async function measureInbound(options: BenchmarkOptions): Promise<Report>
   const size = { ...chosen, senders: count ?? chosen.senders }
   const profiler = options.profile ? makeWorkerProfiler(options.profile) : undefined
   const environment = (name: string): NodeJS.ProcessEnv => {
-    if (!workers.includes(name)) return {}
     const profiled = name === workers[0] ? profiler?.environment : {}
     return { ...profiled, ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' }
   }
@@ -43,26 +40,20 @@ export async function measureInbound(options: BenchmarkOptions): Promise<Report>
     const senders = senderNumbers(size.senders, 4)
     await linkSenders(system, senders)
     await meetContacts(system, senders)
-    return withAdminAccount(system, (account) =>
-      observe(system, account, { senders, size, profiler, signal }),
-    )
+    return observe(system, { senders, size, profiler, signal })
   })
   return makeInboundReport(found, await profiler?.summarize())
 }
 
 type Setup = { senders: string[]; size: Size; profiler: WorkerProfiler | undefined; signal: AbortSignal }
 
-async function observe(
-  system: System,
-  { db, accountId }: Account,
-  { senders, size, profiler, signal }: Setup,
-): Promise<Findings> {
+async function observe(system: System, { senders, size, profiler, signal }: Setup): Promise<Findings> {
   const { devnet, gateway, phones, records } = system
   const startedAtMs = Date.now()
   const cursor = await findLatestCursor(gateway)
   const target = await openWebhookTarget('healthy')
-  const settings = { url: target.url, eventsMax: 100, types: ['message.received' as const] }
-  const webhookId = await addWebhook(db, accountId, settings)
+  const settings = { url: target.url, eventsMax: 100, types: 'message.received' }
+  const deleteWebhook = await addWebhook(gateway, settings)
   const writer = makePhoneWriter(phones, senders, `inbound ${startedAtMs}`)
   const progress = { writer, countDelivered: () => target.events.length }
 
@@ -102,7 +93,7 @@ async function observe(
     const phases = [fast, killed]
     return { senders: senders.length, phases, written, delivered, repeated: target.countRepeated(), audit }
   } finally {
-    await deleteWebhook(db, accountId, webhookId)
+    await deleteWebhook()
     target.close()
   }
 }

@@ -3,7 +3,7 @@ import type { System } from '@wagate/test-kit/system'
 import { ownCpuMs, readCpuMsOf } from './process-usage.ts'
 
 /** `rssMb`: of the largest process of the group. */
-export type Usage = { cpuMs: number; rssMb: { atStart: number; peak: number; atEnd: number } }
+type Usage = { cpuMs: number; rssMb: { atStart: number; peak: number; atEnd: number } }
 export type Usages = Record<Group, Usage>
 
 /** `client` is this process. */

@@ -94,6 +94,7 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
     METRICS_PORT: '0',
     ...(settings.network === 'simulator' && careless),
     ...inherited(),
+    MEDIA_FOLDER: join(settings.dataFolder, 'media'),
     MASTER_KEY: settings.masterKey,
     SHARDS: String(settings.shards),
     WHATSAPP_NETWORK: settings.network,

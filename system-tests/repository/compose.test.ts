@@ -64,6 +64,7 @@ test.each([
 const chosen = new Set([
   'DATABASE_URL', // the role of the service
   'REDIS_URL',
+  'MEDIA_FOLDER', // the volume
   'HOST', // the container's, not the machine's
   'PORT', // the published port
   'METRICS_HOST',

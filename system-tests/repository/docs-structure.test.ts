@@ -31,5 +31,8 @@ test('the README names every operation', () => {
   const readme = readFileSync(join(repository, 'README.md'), 'utf8')
   const names = readdirSync(join(repository, 'apps/api/src/operations')).map((file) => file.slice(0, -3))
   expect(names.length).toBeGreaterThan(15)
-  expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+  // `events-stream.ts` has the URL `events/stream`.
+  const isNamed = (name: string) =>
+    readme.includes(`\`${name}\``) || readme.includes(`\`${name.replace('-', '/')}\``)
+  expect(names.filter((name) => !isNamed(name))).toEqual([])
 })

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const lines = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8').split('\n')
 const shown = new Map(
   lines.flatMap((line) =>
-    [...line.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/g)].map(([, name, value]) => [name, value]),
+    [...line.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$/g)].map(([, name, value]) => [name, value]),
   ),
 )
 

@@ -12,6 +12,7 @@ const folders = [
   'apps/worker',
   'packages/db',
   'packages/queue',
+  'packages/media-store',
   'packages/shared',
   'packages/runtime',
 ]

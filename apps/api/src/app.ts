@@ -13,19 +13,22 @@ import { makeResponder } from './http/responder.ts'
 import { linkFiles } from './link/link-page.ts'
 import { makeDocument } from './openapi/document.ts'
 import { operations } from './operations.ts'
+import { answerMedia } from './received-media/answer-media.ts'
 
 export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
   const { config, log, metrics } = context
   const respond = makeResponder({ trustedProxies: config.http.trustedProxies, log, metrics })
   const app = new Hono<{ Bindings: HttpBindings }>()
 
-  for (const operation of operations) {
-    for (const path of [`/${operation.name}`, `/api/${operation.name}`]) {
-      for (const spelling of [path, `${path}/`]) {
-        app.all(spelling, (c) => respond(c, (request) => answerOperation(context, operation, request)))
-      }
+  const serve = (name: string, answer: (request: RequestContext) => Promise<HttpAnswer>) => {
+    for (const path of [`/${name}`, `/api/${name}`]) {
+      for (const spelling of [path, `${path}/`]) app.all(spelling, (c) => respond(c, answer))
     }
   }
+  for (const operation of operations) {
+    serve(operation.name, (request) => answerOperation(context, operation, request))
+  }
+  serve('media', (request) => answerMedia(context, request))
 
   /** Without an API key, and read-only. */
   const publish = (path: string, answer: (request: RequestContext) => Promise<HttpAnswer>) =>

@@ -1,6 +1,8 @@
 import type { Database } from '@wagate/db/client'
+import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
+import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Config } from './config.ts'
 import type { ApiKeyCache } from './credentials/api-key-cache.ts'
@@ -14,6 +16,7 @@ import type { MessageIntake } from './messages/message-intake.ts'
 import type { OutcomeWaits } from './messages/outcome-waits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
+import type { MediaLinks } from './received-media/media-links.ts'
 
 /** What the operations work with. */
 export type ApiContext = {
@@ -38,6 +41,10 @@ export type ApiContext = {
   messageIntake: MessageIntake
   outcomeWaits: OutcomeWaits
   largeBodies: LargeBodies
+  mediaStore: MediaStore
+  mediaLinks: MediaLinks
+  /** Downloads of received files in progress, by account. */
+  mediaReads: FairSemaphore
   readReadiness(): Promise<Readiness>
   /** Notifies the device's owner. Never fails: the owner finds the same change in Postgres, only later. */
   enqueueCommand: CommandDispatcher['enqueue']

@@ -1,3 +1,4 @@
+import { storeProblems } from '@wagate/media-store/store-environment'
 import { readEnv } from '@wagate/runtime/env'
 import { pickSettings } from '@wagate/shared/settings'
 
@@ -27,6 +28,14 @@ export const shape = pickSettings(
   'BOOTSTRAP_KEY_FILE',
   'SHARDS',
   'WHATSAPP_NETWORK',
+  'MEDIA_STORE',
+  'MEDIA_FOLDER',
+  'S3_ENDPOINT',
+  'S3_REGION',
+  'S3_BUCKET',
+  'S3_ACCESS_KEY_ID',
+  'S3_SECRET_ACCESS_KEY',
+  'S3_FORCE_PATH_STYLE',
   'PAIRING_MS',
   'STATUS_GRACE_MS',
   'SEND_RATE_PER_MINUTE',
@@ -45,9 +54,14 @@ export const shape = pickSettings(
   'ALLOW_PRIVATE_WEBHOOK_HOSTS',
 )
 
-export type Environment = ReturnType<typeof readEnvironment>
+export type Environment = ReturnType<typeof readEnv<typeof shape>>
 
 /** Throws one Error that names every invalid variable. */
-export function readEnvironment(env: Record<string, string | undefined>) {
-  return readEnv(shape, env)
+export function readEnvironment(env: Record<string, string | undefined>): Environment {
+  const read = readEnv(shape, env)
+  const problems = storeProblems(read)
+  if (problems.length > 0) {
+    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+  }
+  return read
 }

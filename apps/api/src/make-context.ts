@@ -1,3 +1,5 @@
+import { openMediaStore } from '@wagate/media-store/open-media-store'
+import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Config } from './config.ts'
@@ -15,6 +17,7 @@ import { makeMessageIntake } from './messages/message-intake.ts'
 import { makeOutcomeWaits } from './messages/outcome-waits.ts'
 import { addReadinessGauges, makeMetrics } from './metrics.ts'
 import { makeReadinessCheck } from './readiness.ts'
+import { makeMediaLinks } from './received-media/media-links.ts'
 
 const streamHeartbeatMs = 15_000
 
@@ -24,6 +27,8 @@ type Parts = {
   dispatcher: CommandDispatcher
   closing: AbortSignal
 }
+
+const mediaReads = { process: 256, account: 16 }
 
 export function makeContext(config: Config, { log, connections, dispatcher, closing }: Parts): ApiContext {
   const { db, readDb, events, accountEvents, eventHints, webhookHints, rateLimits } = connections
@@ -35,6 +40,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
   const { messagesMax, mediaBytesMax } = config.queue
   const onReadError = makeOutageLog(log, 'postgres').failed
   const eventFeed = makeEventFeed(readDb, eventHints)
+  const mediaLinks = makeMediaLinks(readDb, config.http.publicUrl)
   return {
     config,
     log,
@@ -44,6 +50,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     history: makeHistory(readDb),
     eventFeed,
     eventStreams: makeEventStreams(eventFeed, {
+      getLinker: mediaLinks.getLinker,
       closing,
       heartbeatMs: streamHeartbeatMs,
       onError: onReadError,
@@ -65,6 +72,9 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     }),
     outcomeWaits: makeOutcomeWaits(db),
     largeBodies: makeLargeBodies(config.http.bodyMemoryBytes),
+    mediaStore: openMediaStore(config.media.store),
+    mediaLinks,
+    mediaReads: makeFairSemaphore(mediaReads.process, { shareMax: mediaReads.account }),
     readReadiness,
     enqueueCommand: dispatcher.enqueue,
     closing,

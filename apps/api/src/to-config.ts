@@ -1,3 +1,4 @@
+import { toStoreConfig } from '@wagate/media-store/store-environment'
 import type { Environment } from './environment.ts'
 
 /** The settings of the API, grouped by what they configure. Their meaning is documented in packages/shared/src/settings.ts. */
@@ -49,6 +50,7 @@ export function toConfig(env: Environment) {
         document: env.MEDIA_DOCUMENT_BYTES_MAX,
       },
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
+      store: toStoreConfig(env),
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS },
     webhooks: { allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS },

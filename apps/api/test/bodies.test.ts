@@ -177,7 +177,10 @@ describe('parameters', () => {
   })
 
   const texts = operations.flatMap((operation) =>
-    Object.keys(operation.parameters.shape).map((parameter) => ({ operation, parameter })),
+    Object.keys(operation.parameters.shape)
+      // A credential, which is invalid with them.
+      .filter((parameter) => parameter !== 'token')
+      .map((parameter) => ({ operation, parameter })),
   )
 
   test.each(texts)(

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { restrictionReasonGuide, statusReasonGuide } from '../src/errors/device-reasons.ts'
-import { messageErrorGuide, requestErrorGuide } from '../src/errors/error-catalogue.ts'
+import { requestErrorGuide } from '../src/errors/error-catalogue.ts'
+import { messageErrorGuide } from '../src/errors/message-error-guide.ts'
 
 const repository = new URL('../../../', import.meta.url)
 

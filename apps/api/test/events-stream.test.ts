@@ -110,7 +110,8 @@ test('many streams of one account share the statements that read new events', as
   const before = await countScans()
   for (let count = 0; count < 5; count++) await send(account, sender)
   await expect.poll(() => clients.every(({ events }) => events.length === 6), wait).toBe(true)
-  expect((await countScans()) - before).toBeLessThan(100)
+  // One read of each stream for each event would be 1,000.
+  expect((await countScans()) - before).toBeLessThan(400)
   for (const client of clients) client.close()
 }, 60_000)
 

@@ -167,7 +167,7 @@ describe('a program that polls with `updated_after`', () => {
 test.each([
   { after: 'x' },
   { direction: 'inbound' },
-  { type: 'sticker' },
+  { type: 'fax' },
   { lid: '12@lid' },
   { lid: '1' },
   { from: '2026-01-31' },

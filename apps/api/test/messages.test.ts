@@ -73,6 +73,7 @@ test('a message object has all its fields', async () => {
       delivered_at: null,
       read_at: null,
       played_at: null,
+      media: null,
       content: null,
       reply_to: null,
       edited_at: null,

@@ -48,7 +48,8 @@ describe('the document', () => {
     const described = Object.entries(document.paths)
       .filter(([, { servers }]) => !servers)
       .map(([path, { get, post }]) => [path.slice(1), [...(get ? ['GET'] : []), ...(post ? ['POST'] : [])]])
-    expect(described).toEqual(operations.map(({ name, methods }) => [name, methods]))
+    const operationsAndMedia = [...operations.map(({ name, methods }) => [name, methods]), ['media', ['GET']]]
+    expect(described).toEqual(operationsAndMedia)
     expect(document.servers.map(({ url }) => url)).toEqual(['/', '/api'])
     const ids = Object.values(document.paths).flatMap(({ get, post }) =>
       [get, post].flatMap((o) => o?.operationId ?? []),

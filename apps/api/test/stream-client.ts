@@ -1,6 +1,6 @@
 import { parseEventId } from '@wagate/shared/event-ids'
 
-export type StreamedEvent = { id: string; type: string; data: Record<string, unknown> }
+type StreamedEvent = { id: string; type: string; data: Record<string, unknown> }
 
 export type StreamClient = {
   status: number

@@ -101,6 +101,7 @@ test('a heartbeat comes without events, with a cursor that moves on', async () =
   const closing = new AbortController()
   const feed = makeEventFeed(gateway.db, { onEvents: () => async () => undefined })
   const streams = makeEventStreams(feed, {
+    getLinker: async () => () => '',
     closing: closing.signal,
     heartbeatMs: 20,
     onError: () => undefined,

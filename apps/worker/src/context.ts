@@ -11,6 +11,7 @@ import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/message-setbacks'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
@@ -24,6 +25,7 @@ import type { Metrics } from './metrics.ts'
 import { type CountedContacts, makeCountedContactsCache } from './outbox/counted-contacts.ts'
 import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
+import { type MediaArrivals, makeMediaArrivals } from './received-media/media-arrivals.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { MasterKeys } from './session/master-keys.ts'
 import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
@@ -61,6 +63,8 @@ export type DeviceContext = {
   setbacks: Batch<SetbackNote, undefined>
   outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
   receivedWrites: ReceivedWrites
+  mediaArrivals: MediaArrivals
+  mediaStore: MediaStore
   /** Call when a fenced write with this lease was rejected because the shard has another owner. */
   onLost(lease: OwnedShard): void
 }
@@ -75,7 +79,15 @@ const batchItemsMax = 500
 export function makeDeviceContext(
   given: Pick<
     DeviceContext,
-    'config' | 'logger' | 'metrics' | 'db' | 'events' | 'publishEventHint' | 'inspector' | 'onLost'
+    | 'config'
+    | 'logger'
+    | 'metrics'
+    | 'db'
+    | 'events'
+    | 'publishEventHint'
+    | 'inspector'
+    | 'mediaStore'
+    | 'onLost'
   > & {
     /** May commit asynchronously: if a crash undoes a claim, its message is sent again under the same id. */
     claimsDb: Database
@@ -110,6 +122,7 @@ export function makeDeviceContext(
       { itemsMax: batchItemsMax },
     ),
     receivedWrites: makeReceivedWrites(db),
+    mediaArrivals: makeMediaArrivals(),
     outcomes: makeNaturalBatch(
       (outcomes) =>
         recordOutcomes(db, outcomes, (unknown) => {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { storeProblems } from '@wagate/media-store/store-environment'
 import { readEnv } from '@wagate/runtime/env'
 import { pickSettings, settings } from '@wagate/shared/settings'
 
@@ -46,8 +47,20 @@ export const shape = {
     'MEDIA_DOCUMENT_BYTES_MAX',
     'MEDIA_MEMORY_BYTES',
     'ALLOW_PRIVATE_MEDIA_HOSTS',
+    'RECEIVED_MEDIA',
+    'RECEIVED_MEDIA_RETENTION_DAYS',
+    'RECEIVED_MEDIA_ACCOUNT_BYTES_MAX',
+    'MEDIA_STORE',
+    'MEDIA_FOLDER',
+    'S3_ENDPOINT',
+    'S3_REGION',
+    'S3_BUCKET',
+    'S3_ACCESS_KEY_ID',
+    'S3_SECRET_ACCESS_KEY',
+    'S3_FORCE_PATH_STYLE',
     'ALLOW_PRIVATE_PROXY_HOSTS',
     'ALLOW_PRIVATE_WEBHOOK_HOSTS',
+    'PUBLIC_URL',
     'WEBHOOK_DISPATCH',
     'RETENTION_DAYS',
     'EVENT_RETENTION_DAYS',
@@ -61,7 +74,12 @@ export type Environment = ReturnType<typeof readEnv<typeof shape>>
 /** Throws one error that names every invalid variable. */
 export function readEnvironment(env: Record<string, string | undefined>): Environment {
   const read = readEnv(shape, env)
-  const problems = [...heartbeatProblems(read), ...consentProblems(read), ...networkProblems(read)]
+  const problems = [
+    ...heartbeatProblems(read),
+    ...consentProblems(read),
+    ...networkProblems(read),
+    ...storeProblems(read),
+  ]
   if (problems.length > 0) {
     throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
   }

@@ -56,6 +56,11 @@ export function makeMetrics() {
       'messages_received_dropped_total',
       'Received messages that could not be stored in any form',
     ),
+    receivedMedia: counter(
+      'received_media_total',
+      'Downloads of files of received messages, by what came of them: stored, retry, or why the file is not available',
+      ['result'],
+    ),
     offlineStalls: counter(
       'offline_queue_stalls_total',
       'Times that WhatsApp stopped to deliver what had waited for a sender',

@@ -5,12 +5,15 @@ import {
   type ContentKey,
   listAuthSealedByOthers,
   listContentsSealedByOthers,
+  listMediaSealedByOthers,
   listProxiesSealedByOthers,
   listWebhookSecretsSealedByOthers,
+  type MediaKey,
   type ProxyOf,
   type Replacement,
   replaceAuth,
   replaceContents,
+  replaceMedia,
   replaceProxies,
   replaceWebhookSecrets,
   type SealedPage,
@@ -20,6 +23,7 @@ import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
 import type { MasterKeys } from './session/master-keys.ts'
+import { mediaContext } from './session/media-source.ts'
 import { openProxyBox, openWebhookSecret, proxyBoxKey } from './session/proxy-box.ts'
 import { authContext, makeVault, uploadContext, type Vault } from './session/vault.ts'
 
@@ -121,6 +125,11 @@ export async function rotateMasterKeys(
       list: (after) => listContentsSealedByOthers(db, current.id, after),
       replace: (replacements) => replaceContents(db, replacements),
       reseal: inVault(({ id }) => uploadContext(id)),
+    })
+    await passThrough<MediaKey>({
+      list: (after) => listMediaSealedByOthers(db, current.id, after),
+      replace: (replacements) => replaceMedia(db, replacements),
+      reseal: inVault(({ messageId }) => mediaContext(messageId)),
     })
     await passThrough<ProxyOf>({
       list: (after) => listProxiesSealedByOthers(db, current.id, after),

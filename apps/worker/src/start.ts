@@ -3,6 +3,8 @@ import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation'
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
+import type { MediaStore } from '@wagate/media-store/media-store'
+import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
 import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
@@ -17,6 +19,7 @@ import { startHousekeeping } from './housekeeping.ts'
 import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
 import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
+import { startMediaRetention } from './received-media/media-retention.ts'
 import { startShardHost } from './shards/shard-host.ts'
 import { makeDispatcherMetrics } from './webhooks/dispatcher-metrics.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
@@ -35,6 +38,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
+  const mediaStore = openMediaStore(config.receivedMedia.store)
   const onRedisError = { onError: makeOutageLog(logger, 'redis').failed }
   const events = openDeviceEvents(config.redisUrl, onRedisError)
   const eventHints = openEventHints(config.redisUrl, onRedisError)
@@ -58,8 +62,21 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       checkRedis: events.checkRedis,
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
-    const owner = startOwner({ config, logger, metrics, databases, events, eventHints, inspector })
+    const owner = startOwner({
+      config,
+      logger,
+      metrics,
+      databases,
+      events,
+      eventHints,
+      inspector,
+      mediaStore,
+    })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
+    const retention = startMediaRetention(databases.housekeeping, mediaStore, logger, {
+      mediaDays: config.receivedMedia.retentionDays,
+      messageDays: config.housekeeping.retentionDays,
+    })
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     const webhooks = config.webhooks.areDispatchedHere
       ? startWebhooks({
@@ -70,6 +87,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
           metrics: makeDispatcherMetrics(metrics.registry),
           masterKeys: config.masterKeys,
           allowsPrivateHosts: config.webhooks.allowsPrivateHosts,
+          publicUrl: config.webhooks.publicUrl,
         })
       : undefined
     logger.info({ name: config.ownership.name, healthPort: health.port }, 'Worker started')
@@ -77,7 +95,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       await Promise.all([owner.close(), webhooks?.close()])
-      await Promise.all([health.close(), housekeeping.close()])
+      await Promise.all([health.close(), housekeeping.close(), retention.close()])
       await release()
       logger.info('Worker stopped')
     }
@@ -126,26 +144,16 @@ type OwnerOf = {
   events: DeviceEvents
   eventHints: EventHints
   inspector: Inspector
+  mediaStore: MediaStore
 }
 
-function startOwner({
-  config,
-  logger,
-  metrics,
-  databases,
-  events,
-  eventHints,
-  inspector,
-}: OwnerOf): Ownership {
+function startOwner({ databases, eventHints, ...shared }: OwnerOf): Ownership {
+  const { config, logger, metrics, events } = shared
   const context = makeDeviceContext({
-    config,
-    logger,
-    metrics,
+    ...shared,
     db: databases.sessions,
     claimsDb: databases.claims,
-    events,
     publishEventHint: eventHints.publish,
-    inspector,
     onLost(lease) {
       metrics.lostShards.inc()
       ownership.lose(lease)

@@ -1,3 +1,4 @@
+import { toStoreConfig } from '@wagate/media-store/store-environment'
 import type { Environment } from './environment.ts'
 import { readMasterKeys } from './session/master-keys.ts'
 
@@ -58,10 +59,17 @@ export function toConfig(env: Environment) {
       memoryBytes: env.MEDIA_MEMORY_BYTES,
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
     },
+    receivedMedia: {
+      isEnabled: env.RECEIVED_MEDIA,
+      retentionDays: env.RECEIVED_MEDIA_RETENTION_DAYS,
+      accountBytesMax: env.RECEIVED_MEDIA_ACCOUNT_BYTES_MAX,
+      store: toStoreConfig(env),
+    },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS, deadlineMs: proxyDeadlineMs },
     webhooks: {
       areDispatchedHere: env.WEBHOOK_DISPATCH,
       allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS,
+      publicUrl: env.PUBLIC_URL,
     },
     housekeeping: {
       retentionDays: env.RETENTION_DAYS,

@@ -90,8 +90,8 @@ test('re-encrypts all values over many pages, including the contents of messages
   const seen: number[] = []
   const rotation = await rotateMasterKeys(db, during, { onProgress: ({ scanned }) => seen.push(scanned) })
   expect(rotation).toEqual({ replaced: 2101, unreadable: new Map(), others: [], isComplete: true })
-  // The last pages are those of the proxies and of the secrets of webhooks.
-  expect(seen).toEqual([1000, 2000, 2100, 3100, 3601, 3601, 3601])
+  // The last pages are those of the proxies, of the secrets of webhooks and of received media.
+  expect(seen).toEqual([1000, 2000, 2100, 3100, 3601, 3601, 3601, 3601])
   expect(await readAuth()).toEqual(Array.from({ length: 2100 }, (_, n) => String(textOf(n))))
   const [message] = await db.$client<{ content: Buffer }[]>`
     SELECT uploaded_content AS content FROM messages WHERE id = ${messageId}`

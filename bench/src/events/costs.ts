@@ -58,7 +58,7 @@ export async function measureCosts(
   }
 
   async function measure(work: CostRound['work'], way: Way): Promise<CostRound> {
-    const subscriber = await subscribe(way, system, account)
+    const subscriber = await subscribe(way, account.gateway)
     const meter = startProcessMeter(devnet)
     const walBefore = await readWalBytes(account.db)
     const { messages, ms, events } = await works[work]()

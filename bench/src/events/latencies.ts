@@ -1,4 +1,3 @@
-import { deleteWebhook } from '@wagate/db/queries/webhooks'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { spread } from '@wagate/test-kit/statistics'
 import type { System } from '@wagate/test-kit/system'
@@ -42,15 +41,9 @@ export async function measureLatency(
   { hints, size, signal }: { hints: EventHints; size: LatencySize; signal: AbortSignal },
 ): Promise<LatencyRound> {
   const [healthy, dead] = [await openWebhookTarget('healthy'), await openWebhookTarget('silent')]
-  const opened = [
-    { account, id: await addWebhook(account.db, account.accountId, { url: healthy.url, eventsMax }) },
-  ]
+  const deletions = [await addWebhook(account.gateway, { url: healthy.url, eventsMax })]
   const ofDead = { nothing: undefined, [besides[1]]: other, [besides[2]]: account }[beside]
-  if (ofDead)
-    opened.push({
-      account: ofDead,
-      id: await addWebhook(ofDead.db, ofDead.accountId, { url: dead.url, eventsMax: 1 }),
-    })
+  if (ofDead) deletions.push(await addWebhook(ofDead.gateway, { url: dead.url, eventsMax: 1 }))
   try {
     const before = await untilOwned(healthy, account, { hints, signal })
     const meter = startProcessMeter(devnet)
@@ -71,7 +64,7 @@ export async function measureLatency(
       usages: meter.stop(),
     }
   } finally {
-    for (const { account: owner, id } of opened) await deleteWebhook(owner.db, owner.accountId, id)
+    for (const deleteWebhook of deletions) await deleteWebhook()
     healthy.close()
     dead.close()
   }

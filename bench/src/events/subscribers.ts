@@ -1,6 +1,4 @@
-import type { Database } from '@wagate/db/client'
-import { deleteWebhook } from '@wagate/db/queries/webhooks'
-import type { System } from '@wagate/test-kit/system'
+import type { Gateway } from '@wagate/test-kit/load/pooled-client'
 import { addWebhook } from '../subscribers/add-webhook.ts'
 import { startEventReader } from '../subscribers/event-reader.ts'
 import { openWebhookTarget } from '../subscribers/webhook-target.ts'
@@ -17,24 +15,18 @@ export type Subscriber = {
 /** Of each request to a webhook. */
 export const eventsMax = 100
 
-type Account = { db: Database; accountId: number }
-
-export async function subscribe(
-  way: Way,
-  { gateway }: System,
-  { db, accountId }: Account,
-): Promise<Subscriber> {
+export async function subscribe(way: Way, gateway: Gateway): Promise<Subscriber> {
   if (way === 'no subscriber') return { count: () => undefined, stop: async () => undefined }
   if (way === 'GET /events') {
     const reader = await startEventReader(gateway)
     return { count: () => reader.events.length, stop: reader.stop }
   }
   const target = await openWebhookTarget('healthy')
-  const id = await addWebhook(db, accountId, { url: target.url, eventsMax })
+  const deleteWebhook = await addWebhook(gateway, { url: target.url, eventsMax })
   return {
     count: () => target.events.length,
     async stop() {
-      await deleteWebhook(db, accountId, id)
+      await deleteWebhook()
       target.close()
     },
   }

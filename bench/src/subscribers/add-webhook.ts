@@ -1,26 +1,13 @@
-import type { Database } from '@wagate/db/client'
-import { findLatestPosition } from '@wagate/db/queries/event-feed'
-import { findProxyKey } from '@wagate/db/queries/master-keys'
-import { insertWebhook, insertWebhookSecret } from '@wagate/db/queries/webhooks'
-import { type EventType, eventTypes } from '@wagate/shared/event-types'
-import { sealBox } from '@wagate/shared/sealed-box'
-import { makeWebhookSecret, webhookSecretContext } from '@wagate/shared/webhook-signature'
+import type { Gateway } from '@wagate/test-kit/load/pooled-client'
 
-/** A webhook for events from now on, of all types by default. Returns its id. */
+/** A webhook for events from now on, of all types by default. Returns the function that deletes it. */
 export async function addWebhook(
-  db: Database,
-  accountId: number,
-  { url, eventsMax, types }: { url: string; eventsMax: number; types?: EventType[] },
-): Promise<number> {
-  const key = await findProxyKey(db)
-  if (!key) throw new Error('No worker has started yet')
-  const recipient = { id: key.masterKeyId, publicKey: key.publicKey }
-  const position = await findLatestPosition(db)
-  return db.transaction(async (tx) => {
-    const settings = { url, name: 'bench', eventsMax, types: types?.map((type) => eventTypes[type]) ?? null }
-    const id = await insertWebhook(tx, accountId, settings, position)
-    const sealed = sealBox(recipient, Buffer.from(makeWebhookSecret()), webhookSecretContext(id))
-    await insertWebhookSecret(tx, id, sealed)
-    return id
-  })
+  gateway: Gateway,
+  { url, eventsMax, types }: { url: string; eventsMax: number; types?: string },
+): Promise<() => Promise<void>> {
+  const given = { url, events_max: eventsMax, ...(types && { types }) }
+  const { status, body } = await gateway.call('set-webhook', given)
+  if (status !== 200) throw new Error(`No webhook: ${body.code}`)
+  const { webhook_id } = body
+  return async () => void (await gateway.call('delete-webhook', { webhook_id }))
 }

@@ -7,4 +7,6 @@ export const advisoryLocks = {
   firstAdmin: 7_767_429,
   partitions: 7_767_430,
   housekeeping: 7_767_431,
+  /** With a hash of the content as a second number. */
+  mediaContent: 7_767_440,
 } as const

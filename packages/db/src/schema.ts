@@ -9,6 +9,7 @@ import * as messages from './schema/messages.ts'
 import * as optOuts from './schema/opt-outs.ts'
 import * as pairingLinks from './schema/pairing-links.ts'
 import * as readRequests from './schema/read-requests.ts'
+import * as receivedMedia from './schema/received-media.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
@@ -28,5 +29,6 @@ export const schema = {
   ...readRequests,
   ...streamTokens,
   ...webhooks,
+  ...receivedMedia,
   ...workers,
 }

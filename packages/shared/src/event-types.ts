@@ -15,6 +15,8 @@ export const eventTypes = {
   'message.edited': 12,
   'message.deleted': 13,
   'message.poll_vote': 14,
+  'media.stored': 20,
+  'media.unavailable': 21,
   'device.connected': 30,
   'device.disconnected': 31,
   'device.qr': 32,

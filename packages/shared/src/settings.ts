@@ -170,6 +170,27 @@ export const settings = {
   /** Development only: lets media URLs point to this machine and private networks. */
   ALLOW_PRIVATE_MEDIA_HOSTS: flag.default(false),
 
+  /** Whether workers download the files of received messages. */
+  RECEIVED_MEDIA: flag.default(true),
+  /** How long they are kept. */
+  RECEIVED_MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
+  /** Beyond it, the files of further messages of the account are not downloaded. */
+  RECEIVED_MEDIA_ACCOUNT_BYTES_MAX: wholeNumber(2 ** 20, 1e15).default(10 * 2 ** 30),
+  /** Where they are kept. */
+  MEDIA_STORE: z.enum(['folder', 's3'], { error: 'must be folder or s3' }).default('folder'),
+  /** Workers and API processes must see the same folder. */
+  MEDIA_FOLDER: z.string().min(1).default('media'),
+  S3_ENDPOINT: url('http:', 'https:').optional(),
+  S3_REGION: z.string().min(1).default('us-east-1'),
+  S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]+$/, 'must be the name of a bucket')
+    .optional(),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+  /** The bucket is in the path of its URLs instead of the host, as most services other than AWS want it. */
+  S3_FORCE_PATH_STYLE: flag.default(false),
+
   /** Lets proxies of senders be on this machine and in private networks. */
   ALLOW_PRIVATE_PROXY_HOSTS: flag.default(false),
   /** Lets targets of webhooks be on this machine and in private networks. */

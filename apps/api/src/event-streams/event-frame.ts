@@ -1,5 +1,6 @@
 import { formatEventId } from '@wagate/shared/event-ids'
 import { type EventRow, toEventObject } from '@wagate/shared/objects/event-object'
+import type { MediaLinker } from '@wagate/shared/objects/media-object'
 
 /** An event in the format of https://html.spec.whatwg.org/multipage/server-sent-events.html, and what filters ask for. */
 export type EventFrame = { cursor: string; type: number; deviceId: number | null; bytes: Uint8Array }
@@ -9,10 +10,10 @@ const encoder = new TextEncoder()
 /** Clients connect again after this time. */
 export const opening = encoder.encode('retry: 2000\n\n')
 
-export function toFrame(event: EventRow): EventFrame {
+export function toFrame(event: EventRow, linkTo: MediaLinker): EventFrame {
   const { position, type, deviceId } = event
   const cursor = formatEventId(position)
-  const object = toEventObject(event)
+  const object = toEventObject(event, linkTo)
   const bytes = encoder.encode(`id: ${cursor}\nevent: ${object.type}\ndata: ${JSON.stringify(object)}\n\n`)
   return { cursor, type, deviceId, bytes }
 }

@@ -5,6 +5,7 @@ import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { type EventPosition, formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { AppError } from '../errors/app-error.ts'
 import type { EventFeed } from '../events/event-feed.ts'
+import type { MediaLinks } from '../received-media/media-links.ts'
 import { toFrame } from './event-frame.ts'
 import { EventListener } from './event-listener.ts'
 import { type LiveReader, startLiveReader } from './live-reader.ts'
@@ -14,7 +15,7 @@ export type EventStreams = {
   open(accountId: number, options: StreamOptions): EventListener['readable']
 }
 
-export type StreamOptions = {
+type StreamOptions = {
   after: EventPosition
   filter: EventFilter
   connection: StreamConnection
@@ -23,14 +24,19 @@ export type StreamOptions = {
 /** Throws `rate_limited`. */
 export type OpenStream = (connection: StreamConnection) => EventListener['readable']
 
-export type StreamConnection = {
+type StreamConnection = {
   /** Ends the connection, also if the client reads nothing. */
   hangUp(): void
   /** Whether the credential of the request is still valid. */
   isAdmitted(): Promise<boolean>
 }
 
-type Options = { closing: AbortSignal; heartbeatMs: number; onError(error: unknown): void }
+type Options = {
+  getLinker: MediaLinks['getLinker']
+  closing: AbortSignal
+  heartbeatMs: number
+  onError(error: unknown): void
+}
 
 const streamsMax = { process: 2000, account: 250 }
 const checkMs = 2000
@@ -38,7 +44,7 @@ const retryMs = 1000
 const pageMax = 100
 
 export function makeEventStreams(feed: EventFeed, options: Options): EventStreams {
-  const { closing, heartbeatMs, onError } = options
+  const { getLinker, closing, heartbeatMs, onError } = options
   const slots = makeFairSemaphore(streamsMax.process, { shareMax: streamsMax.account })
   const readers = new Map<number, LiveReader>()
   /** Of all open streams. */
@@ -63,7 +69,7 @@ export function makeEventStreams(feed: EventFeed, options: Options): EventStream
     const known = readers.get(accountId)
     if (known) return known
     const onIdle = () => void readers.delete(accountId)
-    const reader = startLiveReader(accountId, { feed, onError, onIdle })
+    const reader = startLiveReader(accountId, { feed, getLinker, onError, onIdle })
     readers.set(accountId, reader)
     return reader
   }
@@ -76,7 +82,9 @@ export function makeEventStreams(feed: EventFeed, options: Options): EventStream
       if (!after) throw new Error('The cursor of a stream is not the id of an event')
       try {
         const page = await feed.read(accountId, { after, limit: pageMax, ...filter }, over)
-        for (const frame of page.events.map(toFrame)) {
+        const linkTo = await getLinker()
+        for (const event of page.events) {
+          const frame = toFrame(event, linkTo)
           listener.take([frame], frame.cursor)
           await listener.room()
         }

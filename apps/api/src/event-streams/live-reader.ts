@@ -2,17 +2,26 @@ import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import type { EventFeed } from '../events/event-feed.ts'
 import { untilReadableMs } from '../events/event-wakes.ts'
 import { pollUntil } from '../events/poll-until.ts'
+import type { MediaLinks } from '../received-media/media-links.ts'
 import { toFrame } from './event-frame.ts'
 import type { EventListener } from './event-listener.ts'
 
 export type LiveReader = { add(listener: EventListener): void }
 
-type Options = { feed: EventFeed; onError(error: unknown): void; onIdle(): void }
+type Options = {
+  feed: EventFeed
+  getLinker: MediaLinks['getLinker']
+  onError(error: unknown): void
+  onIdle(): void
+}
 
 const pageMax = 100
 
 /** Reads the events of an account once for all listeners that have reached the present. Ends with the last listener. */
-export function startLiveReader(accountId: number, { feed, onError, onIdle }: Options): LiveReader {
+export function startLiveReader(
+  accountId: number,
+  { feed, getLinker, onError, onIdle }: Options,
+): LiveReader {
   const listeners = new Set<EventListener>()
   const idle = new AbortController()
   const { signal, leave } = feed.wakes.join(accountId)
@@ -25,7 +34,8 @@ export function startLiveReader(accountId: number, { feed, onError, onIdle }: Op
       const after = parseEventId(lowest ?? '')
       if (!after) return
       const page = await feed.read(accountId, { after, limit: pageMax }, idle.signal)
-      const frames = page.events.map(toFrame)
+      const linkTo = await getLinker()
+      const frames = page.events.map((event) => toFrame(event, linkTo))
       const next = formatEventId(page.next)
       for (const listener of listeners) if (listener.cursor < next) listener.take(frames, next)
       hasMore = page.hasMore

@@ -9,7 +9,7 @@ export type StreamBody = {
   end(): void
 }
 
-export const unreadMax = { chunks: 1000, bytes: 2 ** 20 }
+const unreadMax = { chunks: 1000, bytes: 2 ** 20 }
 /** Leaves room for the largest event. */
 const roomBytes = 2 ** 18
 

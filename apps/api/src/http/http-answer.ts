@@ -1,9 +1,12 @@
-/** `body` is sent as JSON, `stream` as server-sent events. `content` is for browsers, such as the documentation page. */
+/**
+ * `body` is sent as JSON, `stream` as server-sent events. `content` is anything
+ * else, such as the documentation page or a file, null for HEAD.
+ */
 export type HttpAnswer = {
   status: number
   body?: Record<string, unknown>
   stream?: ReadableStream<Uint8Array<ArrayBuffer>>
-  content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> }
+  content?: { type: string; bytes: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null }
 }
 
 export const jsonType = 'application/json; charset=utf-8'

@@ -2,7 +2,7 @@ import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
 import { outgoingStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { idempotencyKeyParameter } from '../changes/idempotency-key.ts'
-import { messageErrorGuide } from '../errors/error-catalogue.ts'
+import { messageErrorGuide } from '../errors/message-error-guide.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { integer, moment, phone } from '../parameters/parameter-types.ts'
 

@@ -6,6 +6,7 @@ import { requestHeaders, responseHeaders } from './headers.ts'
 import { healthPath } from './health-path.ts'
 import { introduction } from './introduction.ts'
 import { collectComponents } from './json-schemas.ts'
+import { mediaPath, mediaTag } from './media-path.ts'
 import type { OpenApiDocument } from './openapi-types.ts'
 import { operationPath } from './operation-path.ts'
 import { documentPath } from './public-path.ts'
@@ -30,10 +31,12 @@ export function makeDocument(operations: Operation[], checks: HealthCheck[]): Op
     ],
     tags: [
       ...operations.map(({ name, summary }) => ({ name, description: summary })),
+      mediaTag,
       { name: 'public', description: 'Paths without an API key' },
     ],
     paths: {
       ...Object.fromEntries(operations.map((operation) => [`/${operation.name}`, operationPath(operation)])),
+      '/media': mediaPath(),
       ...Object.fromEntries(checks.map((check) => [check.path, healthPath(check)])),
       '/openapi.json': documentPath(),
     },

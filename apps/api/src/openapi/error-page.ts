@@ -1,6 +1,7 @@
 import { restrictionReasonGuide, statusReasonGuide } from '../errors/device-reasons.ts'
-import { messageErrorGuide, requestErrorGuide } from '../errors/error-catalogue.ts'
+import { requestErrorGuide } from '../errors/error-catalogue.ts'
 import type { Guidance } from '../errors/guidance.ts'
+import { messageErrorGuide } from '../errors/message-error-guide.ts'
 import { type RequestErrorCode, requestErrorStatus } from '../errors/request-errors.ts'
 import { table } from './markdown-table.ts'
 

@@ -82,8 +82,9 @@ export const events = defineOperation({
       leave()
       end?.()
     }
+    const linkTo = await context.mediaLinks.getLinker()
     return {
-      events: page?.events.map(toEventObject) ?? [],
+      events: page?.events.map((event) => toEventObject(event, linkTo)) ?? [],
       next: formatEventId(position),
       has_more: page?.hasMore ?? false,
     }

@@ -18,9 +18,10 @@ export const messageStatus = defineOperation({
     given: { message_id: exampleMessage.message_id },
     answer: { ...exampleMessage, timeline: exampleTimeline },
   },
-  async handle({ message_id }, { context: { db }, principal: { accountId } }) {
+  async handle({ message_id }, { context: { db, mediaLinks }, principal: { accountId } }) {
     const message = await findTimedMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
-    return { ...toMessageObject(message), timeline: toTimelineObject(message) }
+    const shown = toMessageObject(message, await mediaLinks.getLinker())
+    return { ...shown, timeline: toTimelineObject(message) }
   },
 })

@@ -1,5 +1,4 @@
 import { formatEventId } from '@wagate/shared/event-ids'
-import { exampleEventOf } from '@wagate/shared/objects/event-object'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { messageStatuses, messageTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
@@ -70,23 +69,24 @@ export const messages = defineOperation({
   }),
   errors: ['message_not_found', 'cursor_expired', 'rate_limited'],
   example: {
-    given: { limit: 1, updated_after: exampleEventOf('message.read').event_id },
+    given: { limit: 1 },
     answer: {
       messages: [exampleMessage],
       has_more: false,
       next_before: null,
       next_after: null,
-      next_updated_after: exampleEventOf('message.read').event_id,
+      next_updated_after: null,
     },
   },
   async handle(
     { limit = messagesMax, updated_after: updatedAfter, ...query },
-    { context: { history }, principal: { accountId }, deadline: { signal } },
+    { context: { history, mediaLinks }, principal: { accountId }, deadline: { signal } },
   ) {
+    const linkTo = await mediaLinks.getLinker()
     if (updatedAfter) {
       const page = await history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)
       return {
-        messages: page.messages.map(toMessageObject),
+        messages: page.messages.map((message) => toMessageObject(message, linkTo)),
         has_more: page.hasMore,
         next_before: null,
         next_after: null,
@@ -95,7 +95,7 @@ export const messages = defineOperation({
     }
     const page = await history.list(accountId, { ...query, limit }, signal)
     return {
-      messages: page.messages.map(toMessageObject),
+      messages: page.messages.map((message) => toMessageObject(message, linkTo)),
       has_more: page.hasMore,
       next_before: page.nextBefore ?? null,
       next_after: page.nextAfter ?? null,

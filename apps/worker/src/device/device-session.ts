@@ -43,7 +43,7 @@ export function openDeviceSession(
     onReceipt(receipt: Receipt): void
   },
 ): Session {
-  const device = { ...state, lease, addressees }
+  const device = { ...state, lease, addressees, vault }
 
   /** Baileys swallows errors while it handles a stanza. */
   function reportLoss(error: unknown): never {

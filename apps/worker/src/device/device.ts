@@ -4,6 +4,7 @@ import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
+import type { WASocket } from '../session/socket.ts'
 import { connectionOf, isComingOnline, isCompletingLink, openConnectionOf } from './connection-state.ts'
 import { makeConnector } from './connector.ts'
 import { makeDeviceScope } from './device-scope.ts'
@@ -31,6 +32,8 @@ export type Device = {
   markRead(): void
   /** False when what Postgres says asks for something else than what the device is doing. */
   isReconciled(facts: DeviceState): boolean
+  /** Undefined while it has no open connection. */
+  openSock(): WASocket | undefined
   /** It sends messages. */
   isOnline(): boolean
   /** Why it may write to no new contacts. */
@@ -122,6 +125,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     confirmPasskey: () => void pairingPasskey()?.confirm().catch(onError),
     markRead: readReceipts.sendWaiting,
     isReconciled: (facts) => isReconciled(plan(facts)),
+    openSock,
     isOnline: () => connector.state().kind === 'online',
     restrictionReason: scope.firstContacts.reason,
     isBudgetUsedUp: pacing.isBudgetUsedUp,

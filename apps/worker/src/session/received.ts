@@ -4,6 +4,7 @@ import type { MessageContent } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
 import { normalizeMessageContent, type proto, type WAMessage, type WAMessageKey } from 'baileys'
 import { makeCleaner } from './cleaner.ts'
+import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'
 import { bodyCharsMax, readText } from './message-text.ts'
 import { readQuoted } from './quoted.ts'
 import { readChange } from './received-change.ts'
@@ -22,6 +23,8 @@ type ReceivedMessage = ReceivedSource &
     body: string | null
     content: MessageContent | null
     quoted: Quoted | null
+    /** Of its file, if it has one. */
+    media?: MediaDescriptor | undefined
   }
 
 /** What a contact does with another message of the chat. */
@@ -43,7 +46,8 @@ export function readReceived({ key, message }: Pick<WAMessage, 'key' | 'message'
   if (!read) return undefined
   const body = read.body === null ? null : cleaner.text(read.body, bodyCharsMax)
   const details = { content: readDetails(content, cleaner), quoted: readQuoted(content, source) }
-  return { ...source, type: read.type, body, ...details, isCleaned: isCleaned() }
+  const media = readMediaDescriptor(content, key)
+  return { ...source, type: read.type, body, ...details, media, isCleaned: isCleaned() }
 }
 
 /** For a message whose plaintext cannot be decoded. */

@@ -4,33 +4,45 @@ import { makeMessageId } from '@wagate/shared/ids'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { askedConsent } from './asked-consent.ts'
+import { newReceivedMedia } from './new-received-media.ts'
 import type { Persist } from './persistence.ts'
 import type { Received } from './received.ts'
+import type { Vault } from './vault.ts'
 
-type ReceivingDevice = { id: number; accountId: number; sender: string; linkGeneration: number; lease: Lease }
+type ReceivingDevice = {
+  id: number
+  accountId: number
+  sender: string
+  linkGeneration: number
+  lease: Lease
+  vault: Vault
+}
+
+type Context = Pick<
+  DeviceContext,
+  'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger' | 'config' | 'mediaArrivals'
+>
 
 /**
  * Stores a message from a contact. If Postgres refuses it permanently, it is stored without its text, so that WhatsApp
  * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
  */
 export async function storeReceived(
-  {
-    receivedWrites,
-    publishEventHint,
-    metrics,
-    logger,
-    config,
-  }: Pick<DeviceContext, 'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger' | 'config'>,
-  { lease, ...device }: ReceivingDevice,
+  { receivedWrites, publishEventHint, metrics, logger, config, mediaArrivals }: Context,
+  { lease, vault, ...device }: ReceivingDevice,
   received: Received,
   persist: Persist,
 ): Promise<void> {
   const owned = { fence: lease, accountId: device.accountId, deviceId: device.id, sender: device.sender }
   const consent = askedConsent(received, config.consentWords)
   const added = { id: makeMessageId(device.sender), linkGeneration: device.linkGeneration, consent }
+  const limits = { isEnabled: config.receivedMedia.isEnabled, bytesMax: config.media.bytesMax }
+  const file = 'kind' in received ? undefined : received.media
+  const media = file && newReceivedMedia(file, added.id, vault, limits)
 
   async function store(form: Received): Promise<void> {
-    const row = 'kind' in form ? { ...form, ...owned } : { ...form, ...owned, ...added }
+    const row =
+      'kind' in form ? { ...form, ...owned } : { ...form, ...owned, ...added, media: form.media && media }
     const lost = await persist(() => receivedWrites.add(row))
     if (lost) throw lost
     metrics.received.inc()
@@ -43,6 +55,7 @@ export async function storeReceived(
   if (received.isCleaned) reportCleaned()
   try {
     await store(received)
+    if (media) mediaArrivals.note()
   } catch (error) {
     if (error instanceof OwnershipLost || databaseFailure(error)) throw error
     reportCleaned(error)

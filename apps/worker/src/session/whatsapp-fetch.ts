@@ -5,6 +5,9 @@ import { Readable } from 'node:stream'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { makePublicLookup } from '../media/public-lookup.ts'
 
+/** Downloads for one sender. */
+export type WhatsAppFetch = (url: URL) => Promise<Response>
+
 export type FetchLimits = {
   bytesMax: number
   deadlineMs: number
@@ -26,7 +29,7 @@ export class DownloadRoute {
   }
 }
 
-/** Limit for histories and app states, the only things that a worker downloads from WhatsApp. */
+/** Limit for what Baileys downloads from WhatsApp: histories and app states. */
 export const downloadLimits = { bytesMax: 16 * 2 ** 20, deadlineMs: 30_000 }
 
 /** Other devices of the account choose the path that is appended to WhatsApp's host: `:9443/x`, `.example.com/x`. */

@@ -7,6 +7,7 @@ import { startExpiry } from '../expiry.ts'
 import { startGraceWatch } from '../grace-watch.ts'
 import type { Readings } from '../metrics.ts'
 import type { Lease, ShardHost } from '../ownership/lease.ts'
+import { startMediaDownloads } from '../received-media/media-downloads.ts'
 import { makeConsumerStarts } from './consumer-starts.ts'
 import { deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
 import { startWorkPoll } from './work-poll.ts'
@@ -25,6 +26,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
   const { db, logger } = context
   const hosted = new Map<number, HostedShard>()
   const work = startWorkPoll(context, hosted)
+  const downloads = startMediaDownloads(context, hosted)
   const consumers = makeConsumerStarts({ context, hosted, onDropped: work.poll })
   const listLeases = () => [...hosted.values()].map(({ lease }) => lease)
   const expiry = startExpiry(context, listLeases)
@@ -85,7 +87,7 @@ export function startShardHost(context: DeviceContext): ShardHost & Running & { 
     },
     async close() {
       await work.close()
-      await Promise.all([expiry.close(), graceWatch.close()])
+      await Promise.all([expiry.close(), graceWatch.close(), downloads.close()])
       await stop([...hosted.keys()], 'lost')
       await consumers.close()
     },

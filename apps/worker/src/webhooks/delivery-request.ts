@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { type EventRow, toEventObject } from '@wagate/shared/objects/event-object'
+import type { MediaLinker } from '@wagate/shared/objects/media-object'
 
 export type DeliveryRequest = {
   /** The same at every attempt with these events, so that the target recognises a repeated request. */
@@ -33,8 +34,11 @@ export function makeRequests(events: EventRow[], eventsMax: number): DeliveryReq
 }
 
 /** With `eventsMax` 1 the event, as GET /events has it, otherwise a list. */
-export function bodyOf({ events }: DeliveryRequest, eventsMax: number): string {
-  const objects = events.map(toEventObject)
+export function bodyOf(
+  { events }: DeliveryRequest,
+  { eventsMax, linkTo }: { eventsMax: number; linkTo?: MediaLinker },
+): string {
+  const objects = events.map((event) => toEventObject(event, linkTo))
   return JSON.stringify(eventsMax === 1 && objects.length === 1 ? objects[0] : { events: objects })
 }
 

@@ -13,6 +13,8 @@ export type DispatcherContext = {
   logger: Logger
   metrics: DispatcherMetrics
   masterKeys: MasterKeys
+  /** Of the API, for links to files. Undefined for links without a host. */
+  publicUrl?: string | undefined
   guard: TargetGuard
   limits: DispatcherLimits
   /** Rounds at a time. The keys are accounts. */
@@ -24,6 +26,8 @@ export type DispatcherLimits = {
   leaseMs: number
   heartbeatMs: number
   pollMs: number
+  /** Between two rounds of a webhook that has delivered all it had. */
+  pauseMs: number
   /** Of one request, in all. */
   requestMs: number
   retryDelaysMs: readonly number[]
@@ -42,6 +46,7 @@ export const dispatcherLimits: DispatcherLimits = {
   leaseMs: 6000,
   heartbeatMs: 1000,
   pollMs: 500,
+  pauseMs: 100,
   requestMs: 15_000,
   retryDelaysMs,
   circuit: { failuresMax: 10, probeMinMs: 5000, probeMaxMs: 5 * minuteMs },

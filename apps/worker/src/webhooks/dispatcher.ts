@@ -13,7 +13,10 @@ import { OwnedWebhook } from './owned-webhook.ts'
 import { makeTargetGuard } from './target-guard.ts'
 import { WebhookOwnership } from './webhook-ownership.ts'
 
-export type DispatcherOptions = Pick<DispatcherContext, 'db' | 'logger' | 'metrics' | 'masterKeys'> & {
+export type DispatcherOptions = Pick<
+  DispatcherContext,
+  'db' | 'logger' | 'metrics' | 'masterKeys' | 'publicUrl'
+> & {
   allowsPrivateHosts: boolean
   limits?: Partial<DispatcherLimits>
   /** The system resolver by default. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { WebhookLease } from '@wagate/db/queries/webhook-leases'
 import type { DispatcherContext } from './dispatcher-context.ts'
 import { runRound } from './round.ts'
@@ -52,7 +53,14 @@ export class OwnedWebhook {
         this.#state = undefined
         if (!this.isStopping) this.#onError(error)
       }
+      if (this.#isWokenAgain) await this.#pause()
     }
+  }
+
+  /** Events that follow one another closely share a round, and its statements. */
+  async #pause(): Promise<void> {
+    const { signal } = this.#stopping
+    await delay(this.#context.limits.pauseMs, undefined, { signal }).catch(() => undefined)
   }
 
   async #deliver(): Promise<void> {

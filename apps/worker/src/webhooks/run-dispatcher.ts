@@ -26,6 +26,7 @@ const shape = pickSettings(
   'SHARDS',
   'WHATSAPP_NETWORK',
   'ALLOW_PRIVATE_WEBHOOK_HOSTS',
+  'PUBLIC_URL',
 )
 
 /** The process of `wagate dispatcher`: delivers webhooks until the signal. Returns its exit code. */
@@ -63,6 +64,7 @@ export async function runDispatcher(
     metrics: makeDispatcherMetrics(registry),
     masterKeys,
     allowsPrivateHosts: config.ALLOW_PRIVATE_WEBHOOK_HOSTS,
+    publicUrl: config.PUBLIC_URL,
   })
   logger.info({ healthPort: health.port }, 'Dispatcher started')
   await untilAborted(signal)

@@ -11,7 +11,7 @@ export async function sendRequest(
   state: WebhookState,
   request: DeliveryRequest,
 ): Promise<Outcome> {
-  const body = bodyOf(request, state.eventsMax)
+  const body = bodyOf(request, state)
   const post = { url: state.url, headers: headersOf(state, request, body), body }
   const answer = await postDelivery(post, { deadlineMs: limits.requestMs, guard })
   const result = resultOf(answer.status)

@@ -1,5 +1,8 @@
+import { getMediaLinkKey } from '@wagate/db/queries/installation'
 import { type ClaimedWebhook, findClaimedWebhook, type WebhookLease } from '@wagate/db/queries/webhook-leases'
 import { countWaitingDeliveries } from '@wagate/db/queries/webhook-rounds'
+import { makeMediaLinker } from '@wagate/shared/media-links'
+import type { MediaLinker } from '@wagate/shared/objects/media-object'
 import { openWebhookSecret } from '../session/proxy-box.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Circuit } from './circuit.ts'
@@ -14,6 +17,7 @@ export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
   secrets: Secret[]
   circuit: Circuit
   log: AttemptLog
+  linkTo: MediaLinker
   /** Deliveries that wait for their next attempt. Replays are added when it is counted. */
   waiting: number
   countedAtMs: number
@@ -24,7 +28,7 @@ export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
 
 /** Undefined when the lease has ended. Throws when a secret cannot be opened. */
 export async function loadWebhook(
-  { db, masterKeys, limits }: DispatcherContext,
+  { db, masterKeys, limits, publicUrl }: DispatcherContext,
   lease: WebhookLease,
 ): Promise<WebhookState | undefined> {
   const claimed = await findClaimedWebhook(db, lease)
@@ -40,6 +44,7 @@ export async function loadWebhook(
     })),
     circuit: new Circuit(limits.circuit, webhook.isFailing),
     log: new AttemptLog(lastAttempt),
+    linkTo: makeMediaLinker(await getMediaLinkKey(db), publicUrl),
     waiting: await countWaitingDeliveries(db, lease.webhookId, limits.waitingMax),
     countedAtMs: nowMs,
     storedAtMs: nowMs,

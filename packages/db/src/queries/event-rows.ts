@@ -5,7 +5,7 @@ import type postgres from 'postgres'
  * Records one event for each row of a relation of messages (`id`, `account_id`, `device_id`), in the order of its rows.
  * Part of the statement that makes the change, so the event exists exactly if the change does.
  */
-export function insertMessageEvents(sql: postgres.Sql, type: EventType, changed: string) {
+export function insertMessageEvents(sql: postgres.ISql, type: EventType, changed: string) {
   return sql.unsafe(`
     INSERT INTO events (account_id, device_id, type, message_id)
     SELECT account_id, device_id, ${eventTypes[type]}, id FROM ${changed}`)

@@ -23,7 +23,7 @@ export class OwnershipLost extends Error {
  * `WITH fence AS (${fenceOf(sql, f)}) UPDATE ... FROM fence WHERE ... RETURNING ...`, as one autocommit statement.
  * FOR SHARE lets writes of one shard run concurrently, and makes a takeover wait for them.
  */
-export function fenceOf(sql: postgres.Sql, { shard, workerId, epoch }: Fence) {
+export function fenceOf(sql: postgres.ISql, { shard, workerId, epoch }: Fence) {
   return sql`
     SELECT shard FROM shard_leases
     WHERE shard = ${shard} AND owner = ${workerId} AND epoch = ${epoch}

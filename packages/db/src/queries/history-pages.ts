@@ -1,8 +1,14 @@
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
+import { receivedMedia } from '../schema/received-media.ts'
 import { conditionsOf, type HistoryFilter } from './history-filter.ts'
-import { type HistoryMessage, type HistoryPosition, historyColumns } from './message-history.ts'
+import {
+  type HistoryMessage,
+  type HistoryPosition,
+  historyColumns,
+  mediaOfMessage,
+} from './message-history.ts'
 
 export type HistoryQuery = HistoryFilter & {
   before?: HistoryPosition | undefined
@@ -74,6 +80,7 @@ function readPage(db: Database, where: SQL | undefined, { order }: Direction, li
   return db
     .select({ ...historyColumns, isSettled })
     .from(messages)
+    .leftJoin(receivedMedia, mediaOfMessage)
     .where(where)
     .orderBy(...order)
     .limit(limit)

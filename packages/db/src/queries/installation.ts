@@ -83,6 +83,13 @@ export async function setNetwork(sql: postgres.Sql, network: WhatsAppNetwork): P
   await sql`UPDATE installation SET network = ${network}`
 }
 
+/** Signs the links to received media. */
+export async function getMediaLinkKey(db: Database): Promise<Buffer> {
+  const [row] = await db.$client<{ key: Buffer | null }[]>`SELECT media_link_key AS key FROM installation`
+  if (!row?.key) throw new Error('The installation has no key for links to media')
+  return row.key
+}
+
 /** The number of shards of a new database. Throws when an existing one has another number. */
 export async function initializeShards(sql: postgres.Sql, shards: number): Promise<void> {
   await sql`INSERT INTO installation (id, shards) VALUES (1, ${shards}) ON CONFLICT DO NOTHING`

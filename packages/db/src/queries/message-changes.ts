@@ -79,6 +79,11 @@ export async function recordMessageChanges(
       FROM latest
       WHERE message.id = latest.message_id AND message.created_at = latest.message_at AND message.deleted_at IS NULL
     ),
+    -- Past its retention: the file is no longer given out, and the next run removes it.
+    withdrawn AS (
+      UPDATE received_media AS media SET created_at = 'epoch'
+      FROM latest WHERE latest.is_deleted AND media.message_id = latest.message_id
+    ),
     announced AS (
       INSERT INTO events (account_id, device_id, type, message_id, data)
       SELECT account_id, device_id, type, message_id, jsonb_strip_nulls(jsonb_build_object(

@@ -1,8 +1,9 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
+import { receivedMedia } from '../schema/received-media.ts'
 import { createdAround } from './message-time.ts'
 import { wasDropped } from './partitions.ts'
 import { reportedStatus } from './reported-status.ts'
@@ -20,6 +21,15 @@ export const historyColumns = {
   filename: messages.filename,
   content: messages.content,
   replyTo: messages.replyTo,
+  media: {
+    accountId: receivedMedia.accountId,
+    state: receivedMedia.state,
+    reason: receivedMedia.reason,
+    mime: receivedMedia.mime,
+    filename: receivedMedia.filename,
+    size: receivedMedia.size,
+    sha256: sql<string | null>`encode(${receivedMedia.sha256}, 'hex')`,
+  },
   status: sql<MessageStatus>`${sql.raw(reportedStatus('messages'))}`,
   error: messages.error,
   errorCode: messages.errorCode,
@@ -39,8 +49,14 @@ export type HistoryPosition = { id: string; createdAt: string }
 
 export type HistoryMessage = NonNullable<Awaited<ReturnType<typeof findMessage>>>
 
+export const mediaOfMessage = and(eq(receivedMedia.messageId, messages.id), isNull(messages.deletedAt))
+
+function selectMessages(db: Database) {
+  return db.select(historyColumns).from(messages).leftJoin(receivedMedia, mediaOfMessage)
+}
+
 export async function findMessage(db: Database, accountId: number, messageId: string) {
-  const [message] = await db.select(historyColumns).from(messages).where(isMessage(accountId, messageId))
+  const [message] = await selectMessages(db).where(isMessage(accountId, messageId))
   return message
 }
 
@@ -51,12 +67,9 @@ export async function findMessages(
   messageIds: string[],
 ): Promise<Map<string, HistoryMessage>> {
   if (messageIds.length === 0) return new Map()
-  const found = await db
-    .select(historyColumns)
-    .from(messages)
-    .where(
-      and(eq(messages.accountId, accountId), inArray(messages.id, messageIds), createdAround(...messageIds)),
-    )
+  const found = await selectMessages(db).where(
+    and(eq(messages.accountId, accountId), inArray(messages.id, messageIds), createdAround(...messageIds)),
+  )
   return new Map(found.map((message) => [message.id, message]))
 }
 

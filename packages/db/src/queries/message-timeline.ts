@@ -1,6 +1,7 @@
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
-import { type HistoryMessage, historyColumns, isMessage } from './message-history.ts'
+import { receivedMedia } from '../schema/received-media.ts'
+import { type HistoryMessage, historyColumns, isMessage, mediaOfMessage } from './message-history.ts'
 
 export type TimedMessage = HistoryMessage & {
   /** How often it was claimed to be sent. */
@@ -17,6 +18,7 @@ export async function findTimedMessage(
   const [message] = await db
     .select({ ...historyColumns, attempts: messages.attempts, timeline: messages.timeline })
     .from(messages)
+    .leftJoin(receivedMedia, mediaOfMessage)
     .where(isMessage(accountId, messageId))
   return message
 }

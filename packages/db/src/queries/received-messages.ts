@@ -13,6 +13,7 @@ import {
   unknownNumber,
 } from './known-messages.ts'
 import { isKnownChange } from './message-changes.ts'
+import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from './received-media-rows.ts'
 import { type Columns, numberedRows } from './rows.ts'
 
 export type ReceivedMessage = {
@@ -32,6 +33,8 @@ export type ReceivedMessage = {
   consent?: Consent | null
   waId: string
   linkGeneration: number
+  /** Its file, if it has one. */
+  media?: NewReceivedMedia | undefined
 }
 
 /** What a message says about the message that it quotes. */
@@ -52,6 +55,8 @@ export async function insertReceivedMessages(
     ? sql`LEFT JOIN LATERAL (${findTarget(sql)}) AS quoted_row ON true`
     : sql`CROSS JOIN (SELECT NULL::uuid AS id, NULL AS direction) AS quoted_row`
   const consents = messages.some(({ consent }) => consent) ? consentSteps(sql) : sql``
+  const hasMedia = messages.some(({ media }) => media !== undefined)
+  const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
@@ -60,7 +65,7 @@ export async function insertReceivedMessages(
     given AS (
       SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) given.*, quoted_row.id AS quoted_id,
         quoted_row.direction = 'out' AS is_quoted_own
-      FROM valid JOIN ${numberedRows(sql, 'given', messages, rowColumns)} USING (shard, epoch)
+      FROM valid JOIN ${numberedRows(sql, 'given', messages, columns)} USING (shard, epoch)
       ${quotedRow}
       ORDER BY device_id, wa_id, number, contact_jid, position
     ),
@@ -80,6 +85,7 @@ export async function insertReceivedMessages(
       ORDER BY position
       RETURNING id, account_id, device_id
     ),
+    ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
     announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
     ${consents}
     SELECT shard || ' ' || epoch AS lease FROM valid`

@@ -79,6 +79,20 @@ export async function listWebhookSecretsSealedByOthers(
   return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
 }
 
+export type MediaKey = { deviceId: number; messageId: string }
+
+export async function listMediaSealedByOthers(
+  db: Database,
+  masterKeyId: string,
+  after: Pick<MediaKey, 'messageId'> = { messageId: '00000000-0000-0000-0000-000000000000' },
+): Promise<SealedPage<MediaKey>> {
+  const sql = db.$client
+  const scanned = await sql<(MediaKey & { value: Buffer | null })[]>`
+    SELECT device_id AS "deviceId", message_id AS "messageId", ${unlessSealedBy(sql, 'sealed', masterKeyId)} AS value
+    FROM received_media WHERE message_id > ${after.messageId}::uuid ORDER BY message_id LIMIT ${pageRows}`
+  return toPage(scanned.map(({ value, ...key }) => ({ key, value })))
+}
+
 export type Replacement<Key> = SealedValue<Key> & { replacement: Buffer }
 
 /**
@@ -167,6 +181,26 @@ export async function replaceWebhookSecrets(
       WHERE secret.sealed = given.old FOR UPDATE OF secret SKIP LOCKED
     )
     UPDATE webhook_secrets AS secret SET sealed = locked.new FROM locked WHERE secret.id = locked.id`
+  return replaced.count
+}
+
+/** As `replaceAuth`. */
+export async function replaceMedia(db: Database, given: Replacement<MediaKey>[]): Promise<number> {
+  const sql = db.$client
+  const replaced = await sql`
+    WITH given AS (
+      SELECT message_id, decode(old, 'base64') AS old, decode(new, 'base64') AS new
+      FROM ${rows(sql, 'row', given, {
+        message_id: ['uuid', ({ key }) => key.messageId],
+        ...replacementColumns,
+      })}
+    ),
+    locked AS (
+      SELECT media.message_id, given.new FROM received_media AS media JOIN given USING (message_id)
+      WHERE media.sealed = given.old FOR UPDATE OF media SKIP LOCKED
+    )
+    UPDATE received_media AS media SET sealed = locked.new FROM locked
+    WHERE media.message_id = locked.message_id`
   return replaced.count
 }
 

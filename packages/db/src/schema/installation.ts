@@ -16,6 +16,10 @@ export const installation = pgTable(
     /** The server and timeline of Postgres on which `events.epoch` was set the last time. */
     eventServer: text('event_server'),
     eventEpoch: integer('event_epoch').notNull().default(0),
+    /** Signs the links to received media. Every process that makes or accepts links reads it. */
+    mediaLinkKey: bytea('media_link_key').default(
+      sql`decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')`,
+    ),
   },
   (table) => [
     check('installation_one_row', sql`${table.id} = 1`),

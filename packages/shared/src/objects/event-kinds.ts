@@ -40,6 +40,10 @@ export const eventKinds: Record<EventType, EventKind> = {
     { ...changeFields, options: voteOptions },
     { ...exampleChange, options: null },
   ),
+  'media.stored': messageData('The file of a received message is stored: `message.media.url` leads to it'),
+  'media.unavailable': messageData(
+    'The file of a received message cannot be had: `message.media.reason` says why',
+  ),
   'device.connected': deviceData(
     'The sender is logged in at WhatsApp, for the first time or after `device.disconnected`',
   ),

@@ -4,6 +4,7 @@ import { type EventType, eventTypeNames, eventTypeOf } from '../event-types.ts'
 import type { DeviceStatus } from '../statuses.ts'
 import { anyData, eventKinds } from './event-kinds.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import type { MediaLinker } from './media-object.ts'
 import { changeFieldsOf, isChange } from './message-change.ts'
 import { exampleMessage, type MessageRow, toMessageObject } from './message-object.ts'
 
@@ -49,7 +50,8 @@ export type EventRow = {
   createdAt: string
 }
 
-export function toEventObject(row: EventRow): EventObject {
+/** Without `linkTo`, received files have no links. */
+export function toEventObject(row: EventRow, linkTo?: MediaLinker): EventObject {
   // Written by a later version that runs beside this one.
   const type = eventTypeOf(row.type) ?? 'other'
   return {
@@ -60,15 +62,19 @@ export function toEventObject(row: EventRow): EventObject {
     recorded_at: row.createdAt,
     device_id: row.deviceId,
     data: {
-      ...subjectOf(row, type),
+      ...subjectOf(row, type, linkTo),
       ...(isChange(type) ? changeFieldsOf(type, row.data) : row.data),
     },
   }
 }
 
-function subjectOf({ messageId, message, device, data }: EventRow, type: EventType | 'other') {
+function subjectOf(
+  { messageId, message, device, data }: EventRow,
+  type: EventType | 'other',
+  linkTo?: MediaLinker,
+) {
   if (messageId !== null || isChange(type))
-    return { message_id: messageId, message: message ? toMessageObject(message) : null }
+    return { message_id: messageId, message: message ? toMessageObject(message, linkTo) : null }
   if (!type.startsWith('device.')) return {}
   return { device: device ? toDevice(device, type, data) : null }
 }

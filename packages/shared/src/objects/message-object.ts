@@ -8,6 +8,7 @@ import {
   messageTypes,
 } from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
+import { type MediaLinker, type MediaRow, mediaObject, toMediaObject } from './media-object.ts'
 import { type MessageContent, messageContent, type QuotedMessage, quotedMessage } from './message-content.ts'
 
 const moment = z.iso.datetime().nullable()
@@ -33,6 +34,7 @@ export const messageObject = z
     filename: z.string().nullable().describe('Name of a document'),
     content: messageContent.nullable().describe('What a received message has besides its text'),
     reply_to: quotedMessage.nullable().describe('The message that this one quotes'),
+    media: mediaObject.nullable().describe('File of a received message; null for all others'),
     status: z.enum(messageStatuses),
     error: z.string().nullable().describe('Why the message failed'),
     error_code: extensibleEnum(Object.keys(messageErrors)).nullable().describe('Machine-readable error code'),
@@ -62,6 +64,7 @@ export const exampleMessage: z.infer<typeof messageObject> = {
   filename: null,
   content: null,
   reply_to: null,
+  media: null,
   status: 'delivered',
   error: null,
   error_code: null,
@@ -91,6 +94,7 @@ export type MessageRow = {
   filename: string | null
   content: MessageContent | null
   replyTo: QuotedMessage | null
+  media: MediaRow | null
   status: MessageStatus
   error: string | null
   errorCode: string | null
@@ -109,7 +113,8 @@ function lidOf(jid: string | null): string | null {
   return jid?.endsWith('@lid') ? jid.slice(0, -'@lid'.length) : null
 }
 
-export function toMessageObject(message: MessageRow): z.infer<typeof messageObject> {
+/** Without `linkTo`, received files have no links. */
+export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.infer<typeof messageObject> {
   const isMedia = mediaTypes.some((type) => type === message.type)
   return {
     message_id: message.id,
@@ -125,6 +130,7 @@ export function toMessageObject(message: MessageRow): z.infer<typeof messageObje
     filename: message.filename,
     content: message.content,
     reply_to: message.replyTo,
+    media: message.media && toMediaObject(message.id, message.media, linkTo),
     status: message.status,
     error: message.error,
     error_code: message.errorCode,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { messageErrors } from '../message-errors.ts'
 import { type MessageStatus, messageStatuses } from '../statuses.ts'
 import {
   entriesMax,
@@ -11,7 +12,7 @@ import { extensibleEnum } from './extensible-enum.ts'
 import type { MessageRow } from './message-object.ts'
 
 const step = z.object({
-  step: extensibleEnum([...messageStatuses, 'setback']).describe(
+  step: extensibleEnum([...messageStatuses, 'played', 'setback']).describe(
     'Status of the message from then on; `setback`: it could not be sent this time, and is sent again',
   ),
   at: z.iso.datetime(),
@@ -19,7 +20,7 @@ const step = z.object({
     .int()
     .optional()
     .describe('Number of the attempt to send it, for `sending` and `setback`. Of many, some are left out'),
-  reason: extensibleEnum([...Object.keys(setbackMarks), 'taken_over'])
+  reason: extensibleEnum([...Object.keys(setbackMarks), 'taken_over', ...Object.keys(messageErrors)])
     .optional()
     .describe('Reason of a setback, or the `error_code` of a failure'),
 })
@@ -49,10 +50,11 @@ export function toTimelineObject(message: TimelineRow): Step[] {
     ...datedStep('sent', message.sentAt),
     ...datedStep('delivered', message.deliveredAt),
     ...datedStep('read', message.readAt),
+    ...datedStep('played', message.playedAt),
   ]
 }
 
-function datedStep(name: MessageStatus, at: Date | null): Step[] {
+function datedStep(name: MessageStatus | 'played', at: Date | null): Step[] {
   return at ? [{ step: name, at: at.toISOString() }] : []
 }
 

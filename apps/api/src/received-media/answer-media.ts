@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream'
+import { findMedia } from '@wagate/db/queries/media-content'
+import type { LinkedMedia } from '@wagate/shared/media-links'
+import type { ApiContext } from '../context.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { HttpAnswer } from '../http/http-answer.ts'
+import { allowMethods } from '../http/methods.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { admitMediaReader } from './admit-media-reader.ts'
+import { contentDisposition } from './content-disposition.ts'
+import { parseRange } from './parse-range.ts'
+
+type StoredFile = { sha256: string; mime: string; size: number; filename: string }
+
+const pendingRetrySeconds = 5
+
+/** The file of a received message, to download: a browser never shows it as a page of this host. */
+export async function answerMedia(context: ApiContext, request: RequestContext): Promise<HttpAnswer> {
+  const { raw, responseHeaders, deadline } = request
+  request.operation = 'media'
+  const method = allowMethods(request, ['GET', 'HEAD'])
+  if (method === 'options') return { status: 204 }
+  const reader = await admitMediaReader(context, request)
+  const file = await deadline.run(() => getFile(context, reader))
+  const { sha256, mime, size, filename } = file
+  const etag = `"${sha256}"`
+  const range = isCurrent(raw, etag) ? parseRange(raw.headers.get('range'), size) : undefined
+  if (range === 'unsatisfiable') {
+    responseHeaders['Content-Range'] = `bytes */${size}`
+    throw new AppError('range_not_satisfiable', `The file has ${size} bytes. Request a range within them.`)
+  }
+  const length = range ? range.last - range.first + 1 : size
+  const bytes = method === 'HEAD' ? null : await open(context, { ...reader, ...file }, request, range)
+  Object.assign(responseHeaders, {
+    'Accept-Ranges': 'bytes',
+    'Content-Disposition': contentDisposition(filename),
+    'Content-Length': String(length),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    ETag: etag,
+    ...(range && { 'Content-Range': `bytes ${range.first}-${range.last}/${size}` }),
+  })
+  return { status: range ? 206 : 200, content: { type: mime, bytes } }
+}
+
+async function getFile({ readDb }: ApiContext, { accountId, messageId }: LinkedMedia): Promise<StoredFile> {
+  const media = await findMedia(readDb, accountId, messageId)
+  if (!media)
+    throw new AppError('media_not_found', 'The account has no received message with a file under this id.')
+  const { state, reason, sha256, mime, size } = media
+  if (state === 'pending') {
+    throw new AppError('media_pending', 'The file is being downloaded. Try again.', {
+      retryAfterSeconds: pendingRetrySeconds,
+    })
+  }
+  if (!sha256 || !mime || !size || state !== 'stored') throw unavailable(reason ?? 'expired')
+  return { sha256, mime, size, filename: media.filename ?? messageId }
+}
+
+function unavailable(reason: string): AppError {
+  return new AppError('media_unavailable', `The gateway does not have the file: ${reason}.`)
+}
+
+/** RFC 9110, 13.1.5: a range of another version of the file is not wanted. */
+function isCurrent({ headers }: Request, etag: string): boolean {
+  const wanted = headers.get('if-range')
+  return wanted === null || wanted === etag
+}
+
+async function open(
+  { mediaStore, mediaReads, log }: ApiContext,
+  { accountId, messageId, sha256 }: LinkedMedia & StoredFile,
+  { deadline }: RequestContext,
+  range: Exclude<ReturnType<typeof parseRange>, 'unsatisfiable'>,
+): Promise<ReadableStream<Uint8Array>> {
+  const release = mediaReads.tryAcquire(String(accountId), 1)
+  if (!release) {
+    throw new AppError('rate_limited', 'Too many concurrent downloads of received files. Try again.', {
+      retryAfterSeconds: 1,
+    })
+  }
+  try {
+    const stream = await deadline.run(() => mediaStore.read({ accountId, sha256 }, range))
+    if (stream) {
+      stream.once('close', release)
+      return Readable.toWeb(stream) as ReadableStream<Uint8Array>
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+  release()
+  log.warn({ messageId }, 'A stored file is missing in the media store')
+  throw unavailable('expired')
+}

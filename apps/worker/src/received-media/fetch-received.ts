@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DueMedia } from '@wagate/db/queries/received-media'
+import { countMediaBytes, setMediaStored } from '@wagate/db/queries/received-media'
+import type { DeviceContext } from '../context.ts'
+import { networkOf } from '../device/device-network.ts'
+import { MediaError } from '../media/media-error.ts'
+import { makeMediaRoom } from '../media/media-room.ts'
+import type { Lease } from '../ownership/lease.ts'
+import { askForMedia } from '../session/ask-for-media.ts'
+import { type MediaSource, openMediaSource } from '../session/media-source.ts'
+import type { WASocket } from '../session/socket.ts'
+import { makeVault } from '../session/vault.ts'
+import { makeWhatsAppFetch } from '../session/whatsapp-fetch.ts'
+import { downloadMedia } from './download-media.ts'
+import { MediaGone, MediaLost } from './media-failure.ts'
+
+type Owner = {
+  lease: Lease
+  /** Undefined while the sender has no connection. */
+  findSock(): WASocket | undefined
+}
+
+const downloadMsMax = 300_000
+/** The last block of the cipher, and the HMAC. */
+const overheadBytes = 26
+const unknownType = 'application/octet-stream'
+
+/**
+ * Downloads a file into the store and records it. Throws MediaLost when it can never be had, and other errors when another
+ * attempt may succeed.
+ */
+export async function fetchReceived(context: DeviceContext, media: DueMedia, owner: Owner): Promise<void> {
+  const { config, db, mediaShares, mediaStore } = context
+  const { accountId, messageId, size } = media
+  const used = await countMediaBytes(db, accountId)
+  if (used + size > config.receivedMedia.accountBytesMax) throw new MediaLost('quota')
+  const source = openMediaSource(makeVault(context.masterKeys, media.deviceId), messageId, media.sealed)
+  const path = join(tmpdir(), `received-${randomUUID()}`)
+  const room = makeMediaRoom(mediaShares.bytes, String(accountId))
+  await room.wait(size)
+  try {
+    await downloadOrAsk(context, { ...media, source }, path, owner)
+    const mime = await findType(context, accountId, path)
+    await mediaStore.put(media, { path, size })
+    const isStored = await setMediaStored(db, owner.lease, { ...media, mime }, () => mediaStore.has(media))
+    if (!isStored) throw new Error('A received file was removed while it was being stored')
+  } finally {
+    // The reservation ends when the file is gone.
+    await rm(path, { force: true }).finally(room.release)
+  }
+}
+
+type Opened = DueMedia & { source: MediaSource }
+
+async function downloadOrAsk(
+  context: DeviceContext,
+  media: Opened,
+  path: string,
+  { findSock }: Owner,
+): Promise<void> {
+  const fetchMedia = await makeFetch(context, media)
+  try {
+    await downloadMedia(fetchMedia, media, path)
+  } catch (error) {
+    if (!(error instanceof MediaGone)) throw error
+    const sock = findSock()
+    if (!sock) throw error
+    const again = await askForMedia(sock, media.source)
+    if (again === undefined) throw new MediaLost('expired')
+    await downloadMedia(fetchMedia, { ...media, source: { ...media.source, path: again } }, path)
+  }
+}
+
+/** As the sender reaches WhatsApp: through its proxy, if it has one. */
+async function makeFetch(context: DeviceContext, { deviceId, size }: DueMedia) {
+  const state = await context.deviceStates.add(deviceId)
+  if (!state) throw new MediaLost('download_failed')
+  const { options } = networkOf(context, state)
+  const fetchMedia = makeWhatsAppFetch({
+    bytesMax: size + overheadBytes,
+    deadlineMs: downloadMsMax,
+    simulatedHost: context.config.whatsApp.mediaHost,
+  })
+  return (url: URL) => fetchMedia(url, { ...options, headers: { Origin: 'https://web.whatsapp.com' } })
+}
+
+async function findType({ inspector }: DeviceContext, accountId: number, file: string): Promise<string> {
+  try {
+    const { mime } = await inspector.inspect(String(accountId), { file, type: 'document' })
+    return mime ?? unknownType
+  } catch (error) {
+    if (error instanceof MediaError) return unknownType
+    throw error
+  }
+}

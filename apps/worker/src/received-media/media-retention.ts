@@ -1,0 +1,66 @@
+import type { Database } from '@wagate/db/client'
+import { deleteOldMediaRows, expireContent, listExpiredContents } from '@wagate/db/queries/media-content'
+import type { MediaStore } from '@wagate/media-store/media-store'
+import type { Logger } from '@wagate/runtime/logger'
+import type { Running } from '@wagate/runtime/running'
+import { makeSingleFlight } from '@wagate/runtime/single-flight'
+
+type Retention = {
+  /** Of files. */
+  mediaDays: number
+  /** Of messages, and so of what is known of their files. */
+  messageDays: number
+}
+
+const everyMs = 3_600_000
+const atOnceMax = 200
+
+/** Removes the files of old messages every hour. All workers may do it at a time. */
+export function startMediaRetention(
+  db: Database,
+  mediaStore: MediaStore,
+  logger: Logger,
+  retention: Retention,
+): Running {
+  const stopping = new AbortController()
+  const run = makeSingleFlight(
+    async () => {
+      const removed = await expireMedia(db, mediaStore, retention, stopping.signal)
+      if (removed > 0) logger.info({ removed }, 'Removed files of received messages past retention')
+    },
+    (err) => logger.warn({ err }, 'Removing old files failed, will retry'),
+  )
+  run()
+  const timer = setInterval(run, everyMs)
+  return {
+    async close() {
+      stopping.abort()
+      clearInterval(timer)
+    },
+  }
+}
+
+/** Returns the number of contents that have expired. */
+export async function expireMedia(
+  db: Database,
+  mediaStore: MediaStore,
+  { mediaDays, messageDays }: Retention,
+  signal?: AbortSignal,
+): Promise<number> {
+  let expired = 0
+  for (let isLast = false; !isLast && !signal?.aborted; ) {
+    const contents = await listExpiredContents(db, { retentionDays: mediaDays, max: atOnceMax })
+    for (const content of contents) {
+      if (signal?.aborted) return expired
+      await expireContent(db, content, mediaDays, () => mediaStore.remove(content))
+    }
+    expired += contents.length
+    isLast = contents.length === 0
+  }
+  await mediaStore.removeLeftovers()
+  let deleted = atOnceMax
+  while (deleted === atOnceMax && !signal?.aborted) {
+    deleted = await deleteOldMediaRows(db, { retentionDays: messageDays, max: atOnceMax })
+  }
+  return expired
+}

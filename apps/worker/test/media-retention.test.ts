@@ -1,0 +1,51 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { findMedia } from '@wagate/db/queries/media-content'
+import { openMediaStore } from '@wagate/media-store/open-media-store'
+import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expireMedia } from '../src/received-media/media-retention.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'wagate-retention-'))
+const store = openMediaStore({ kind: 'folder', folder: join(folder, 'media') })
+const retention = { mediaDays: 30, messageDays: 365 }
+let database: TestDatabase
+let db: Database
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+})
+afterAll(async () => {
+  await closeDatabase(db)
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+/** A message that was received so many days ago, with this file. */
+async function addStored(bytes: Buffer, days: number): Promise<string> {
+  const path = join(folder, 'file')
+  const messageId = randomUUID()
+  const sha256 = createHash('sha256').update(bytes).digest()
+  writeFileSync(path, bytes)
+  await store.put({ accountId: 1, sha256: sha256.toString('hex') }, { path, size: bytes.length })
+  await db.$client`
+    INSERT INTO received_media (message_id, account_id, device_id, created_at, state, mime, size, sha256)
+    VALUES (${messageId}, 1, 1, now() - ${days}::int * interval '1 day', 'stored', 'image/png', ${bytes.length}, ${sha256})`
+  return messageId
+}
+
+it('removes files past retention, but none that a younger message shares', async () => {
+  const [lone, shared] = [randomBytes(100), randomBytes(100)]
+  const ids = [await addStored(lone, 31), await addStored(shared, 31), await addStored(shared, 29)]
+  expect(await expireMedia(db, store, retention)).toBe(2)
+  const states = await Promise.all(ids.map(async (id) => (await findMedia(db, 1, id))?.state))
+  expect(states).toEqual(['unavailable', 'unavailable', 'stored'])
+  const isThere = (bytes: Buffer) =>
+    store.has({ accountId: 1, sha256: createHash('sha256').update(bytes).digest('hex') })
+  expect([await isThere(lone), await isThere(shared)]).toEqual([false, true])
+  expect(await expireMedia(db, store, retention)).toBe(0)
+})

@@ -1,0 +1,45 @@
+import type { Mutant } from './mutant.ts'
+
+const decryption = 'apps/worker/test/decrypt-media.test.ts'
+
+/** The files of received messages. */
+export const mediaMutants: Mutant[] = [
+  {
+    name: 'received file without its HMAC',
+    file: 'apps/worker/src/received-media/decrypt-media.ts',
+    text: 'tail.length !== macBytes || !timingSafeEqual(mac, tail)',
+    replacement: 'tail.length !== macBytes',
+    test: { file: decryption, title: 'refuses a file whose HMAC was changed' },
+  },
+  {
+    name: 'received file from another host',
+    file: 'apps/worker/src/session/media-descriptor.ts',
+    text: 'return isWhatsAppUrl(parsed) ? parsed.pathname',
+    replacement: 'return parsed ? parsed.pathname',
+    test: {
+      file: 'apps/worker/test/media-descriptor.test.ts',
+      title: 'has no source for the path :9443/x',
+      written: { title: 'has no source for the path %s' },
+    },
+  },
+  {
+    name: 'received file of another account',
+    file: 'packages/db/src/queries/media-content.ts',
+    text: 'WHERE account_id = ${accountId} AND message_id = ${messageId}',
+    replacement: 'WHERE message_id = ${messageId}',
+    test: {
+      file: 'packages/db/test/received-media.test.ts',
+      title: 'a message and its file are stored together, once',
+    },
+  },
+  {
+    name: 'link to a file that never expires',
+    file: 'packages/shared/src/media-links.ts',
+    text: 'Number(query.expires) * 1000 > nowMs ? media : undefined',
+    replacement: 'media',
+    test: {
+      file: 'packages/shared/test/media-links.test.ts',
+      title: 'a link expires after at most two hours',
+    },
+  },
+]

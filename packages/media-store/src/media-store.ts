@@ -1,0 +1,29 @@
+import type { Readable } from 'node:stream'
+
+/** A file of an account, named by the SHA-256 (hex) of its bytes. Files with the same bytes are one. */
+export type MediaContent = { accountId: number; sha256: string }
+
+/** Offsets of the first and the last byte. */
+type ByteRange = { first: number; last: number }
+
+export type MediaStore = {
+  /**
+   * Copies a local file into the store. It appears as a whole or not at all, and survives a crash of the machine once
+   * this resolves.
+   */
+  put(content: MediaContent, file: { path: string; size: number }): Promise<void>
+  has(content: MediaContent): Promise<boolean>
+  /** Resolves when the first bytes can be read; undefined when there is no such file. */
+  read(content: MediaContent, range?: ByteRange): Promise<Readable | undefined>
+  /** Does nothing when there is no such file. */
+  remove(content: MediaContent): Promise<void>
+  /** Removes what processes left that were killed while they wrote. */
+  removeLeftovers(): Promise<void>
+}
+
+/** The name of a file in the store. Both parts are checked: a name that leaves the folder of its account is impossible. */
+export function keyOf({ accountId, sha256 }: MediaContent): string {
+  if (!Number.isSafeInteger(accountId) || accountId < 1) throw new TypeError('The account has no valid id')
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new TypeError('The SHA-256 of a file is not hexadecimal')
+  return `${accountId}/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
+}

@@ -66,6 +66,8 @@ it('tells a contact that all of its messages were read, also one that writes fro
   expect(body.requested).toBe(1)
   await gateway.deliver(sender, contact, 'an answer')
   received.push(await receive(contact), await receive(contact))
+  const latest = (await gateway.call('message-status', { message_id: received[2]?.messageId })).body
+  expect(latest.lid).toEqual(expect.any(String))
   await gateway.call('mark-read', { sender, number: contact })
   for (const { messageId, waId } of received) {
     await untilRead(contact, waId)

@@ -43,7 +43,7 @@ export function makeDelivery(
   }
 
   async function relay(message: WaitingMessage, recipient: string, claim: MessageClaim): Promise<AckResult> {
-    const content = await contentOf(device.vault, message, { recipient, me: sock.authState.creds.me })
+    const content = await contentOf(device.vault, message, { recipient, me: sock.user })
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
     let fanOut: FanOut

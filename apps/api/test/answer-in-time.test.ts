@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto'
+import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../src/operation.ts'
@@ -7,6 +10,8 @@ import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 let gateway: Gateway
 beforeEach(async () => {
   gateway = await startGatewayWithOwner()
+  // For the secrets of webhooks.
+  await recordMasterKey(gateway.db, '0badcafe', makeBoxKey(randomBytes(32)).publicKey)
 })
 afterEach(() => gateway.close())
 

@@ -32,10 +32,11 @@ afterAll(async () => {
 })
 
 /**
- * A key opens no link, a passkey needs a step of its own, a stream has no end, and a test of a webhook waits for its
- * target: see pairing-links.test.ts, passkey.test.ts, events-stream.test.ts and system-tests/webhooks.test.ts.
+ * A key opens no link, a passkey needs a step of its own, a stream has no end, a test of a webhook waits for its target,
+ * and a file must have been received: see pairing-links.test.ts, passkey.test.ts, events-stream.test.ts,
+ * system-tests/webhooks.test.ts and media.test.ts.
  */
-const triedElsewhere = / \/(open-link|passkey-\w+|events\/stream|test-webhook) /
+const triedElsewhere = / \/(open-link|passkey-\w+|events\/stream|test-webhook|media) /
 
 /** Counts by entries like `GET /user-info 200`. */
 const answered = new Map<string, number>()

@@ -21,10 +21,12 @@ export type EventSubscriber = {
   close(): void
 }
 
+type Page = { events: { event_id: string }[]; next: string; has_more: boolean }
+
 const deliveredWithinMs = 90_000
 const pageMax = 100
 
-export async function openEventSubscriber({ devnet, gateway }: System): Promise<EventSubscriber> {
+export async function openEventSubscriber({ gateway }: Pick<System, 'gateway'>): Promise<EventSubscriber> {
   const arrivals = new Map<string, Arrival>()
   const wrong: string[] = []
   let secret: Webhook | undefined
@@ -64,27 +66,24 @@ export async function openEventSubscriber({ devnet, gateway }: System): Promise<
   if (status !== 200) throw new Error(`No webhook: ${JSON.stringify(body)}`)
   secret = new Webhook(String(body.secret))
 
-  async function read(
-    query: string,
-  ): Promise<{ events: { event_id: string }[]; next: string; has_more: boolean }> {
-    const headers = { 'x-api-key': devnet.adminKey.apiKey ?? '' }
-    const response = await fetch(`${devnet.apiUrl}/events?${query}`, { headers })
-    if (response.status !== 200) throw new Error(`No events: ${await response.text()}`)
-    return (await response.json()) as Awaited<ReturnType<typeof read>>
+  async function read(after: string): Promise<Page> {
+    const { status, body } = await gateway.get('events', { limit: pageMax, after })
+    if (status !== 200) throw new Error(`No events: ${JSON.stringify(body)}`)
+    return body as Page
   }
 
   async function listIdsAfter(cursor: string): Promise<string[]> {
     const ids: string[] = []
-    let page = await read(`limit=${pageMax}&after=${cursor}`)
+    let page = await read(cursor)
     for (;;) {
       ids.push(...page.events.map(({ event_id }) => event_id))
       if (!page.has_more) return ids
-      page = await read(`limit=${pageMax}&after=${page.next}`)
+      page = await read(page.next)
     }
   }
 
   return {
-    latest: async () => (await read('after=latest')).next,
+    latest: async () => (await read('latest')).next,
     async expectAllAfter(cursor, name) {
       const ids = await listIdsAfter(cursor)
       const missing = () => ids.filter((id) => !arrivals.has(id))

@@ -19,17 +19,25 @@ export type WebhookTargets = {
   close(): void
 }
 
-/** Each fails in its own way. */
-export const badTargets = ['/refuses', '/hangs', '/redirects', '/is-gone', '/breaks-off', '/pours']
+/** What is known of each in the end. */
+export const failingTargets = {
+  '/refuses': 'failing',
+  '/hangs': 'failing',
+  '/redirects': 'failing',
+  '/breaks-off': 'failing',
+  '/is-gone': 'gone',
+}
+/** Takes everything, and never ends its answer. */
+export const pouringTarget = '/pours'
 /** Fails now and then, each time the first attempt only. */
 export const unreliableTarget = '/forgets'
+
+export const targetPaths = [...Object.keys(failingTargets), pouringTarget, unreliableTarget]
 
 const gibibyte = 2 ** 30
 
 export async function openWebhookTargets(): Promise<WebhookTargets> {
-  const attempts: Record<string, Attempts> = Object.fromEntries(
-    [...badTargets, unreliableTarget].map((path) => [path, new Map()]),
-  )
+  const attempts: Record<string, Attempts> = Object.fromEntries(targetPaths.map((path) => [path, new Map()]))
   let secretsGiven = 0
   let pouredBytes = 0
 
@@ -48,11 +56,8 @@ export async function openWebhookTargets(): Promise<WebhookTargets> {
     '/redirects': (_, response) =>
       response.writeHead(302, { location: `http://127.0.0.1:${port}/secret` }).end(),
     '/is-gone': (_, response) => response.writeHead(410).end(),
-    '/breaks-off': (_, response) => {
-      response.writeHead(200, { 'content-length': 5000 })
-      response.write('x', () => response.destroy())
-    },
-    '/pours': (_, response) => pour(response),
+    '/breaks-off': (_, response) => response.destroy(),
+    [pouringTarget]: (_, response) => pour(response),
     '/secret': (_, response) => {
       secretsGiven += 1
       response.end()

@@ -21,11 +21,15 @@ export async function runRound(
   if (allowance === 'none') return 'idle'
   const due = await readDueRequests(context, state, allowance === 'one')
   const outcomes = new Map<DeliveryRequest, Outcome>()
+  const startedMs = performance.now()
+  // What became of requests to a slow target is stored before all of them have had their time.
+  const isLate = () => performance.now() - startedMs >= context.limits.requestMs
   const isGone = () => [...outcomes.values()].some(({ result }) => result === 'gone')
 
   await deliverInOrder([...due.stored.requests, ...due.stream], {
     concurrency: context.limits.concurrency,
-    mayStart: () => !isStopping() && !isGone() && state.circuit.allowanceAt(performance.now()) !== 'none',
+    mayStart: () =>
+      !isStopping() && !isGone() && !isLate() && state.circuit.allowanceAt(performance.now()) !== 'none',
     async send(request) {
       outcomes.set(request, await sendRequest(context, state, request))
     },

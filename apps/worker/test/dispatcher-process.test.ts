@@ -79,7 +79,11 @@ test(
     const first = await startProcess()
     await untilReceived(await addEvents(accountId, 1))
     target.answer = () => undefined
-    const eventIds = await addEvents(accountId, 6)
+    const eventIds = await database.sql.begin(async (sql) => {
+      // No later event can be read while this transaction runs, so the dispatcher finds all of them at once.
+      await sql`SELECT pg_current_xact_id()`
+      return addEvents(accountId, 6)
+    })
     await until('requests in flight', waiting, () => target.requests.length === 5)
     first.child.kill('SIGKILL')
     await once(first.child, 'exit')

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 
-type ColumnType = 'int' | 'bigint' | 'text' | 'uuid'
+export type ColumnType = 'int' | 'bigint' | 'text' | 'uuid'
 
 /** The columns of the relation by their SQL names, each with its type and what an item has for it. */
 export type Columns<Item> = Record<

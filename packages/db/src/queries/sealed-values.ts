@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
-import { type Columns, rows } from './rows.ts'
+import { type Columns, type ColumnType, rows } from './rows.ts'
 
 /** Identifies an encrypted value: a row of `device_auth`, or the uploaded content of a message. */
 export type AuthKey = { deviceId: number; type: string; id: string }
@@ -146,61 +146,55 @@ export async function replaceContents(db: Database, given: Replacement<ContentKe
 }
 
 /** As `replaceAuth`. */
-export async function replaceProxies(db: Database, given: Replacement<ProxyOf>[]): Promise<number> {
-  const sql = db.$client
-  const replaced = await sql`
-    WITH given AS (
-      SELECT device_id, decode(old, 'base64') AS old, decode(new, 'base64') AS new
-      FROM ${rows(sql, 'row', given, {
-        device_id: ['int', ({ key }) => key.deviceId],
-        ...replacementColumns,
-      })}
-    ),
-    locked AS (
-      SELECT proxy.device_id, given.new FROM device_proxies AS proxy JOIN given USING (device_id)
-      WHERE proxy.sealed = given.old FOR UPDATE OF proxy SKIP LOCKED
-    )
-    UPDATE device_proxies AS proxy SET sealed = locked.new FROM locked
-    WHERE proxy.device_id = locked.device_id`
-  return replaced.count
+export function replaceProxies(db: Database, given: Replacement<ProxyOf>[]): Promise<number> {
+  return replaceSealed(db, given, {
+    table: 'device_proxies',
+    column: 'device_id',
+    type: 'int',
+    idOf: ({ deviceId }) => deviceId,
+  })
 }
 
 /** As `replaceAuth`. */
-export async function replaceWebhookSecrets(
+export function replaceWebhookSecrets(db: Database, given: Replacement<WebhookSecretKey>[]): Promise<number> {
+  return replaceSealed(db, given, {
+    table: 'webhook_secrets',
+    column: 'id',
+    type: 'bigint',
+    idOf: ({ id }) => id,
+  })
+}
+
+/** As `replaceAuth`. */
+export function replaceMedia(db: Database, given: Replacement<MediaKey>[]): Promise<number> {
+  return replaceSealed(db, given, {
+    table: 'received_media',
+    column: 'message_id',
+    type: 'uuid',
+    idOf: ({ messageId }) => messageId,
+  })
+}
+
+/** `column` identifies a row of `table`, whose column `sealed` is replaced. */
+type SealedTable<Key> = { table: string; column: string; type: ColumnType; idOf(key: Key): string | number }
+
+async function replaceSealed<Key>(
   db: Database,
-  given: Replacement<WebhookSecretKey>[],
+  given: Replacement<Key>[],
+  { table, column, type, idOf }: SealedTable<Key>,
 ): Promise<number> {
   const sql = db.$client
+  const columns: Columns<Replacement<Key>> = { id: [type, ({ key }) => idOf(key)], ...replacementColumns }
   const replaced = await sql`
     WITH given AS (
       SELECT id, decode(old, 'base64') AS old, decode(new, 'base64') AS new
-      FROM ${rows(sql, 'row', given, { id: ['bigint', ({ key }) => key.id], ...replacementColumns })}
+      FROM ${rows(sql, 'row', given, columns)}
     ),
     locked AS (
-      SELECT secret.id, given.new FROM webhook_secrets AS secret JOIN given USING (id)
-      WHERE secret.sealed = given.old FOR UPDATE OF secret SKIP LOCKED
+      SELECT given.id, given.new FROM ${sql(table)} AS stored JOIN given ON stored.${sql(column)} = given.id
+      WHERE stored.sealed = given.old FOR UPDATE OF stored SKIP LOCKED
     )
-    UPDATE webhook_secrets AS secret SET sealed = locked.new FROM locked WHERE secret.id = locked.id`
-  return replaced.count
-}
-
-/** As `replaceAuth`. */
-export async function replaceMedia(db: Database, given: Replacement<MediaKey>[]): Promise<number> {
-  const sql = db.$client
-  const replaced = await sql`
-    WITH given AS (
-      SELECT message_id, decode(old, 'base64') AS old, decode(new, 'base64') AS new
-      FROM ${rows(sql, 'row', given, {
-        message_id: ['uuid', ({ key }) => key.messageId],
-        ...replacementColumns,
-      })}
-    ),
-    locked AS (
-      SELECT media.message_id, given.new FROM received_media AS media JOIN given USING (message_id)
-      WHERE media.sealed = given.old FOR UPDATE OF media SKIP LOCKED
-    )
-    UPDATE received_media AS media SET sealed = locked.new FROM locked
-    WHERE media.message_id = locked.message_id`
+    UPDATE ${sql(table)} AS stored SET sealed = locked.new FROM locked WHERE stored.${sql(column)} = locked.id`
   return replaced.count
 }
 

@@ -1,5 +1,5 @@
 import { storeProblems } from '@wagate/media-store/store-environment'
-import { readEnv } from '@wagate/runtime/env'
+import { readEnv, refuseProblems } from '@wagate/runtime/env'
 import { pickSettings } from '@wagate/shared/settings'
 
 /** The environment variables that the API reads. */
@@ -59,9 +59,6 @@ export type Environment = ReturnType<typeof readEnv<typeof shape>>
 /** Throws one Error that names every invalid variable. */
 export function readEnvironment(env: Record<string, string | undefined>): Environment {
   const read = readEnv(shape, env)
-  const problems = storeProblems(read)
-  if (problems.length > 0) {
-    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
-  }
+  refuseProblems(storeProblems(read))
   return read
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { storeProblems } from '@wagate/media-store/store-environment'
-import { readEnv } from '@wagate/runtime/env'
+import { readEnv, refuseProblems } from '@wagate/runtime/env'
 import { pickSettings, settings } from '@wagate/shared/settings'
 
 export const shape = {
@@ -74,15 +74,12 @@ export type Environment = ReturnType<typeof readEnv<typeof shape>>
 /** Throws one error that names every invalid variable. */
 export function readEnvironment(env: Record<string, string | undefined>): Environment {
   const read = readEnv(shape, env)
-  const problems = [
+  refuseProblems([
     ...heartbeatProblems(read),
     ...consentProblems(read),
     ...networkProblems(read),
     ...storeProblems(read),
-  ]
-  if (problems.length > 0) {
-    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
-  }
+  ])
   return read
 }
 

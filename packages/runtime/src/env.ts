@@ -14,3 +14,9 @@ export function readEnv<Shape extends z.ZodRawShape>(
   const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
   throw new Error(`The configuration is not usable:\n${lines.join('\n')}`)
 }
+
+/** Throws one Error that names all problems, if there are any: what is wrong with several variables together. */
+export function refuseProblems(problems: string[]): void {
+  if (problems.length === 0) return
+  throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+}

@@ -61,6 +61,13 @@ export type UnlinkReason = (typeof unlinkReasons)[number]
 export const restrictionReasons = ['reach_out_time_lock', 'new_chat_cap', 'unconfirmed'] as const
 export type RestrictionReason = (typeof restrictionReasons)[number]
 
+/** Why a webhook is disabled without a request of its account. */
+export const targetFaults = ['gone', 'failing'] as const
+export type TargetFault = (typeof targetFaults)[number]
+
+export const webhookDisabledReasons = ['by_caller', ...targetFaults] as const
+export type WebhookDisabledReason = (typeof webhookDisabledReasons)[number]
+
 /** Of a message that the gateway sends. */
 export const outgoingStatuses = [
   'scheduled',

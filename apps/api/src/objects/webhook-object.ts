@@ -1,6 +1,7 @@
 import type { Webhook } from '@wagate/db/queries/webhooks'
 import { eventTypeOf } from '@wagate/shared/event-types'
 import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
+import { webhookDisabledReasons } from '@wagate/shared/statuses'
 import { z } from 'zod'
 
 export const webhookFields = {
@@ -13,7 +14,7 @@ export const webhookFields = {
   state: extensibleEnum(['active', 'failing', 'disabled']).describe(
     '`failing`: the latest request failed, and is repeated',
   ),
-  disabled_reason: extensibleEnum(['by_caller', 'gone', 'failing'])
+  disabled_reason: extensibleEnum(webhookDisabledReasons)
     .nullable()
     .describe('`gone`: the target answered 410. `failing`: nothing but failures for five days'),
   disabled_at: z.iso.datetime().nullable(),

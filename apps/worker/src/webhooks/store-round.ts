@@ -1,4 +1,5 @@
-import { disableWebhook, type Round, recordRound, type TargetFault } from '@wagate/db/queries/webhook-rounds'
+import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
+import type { TargetFault } from '@wagate/shared/statuses'
 import type { DispatcherContext } from './dispatcher-context.ts'
 import type { WebhookState } from './webhook-state.ts'
 

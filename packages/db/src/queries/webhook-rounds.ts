@@ -1,5 +1,6 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
+import type { TargetFault } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { rows } from './rows.ts'
 import type { WebhookLease } from './webhook-leases.ts'
@@ -167,9 +168,6 @@ export async function recordRound(
     SELECT coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS "failingMs" FROM fence`
   return row
 }
-
-/** Why a webhook is disabled without its account. */
-export type TargetFault = 'gone' | 'failing'
 
 /** Ends the lease, and tells the account with an event. False when the lease has ended before. */
 export async function disableWebhook(

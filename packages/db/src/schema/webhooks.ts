@@ -1,10 +1,8 @@
+import type { WebhookDisabledReason } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
 import { bytea, moment, xid8 } from './columns.ts'
-
-export const webhookDisabledReasons = ['by_caller', 'gone', 'failing'] as const
-export type WebhookDisabledReason = (typeof webhookDisabledReasons)[number]
 
 /** Processes that deliver webhooks. They share the webhooks among them. */
 export const webhookDispatchers = pgTable('webhook_dispatchers', {

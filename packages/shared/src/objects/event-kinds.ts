@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EventType } from '../event-types.ts'
-import { restrictionReasons, statusReasons, unlinkReasons } from '../statuses.ts'
+import { restrictionReasons, statusReasons, targetFaults, unlinkReasons } from '../statuses.ts'
 import { deviceData, type EventKind, messageData, recipientData, webhookData } from './event-data.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 import { changeFields, editedText, exampleChange, reaction, voteOptions } from './message-change.ts'
@@ -109,7 +109,7 @@ export const eventKinds: Record<EventType, EventKind> = {
   'webhook.disabled': webhookData(
     'The gateway delivers no more events to this webhook until a caller enables it',
     {
-      reason: extensibleEnum(['gone', 'failing']).describe(
+      reason: extensibleEnum(targetFaults).describe(
         '`gone`: its target has answered 410. `failing`: all requests have failed for five days',
       ),
     },

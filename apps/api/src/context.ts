@@ -30,7 +30,7 @@ export type ApiContext = {
   eventFeed: EventFeed
   eventStreams: EventStreams
   events: DeviceEvents
-  /** Wakes those who wait for events of an account. To be called once the events are stored. */
+  /** Wakes the readers of an account's events. Call it once the events are stored. */
   publishEventHint: EventHints['publish']
   /** Wakes a dispatcher after a change of a webhook. In the background and best effort. */
   publishWebhookHint(webhookId: number): void

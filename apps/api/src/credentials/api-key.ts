@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const shape = /^wag_(link_|session_|stream_)?[0-9A-Za-z]{49}$/
 
-/** Links, their sessions and tokens of streams have the form of a key, so that logs redact them and scanners recognise them, too. */
+/** Links, their sessions and stream tokens have the form of a key, so that logs redact them and scanners find them too. */
 export type SecretPrefix = 'wag_' | 'wag_link_' | 'wag_session_' | 'wag_stream_'
 
 /** `wag_`, 256 random bits in 43 base62 characters, CRC32 in 6: scanners recognise it, typing errors are refused offline. */

@@ -4,7 +4,10 @@ import { type BoxKey, keyIdOf, makeBoxKey } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
 import type { MasterKey, MasterKeys } from './master-keys.ts'
 
-/** The key that opens the proxies and the secrets of webhooks which the API has sealed. It follows from a master key, which only workers have. */
+/**
+ * The key that opens the proxies and the secrets of webhooks which the API has sealed. It follows from a master key, which
+ * only workers have.
+ */
 export function proxyBoxKey({ bytes }: MasterKey): BoxKey {
   return makeBoxKey(Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), 'wagate proxies', 32)))
 }

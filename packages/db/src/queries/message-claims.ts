@@ -22,8 +22,8 @@ export type Claim = {
 export type Claimed = { interruptions: number; isOptedOut: boolean }
 
 /**
- * Claims messages for their owner, and marks them as `sending` right before they are sent. Undefined for a message that was canceled, that was accepted for another link of its
- * device, or whose shard has another owner.
+ * Claims messages for their owner, and marks them as `sending` right before they are sent. Undefined for a message that was
+ * canceled, that was accepted for another link of its device, or whose shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(Claimed | undefined)[]> {
   const marked = await mark(db, claims)

@@ -59,7 +59,7 @@ async function writeTo(
     if (status !== 200) throw new Error(`Refused with ${status}: ${JSON.stringify(body)}`)
   })
   await until('all contacts have their message', { withinMs: sentMs, everyMs: 250 }, async () => {
-    return (await records.countSentSince(startedAtMs)) >= contacts.length
+    return (await records.countSince(startedAtMs, 'sent')) >= contacts.length
   })
 }
 

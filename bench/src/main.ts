@@ -7,6 +7,7 @@ import { formatTable } from './table.ts'
 const benchmarks: Record<string, () => Promise<Benchmark>> = {
   accept: async () => (await import('./accept.ts')).measureAccept,
   throughput: async () => (await import('./throughput.ts')).measureThroughput,
+  'send-costs': async () => (await import('./send-costs.ts')).measureSendCosts,
   memory: async () => (await import('./memory.ts')).measureMemory,
   contacts: async () => (await import('./contacts.ts')).measureContacts,
   restart: async () => (await import('./restart.ts')).measureRestart,

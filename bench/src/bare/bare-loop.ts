@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { typescript } from '@wagate/devnet/app-process'
 import type { System } from '@wagate/test-kit/system'
@@ -15,7 +14,6 @@ export type BareLoop = {
 
 const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
 const preload = import.meta.resolve('@wagate/worker/preload')
-const coolDownMs = 500
 const limitMs = 180_000
 
 export async function startBareLoop({ devnet }: System, senders: string[]): Promise<BareLoop> {
@@ -57,7 +55,6 @@ export async function startBareLoop({ devnet }: System, senders: string[]): Prom
     async send(messages, { waitForAcks }) {
       const before = cpuNow()
       const { ms } = await ask({ kind: 'send', messages, waitForAcks })
-      await delay(coolDownMs)
       const after = cpuNow()
       const cpuMs = {
         ...after,

@@ -18,7 +18,7 @@ export async function meetContacts({ gateway, records, phones }: System, senders
     if (status !== 200) throw new Error(`Refused with ${status}: ${JSON.stringify(body)}`)
   })
   await until('all senders have written', limit, async () => {
-    return (await records.countSentSince(startedAtMs)) === meetings.length
+    return (await records.countSince(startedAtMs, 'sent')) === meetings.length
   })
   const writer = makePhoneWriter(phones, senders, 'greeting')
   while (writer.written.length < meetings.length) await writer.write(meetings.length - writer.written.length)

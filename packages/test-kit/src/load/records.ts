@@ -2,7 +2,8 @@ import { closeDatabase, openDatabase } from '@wagate/db/client'
 
 /** Reads the database without the API, so that the measured processes do no work for it. */
 export type Records = {
-  countSentSince(sinceMs: number): Promise<number>
+  /** Messages accepted since, which are `sent`, or further: `delivered` or `read`. */
+  countSince(sinceMs: number, status: 'sent' | 'delivered'): Promise<number>
   listLinkedSenders(): Promise<string[]>
   countOnline(): Promise<number>
   /** Accepted and neither sent nor failed. */
@@ -52,11 +53,12 @@ export function openRecords(databaseUrl: string): Records {
   const since = (ms: number) => sql`to_timestamp(${ms / 1000}::float8)`
 
   return {
-    async countSentSince(sinceMs) {
-      const [row] = await sql<{ sent: number }[]>`
-        SELECT count(*)::int AS sent FROM messages
-        WHERE created_at >= ${since(sinceMs)} AND direction = 'out' AND status IN ('sent', 'delivered', 'read')`
-      return row?.sent ?? 0
+    async countSince(sinceMs, status) {
+      const statuses = status === 'sent' ? ['sent', 'delivered', 'read'] : ['delivered', 'read']
+      const [row] = await sql<{ count: number }[]>`
+        SELECT count(*)::int AS count FROM messages
+        WHERE created_at >= ${since(sinceMs)} AND direction = 'out' AND status::text = ANY (${statuses}::text[])`
+      return row?.count ?? 0
     },
     async listLinkedSenders() {
       const rows = await sql<{ sender: string }[]>`SELECT sender FROM devices WHERE has_credentials`

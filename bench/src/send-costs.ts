@@ -1,0 +1,154 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
+import { linkSenders } from '@wagate/test-kit/load/link-senders'
+import { senderNumbers } from '@wagate/test-kit/load/numbers'
+import { median, quantile, significant } from '@wagate/test-kit/statistics'
+import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
+import { until } from '@wagate/test-kit/until'
+import { Redis } from 'ioredis'
+import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { type Group, startProcessMeter, type Usages } from './process-meter.ts'
+import { type Counters, countersCoolDownMs, readCounters } from './send-costs/counters.ts'
+import { sendTexts, type Way } from './send-costs/ways.ts'
+import type { Row } from './table.ts'
+
+type Size = { senders: number; rounds: number; coolDownMs: number; ways: Way[] }
+
+const waysOf = (messages: number): Way[] => [
+  { name: 'saturated', wait: false, atOnce: 64, messages: 4 * messages },
+  { name: '50 a second', wait: false, atOnce: 64, perSecond: 50, messages: 2 * messages },
+  { name: 'wait, one at a time', wait: true, atOnce: 1, messages },
+  { name: 'wait, 64 at a time', wait: true, atOnce: 64, messages: 4 * messages },
+]
+const sizes: Record<'full' | 'short', Size> = {
+  full: { senders: 20, rounds: 3, coolDownMs: countersCoolDownMs, ways: waysOf(500) },
+  short: { senders: 4, rounds: 1, coolDownMs: 0, ways: waysOf(40) },
+}
+
+type Round = {
+  way: string
+  messages: number
+  ms: number
+  requestsMs: number[]
+  usages: Usages
+  counters: Counters
+}
+
+const deliveredMs = 120_000
+
+/** What a message costs each process, Postgres and Redis, by the way in which a program sends. */
+export async function measureSendCosts({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+  const size = short ? sizes.short : sizes.full
+  const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
+  const environment = (name: string): NodeJS.ProcessEnv =>
+    name === 'simulator' ? { NODE_OPTIONS: `--import ${withoutDecryption}` } : {}
+  return withSystem({ workers: 1, environment, signal, ...keptIn(data) }, async (system) => {
+    const db = openDatabase(system.devnet.databaseUrl, {
+      poolSize: 1,
+      applicationName: 'wagate-bench',
+      statementTimeoutMs: 30_000,
+    })
+    const redis = new Redis(system.devnet.redisUrl)
+    try {
+      return makeReport(await observe(system, { db, redis }, size, signal), size)
+    } finally {
+      redis.disconnect()
+      await closeDatabase(db)
+    }
+  })
+}
+
+async function observe(
+  system: System,
+  servers: { db: Database; redis: Redis },
+  { senders: count, rounds: roundCount, coolDownMs, ways }: Size,
+  signal: AbortSignal,
+): Promise<Round[]> {
+  const { devnet, records } = system
+  const senders = senderNumbers(count)
+  await linkSenders(system, senders)
+
+  async function measure(way: Way): Promise<Round> {
+    const counted = await readCounters(servers.db, servers.redis)
+    const meter = startProcessMeter(devnet)
+    const startedAtMs = Date.now()
+    const startedMs = performance.now()
+    const requestsMs = await sendTexts(system, senders, way)
+    await until('all messages are delivered', { withinMs: deliveredMs, everyMs: 20 }, async () => {
+      return (await records.countSince(startedAtMs, 'delivered')) >= way.messages
+    })
+    const ms = performance.now() - startedMs
+    const usages = meter.stop()
+    await delay(coolDownMs)
+    const after = await readCounters(servers.db, servers.redis)
+    const counters = {
+      statements: after.statements - counted.statements,
+      redisCommands: after.redisCommands - counted.redisCommands,
+      walBytes: after.walBytes - counted.walBytes,
+    }
+    return { way: way.name, messages: way.messages, ms, requestsMs, usages, counters }
+  }
+
+  // The first contact, with its lookups and handshakes, does not count: two messages to each recipient.
+  await measure({ name: 'warm-up', wait: false, atOnce: 64, messages: count * 10 })
+  const rounds: Round[] = []
+  for (let round = 0; round < roundCount; round++) {
+    for (const way of ways) {
+      signal.throwIfAborted()
+      rounds.push(await measure(way))
+    }
+  }
+  return rounds
+}
+
+function makeReport(rounds: Round[], { senders, ways, rounds: roundCount }: Size): Report {
+  const rowOf = (name: string, figures: (round: Round) => Record<string, number>): Row => {
+    const found = rounds.filter(({ way }) => way === name).map(figures)
+    const columns = Object.keys(found[0] ?? {})
+    return {
+      way: name,
+      ...Object.fromEntries(
+        columns.map((column) => [
+          column,
+          significant(median(found.map((figures) => figures[column] ?? Number.NaN))),
+        ]),
+      ),
+    }
+  }
+  const cpu = ({ usages, messages }: Round, ...groups: Group[]) =>
+    groups.reduce((total, group) => total + usages[group].cpuMs, 0) / messages
+  return {
+    tables: [
+      {
+        title: 'Medians; CPU in ms a message',
+        rows: ways.map(({ name }) =>
+          rowOf(name, (round) => ({
+            'msg/s': (round.messages / round.ms) * 1000,
+            'p50 ms': quantile(round.requestsMs, 0.5),
+            'p99 ms': quantile(round.requestsMs, 0.99),
+            worker: cpu(round, 'workers'),
+            api: cpu(round, 'api'),
+            postgres: cpu(round, 'postgres'),
+            redis: cpu(round, 'redis'),
+            all: cpu(round, 'workers', 'api', 'postgres', 'redis'),
+          })),
+        ),
+      },
+      {
+        title: 'What the servers did for a message, with what idle processes ask of them meanwhile',
+        rows: ways.map(({ name }) =>
+          rowOf(name, ({ counters, messages }) => ({
+            statements: counters.statements / messages,
+            'Redis commands': counters.redisCommands / messages,
+            'WAL bytes': counters.walBytes / messages,
+          })),
+        ),
+      },
+    ],
+    notes: [
+      `${roundCount} rounds, ${senders} warm senders with 5 recipients each, no pacing; the simulator does not decrypt.`,
+      'msg/s and CPU until all messages are delivered.',
+    ],
+    samples: rounds,
+  }
+}

@@ -17,22 +17,14 @@ export type EventPage = { events: EventRow[]; next: EventPosition; hasMore: bool
 /** How many events one page reads for a filter that few of them pass. */
 const scannedMax = 2000
 
-type ScannedRow = {
-  epoch: number | null
-  tx: string
-  id: string
-  seconds: number
-  type: number
-  deviceId: number | null
-  messageId: string | null
-  data: Record<string, unknown> | null
-  at: string
-  createdAt: string
-  isWanted: boolean
+type ScannedPage = {
+  scanned: ScannedEvent[]
   horizonEpoch: number
   horizonTx: string
   nowSeconds: number
 }
+
+type ScannedEvent = Omit<StoredEvent, 'position'> & EventPosition & { isWanted: boolean }
 
 /**
  * The next events of an account. Those of transactions that have begun before the oldest running one: a transaction may
@@ -82,37 +74,46 @@ async function readPage(
 ): Promise<StoredPage> {
   const sql = db.$client
   const hasFilter = types !== undefined || deviceId !== undefined || deviceIds !== undefined
+  const createdSince = new Date(Math.max(0, after.seconds * 1000 - dayMs)).toISOString()
   const rowsMax = hasFilter ? Math.max(scannedMax, limit) : limit
   const isWanted = sql`(${types ?? null}::smallint[] IS NULL OR type = ANY (${types ?? null}::smallint[]))
     AND (${deviceId ?? null}::int IS NULL OR device_id IS NOT DISTINCT FROM ${deviceId ?? null}::int)
     AND (${deviceIds ?? null}::int[] IS NULL OR device_id = ANY (${deviceIds ?? null}::int[]))`
-  const rows = await sql<ScannedRow[]>`
+  const [page] = await sql<ScannedPage[]>`
     WITH horizon AS MATERIALIZED (
       SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS tx FROM installation
     ),
+    -- Hides the position from the planner. All events have the same epoch, so it would expect none with a higher one, and
+    -- sort all that follow.
+    given AS MATERIALIZED (
+      SELECT ${accountId}::int AS account_id, ${after.epoch}::int AS epoch, ${after.tx}::text::xid8 AS tx,
+        ${after.id}::bigint AS id
+    ),
     scanned AS MATERIALIZED (
       SELECT *, ${isWanted} AS is_wanted FROM events
-      WHERE account_id = ${accountId} AND (epoch, tx, id) > (${after.epoch}, ${after.tx}::text::xid8, ${after.id}::bigint)
+      WHERE account_id = (SELECT account_id FROM given) AND (epoch, tx, id) > (SELECT epoch, tx, id FROM given)
         AND (epoch < (SELECT epoch FROM horizon) OR tx < (SELECT tx FROM horizon))
         -- Limits the partitions. A transaction records the time at which it began.
-        AND created_at >= to_timestamp(${after.seconds}) - interval '1 day' AND created_at < now() + interval '1 day'
+        AND created_at >= ${createdSince}::timestamptz AND created_at < now() + interval '1 day'
       ORDER BY epoch, tx, id LIMIT ${rowsMax}
     )
-    SELECT scanned.epoch, scanned.tx::text, scanned.id::text, floor(extract(epoch FROM created_at))::float8 AS seconds,
-      type, device_id AS "deviceId", message_id AS "messageId", data, is_wanted AS "isWanted",
-      ${iso(sql, 'coalesce(at, created_at)')} AS at, ${iso(sql, 'created_at')} AS "createdAt",
-      horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
-      floor(extract(epoch FROM now()))::float8 AS "nowSeconds"
-    FROM horizon LEFT JOIN scanned ON true
-    ORDER BY scanned.epoch, scanned.tx, scanned.id`
-  return toPage(rows, { after, limit, rowsMax })
+    SELECT horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
+      floor(extract(epoch FROM now()))::float8 AS "nowSeconds",
+      -- In one value: reading thousands of them would take longer than everything else here.
+      (SELECT coalesce(json_agg(json_build_object(
+        'epoch', epoch, 'tx', tx::text, 'id', id::text, 'seconds', floor(extract(epoch FROM created_at)),
+        'type', type, 'deviceId', device_id, 'messageId', message_id, 'data', data, 'isWanted', is_wanted,
+        'at', ${iso(sql, 'coalesce(at, created_at)')}, 'createdAt', ${iso(sql, 'created_at')}
+      ) ORDER BY epoch, tx, scanned.id), '[]') FROM scanned) AS scanned
+    FROM horizon`
+  if (!page) throw new Error('The installation has no row')
+  return toPage(page, { after, limit, rowsMax })
 }
 
 function toPage(
-  rows: ScannedRow[],
+  { scanned, ...horizon }: ScannedPage,
   { after, limit, rowsMax }: { after: EventPosition; limit: number; rowsMax: number },
 ): StoredPage {
-  const scanned = rows.filter(({ epoch }) => epoch !== null)
   const events = scanned.filter(({ isWanted }) => isWanted).map(toEvent)
   const shown = events.slice(0, limit)
   const lastShown = shown.at(-1)
@@ -120,20 +121,20 @@ function toPage(
   const lastScanned = scanned.at(-1)
   if (lastScanned && scanned.length === rowsMax)
     return { events: shown, next: toEvent(lastScanned).position, hasMore: true }
-  return { events: shown, next: horizonOf(rows[0], after), hasMore: false }
+  return { events: shown, next: horizonOf(horizon, after), hasMore: false }
 }
 
 /** All events before it have been read. */
-function horizonOf(row: ScannedRow | undefined, after: EventPosition): EventPosition {
-  if (!row) return after
-  const { horizonEpoch: epoch, horizonTx: tx, nowSeconds: seconds } = row
+function horizonOf(
+  { horizonEpoch: epoch, horizonTx: tx, nowSeconds: seconds }: Omit<ScannedPage, 'scanned'>,
+  after: EventPosition,
+): EventPosition {
   const isAhead = after.epoch > epoch || (after.epoch === epoch && BigInt(after.tx) >= BigInt(tx))
   return isAhead ? after : { epoch, tx, id: '0', seconds }
 }
 
-function toEvent({ epoch, tx, id, seconds, ...row }: ScannedRow): StoredEvent {
-  const { type, deviceId, messageId, data, at, createdAt } = row
-  return { position: { epoch: epoch ?? 0, tx, id, seconds }, type, deviceId, messageId, data, at, createdAt }
+function toEvent({ epoch, tx, id, seconds, type, deviceId, messageId, data, at, createdAt }: ScannedEvent) {
+  return { position: { epoch, tx, id, seconds }, type, deviceId, messageId, data, at, createdAt }
 }
 
 /** After all events that can be read now. */

@@ -1,10 +1,10 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
 import { receivedMedia } from '../schema/received-media.ts'
-import { createdAround } from './message-time.ts'
+import { createdAround, limitsAround } from './message-time.ts'
 import { wasDropped } from './partitions.ts'
 import { reportedStatus } from './reported-status.ts'
 
@@ -67,10 +67,30 @@ export async function findMessages(
   messageIds: string[],
 ): Promise<Map<string, HistoryMessage>> {
   if (messageIds.length === 0) return new Map()
-  const found = await selectMessages(db).where(
-    and(eq(messages.accountId, accountId), inArray(messages.id, messageIds), createdAround(...messageIds)),
-  )
+  const query = queriesByIds.get(db) ?? prepareQueryByIds(db)
+  queriesByIds.set(db, query)
+  const found = await query.execute({
+    accountId,
+    messageIds,
+    ...limitsAround(messageIds.map(timeOfMessageId)),
+  })
   return new Map(found.map((message) => [message.id, message]))
+}
+
+/** Readers of events run it all the time, and building the statement takes longer than finding a message. */
+const queriesByIds = new WeakMap<Database, ReturnType<typeof prepareQueryByIds>>()
+
+function prepareQueryByIds(db: Database) {
+  const given = sql.placeholder
+  return selectMessages(db)
+    .where(
+      and(
+        eq(messages.accountId, given('accountId')),
+        sql`${messages.id} = ANY (${given('messageIds')}::uuid[])`,
+        sql`${messages.createdAt} BETWEEN ${given('first')}::timestamptz AND ${given('last')}::timestamptz`,
+      ),
+    )
+    .prepare('messages by ids')
 }
 
 /** Also of a message that retention has removed: its id tells its time. */

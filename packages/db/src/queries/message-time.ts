@@ -5,19 +5,29 @@ import { messages } from '../schema/messages.ts'
 
 /*
  * Message ids carry the time of the process that generated them. A day on either side allows for its clock, and
- * limits a search to the partitions in which the messages can be.
+ * limits a search to the partitions in which the messages can be. The limits are computed here, because Postgres would
+ * plan a search of all partitions if it had to compute them: that takes longer than the search itself.
  */
 
+const dayMs = 86_400_000
+/** An id that a caller has made up may tell a later one, which Postgres does not read as ISO 8601. */
+const latestMs = Date.UTC(9999, 11, 31)
+
 /** For the query builder. */
-export function createdAround(...messageIds: string[]): SQL {
-  const timesMs = messageIds.map(timeOfMessageId)
-  const at = (ms: number) => sql`to_timestamp(${ms}::float8 / 1000)`
-  return sql`${messages.createdAt} BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
+export function createdAround(messageId: string): SQL {
+  const { first, last } = limitsAround([timeOfMessageId(messageId)])
+  return sql`${messages.createdAt} BETWEEN ${first}::timestamptz AND ${last}::timestamptz`
 }
 
 /** `message`: the name of the messages in the SQL. Without it, only they have a column `created_at`. */
 export function isCreatedAround(client: postgres.Sql, timesMs: number[], message?: string) {
-  const at = (ms: number) => client`to_timestamp(${ms / 1000}::float8)`
+  const { first, last } = limitsAround(timesMs)
   const createdAt = client.unsafe(message ? `${message}.created_at` : 'created_at')
-  return client`${createdAt} BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
+  return client`${createdAt} BETWEEN ${first}::timestamptz AND ${last}::timestamptz`
+}
+
+/** ISO 8601. */
+export function limitsAround(timesMs: number[]): { first: string; last: string } {
+  const textOf = (ms: number) => new Date(Math.min(ms, latestMs)).toISOString()
+  return { first: textOf(Math.min(...timesMs) - dayMs), last: textOf(Math.max(...timesMs) + dayMs) }
 }

@@ -67,7 +67,11 @@ export function startDispatcher({
     const positions = loaded.map(({ id, accountId, position }) => ({ webhookId: id, accountId, position }))
     for (const webhook of webhooks) if (!webhook.state) webhook.wake()
     if (positions.length === 0) return
-    for (const { webhookId } of await listDueWebhooks(db, positions)) ownership.find(webhookId)?.wake()
+    for (const { webhookId, hasDeliveries } of await listDueWebhooks(db, positions)) {
+      const webhook = ownership.find(webhookId)
+      if (hasDeliveries) webhook?.wake()
+      else webhook?.wakeForEvents()
+    }
     outage.worked()
   }
 
@@ -100,7 +104,9 @@ export function startDispatcher({
       void beat()
     },
     wakeAccount(accountId) {
-      for (const webhook of ownership.webhooks) if (webhook.state?.accountId === accountId) webhook.wake()
+      for (const webhook of ownership.webhooks) {
+        if (webhook.state?.accountId === accountId) webhook.wakeForEvents()
+      }
     },
     webhookIds: () => ownership.webhooks.map(({ lease }) => lease.webhookId),
     close() {

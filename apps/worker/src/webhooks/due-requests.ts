@@ -28,13 +28,22 @@ export async function readDueRequests(
   isProbe: boolean,
 ): Promise<DueRequests> {
   await recountWaiting()
-  const stored = await listStoredRequests(db, state, isProbe ? 1 : storedMax)
+  const stored = await readStored(isProbe ? 1 : storedMax)
   const isBacklogFull = state.waiting >= limits.waitingMax
   const isStreamRead = !isBacklogFull && !(isProbe && stored.requests.length > 0)
   const page = isStreamRead ? await readPage() : undefined
   // A test is delivered to the webhook for which it was requested, from its stored delivery.
   const events = page?.events.filter(({ type }) => type !== eventTypes['webhook.test']) ?? []
   return { stored, stream: makeRequests(events, state.eventsMax), page, isBacklogFull }
+
+  /** Not in each round: events that follow one another closely would pay for it. */
+  async function readStored(limit: number): Promise<StoredRequests> {
+    if (!state.mayBeDue) return { requests: [], lost: [] }
+    state.mayBeDue = false
+    const stored = await listStoredRequests(db, state, limit)
+    if (stored.requests.length + stored.lost.length > 0) state.mayBeDue = true
+    return stored
+  }
 
   async function recountWaiting(): Promise<void> {
     if (performance.now() - state.countedAtMs < countEveryMs) return

@@ -31,6 +31,12 @@ export class OwnedWebhook {
 
   /** Looks for something to deliver, now or after the present round. */
   wake(): void {
+    if (this.#state) this.#state.mayBeDue = true
+    this.wakeForEvents()
+  }
+
+  /** The same for new events alone. */
+  wakeForEvents(): void {
     this.#isWokenAgain = true
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined

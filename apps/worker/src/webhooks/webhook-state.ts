@@ -21,6 +21,8 @@ export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
   /** Deliveries that wait for their next attempt. Replays are added when it is counted. */
   waiting: number
   countedAtMs: number
+  /** The time of some of them may have come. */
+  mayBeDue: boolean
   storedAtMs: number
   /** When the oldest event was recorded that waits for its first attempt. */
   waitingSinceMs: number | undefined
@@ -47,6 +49,7 @@ export async function loadWebhook(
     linkTo: makeMediaLinker(await getMediaLinkKey(db), publicUrl),
     waiting: await countWaitingDeliveries(db, lease.webhookId, limits.waitingMax),
     countedAtMs: nowMs,
+    mayBeDue: true,
     storedAtMs: nowMs,
     waitingSinceMs: undefined,
   }

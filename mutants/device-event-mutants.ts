@@ -44,4 +44,14 @@ export const deviceEventMutants: Mutant[] = [
       written: { title: "])('has one event: %s'" },
     },
   },
+  {
+    name: 'an event of a device wakes no reader',
+    file: rows,
+    text: '$onEvents?.(accountId)',
+    replacement: 'void $onEvents',
+    test: {
+      file: 'system-tests/event-hints.test.ts',
+      title: 'the API and the worker publish a hint for each event of a device',
+    },
+  },
 ]

@@ -21,6 +21,23 @@ const ofModel = {
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
+    name: 'the secret of a poll from the own phone is not kept',
+    file: 'apps/worker/src/session/kept-secret.ts',
+    text: "fromMe ? 'me' : accountJid(remoteJid)",
+    replacement: 'accountJid(remoteJid)',
+    test: {
+      file: 'system-tests/received-kinds.test.ts',
+      title: 'a vote says which options were chosen, in a poll of the contact and in one of the own phone',
+    },
+  },
+  {
+    name: 'the secret of a message is looked up without its author',
+    file: 'apps/worker/src/session/message-secrets.ts',
+    text: 'secretId(author, waId)',
+    replacement: "secretId('', waId)",
+    test: { file: 'system-tests/received-kinds.test.ts', title: 'an encrypted edit replaces the text' },
+  },
+  {
     name: 'an opt-out word of a message that is delivered again counts again',
     file: 'packages/db/src/queries/consent-steps.ts',
     text: 'WHERE id IN (SELECT id FROM inserted) AND consent',

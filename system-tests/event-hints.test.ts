@@ -31,10 +31,11 @@ afterAll(async () => {
   await system?.close()
 }, 30_000)
 
-/** Resolves when a hint for the account has come since the last call. */
-async function untilHinted(): Promise<void> {
+/** Resolves when as many hints for the account have come since the last call. */
+async function untilHinted(count = 1): Promise<void> {
   const { body } = await gateway.call('user-info', {})
-  await expect.poll(() => heard, { timeout: 10_000 }).toContain(body.id)
+  const countHints = () => heard.filter((accountId) => accountId === body.id).length
+  await expect.poll(countHints, { timeout: 10_000 }).toBeGreaterThanOrEqual(count)
   heard = []
 }
 
@@ -53,5 +54,20 @@ test('the API and the worker publish a hint for each event', async () => {
   await gateway.control(`/chats/${recipient}/read`, { wa_message_id: record.wa_message_id })
   await untilHinted()
   await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'Hi' })
+  await untilHinted()
+  const file = Buffer.from('%PDF-1.7').toString('base64')
+  // One for the message and one for its file.
+  await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'x', file, mime: 'application/pdf' })
+  await untilHinted(2)
+})
+
+test('the API and the worker publish a hint for each event of a device', async () => {
+  await gateway.control(`/chats/${sender}/time-lock`, { seconds: 3600 })
+  await untilHinted()
+  await gateway.control(`/chats/${sender}/new-chat-cap`, { total: 30, seconds: 3600 })
+  await untilHinted()
+  await system.phones.fault({ kind: 'stream_error', code: '403', sender })
+  await untilHinted()
+  await gateway.call('logout-device', { sender })
   await untilHinted()
 })

@@ -169,6 +169,35 @@ it('a reaction, an edit, a vote and a deletion are events of the message that th
   })
 })
 
+it('a vote says which options were chosen, in a poll of the contact and in one of the own phone', async () => {
+  const poll = { poll: { name: 'Day?', options: ['Mo', 'Tu', 'We'] } }
+  const theirs = await write(poll)
+  const { wa_message_id: ours } = await gateway.control<Fields>(`/chats/${sender}/send`, {
+    to: contact,
+    ...poll,
+  })
+  const chosenAfter = async (wa_message_id: unknown, options: string[]) => {
+    const before = (await listEvents()).filter(({ type }) => type === 'message.poll_vote').length
+    await write({ vote: { wa_message_id, options } })
+    const event = await untilEvent('message.poll_vote', before + 1)
+    return [event?.data.wa_message_id, event?.data.options]
+  }
+  expect(await chosenAfter(theirs, ['Tu'])).toEqual([theirs, ['Tu']])
+  expect(await chosenAfter(ours, ['We', 'Mo'])).toEqual([ours, ['Mo', 'We']])
+  expect(await chosenAfter(ours, [])).toEqual([ours, []])
+  expect(await chosenAfter(ours, ['Su'])).toEqual([ours, null])
+})
+
+it('an encrypted edit replaces the text', async () => {
+  const messageContextInfo = { messageSecret: Buffer.alloc(32, 7).toString('base64') }
+  const waId = await write({ content: { conversation: 'Thnaks', messageContextInfo } })
+  await write({ edit: { wa_message_id: waId, text: 'Thank you', encrypted: true } })
+  const edited = await until('the edit', async () =>
+    (await listEvents()).find(({ type, data }) => type === 'message.edited' && data.wa_message_id === waId),
+  )
+  expect(edited?.data.message).toMatchObject({ message: 'Thank you', edited_at: expect.any(String) })
+})
+
 it('a stranger cannot delete a message of another chat', async () => {
   const waId = await write({ text: 'stays' })
   await untilReceived(waId)

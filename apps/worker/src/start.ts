@@ -35,13 +35,13 @@ const tickMs = 500
  */
 export async function startWorker(config: Config, logger: Logger): Promise<RunningWorker> {
   warnOfUnauthenticatedTls(config.databaseUrl, logger)
-  const databases = openDatabases(config)
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
   const mediaStore = openMediaStore(config.receivedMedia.store)
   const onRedisError = { onError: makeOutageLog(logger, 'redis').failed }
   const events = openDeviceEvents(config.redisUrl, onRedisError)
   const eventHints = openEventHints(config.redisUrl, onRedisError)
+  const databases = openDatabases(config, eventHints.publish)
 
   async function release(): Promise<void> {
     await Promise.all([events.close(), eventHints.close(), inspector.close()])
@@ -116,7 +116,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
 type Databases = ReturnType<typeof openDatabases>
 
 /** Separate pools: however busy the sessions are, the lease is renewed and lost shards are noticed. */
-function openDatabases({ databaseUrl }: Config) {
+function openDatabases({ databaseUrl }: Config, onEvents: EventHints['publish']) {
   // One name for all pools: as long as Postgres sees one of their connections, the process is not dead.
   const applicationName = `wagate-worker ${randomUUID().slice(0, 8)}`
   const open = (poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
@@ -125,6 +125,7 @@ function openDatabases({ databaseUrl }: Config) {
       commit,
       applicationName,
       statementTimeoutMs,
+      onEvents,
     })
   return {
     sessions: open(8),

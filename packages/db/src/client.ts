@@ -5,7 +5,10 @@ import { schema } from './schema.ts'
 import { readTlsSettings } from './tls.ts'
 
 /** Drizzle's query builder, and postgres.js as `$client` for SQL (docs/decisions/0026-query-builder-and-sql.md). */
-export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql }
+export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql; $onEvents?: OnEvents }
+
+/** Called with each account that has a new event of a device, once it is stored. */
+type OnEvents = (accountId: number) => void
 
 /** A rejection rolls the transaction back. */
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
@@ -17,6 +20,7 @@ export type DatabaseOptions = {
   statementTimeoutMs: number
   /** With `lazy`, a crash of Postgres may undo the commits of its last half second. A crash of this process does not. */
   commit?: 'durable' | 'lazy'
+  onEvents?: OnEvents
 }
 
 /** The first query opens the first connection. Timestamps in results of `$client` are text. */
@@ -37,7 +41,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       ...(options.commit === 'lazy' && { synchronous_commit: 'off' }),
     },
   })
-  return drizzle(client, { schema })
+  return Object.assign(drizzle(client, { schema }), options.onEvents && { $onEvents: options.onEvents })
 }
 
 /** Waits up to 2 s for running statements, then closes. Safe to call twice. */

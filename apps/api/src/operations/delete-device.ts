@@ -19,12 +19,13 @@ export const deleteDevice = defineOperation({
   errors: ['missing_parameter', 'device_not_found'],
   example: { given: { device_id: 7 }, answer: { device_id: 7, sender: '4915112345678', deleted: true } },
   async handle(located, call) {
-    const { db, events, enqueueCommand } = call.context
+    const { db, events, enqueueCommand, publishEventHint } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
       if (!(await requestRemoval(tx, call.principal.accountId, device.id))) throw deviceNotFound()
       await audit(tx, call, { target: `device:${device.id}`, result: 'deleted' })
     })
+    publishEventHint(call.principal.accountId)
     enqueueCommand({ kind: 'end-session', deviceId: device.id })
     await events.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, deleted: true as const }

@@ -22,12 +22,13 @@ export const logoutDevice = defineOperation({
     answer: { device_id: 7, sender: '4915112345678', status: 'disconnected' },
   },
   async handle(located, call) {
-    const { db, events, enqueueCommand } = call.context
+    const { db, events, enqueueCommand, publishEventHint } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
       await requestUnlink(tx, call.principal.accountId, device.id)
       await audit(tx, call, { target: `device:${device.id}`, result: 'unlinked' })
     })
+    publishEventHint(call.principal.accountId)
     enqueueCommand({ kind: 'end-session', deviceId: device.id })
     // The next pairing must not return the QR code of this one.
     await events.clearQr(device.id)

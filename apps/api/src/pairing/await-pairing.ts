@@ -92,7 +92,7 @@ export async function awaitPairing<Found extends Awaited>(
 const noSlot = Symbol('no slot for another pairing')
 
 async function beginPairing(call: Call, deviceId: number, { force }: { force: boolean }): Promise<void> {
-  const { db, config } = call.context
+  const { db, config, publishEventHint } = call.context
   const { accountId } = call.principal
   const { pairingMs } = config.devices
   await db.transaction(async (tx) => {
@@ -102,4 +102,6 @@ async function beginPairing(call: Call, deviceId: number, { force }: { force: bo
     }
     if (force) await audit(tx, call, { target: `device:${deviceId}`, result: 'forced' })
   })
+  // It has ended a link, if there was one.
+  if (force) publishEventHint(accountId)
 }

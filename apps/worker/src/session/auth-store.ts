@@ -1,4 +1,4 @@
-import type { AuthValue } from '@wagate/db/queries/device-auth'
+import { type AuthValue, messageSecretType, pollSecretType } from '@wagate/db/queries/device-auth'
 import {
   type AuthenticationCreds,
   BufferJSON,
@@ -35,6 +35,9 @@ export type AuthStore = {
 /** The memory of a cache entry: a fixed part, and a multiple of the size of its encrypted value. */
 const entryBytes = 400
 const valueShare = 2
+
+/** Not worth caching: 812 pre-keys are written at once, and each is read once. Most secrets are never read. */
+const uncachedTypes = new Set(['pre-key', pollSecretType, messageSecretType])
 
 const credsType = 'creds'
 const credsId = '-'
@@ -84,7 +87,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     for (const id of missing) {
       const sealed = rows.get(id) ?? null
       const value = sealed && revive(type, vault.open(sealed, authContext(type, id)))
-      if (type !== 'pre-key') keep(type, id, { value, sealed })
+      if (!uncachedTypes.has(type)) keep(type, id, { value, sealed })
       if (value != null) found.set(id, value)
     }
     return found
@@ -107,8 +110,7 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
       throw error
     }
     for (const [index, { type, id, value }] of entries.entries()) {
-      // Not worth caching: 812 pre-keys are written at once, and each is read once.
-      if (type === 'pre-key') cache.delete(authContext(type, id))
+      if (uncachedTypes.has(type)) cache.delete(authContext(type, id))
       else keep(type, id, { value, sealed: rows[index]?.value ?? null })
     }
   }

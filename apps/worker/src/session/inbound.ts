@@ -9,6 +9,7 @@ import {
 } from 'baileys'
 import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
+import type { MessageSecrets } from './message-secrets.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
 import type { Received } from './received.ts'
@@ -23,6 +24,7 @@ export type InboundHooks = {
   isStored(source: ReceivedSource): Promise<boolean>
   /** The phone number behind a LID, if it is known. */
   findNumber(lid: string): Promise<string | null>
+  secrets: MessageSecrets
   held: HeldStanzas
   logger: Logger
 }
@@ -43,7 +45,15 @@ export type Inbound = {
  *
  * Baileys answers a message only with a receipt. WhatsApp's servers count it as delivered when it is acknowledged.
  */
-export function makeInbound({ me, store, isStored, findNumber, held, logger }: InboundHooks): Inbound {
+export function makeInbound({
+  me,
+  store,
+  isStored,
+  findNumber,
+  secrets,
+  held,
+  logger,
+}: InboundHooks): Inbound {
   const stanzas = new WeakMap<Uint8Array, MessageStanza>()
   const opened = new WeakMap<Uint8Array, OpenedMessage>()
   let socket: WASocket | undefined
@@ -67,6 +77,10 @@ export function makeInbound({ me, store, isStored, findNumber, held, logger }: I
     const { number, contactJid } = received
     if (number !== null || !contactJid || !isLidUser(contactJid)) return received
     return { ...received, number: await findNumber(contactJid) }
+  }
+
+  async function storeAll(received: Received[]): Promise<void> {
+    for (const one of received) await store(await withNumber(one))
   }
 
   /** A message that is delivered again cannot be decrypted again: its key is used up. */
@@ -104,9 +118,9 @@ export function makeInbound({ me, store, isStored, findNumber, held, logger }: I
     async storePlaintext(ciphertext, plaintext) {
       const stanza = stanzas.get(ciphertext)
       if (!stanza) return
-      const message = await openMessage(stanza, plaintext, logger)
+      const message = await openMessage(stanza, plaintext, { secrets, logger })
       opened.set(ciphertext, message)
-      for (const received of message.received) await store(await withNumber(received))
+      await Promise.all([message.secret && secrets.keep(message.secret), storeAll(message.received)])
     },
 
     wrap: (repository) => ({

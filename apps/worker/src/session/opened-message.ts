@@ -1,12 +1,16 @@
 import type { Logger } from '@wagate/runtime/logger'
 import { normalizeMessageContent, proto, unpadRandomMax16 } from 'baileys'
 import { isModestHistory } from './history.ts'
+import { type KeptSecret, secretOf } from './kept-secret.ts'
+import type { MessageSecrets } from './message-secrets.ts'
 import type { MessageStanza } from './message-stanza.ts'
 import { type Received, readReceived, readUndecodable } from './received.ts'
 
 /** What we store of a decrypted message, and what Baileys is given of it. */
 export type OpenedMessage = {
   received: Received[]
+  /** For votes and edits that may follow. */
+  secret?: KeptSecret | undefined
   /** Padded, as it was decrypted. */
   plaintext: Uint8Array
 }
@@ -17,7 +21,7 @@ export const emptyPlaintext = Buffer.from([1])
 export async function openMessage(
   { key, isFromOwnPhone }: MessageStanza,
   plaintext: Uint8Array,
-  logger: Logger,
+  { secrets, logger }: { secrets: Pick<MessageSecrets, 'open'>; logger: Logger },
 ): Promise<OpenedMessage> {
   const message = decode(plaintext)
   // Not worth asking for again: it would be the same.
@@ -33,7 +37,11 @@ export async function openMessage(
     }
     return { received: resentMessages(protocol), plaintext }
   }
-  return { received: [readReceived({ key, message: content })].flatMap((one) => one ?? []), plaintext }
+  const readable = await secrets.open(key, content)
+  const received = readReceived({ key, message: readable.content }, readable.chosen)
+  const { messageContextInfo = null } = message
+  const secret = secretOf(key, { messageContextInfo, ...content })
+  return { received: received ? [received] : [], secret, plaintext }
 }
 
 /**

@@ -1,4 +1,11 @@
-import { type BinaryNode, getBinaryNodeChildren, isLidUser, jidNormalizedUser, type WASocket } from 'baileys'
+import {
+  type BinaryNode,
+  getBinaryNodeChildren,
+  isLidUser,
+  jidNormalizedUser,
+  type WAMessageKey,
+  type WASocket,
+} from 'baileys'
 import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
 
@@ -51,6 +58,17 @@ async function addressesOf(
 export async function findPhoneJid({ signalRepository }: WASocket, jid: string): Promise<string | null> {
   const found = isLidUser(jid) ? await signalRepository.lidMapping.getPNForLID(jid) : null
   return found ? jidNormalizedUser(found) : null
+}
+
+/** The address of a contact that a message names, and its other one if that is known. */
+export async function findAddresses(
+  { signalRepository: { lidMapping } }: WASocket,
+  { remoteJid, remoteJidAlt }: WAMessageKey,
+): Promise<string[]> {
+  const jid = jidNormalizedUser(remoteJid ?? undefined)
+  const other =
+    remoteJidAlt ?? (isLidUser(jid) ? await lidMapping.getPNForLID(jid) : await lidMapping.getLIDForPN(jid))
+  return other ? [jid, jidNormalizedUser(other)] : [jid]
 }
 
 /** Undefined for receipts that say nothing about the recipient: retry requests, and receipts of the sender's own devices. */

@@ -4,8 +4,8 @@ import type { Cleaner } from './cleaner.ts'
 import { readCards } from './contact-cards.ts'
 
 const textCharsMax = 1024
-const optionsMax = 20
-const optionCharsMax = 200
+export const optionsMax = 20
+export const optionCharsMax = 200
 
 /** What a message has besides its type and text. Null for one that has nothing else. */
 export function readDetails(message: proto.IMessage, cleaner: Cleaner): MessageContent | null {

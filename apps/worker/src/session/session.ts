@@ -3,11 +3,12 @@ import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
 import { openLinking } from './linking.ts'
+import { makeMessageSecrets } from './message-secrets.ts'
 import { askForAllOffline } from './offline-queue.ts'
 import { type Outcome, onAcknowledgements } from './outcomes.ts'
 import type { PasskeyLink } from './passkey.ts'
 import { makePersist, type Persist } from './persistence.ts'
-import { findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
+import { findAddresses, findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received } from './received.ts'
 import type { ReceivedSource } from './received-source.ts'
 import { watchSilence } from './silence-watch.ts'
@@ -72,6 +73,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     store: (received) => hooks.onReceived(received, persist),
     findNumber: async (lid) => jidDecode((await findPhoneJid(sock, lid)) ?? undefined)?.user ?? null,
     isStored: (source) => persist(() => hooks.isStored(source)),
+    secrets: makeMessageSecrets({ auth, persist, findAddresses: (key) => findAddresses(sock, key) }),
     held,
     logger,
   })

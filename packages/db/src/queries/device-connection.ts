@@ -1,6 +1,12 @@
 import type { StatusReason } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
-import { insertStatusEvents, lockedDevice } from './device-event-rows.ts'
+import {
+  insertStatusEvents,
+  lockedDevice,
+  type Told,
+  toldAccounts,
+  wakeReaders,
+} from './device-event-rows.ts'
 import { expectOwner, type Fence, fenceOf, fencesOf } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 
@@ -40,9 +46,9 @@ export async function setConnection(
 ): Promise<void> {
   const sql = db.$client
   const isOnline = connection === 'online'
-  await expectOwner(
+  const rows = await expectOwner(
     fence,
-    sql`
+    sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
     changed AS (
       UPDATE devices SET connection = ${connection}, status_reason = ${reason}, status_detail = ${detail},
@@ -62,8 +68,9 @@ export async function setConnection(
       FROM before WHERE devices.id = before.device_id RETURNING devices.*
     ),
     told AS (${insertStatusEvents(sql)})
-    SELECT id FROM changed`,
+    SELECT id, ${toldAccounts(sql)} FROM changed`,
   )
+  wakeReaders(db, rows)
 }
 
 /**
@@ -76,7 +83,7 @@ export async function announceDisconnections(
   statusGraceMs: number,
 ): Promise<number> {
   const sql = db.$client
-  const [row] = await sql<{ announced: number }[]>`
+  const rows = await sql<({ announced: number } & Told)[]>`
     WITH valid AS (${fencesOf(sql, fences)}),
     before AS MATERIALIZED (
       SELECT device.id AS device_id, device AS was FROM devices AS device JOIN valid USING (shard)
@@ -90,8 +97,9 @@ export async function announceDisconnections(
       FROM before WHERE devices.id = before.device_id RETURNING devices.*
     ),
     told AS (${insertStatusEvents(sql)})
-    SELECT count(*)::int AS announced FROM changed`
-  return row?.announced ?? 0
+    SELECT count(*)::int AS announced, ${toldAccounts(sql)} FROM changed`
+  wakeReaders(db, rows)
+  return rows[0]?.announced ?? 0
 }
 
 /** After the loss of an owner, which could not say why. */

@@ -1,5 +1,6 @@
 import { type EventType, eventTypes } from '@wagate/shared/event-types'
 import type postgres from 'postgres'
+import type { Database } from '../client.ts'
 import { iso } from './iso-time.ts'
 import { isLinkedIn } from './linked-device.ts'
 
@@ -37,7 +38,8 @@ export function insertStatusEvents(sql: postgres.Sql) {
           'reason', announced, 'detail', status_detail, 'login_after', ${iso(sql, 'login_after')}))
       END
     FROM changed JOIN before ON before.device_id = changed.id
-    WHERE changed.announced IS NOT NULL AND changed.announced IS DISTINCT FROM (before.was).announced`
+    WHERE changed.announced IS NOT NULL AND changed.announced IS DISTINCT FROM (before.was).announced
+    RETURNING account_id`
 }
 
 const passkeyData = (sql: postgres.Sql) => sql`
@@ -49,10 +51,23 @@ export function insertUnlinkedEvents(sql: postgres.Sql, reason: postgres.Fragmen
     INSERT INTO events (account_id, device_id, type, data)
     SELECT account_id, id, ${typeNumber(sql, 'device.unlinked')}, jsonb_build_object('reason', ${reason})
     FROM changed JOIN before ON before.device_id = changed.id
-    WHERE ${isLinkedIn(sql, '(before.was)')}`
+    WHERE ${isLinkedIn(sql, '(before.was)')}
+    RETURNING account_id`
 }
 
 /** As a literal: the text of a prepared statement is constant. */
 export function typeNumber(sql: postgres.Sql, type: EventType) {
   return sql.unsafe(String(eventTypes[type]))
+}
+
+export type Told = { told: number[] }
+
+/** SQL: the column of `Told`, the accounts of the events that the step `told` of the statement records. */
+export function toldAccounts(sql: postgres.Sql) {
+  return sql`ARRAY(SELECT DISTINCT account_id FROM told) AS told`
+}
+
+/** To be called with what a statement that records events of devices has returned. */
+export function wakeReaders({ $onEvents }: Database, rows: readonly Told[]): void {
+  for (const accountId of new Set(rows.flatMap(({ told }) => told))) $onEvents?.(accountId)
 }

@@ -1,7 +1,14 @@
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
-import { insertStatusEvents, lockedDevice, typeNumber } from './device-event-rows.ts'
+import {
+  insertStatusEvents,
+  lockedDevice,
+  type Told,
+  toldAccounts,
+  typeNumber,
+  wakeReaders,
+} from './device-event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 import { iso } from './iso-time.ts'
 import { contactsOfFormer, formerDevices, warmUpOfLink } from './warm-up.ts'
@@ -48,9 +55,9 @@ export async function refuseLink(
 ): Promise<void> {
   const sql = db.$client
   const isWanted = sql`desired_rev = ${link.desiredRev}`
-  await expectOwner(
+  const rows = await expectOwner(
     fence,
-    sql`
+    sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)}),
     changed AS (
       UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
@@ -62,9 +69,11 @@ export async function refuseLink(
       INSERT INTO events (account_id, device_id, type, data)
       SELECT account_id, id, ${typeNumber(sql, 'device.unlinked')}, jsonb_build_object('reason', ${link.reason}::text)
       FROM changed WHERE is_wanted
+      RETURNING account_id
     )
-    SELECT id FROM changed`,
+    SELECT id, ${toldAccounts(sql)} FROM changed`,
   )
+  wakeReaders(db, rows)
 }
 
 /** What WhatsApp refused the former link does not concern a phone that was scanned after that. */
@@ -84,15 +93,17 @@ export async function endPairing(
   seen: { desiredRev: number; reason: string | null },
 ): Promise<void> {
   const sql = db.$client
-  await sql`
+  const rows = await sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
     changed AS (
       UPDATE devices SET pairing_until = NULL, connection = 'offline', status_reason = ${seen.reason},
         status_detail = NULL, pairing_step = NULL, announced = ${seen.reason}
       FROM before
       WHERE id = device_id AND desired_rev = ${seen.desiredRev} AND NOT has_credentials RETURNING devices.*
-    )
-    ${insertStatusEvents(sql)}`
+    ),
+    told AS (${insertStatusEvents(sql)})
+    SELECT ${toldAccounts(sql)}`
+  wakeReaders(db, rows)
 }
 
 /**
@@ -106,7 +117,7 @@ export async function setPairingStep(
   { desiredRev, step, forMs }: { desiredRev: number; step: PasskeyStep; forMs: number },
 ): Promise<boolean> {
   const sql = db.$client
-  const rows = await sql`
+  const rows = await sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
     changed AS (
       UPDATE devices SET pairing_step = ${step}, announced = ${step},
@@ -116,7 +127,8 @@ export async function setPairingStep(
       RETURNING devices.*
     ),
     told AS (${insertStatusEvents(sql)})
-    SELECT id FROM changed`
+    SELECT id, ${toldAccounts(sql)} FROM changed`
+  wakeReaders(db, rows)
   return rows.length > 0
 }
 
@@ -128,9 +140,9 @@ export async function announcePairingCode(
   forMs: number,
 ): Promise<void> {
   const sql = db.$client
-  await expectOwner(
+  const rows = await expectOwner(
     fence,
-    sql`
+    sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}),
     until AS (SELECT now() + ${forMs}::float8 * interval '1 ms' AS until),
     told AS (
@@ -138,7 +150,9 @@ export async function announcePairingCode(
       SELECT account_id, id, ${typeNumber(sql, 'device.pairing_code')},
         jsonb_build_object('expires_at', ${iso(sql, 'until')})
       FROM devices CROSS JOIN fence CROSS JOIN until WHERE id = ${deviceId}
+      RETURNING account_id
     )
-    SELECT shard FROM fence`,
+    SELECT shard, ${toldAccounts(sql)} FROM fence`,
   )
+  wakeReaders(db, rows)
 }

@@ -1,5 +1,11 @@
 import type { Database } from '../client.ts'
-import { insertUnlinkedEvents, lockedDevice } from './device-event-rows.ts'
+import {
+  insertUnlinkedEvents,
+  lockedDevice,
+  type Told,
+  toldAccounts,
+  wakeReaders,
+} from './device-event-rows.ts'
 import { removalDelay } from './device-owner-view.ts'
 import { hasWaitingMessage } from './due-messages.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
@@ -19,7 +25,7 @@ export async function wipeCredentials(
   reason: string | null,
 ): Promise<boolean> {
   const sql = db.$client
-  const [row] = await sql<{ isOwner: boolean; isWiped: boolean }[]>`
+  const rows = await sql<({ isOwner: boolean; isWiped: boolean } & Told)[]>`
     WITH fence AS (${fenceOf(sql, fence)}),
     keys AS MATERIALIZED (
       SELECT type, id FROM device_auth WHERE device_id = ${deviceId} AND type <> 'creds' LIMIT ${keysMax}
@@ -38,7 +44,10 @@ export async function wipeCredentials(
       FROM before WHERE devices.id = before.device_id RETURNING devices.*
     ),
     told AS (${insertUnlinkedEvents(sql, sql`coalesce(status_reason, 'logged_out')`)})
-    SELECT EXISTS (SELECT FROM fence) AS "isOwner", EXISTS (SELECT FROM few) AS "isWiped"`
+    SELECT EXISTS (SELECT FROM fence) AS "isOwner", EXISTS (SELECT FROM few) AS "isWiped",
+      ${toldAccounts(sql)}`
+  wakeReaders(db, rows)
+  const [row] = rows
   if (!row?.isOwner) throw new OwnershipLost(fence)
   return row.isWiped
 }

@@ -1,6 +1,6 @@
 import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
-import { lockedDevice, typeNumber } from './device-event-rows.ts'
+import { lockedDevice, type Told, toldAccounts, typeNumber, wakeReaders } from './device-event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 import { iso } from './iso-time.ts'
 
@@ -15,9 +15,9 @@ export async function setRestriction(
   restriction: { reason: RestrictionReason; forMs: number } | undefined,
 ): Promise<void> {
   const sql = db.$client
-  await expectOwner(
+  const rows = await expectOwner(
     fence,
-    sql`
+    sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
     changed AS (
       UPDATE devices SET restriction_reason = ${restriction?.reason ?? null},
@@ -36,9 +36,11 @@ export async function setRestriction(
       WHERE CASE WHEN restricted_until IS NULL THEN was_restricted
         ELSE NOT was_restricted OR (was).restriction_reason <> restriction_reason
           OR abs(extract(epoch FROM restricted_until - (was).restricted_until)) > ${sameSeconds} END
+      RETURNING account_id
     )
-    SELECT id FROM changed`,
+    SELECT id, ${toldAccounts(sql)} FROM changed`,
   )
+  wakeReaders(db, rows)
 }
 
 /** How many new contacts the sender has written to in this cycle, and how many it may. Null when WhatsApp has not said. */
@@ -58,9 +60,9 @@ export async function setNewChats(
   { used, total, isCapped, forMs }: NewChats,
 ): Promise<void> {
   const sql = db.$client
-  await expectOwner(
+  const rows = await expectOwner(
     fence,
-    sql`
+    sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}), before AS MATERIALIZED (${lockedDevice(sql, deviceId)}),
     changed AS (
       UPDATE devices SET new_chats_used = ${used}, new_chats_total = ${total}, new_chats_capped = ${isCapped},
@@ -77,7 +79,9 @@ export async function setNewChats(
       WHERE (new_chats_used, new_chats_total, new_chats_capped) IS DISTINCT FROM (
         CASE WHEN was_known THEN (was).new_chats_used END, CASE WHEN was_known THEN (was).new_chats_total END,
         was_known AND (was).new_chats_capped)
+      RETURNING account_id
     )
-    SELECT id FROM changed`,
+    SELECT id, ${toldAccounts(sql)} FROM changed`,
   )
+  wakeReaders(db, rows)
 }

@@ -30,10 +30,14 @@ export function fenceOf(sql: postgres.ISql, { shard, workerId, epoch }: Fence) {
     FOR SHARE`
 }
 
-/** Throws `OwnershipLost` when a fenced statement returns no row. */
-export async function expectOwner(fence: Fence, statement: PromiseLike<readonly unknown[]>): Promise<void> {
+/** Returns what the statement returns. Throws `OwnershipLost` when a fenced statement returns no row. */
+export async function expectOwner<Rows extends readonly unknown[]>(
+  fence: Fence,
+  statement: PromiseLike<Rows>,
+): Promise<Rows> {
   const returned = await statement
   if (returned.length === 0) throw new OwnershipLost(fence)
+  return returned
 }
 
 /** Identifies a lease. In SQL: `shard || ' ' || epoch`. */

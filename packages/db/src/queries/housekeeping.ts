@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
 import { contactDays } from './contacts.ts'
-import { historyChatType, tokenHolderType } from './device-auth.ts'
+import { historyChatType, messageSecretType, pollSecretType, tokenHolderType } from './device-auth.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'
 
 /**
@@ -139,6 +139,8 @@ export async function deleteUnusedMedia(db: Database, after: string): Promise<De
 
 /** Longer than a token, a device list or a number remains useful. Every message writes the Signal session. */
 const contactDaysMax = 90
+/** WhatsApp lets people edit a message for 15 minutes. The sender may receive the edit later. */
+const editDaysMax = 1
 
 /**
  * Stored data of contacts that a sender has not been in touch with for 90 days. WhatsApp provides it again when it is
@@ -158,7 +160,7 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
     unused AS (
       SELECT device_id, type, id FROM scanned
       WHERE used_on < CURRENT_DATE - ${contactDaysMax}::int AND (
-          type IN ('session', 'tctoken', ${tokenHolderType}, ${historyChatType}, 'user-devices', 'device-list')
+          type IN ('session', 'tctoken', ${tokenHolderType}, ${historyChatType}, ${pollSecretType}, 'user-devices', 'device-list')
           OR (type = 'identity-key' AND NOT EXISTS (
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session' AND session.id = scanned.id))
@@ -166,13 +168,15 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session'
               AND starts_with(session.id, replace(scanned.id, '_reverse', '') || '_'))))
+        OR (type = ${messageSecretType} AND used_on < CURRENT_DATE - ${editDaysMax}::int)
         -- Earlier versions stored this list of all contacts.
         OR (type = 'tctoken' AND id = '__index')
     ),
     deleted AS (
       DELETE FROM device_auth AS value USING unused
       WHERE value.device_id = unused.device_id AND value.type = unused.type AND value.id = unused.id
-        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index')
+        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index'
+          OR (value.type = ${messageSecretType} AND value.used_on < CURRENT_DATE - ${editDaysMax}::int))
       RETURNING 1
     )
     SELECT (SELECT count(*)::int FROM deleted) AS deleted,

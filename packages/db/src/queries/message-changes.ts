@@ -29,6 +29,8 @@ export type MessageChange = {
   fromMe: boolean
   /** Of a reaction: the emoji, or null when it is removed. Of an edit: the text. */
   text: string | null
+  /** Of a vote: what was chosen. Null when the poll is unknown. */
+  options?: string[] | null
 }
 
 /** In characters. An event has the text of an edit only if the message is not known. */
@@ -89,7 +91,8 @@ export async function recordMessageChanges(
       SELECT account_id, device_id, type, message_id, jsonb_strip_nulls(jsonb_build_object(
           'waId', wa_id, 'number', number, 'contactJid', contact_jid, 'target', target, 'fromMe', from_me = 1,
           'text', CASE WHEN type = ${edited} AND message_id IS NULL THEN left(text, ${unknownTextMax}) END
-        )) || CASE WHEN type = ${reaction} THEN jsonb_build_object('reaction', text) ELSE '{}' END
+        )) || CASE WHEN type = ${reaction} THEN jsonb_build_object('reaction', text)
+          WHEN options IS NOT NULL THEN jsonb_build_object('options', options::jsonb) ELSE '{}' END
       FROM given
       ORDER BY position
     )
@@ -133,5 +136,6 @@ const changeColumns: Columns<MessageChange> = {
   contact_jid: ['text', ({ contactJid }) => contactJid ?? null],
   from_me: ['int', ({ fromMe }) => Number(fromMe)],
   text: ['text', ({ text }) => text],
+  options: ['text', ({ options }) => (options ? JSON.stringify(options) : null)],
   ...targetColumns(({ target }) => target),
 }

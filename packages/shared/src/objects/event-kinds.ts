@@ -38,7 +38,7 @@ export const eventKinds: Record<EventType, EventKind> = {
   'message.poll_vote': messageData(
     'A contact has voted in a poll',
     { ...changeFields, options: voteOptions },
-    { ...exampleChange, options: null },
+    { ...exampleChange, options: ['Monday'] },
   ),
   'media.stored': messageData('The file of a received message is stored: `message.media.url` leads to it'),
   'media.unavailable': messageData(

@@ -15,7 +15,12 @@ export const editedText = z
   .string()
   .optional()
   .describe('When the gateway does not know the message: the new text')
-export const voteOptions = z.null().describe('null, because the gateway cannot decrypt what was chosen')
+export const voteOptions = z
+  .array(z.string())
+  .nullable()
+  .describe(
+    'What was chosen, all of it. Empty when the vote was withdrawn, null when the gateway does not know the poll',
+  )
 
 export const exampleChange = {
   number: '4915187654321',
@@ -32,6 +37,7 @@ const storedChange = z.object({
   fromMe: z.boolean(),
   reaction: z.string().nullable().optional(),
   text: z.string().optional(),
+  options: z.array(z.string()).optional(),
 })
 
 /** As the database has it. `waId` is the id of the stanza that made the change. `number` may be empty. */
@@ -49,7 +55,7 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
   const stored = storedChange.safeParse(data)
   // A later version may store it in another way. Other events can still be read.
   if (!stored.success) return {}
-  const { number, contactJid, target, fromMe, reaction, text } = stored.data
+  const { number, contactJid, target, fromMe, reaction, text, options } = stored.data
   return {
     number: number || null,
     lid: contactJid?.endsWith('@lid') ? contactJid.slice(0, -'@lid'.length) : null,
@@ -57,6 +63,6 @@ export function changeFieldsOf(type: ChangeType, data: Record<string, unknown> |
     from_me: fromMe,
     ...(reaction !== undefined && { reaction }),
     ...(text !== undefined && { text }),
-    ...(type === 'message.poll_vote' && { options: null }),
+    ...(type === 'message.poll_vote' && { options: options ?? null }),
   }
 }

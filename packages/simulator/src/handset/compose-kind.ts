@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { proto } from 'baileys'
 import { pnJid } from '../network/jid.ts'
+import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
+import { sealEdit, sealVote } from './message-secret.ts'
 
 /** What a person sends besides texts and files. An id is that of another message of the chat. */
 export type WrittenKind =
@@ -11,13 +13,18 @@ export type WrittenKind =
   | { contacts: { name: string; vcard: string }[] }
   | { poll: { name: string; options: string[] } }
   | { reaction: { wa_message_id: string; emoji: string } }
-  | { edit: { wa_message_id: string; text: string } }
+  | { edit: { wa_message_id: string; text: string; encrypted?: boolean } }
   | { delete: { wa_message_id: string } }
-  | { vote: { wa_message_id: string } }
+  | { vote: { wa_message_id: string; options?: string[] } }
   /** Anything else: a `Message` of the protocol in JSON, bytes in base64. */
   | { content: object }
 
-export function composeKind(phone: Phone, to: string, written: WrittenKind): proto.IMessage {
+export function composeKind(
+  network: Network,
+  phone: Phone,
+  to: string,
+  written: WrittenKind,
+): proto.IMessage {
   const keyOf = ({ wa_message_id: id }: { wa_message_id: string }) => messageKey(phone, to, id)
   const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type
   if ('content' in written) return fromJson(written.content)
@@ -30,8 +37,9 @@ export function composeKind(phone: Phone, to: string, written: WrittenKind): pro
   }
   if ('delete' in written) return { protocolMessage: { key: keyOf(written.delete), type: REVOKE } }
   if ('vote' in written) {
-    // What was chosen is sealed with a secret of the poll, which this phone does not keep.
-    const vote = { encPayload: randomBytes(48), encIv: randomBytes(12) }
+    const { wa_message_id: id, options } = written.vote
+    const unknown = { encPayload: randomBytes(48), encIv: randomBytes(12) }
+    const vote = options ? sealVote({ network, phone, to, id }, options) : unknown
     return { pollUpdateMessage: { pollCreationMessageKey: keyOf(written.vote), vote } }
   }
   if ('edit' in written) {
@@ -42,7 +50,16 @@ export function composeKind(phone: Phone, to: string, written: WrittenKind): pro
       editedMessage,
       timestampMs: Date.now(),
     }
-    return { editedMessage: { message: { protocolMessage } } }
+    const edit = { editedMessage: { message: { protocolMessage } } }
+    if (!written.edit.encrypted) return edit
+    const of = { network, phone, to, id: written.edit.wa_message_id }
+    const { MESSAGE_EDIT: secretEncType } = proto.Message.SecretEncryptedMessage.SecretEncType
+    const sealed = {
+      ...sealEdit(of, { protocolMessage }),
+      secretEncType,
+      targetMessageKey: keyOf(written.edit),
+    }
+    return { secretEncryptedMessage: sealed }
   }
   return { extendedTextMessage: { text: written.text, contextInfo: quote(phone, to, written.reply_to) } }
 }

@@ -1,0 +1,38 @@
+import { messageSecretType, pollSecretType } from '@wagate/db/queries/device-auth'
+import { isJidGroup, type proto, type WAMessageKey } from 'baileys'
+import { accountJid } from './jids.ts'
+import { readText } from './message-text.ts'
+import { optionCharsMax, optionsMax, pollOf } from './received-details.ts'
+import { cleanId } from './received-source.ts'
+import { unwrap } from './unwrap.ts'
+
+/** The secret of a message that a vote or an edit may need. */
+export type KeptSecret = { type: string; id: string; value: PollSecret | string }
+
+/** `secret` in base64. A vote names the options by their hashes. */
+type PollSecret = { secret: string; options: string[] }
+
+const editableTypes = ['text', 'image', 'video', 'document']
+
+/** Undefined for a message of which nothing must be kept. `content` is a message to or from a contact. */
+export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret | undefined {
+  const { id, remoteJid, fromMe } = key
+  const inner = unwrap(content)
+  const bytes = (content.messageContextInfo ?? inner?.messageContextInfo)?.messageSecret
+  if (!inner || bytes?.length !== 32 || !id || !remoteJid || isJidGroup(remoteJid)) return undefined
+  const secret = Buffer.from(bytes).toString('base64')
+  const keptAs = secretId(fromMe ? 'me' : accountJid(remoteJid), id)
+  const options = pollOf(inner)?.options?.map(({ optionName }) => optionName ?? '')
+  if (options) {
+    const isModest =
+      options.length <= optionsMax && options.every((option) => option.length <= optionCharsMax)
+    return isModest ? { type: pollSecretType, id: keptAs, value: { secret, options } } : undefined
+  }
+  const isEditable = !fromMe && editableTypes.includes(readText(inner)?.type ?? '')
+  return isEditable ? { type: messageSecretType, id: keptAs, value: secret } : undefined
+}
+
+/** Clients choose their ids, so the author is part of it. */
+export function secretId(author: string, waId: string): string {
+  return `${author}|${cleanId(waId)}`
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { messageSecretType, pollSecretType } from '@wagate/db/queries/device-auth'
+import { proto, type WAMessageKey } from 'baileys'
+import { z } from 'zod'
+import type { AuthStore } from './auth-store.ts'
+import { accountJid } from './jids.ts'
+import { type KeptSecret, secretId } from './kept-secret.ts'
+import type { Persist } from './persistence.ts'
+import { readSource } from './received-source.ts'
+import { openWithSecret, type SealedContent, type SecretUse } from './secret-cipher.ts'
+import { unwrap } from './unwrap.ts'
+
+/** What contacts encrypt with secrets of earlier messages: votes and edits. */
+export type MessageSecrets = {
+  /** Resolves when it is stored. */
+  keep(kept: KeptSecret): Promise<void>
+  /** Returns the message as it is if it needs no secret, or if that is unknown. */
+  open(key: WAMessageKey, content: proto.IMessage): Promise<Readable>
+}
+
+/** `chosen`: of a vote, the options. Null when the poll is unknown. */
+type Readable = { content: proto.IMessage; chosen: string[] | null }
+
+type Options = {
+  auth: Pick<AuthStore, 'creds' | 'readOwn' | 'writeOwn'>
+  persist: Persist
+  /** Both addresses of a contact, as far as they are known. */
+  findAddresses(key: WAMessageKey): Promise<string[]>
+}
+
+/** As `readOwn` returns them. */
+const keptPoll = z.object({ secret: z.string(), options: z.array(z.string()) })
+const keptText = z.string().transform((secret) => ({ secret, options: [] }))
+
+export function makeMessageSecrets({ auth, persist, findAddresses }: Options): MessageSecrets {
+  async function find(
+    use: SecretUse,
+    sealed: SealedContent,
+    { key, target }: { key: WAMessageKey; target: proto.IMessageKey | null | undefined },
+  ): Promise<{ opened: Buffer; options: string[] } | undefined> {
+    const waId = target?.id
+    if (!waId) return undefined
+    const senders = await findAddresses(key)
+    const { id = '', lid } = auth.creds.me ?? {}
+    // The key is that of the contact's phone.
+    const authors = target.fromMe ? senders : [id, lid ?? ''].flatMap((jid) => (jid ? [jid] : []))
+    const ids = (target.fromMe ? senders : ['me']).map((author) => secretId(author, waId))
+    const type = use === 'Poll Vote' ? pollSecretType : messageSecretType
+    for (const stored of (await persist(() => auth.readOwn(type, ids))).values()) {
+      const kept = (use === 'Poll Vote' ? keptPoll : keptText).safeParse(stored)
+      if (!kept.success) continue
+      const secret = Buffer.from(kept.data.secret, 'base64')
+      const origin = { secret, waId, authors: authors.map(accountJid), senders }
+      const opened = openWithSecret(use, sealed, origin)
+      if (opened) return { opened, options: kept.data.options }
+    }
+    return undefined
+  }
+
+  return {
+    keep: ({ type, id, value }) => persist(() => auth.writeOwn(type, new Map([[id, value]]))),
+    async open(key, content) {
+      const { pollUpdateMessage: update, secretEncryptedMessage: sealed } = unwrap(content) ?? {}
+      const asItIs = { content, chosen: null }
+      if (!readSource(key)) return asItIs
+      if (update?.vote) {
+        const target = update.pollCreationMessageKey
+        const found = await find('Poll Vote', update.vote, { key, target })
+        return found ? { content, chosen: optionsOf(found.opened, found.options) } : asItIs
+      }
+      if (sealed?.secretEncType !== proto.Message.SecretEncryptedMessage.SecretEncType.MESSAGE_EDIT) {
+        return asItIs
+      }
+      const target = sealed.targetMessageKey
+      const found = await find('Message Edit', sealed, { key, target })
+      const edit = found && editOf(found.opened, target)
+      return edit ? { content: edit, chosen: null } : asItIs
+    },
+  }
+}
+
+/** Null when the poll has no such options. */
+function optionsOf(opened: Buffer, options: string[]): string[] | null {
+  const selected = decode(proto.Message.PollVoteMessage, opened)?.selectedOptions
+  const hashes = new Set(selected?.map((hash) => Buffer.from(hash).toString('hex')))
+  const chosen = options.filter((option) => hashes.has(createHash('sha256').update(option).digest('hex')))
+  return selected && chosen.length === hashes.size ? chosen : null
+}
+
+/** As a phone sends an edit that is not encrypted once more. */
+function editOf(opened: Buffer, key: proto.IMessageKey | null | undefined): proto.IMessage | undefined {
+  const message = decode(proto.Message, opened)
+  const content = message && unwrap(message)
+  if (!content || !key) return undefined
+  const editedMessage = content.protocolMessage ? content.protocolMessage.editedMessage : content
+  const { MESSAGE_EDIT: type } = proto.Message.ProtocolMessage.Type
+  return editedMessage ? { protocolMessage: { key, type, editedMessage } } : undefined
+}
+
+function decode<Message>(type: { decode(bytes: Uint8Array): Message }, bytes: Buffer): Message | undefined {
+  try {
+    return type.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

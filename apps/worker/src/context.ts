@@ -55,7 +55,7 @@ export type DeviceContext = {
   recipientsOf(deviceId: number): Recipients
   countedContactsOf(deviceId: number): CountedContacts
   /** Each call opens a new scope in a cache that all devices share. */
-  caches: { auth(): Scope; retryCounts(): Scope }
+  caches: { auth(): Scope; retryCounts(): Scope; messageSecrets(): Scope }
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
@@ -108,6 +108,7 @@ export function makeDeviceContext(
     caches: {
       auth: makeScopedCache({ sizeMax: authCacheBytesMax, scopeSizeMax: authCacheBytesOfDeviceMax }),
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
+      messageSecrets: makeScopedCache({ sizeMax: 50_000, scopeSizeMax: 1000, ttlMs: hourMs }),
     },
     // A worker that takes over shards reconciles hundreds of devices at once.
     deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),

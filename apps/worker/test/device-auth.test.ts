@@ -56,6 +56,7 @@ function openStore(lease: Partial<Lease>) {
       caches: {
         auth: makeScopedCache({ sizeMax: 100 }),
         retryCounts: makeScopedCache({ sizeMax: 100 }),
+        messageSecrets: makeScopedCache({ sizeMax: 100 }),
       },
       authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: 100 }),
       onLost: () => undefined,

@@ -53,15 +53,15 @@ describe('the secret of a message', () => {
   const from = (fromMe: boolean, remoteJid: string): WAMessageKey => ({ id: waId, fromMe, remoteJid })
 
   test.each<[string, WAMessageKey, proto.IMessage, object | undefined]>([
-    ['a poll', from(false, contact), poll(2), { type: 'poll-secret', id: `${contact}|P1` }],
-    ['a poll of the own phone', from(true, contact), poll(2), { type: 'poll-secret', id: 'me|P1' }],
+    ['a poll', from(false, contact), poll(2), { of: 'poll', id: `${contact}|P1` }],
+    ['a poll of the own phone', from(true, contact), poll(2), { of: 'poll', id: 'me|P1' }],
     ['a poll with too many options', from(false, contact), poll(21), undefined],
     ['a poll in a group', from(true, '1@g.us'), poll(2), undefined],
     [
       'a text',
       from(false, `1000000000000017:3@lid`),
       { messageContextInfo, conversation: 'Hi' },
-      { type: 'message-secret', id: `${contactLid}|P1` },
+      { of: 'text', id: `${contactLid}|P1` },
     ],
     ['a text of the own phone', from(true, contact), { messageContextInfo, conversation: 'Hi' }, undefined],
     ['a text without one', from(false, contact), { conversation: 'Hi' }, undefined],

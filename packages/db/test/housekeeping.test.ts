@@ -126,8 +126,6 @@ describe('deletion of expired data', () => {
       await store('token-holder', user, days)
       await store('poll-secret', user, days)
     }
-    await store('message-secret', '10', 2)
-    await store('message-secret', '20', 1)
     await store('tctoken', '__index', 0)
     await db.$client`
       INSERT INTO device_auth (device_id, type, id, value, used_on)
@@ -143,7 +141,6 @@ describe('deletion of expired data', () => {
     const kept = [
       'identity-key 20_1.0',
       'lid-mapping 20_reverse',
-      'message-secret 20',
       'poll-secret 20',
       'session 20_1.0',
       'tctoken 20@lid',

@@ -50,7 +50,8 @@ export function openConnection(
   { kind, store, network, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
-  const { context, lease, vault, retryCounts, addressees, firstContacts, outcomes, logger } = scope
+  const { context, lease, vault, retryCounts, messageSecrets, addressees, firstContacts, outcomes, logger } =
+    scope
   const openedAtMs = performance.now()
   let onlineSinceMs = Number.POSITIVE_INFINITY
   let hasAcknowledged = false
@@ -62,7 +63,7 @@ export function openConnection(
 
   const session = openDeviceSession(
     context,
-    { state: facts, network, lease, auth: store, vault, retryCounts, addressees, logger },
+    { state: facts, network, lease, auth: store, vault, retryCounts, messageSecrets, addressees, logger },
     {
       onQrShown: () => pairingCode.noteQrShown(),
       onScanned: hooks.onScanned,

@@ -26,6 +26,7 @@ export type DeviceScope = {
   resolver: NumberResolver
   retries: Retries
   retryCounts: Scope
+  messageSecrets: Scope
   addressees: Addressees
   firstContacts: FirstContacts
   status: ConnectionStatus
@@ -49,6 +50,7 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     resolver: makeNumberResolver(context.recipientsOf(id)),
     retries: makeRetries(),
     retryCounts: context.caches.retryCounts(),
+    messageSecrets: context.caches.messageSecrets(),
     addressees: makeAddressees(),
     firstContacts: makeFirstContacts(context, lease, id),
     status: makeConnectionStatus(context.db, lease, id, logger),

@@ -25,6 +25,7 @@ type SessionOf = {
   auth: AuthStore
   vault: Vault
   retryCounts: Scope
+  messageSecrets: Scope
   addressees: Addressees
   logger: Logger
 }
@@ -32,7 +33,7 @@ type SessionOf = {
 /** Opens a session of a device, and stores what it shows, links and receives. The caller decides what follows. */
 export function openDeviceSession(
   context: DeviceContext,
-  { state, network, lease, auth, vault, retryCounts, addressees, logger }: SessionOf,
+  { state, network, lease, auth, vault, retryCounts, messageSecrets, addressees, logger }: SessionOf,
   hooks: Pick<
     SessionHooks,
     'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError' | 'onPasskeyAsked'
@@ -58,6 +59,7 @@ export function openDeviceSession(
       network,
       auth,
       retryCounts,
+      messageSecrets,
       keepAliveMs: context.config.whatsApp.keepAliveMs,
       sendsColdTokens: context.config.whatsApp.sendsColdTokens,
       mayLogIn: lease.isValid,

@@ -137,6 +137,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       if (why === 'released') await endGently(connector)
       else void connector.end()
       scope.retryCounts.close()
+      scope.messageSecrets.close()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type AuthValue, messageSecretType, pollSecretType } from '@wagate/db/queries/device-auth'
+import { type AuthValue, pollSecretType } from '@wagate/db/queries/device-auth'
 import {
   type AuthenticationCreds,
   BufferJSON,
@@ -37,7 +37,7 @@ const entryBytes = 400
 const valueShare = 2
 
 /** Not worth caching: 812 pre-keys are written at once, and each is read once. Most secrets are never read. */
-const uncachedTypes = new Set(['pre-key', pollSecretType, messageSecretType])
+const uncachedTypes = new Set(['pre-key', pollSecretType])
 
 const credsType = 'creds'
 const credsId = '-'

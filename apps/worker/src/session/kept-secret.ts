@@ -1,4 +1,3 @@
-import { messageSecretType, pollSecretType } from '@wagate/db/queries/device-auth'
 import { isJidGroup, type proto, type WAMessageKey } from 'baileys'
 import { accountJid } from './jids.ts'
 import { readText } from './message-text.ts'
@@ -6,11 +5,11 @@ import { optionCharsMax, optionsMax, pollOf } from './received-details.ts'
 import { cleanId } from './received-source.ts'
 import { unwrap } from './unwrap.ts'
 
-/** The secret of a message that a vote or an edit may need. */
-export type KeptSecret = { type: string; id: string; value: PollSecret | string }
+/** The secret of a message that a vote or an edit may need. A vote names the options by their hashes. */
+export type KeptSecret = { of: 'poll' | 'text'; id: string; value: MessageSecret }
 
-/** `secret` in base64. A vote names the options by their hashes. */
-type PollSecret = { secret: string; options: string[] }
+/** `secret` in base64. */
+export type MessageSecret = { secret: string; options: string[] }
 
 const editableTypes = ['text', 'image', 'video', 'document']
 
@@ -26,10 +25,10 @@ export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret
   if (options) {
     const isModest =
       options.length <= optionsMax && options.every((option) => option.length <= optionCharsMax)
-    return isModest ? { type: pollSecretType, id: keptAs, value: { secret, options } } : undefined
+    return isModest ? { of: 'poll', id: keptAs, value: { secret, options } } : undefined
   }
   const isEditable = !fromMe && editableTypes.includes(readText(inner)?.type ?? '')
-  return isEditable ? { type: messageSecretType, id: keptAs, value: secret } : undefined
+  return isEditable ? { of: 'text', id: keptAs, value: { secret, options: [] } } : undefined
 }
 
 /** Clients choose their ids, so the author is part of it. */

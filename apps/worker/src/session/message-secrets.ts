@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { messageSecretType, pollSecretType } from '@wagate/db/queries/device-auth'
+import { pollSecretType } from '@wagate/db/queries/device-auth'
 import { proto, type WAMessageKey } from 'baileys'
 import { z } from 'zod'
+import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from './auth-store.ts'
 import { accountJid } from './jids.ts'
-import { type KeptSecret, secretId } from './kept-secret.ts'
+import { type KeptSecret, type MessageSecret, secretId } from './kept-secret.ts'
 import type { Persist } from './persistence.ts'
 import { readSource } from './received-source.ts'
 import { openWithSecret, type SealedContent, type SecretUse } from './secret-cipher.ts'
@@ -12,7 +13,7 @@ import { unwrap } from './unwrap.ts'
 
 /** What contacts encrypt with secrets of earlier messages: votes and edits. */
 export type MessageSecrets = {
-  /** Resolves when it is stored. */
+  /** Resolves when it is stored. That of a text is only kept in memory: every message has one, and few are edited. */
   keep(kept: KeptSecret): Promise<void>
   /** Returns the message as it is if it needs no secret, or if that is unknown. */
   open(key: WAMessageKey, content: proto.IMessage): Promise<Readable>
@@ -23,6 +24,7 @@ type Readable = { content: proto.IMessage; chosen: string[] | null }
 
 type Options = {
   auth: Pick<AuthStore, 'creds' | 'readOwn' | 'writeOwn'>
+  texts: Scope
   persist: Persist
   /** Both addresses of a contact, as far as they are known. */
   findAddresses(key: WAMessageKey): Promise<string[]>
@@ -30,9 +32,16 @@ type Options = {
 
 /** As `readOwn` returns them. */
 const keptPoll = z.object({ secret: z.string(), options: z.array(z.string()) })
-const keptText = z.string().transform((secret) => ({ secret, options: [] }))
 
-export function makeMessageSecrets({ auth, persist, findAddresses }: Options): MessageSecrets {
+export function makeMessageSecrets({ auth, texts, persist, findAddresses }: Options): MessageSecrets {
+  async function listPolls(ids: string[]): Promise<MessageSecret[]> {
+    const stored = await persist(() => auth.readOwn(pollSecretType, ids))
+    return [...stored.values()].flatMap((value) => keptPoll.safeParse(value).data ?? [])
+  }
+
+  const listTexts = (ids: string[]) =>
+    ids.flatMap((id) => (texts.get(id)?.value as MessageSecret | undefined) ?? [])
+
   async function find(
     use: SecretUse,
     sealed: SealedContent,
@@ -45,20 +54,24 @@ export function makeMessageSecrets({ auth, persist, findAddresses }: Options): M
     // The key is that of the contact's phone.
     const authors = target.fromMe ? senders : [id, lid ?? ''].flatMap((jid) => (jid ? [jid] : []))
     const ids = (target.fromMe ? senders : ['me']).map((author) => secretId(author, waId))
-    const type = use === 'Poll Vote' ? pollSecretType : messageSecretType
-    for (const stored of (await persist(() => auth.readOwn(type, ids))).values()) {
-      const kept = (use === 'Poll Vote' ? keptPoll : keptText).safeParse(stored)
-      if (!kept.success) continue
-      const secret = Buffer.from(kept.data.secret, 'base64')
-      const origin = { secret, waId, authors: authors.map(accountJid), senders }
+    for (const { secret, options } of use === 'Poll Vote' ? await listPolls(ids) : listTexts(ids)) {
+      const origin = {
+        secret: Buffer.from(secret, 'base64'),
+        waId,
+        authors: authors.map(accountJid),
+        senders,
+      }
       const opened = openWithSecret(use, sealed, origin)
-      if (opened) return { opened, options: kept.data.options }
+      if (opened) return { opened, options }
     }
     return undefined
   }
 
   return {
-    keep: ({ type, id, value }) => persist(() => auth.writeOwn(type, new Map([[id, value]]))),
+    async keep({ of, id, value }) {
+      if (of === 'text') texts.set(id, value)
+      else await persist(() => auth.writeOwn(pollSecretType, new Map([[id, value]])))
+    },
     async open(key, content) {
       const { pollUpdateMessage: update, secretEncryptedMessage: sealed } = unwrap(content) ?? {}
       const asItIs = { content, chosen: null }

@@ -52,7 +52,7 @@ export type Session = {
 const qrCodesUsedUp = { output: { statusCode: DisconnectReason.timedOut } }
 
 export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
-  const { auth, logger } = options
+  const { auth, messageSecrets: texts, logger } = options
   let isEnded = false
   /** `end` was called. */
   let isDismissed = false
@@ -73,7 +73,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
     store: (received) => hooks.onReceived(received, persist),
     findNumber: async (lid) => jidDecode((await findPhoneJid(sock, lid)) ?? undefined)?.user ?? null,
     isStored: (source) => persist(() => hooks.isStored(source)),
-    secrets: makeMessageSecrets({ auth, persist, findAddresses: (key) => findAddresses(sock, key) }),
+    secrets: makeMessageSecrets({ auth, texts, persist, findAddresses: (key) => findAddresses(sock, key) }),
     held,
     logger,
   })

@@ -6,9 +6,8 @@ import { rows } from './rows.ts'
 export const tokenHolderType = 'token-holder'
 /** The type of the values whose ids are the numbers of people who wrote to the account before the device was linked. */
 export const historyChatType = 'history-chat'
-/** The types of the secrets of messages: of polls with their options, and of texts that their contacts may still edit. */
+/** The type of the secrets of polls, with their options. */
 export const pollSecretType = 'poll-secret'
-export const messageSecretType = 'message-secret'
 
 export type AuthRead = { deviceId: number; type: string; ids: string[] }
 export type AuthValue = { id: string; value: Buffer }

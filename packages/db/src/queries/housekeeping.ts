@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
 import { contactDays } from './contacts.ts'
-import { historyChatType, messageSecretType, pollSecretType, tokenHolderType } from './device-auth.ts'
+import { historyChatType, pollSecretType, tokenHolderType } from './device-auth.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'
 
 /**
@@ -139,8 +139,6 @@ export async function deleteUnusedMedia(db: Database, after: string): Promise<De
 
 /** Longer than a token, a device list or a number remains useful. Every message writes the Signal session. */
 const contactDaysMax = 90
-/** WhatsApp lets people edit a message for 15 minutes. The sender may receive the edit later. */
-const editDaysMax = 1
 
 /**
  * Stored data of contacts that a sender has not been in touch with for 90 days. WhatsApp provides it again when it is
@@ -168,15 +166,13 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session'
               AND starts_with(session.id, replace(scanned.id, '_reverse', '') || '_'))))
-        OR (type = ${messageSecretType} AND used_on < CURRENT_DATE - ${editDaysMax}::int)
         -- Earlier versions stored this list of all contacts.
         OR (type = 'tctoken' AND id = '__index')
     ),
     deleted AS (
       DELETE FROM device_auth AS value USING unused
       WHERE value.device_id = unused.device_id AND value.type = unused.type AND value.id = unused.id
-        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index'
-          OR (value.type = ${messageSecretType} AND value.used_on < CURRENT_DATE - ${editDaysMax}::int))
+        AND (value.used_on < CURRENT_DATE - ${contactDaysMax}::int OR value.id = '__index')
       RETURNING 1
     )
     SELECT (SELECT count(*)::int FROM deleted) AS deleted,

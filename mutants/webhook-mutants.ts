@@ -83,4 +83,14 @@ export const webhookMutants: Mutant[] = [
       title: 'every request is sent once, those of a subject in order and one at a time',
     },
   },
+  {
+    name: 'the lag of a webhook counts events that it does not want',
+    file: 'packages/db/src/queries/webhook-lags.ts',
+    text: 'min(created_at) FILTER (WHERE is_wanted)',
+    replacement: 'min(created_at)',
+    test: {
+      file: 'packages/db/test/webhooks.test.ts',
+      title: 'the lag is the age of the oldest wanted event that is neither delivered nor given up',
+    },
+  },
 ]

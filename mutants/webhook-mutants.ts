@@ -93,4 +93,14 @@ export const webhookMutants: Mutant[] = [
       title: 'the lag is the age of the oldest wanted event that is neither delivered nor given up',
     },
   },
+  {
+    name: 'the caller of test-webhook is not woken',
+    file: `${folder}/round.ts`,
+    text: 'if (due.stored.requests.some(isTest))',
+    replacement: 'if (due.stored.lost.length > 1000)',
+    test: {
+      file: 'system-tests/webhooks.test.ts',
+      title: 'a webhook gets the events of a message in order, signed, and again on request',
+    },
+  },
 ]

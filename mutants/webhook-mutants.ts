@@ -103,4 +103,14 @@ export const webhookMutants: Mutant[] = [
       title: 'a webhook gets the events of a message in order, signed, and again on request',
     },
   },
+  {
+    name: 'certificates of targets are not verified',
+    file: `${folder}/target-guard.ts`,
+    text: 'timeout: idleMs }',
+    replacement: 'timeout: idleMs, rejectUnauthorized: false }',
+    test: {
+      file: 'system-tests/webhooks.test.ts',
+      title: 'a target with TLS needs a certificate of an authority and of its name',
+    },
+  },
 ]

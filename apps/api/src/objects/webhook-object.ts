@@ -30,7 +30,7 @@ export const webhookFields = {
   created_at: z.iso.datetime(),
 }
 
-export const webhookObject = z.object(webhookFields).meta({ id: 'Webhook' })
+const webhookObject = z.object(webhookFields).meta({ id: 'Webhook' })
 
 type WebhookObject = z.infer<typeof webhookObject>
 

@@ -5,6 +5,16 @@ const decryption = 'apps/worker/test/decrypt-media.test.ts'
 /** The files of received messages. */
 export const mediaMutants: Mutant[] = [
   {
+    name: 'a slow store loses the lock of a content',
+    file: 'packages/db/src/queries/media-content.ts',
+    text: "idle_in_transaction_session_timeout = '60s'",
+    replacement: "idle_in_transaction_session_timeout = '2s'",
+    test: {
+      file: 'apps/worker/test/media-retention.test.ts',
+      title: 'nobody stores a content while a slow store removes it',
+    },
+  },
+  {
     name: 'received file without its HMAC',
     file: 'apps/worker/src/received-media/decrypt-media.ts',
     text: 'tail.length !== macBytes || !timingSafeEqual(mac, tail)',

@@ -83,4 +83,34 @@ export const webhookMutants: Mutant[] = [
       title: 'every request is sent once, those of a subject in order and one at a time',
     },
   },
+  {
+    name: 'the lag of a webhook counts events that it does not want',
+    file: 'packages/db/src/queries/webhook-lags.ts',
+    text: 'min(created_at) FILTER (WHERE is_wanted)',
+    replacement: 'min(created_at)',
+    test: {
+      file: 'packages/db/test/webhooks.test.ts',
+      title: 'the lag is the age of the oldest wanted event that is neither delivered nor given up',
+    },
+  },
+  {
+    name: 'the caller of test-webhook is not woken',
+    file: `${folder}/round.ts`,
+    text: 'if (due.stored.requests.some(isTest))',
+    replacement: 'if (due.stored.lost.length > 1000)',
+    test: {
+      file: 'system-tests/webhooks.test.ts',
+      title: 'a webhook gets the events of a message in order, signed, and again on request',
+    },
+  },
+  {
+    name: 'certificates of targets are not verified',
+    file: `${folder}/target-guard.ts`,
+    text: 'timeout: idleMs }',
+    replacement: 'timeout: idleMs, rejectUnauthorized: false }',
+    test: {
+      file: 'system-tests/webhooks.test.ts',
+      title: 'a target with TLS needs a certificate of an authority and of its name',
+    },
+  },
 ]

@@ -57,6 +57,18 @@ it('counts requests, sends, receipts and logins, without numbers, texts and keys
   }
 }, 60_000)
 
+it('shows how many callers follow their events', async () => {
+  const stop = new AbortController()
+  const options = { headers: { 'x-api-key': devnet.adminKey.apiKey ?? '' }, signal: stop.signal }
+  await fetch(`${devnet.apiUrl}/events/stream`, options)
+  const waits = fetch(`${devnet.apiUrl}/events?after=latest&wait=25`, options).catch(() => undefined)
+  const gauges = async () => (await metricsOf('api')).match(/^wagate_event_(streams|waits) \d+$/gm)
+  await expect.poll(gauges).toEqual(['wagate_event_streams 1', 'wagate_event_waits 1'])
+  stop.abort()
+  await waits
+  await expect.poll(gauges).toEqual(['wagate_event_streams 0', 'wagate_event_waits 0'])
+}, 30_000)
+
 it('docs/operations.md explains every metric, and no other', async () => {
   const served = (await Promise.all(['api', 'worker-1'].map(metricsOf))).join('\n')
   const page = readFileSync(join(repository, 'docs/operations.md'), 'utf8')

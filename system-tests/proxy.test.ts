@@ -102,6 +102,20 @@ describe.each(['http', 'socks5'] as const)('a sender with a %s proxy', (kind: Pr
     await until('the answer is stored', async () =>
       (await gateway.history()).some(({ message }) => message === `hello ${kind}`),
     )
+    const beforeFile = proxy.targets.length
+    const file = Buffer.from(`file over ${kind}`).toString('base64')
+    await gateway.control(`/chats/${contact}/send`, {
+      to: sender,
+      text: `file ${kind}`,
+      file,
+      mime: 'image/jpeg',
+    })
+    await until('the file is stored', async () => {
+      const [stored] = await system.database.$client`
+        SELECT FROM received_media JOIN devices ON devices.id = device_id WHERE sender = ${sender} AND state = 'stored'`
+      return stored
+    })
+    expect(proxy.targets.length).toBeGreaterThan(beforeFile)
     expect(new Set(proxy.targets)).toEqual(new Set([network]))
     expect(directly()).toBe(0)
   })

@@ -14,6 +14,7 @@ type Event = { type: string; data: { message_id: string; message: ReceivedRecord
 const sender = '15552200001'
 const minute = { withinMs: 60_000, everyMs: 100 }
 const imageBytesMax = 200_000
+const accountBytesMax = 2 ** 20
 const photo = mediaSamples.find(({ type }) => type === 'image')?.bytes ?? Buffer.alloc(0)
 
 let system: TestSystem
@@ -21,7 +22,11 @@ let gateway: GatewayClient
 
 beforeAll(async () => {
   system = await openTestSystem({
-    environment: { MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax), OUTBOX_POLL_MS: '500' },
+    environment: {
+      MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax),
+      RECEIVED_MEDIA_ACCOUNT_BYTES_MAX: String(accountBytesMax),
+      OUTBOX_POLL_MS: '500',
+    },
   })
   gateway = system.gateway
   await gateway.link(sender)
@@ -113,6 +118,12 @@ it('downloads no file above the limit of its kind', async () => {
   expect(large.media).toMatchObject({ state: 'unavailable', reason: 'too_large' })
   const answer = await gateway.get(`media?id=${large.message_id}`)
   expect([answer.status, answer.body.code]).toEqual([404, 'media_unavailable'])
+})
+
+it('downloads no file for which the account has no room left', async () => {
+  await untilMedia(await receive('15552200109', photo, 'image/jpeg'), 'stored')
+  const large = await receive('15552200109', randomBytes(accountBytesMax), 'application/pdf')
+  expect((await untilMedia(large, 'unavailable')).media?.reason).toBe('quota')
 })
 
 const clearFaults = () => fetch(`${system.devnet.simulator?.controlUrl}/faults`, { method: 'DELETE' })

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Certificates, makeCertificates } from './certificates.ts'
 
 const sender = '15550320001'
 const number = '15550320002'
@@ -15,9 +17,14 @@ let system: TestSystem
 let gateway: GatewayClient
 let target: Server
 let received: Received[] = []
+/** Undefined without openssl. */
+const certificates = makeCertificates()
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, environment: { ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' } })
+  system = await openTestSystem({
+    workers: 1,
+    environment: { ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true', NODE_EXTRA_CA_CERTS: certificates?.authorityFile },
+  })
   gateway = system.gateway
   await gateway.link(sender)
   target = createServer(async (request, response) => {
@@ -32,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   target?.close()
   await system?.close()
+  certificates?.remove()
 }, 30_000)
 
 /** As a receiver would verify it: https://www.standardwebhooks.com. */
@@ -69,6 +77,16 @@ test('a webhook gets the events of a message in order, signed, and again on requ
   expect(isSignedBy(secret, request)).toBe(true)
   expect(isSignedBy(String(rotated.secret), request)).toBe(true)
 
+  // Polls alone would take a second for each test.
+  const startedMs = performance.now()
+  for (let tests = 0; tests < 5; tests += 1) await gateway.call('test-webhook', { webhook_id })
+  expect(performance.now() - startedMs).toBeLessThan(3500)
+
+  const at = expect.stringMatching(/Z$/)
+  await expect
+    .poll(async () => (await gateway.get('webhooks')).body.webhooks, { timeout: 20_000 })
+    .toMatchObject([{ webhook_id, lag_seconds: null, last_success_at: at, last_failure_at: null }])
+
   const { body: log } = await gateway.get(`webhook-deliveries?webhook_id=${webhook_id}`)
   expect(log.deliveries).toContainEqual(
     expect.objectContaining({ delivery_id: tested.event_id, status: 204, attempt: 1 }),
@@ -83,3 +101,42 @@ test('a webhook gets the events of a message in order, signed, and again on requ
   await gateway.call('delete-webhook', { webhook_id })
   expect((await gateway.get('webhooks')).body.webhooks).toEqual([])
 }, 90_000)
+
+const title = certificates ? '' : ', without openssl'
+
+test.skipIf(!certificates)(
+  `a target with TLS needs a certificate of an authority and of its name${title}`,
+  async () => {
+    const results = []
+    for (const kind of ['good', 'selfSigned', 'ofOtherName'] as const) {
+      const url = await startTlsTarget(certificates?.[kind])
+      const { body } = await gateway.call('set-webhook', { url })
+      const { webhook_id } = body
+      const { body: tested } = await gateway.call('test-webhook', { webhook_id })
+      const { body: log } = await gateway.get(`webhook-deliveries?webhook_id=${webhook_id}&limit=1`)
+      expect(log.deliveries).toMatchObject([{ status: tested.status, error: tested.error }])
+      results.push([kind, tested.status, tested.error])
+      await gateway.call('delete-webhook', { webhook_id })
+    }
+    expect(results).toEqual([
+      ['good', 204, null],
+      ['selfSigned', null, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+      ['ofOtherName', null, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ])
+  },
+  60_000,
+)
+
+async function startTlsTarget(certificate: Certificates['good'] | undefined): Promise<string> {
+  const server = https.createServer(certificate ?? {}, (request, response) => {
+    request.resume()
+    response.writeHead(204).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `https://localhost:${(server.address() as AddressInfo).port}/hook`
+}

@@ -15,7 +15,7 @@ import { makeBacklogs } from './messages/backlogs.ts'
 import { makeHistory } from './messages/history.ts'
 import { makeMessageIntake } from './messages/message-intake.ts'
 import { makeOutcomeWaits } from './messages/outcome-waits.ts'
-import { addReadinessGauges, makeMetrics } from './metrics.ts'
+import { addEventGauges, addReadinessGauges, makeMetrics } from './metrics.ts'
 import { makeReadinessCheck } from './readiness.ts'
 import { makeMediaLinks } from './received-media/media-links.ts'
 
@@ -41,6 +41,13 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
   const onReadError = makeOutageLog(log, 'postgres').failed
   const eventFeed = makeEventFeed(readDb, eventHints)
   const mediaLinks = makeMediaLinks(readDb, config.http.publicUrl)
+  const eventStreams = makeEventStreams(eventFeed, {
+    getLinker: mediaLinks.getLinker,
+    closing,
+    heartbeatMs: streamHeartbeatMs,
+    onError: onReadError,
+  })
+  addEventGauges(metrics, { streams: eventStreams, feed: eventFeed })
   return {
     config,
     log,
@@ -49,12 +56,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     readDb,
     history: makeHistory(readDb),
     eventFeed,
-    eventStreams: makeEventStreams(eventFeed, {
-      getLinker: mediaLinks.getLinker,
-      closing,
-      heartbeatMs: streamHeartbeatMs,
-      onError: onReadError,
-    }),
+    eventStreams,
     events,
     publishEventHint: eventHints.publish,
     publishWebhookHint: (webhookId) => void webhookHints.add(webhookId),

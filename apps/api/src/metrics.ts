@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { EventStreams } from './event-streams/event-streams.ts'
+import type { EventFeed } from './events/event-feed.ts'
 import type { Readiness } from './readiness.ts'
 
 /** Labels have few, known values: never phone numbers, messages or keys. */
@@ -24,6 +26,24 @@ export function makeMetrics() {
       registers,
     }),
   }
+}
+
+/** How many callers follow the events of their account. */
+export function addEventGauges(
+  { registry }: Metrics,
+  { streams, feed }: { streams: Pick<EventStreams, 'count'>; feed: Pick<EventFeed, 'countWaits'> },
+): void {
+  const gauge = (name: string, help: string, count: () => number) =>
+    new Gauge({
+      name: `wagate_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(count())
+      },
+    })
+  gauge('event_streams', 'Open streams of events', streams.count)
+  gauge('event_waits', 'Requests for events that wait for the next one', feed.countWaits)
 }
 
 /** The same facts as `/health/ready`, for alerts. One check serves all gauges of a scrape. */

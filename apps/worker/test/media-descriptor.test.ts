@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { readMasterKeys } from '../src/session/master-keys.ts'
 import { cleanFilename, mediaUrlOf, readMediaDescriptor } from '../src/session/media-descriptor.ts'
+import { newReceivedMedia } from '../src/session/new-received-media.ts'
+import { makeVault } from '../src/session/vault.ts'
 
 const key = { id: '3EB0', remoteJid: '4915187654321@s.whatsapp.net' }
 const media = {
@@ -80,3 +84,21 @@ it.each(['@example.com/x', ':1/x', 'https://example.com/x', '//example.com/x'])(
     expect(mediaUrlOf(path)?.hostname ?? 'mmg.whatsapp.net').toBe('mmg.whatsapp.net')
   },
 )
+
+it('with RECEIVED_MEDIA=false, nothing that opens a file is stored', () => {
+  const descriptor = {
+    kind: 'image' as const,
+    source: { kind: 'image' as const, path: '/file', mediaKey: 'a2V5', waId: 'x', chatJid: 'y' },
+    declaredMime: 'image/jpeg',
+    filename: null,
+    size: 1,
+    sha256: null,
+  }
+  const vault = makeVault(readMasterKeys(randomBytes(32)), 1)
+  const bytesMax = { image: 9, video: 9, audio: 9, document: 9 }
+  const storedIf = (isEnabled: boolean) =>
+    newReceivedMedia(descriptor, 'message', vault, { isEnabled, bytesMax })
+  expect(storedIf(true)).toMatchObject({ state: 'pending', sealed: expect.anything() })
+  expect(storedIf(false)).toMatchObject({ state: 'unavailable', reason: 'disabled' })
+  expect(storedIf(false)).not.toHaveProperty('sealed')
+})

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { findMedia } from '@wagate/db/queries/media-content'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
@@ -49,3 +50,26 @@ it('removes files past retention, but none that a younger message shares', async
   expect([await isThere(lone), await isThere(shared)]).toEqual([false, true])
   expect(await expireMedia(db, store, retention)).toBe(0)
 })
+
+it('nobody stores a content while a slow store removes it', async () => {
+  const bytes = randomBytes(100)
+  await addStored(bytes, 31)
+  const isLocked = async () => {
+    const [lock] = await db.$client`
+      SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE locktype = 'advisory' AND datname = current_database()`
+    return lock !== undefined
+  }
+  const locked: boolean[] = []
+  const slow = {
+    ...store,
+    async remove(content: Parameters<typeof store.remove>[0]) {
+      // Longer than other transactions may be idle.
+      await delay(2500)
+      locked.push(await isLocked())
+      await store.remove(content)
+    },
+  }
+  expect(await expireMedia(db, slow, retention)).toBe(1)
+  expect(locked).toEqual([true])
+}, 20_000)

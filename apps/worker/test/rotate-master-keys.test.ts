@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { checkMasterKeys } from '../src/check-master-keys.ts'
 import { rotateMasterKeys } from '../src/rotate-master-keys.ts'
 import { readMasterKeys } from '../src/session/master-keys.ts'
+import { openMediaSource, sealMediaSource } from '../src/session/media-source.ts'
 import { proxyBoxKey } from '../src/session/proxy-box.ts'
 import { authContext, makeVault, uploadContext } from '../src/session/vault.ts'
 
@@ -97,6 +98,19 @@ test('re-encrypts all values over many pages, including the contents of messages
     SELECT uploaded_content AS content FROM messages WHERE id = ${messageId}`
   const content = makeVault(after, deviceId).open(message?.content ?? Buffer.of(), uploadContext(messageId))
   expect(String(content)).toBe('content')
+})
+
+test('re-encrypts where and with which key a received file is downloaded', async () => {
+  const messageId = randomUUID()
+  const source = { kind: 'image', path: '/file', mediaKey: 'a2V5', waId: 'x', chatJid: 'y' } as const
+  const sealed = sealMediaSource(makeVault(before, deviceId), messageId, source)
+  await db.$client`
+    INSERT INTO received_media (message_id, account_id, device_id, state, size, sha256, sealed, next_attempt_at)
+    SELECT ${messageId}, account_id, id, 'pending', 1, 'x', ${sealed}, now() FROM devices`
+  expect(await rotateMasterKeys(db, during, silent)).toMatchObject({ replaced: 1, isComplete: true })
+  const [row] = await db.$client<{ sealed: Buffer }[]>`DELETE FROM received_media RETURNING sealed`
+  const vault = makeVault(after, deviceId)
+  expect(openMediaSource(vault, messageId, row?.sealed ?? Buffer.of())).toEqual(source)
 })
 
 test('a second rotation changes nothing', async () => {

@@ -101,6 +101,7 @@ const round: Round = {
   done: [],
   attempts: [],
   result: 'failed',
+  hasFailure: true,
   isBacklogFull: false,
 }
 
@@ -124,8 +125,9 @@ test('a former dispatcher neither moves the position, nor parks, nor disables', 
   expect(before).toEqual({ tx: '0', failing_since: null, disabled_at: null, parked: 0 })
   expect(await recordRound(database.db, present, round)).toBeDefined()
   const [after] = await database.sql`
-    SELECT tx, (SELECT count(*)::int FROM webhook_deliveries) AS parked FROM webhooks`
-  expect(after).toEqual({ tx: '5', parked: 1 })
+    SELECT tx, (SELECT count(*)::int FROM webhook_deliveries) AS parked,
+      last_success_at, last_failure_at IS NOT NULL AS "isFailureNoted" FROM webhooks`
+  expect(after).toEqual({ tx: '5', parked: 1, last_success_at: null, isFailureNoted: true })
 })
 
 test('a webhook of a live dispatcher is not claimed', async () => {

@@ -9,6 +9,7 @@ import {
   replayEvents,
   replayFailedDeliveries,
 } from '../src/queries/webhook-deliveries.ts'
+import { findWebhookLags } from '../src/queries/webhook-lags.ts'
 import { renewDispatcher } from '../src/queries/webhook-leases.ts'
 import {
   deleteWebhook,
@@ -143,6 +144,41 @@ test('a test is an event of the account with a delivery to one webhook', async (
   expect(position && formatEventId(position)).toBe(delivery?.eventId)
   const events = await db.$client`SELECT data FROM events WHERE id = ${position?.id ?? 0}`
   expect([...events]).toEqual([{ data: { webhook_id: id } }])
+})
+
+test('the lag is the age of the oldest wanted event that is neither delivered nor given up', async () => {
+  const { db, accountId } = database
+  const id = await addWebhook()
+  const other = await addWebhook()
+  const position = await inTransaction((tx) => insertTestEvent(tx, accountId, other))
+  if (!position) throw new Error('The webhook was not found')
+  for (const webhookId of [id, other]) await setWebhookPosition(db, accountId, webhookId, position)
+  await updateWebhook(db, accountId, id, { types: [3] })
+  await db.$client`DELETE FROM webhook_deliveries WHERE webhook_id = ${other}`
+  const lags = async () => {
+    const found = await findWebhookLags(db, accountId)
+    return [id, other].map((webhookId) => Math.floor((found.get(webhookId) ?? -1) / 100))
+  }
+  expect(await lags()).toEqual([-1, -1])
+  for (const [type, seconds] of [
+    [2, 350],
+    [3, 250],
+  ] as const)
+    await db.$client`
+      INSERT INTO events (account_id, type, created_at)
+      VALUES (${accountId}, ${type}, now() - ${seconds} * interval '1 s')`
+  expect(await lags()).toEqual([2, 3])
+  const [latest] = await db.$client<{ tx: string; id: string }[]>`
+    SELECT tx::text, id::text FROM events WHERE account_id = ${accountId} ORDER BY events.id DESC LIMIT 1`
+  const past = { ...position, ...latest }
+  for (const webhookId of [id, other]) await setWebhookPosition(db, accountId, webhookId, past)
+  expect(await lags()).toEqual([-1, -1])
+  const parked = { ...past, seconds: Math.floor(Date.now() / 1000) - 450 }
+  await inTransaction((tx) => replayEvents(tx, accountId, id, [parked]))
+  expect(await lags()).toEqual([4, -1])
+  await db.$client`UPDATE webhook_deliveries SET next_attempt_at = NULL WHERE webhook_id = ${id}`
+  expect(await lags()).toEqual([-1, -1])
+  expect([...(await findWebhookLags(db, accountId + 1))]).toEqual([])
 })
 
 test.each(['webhook_attempts', 'webhook_deliveries'] as const)(

@@ -13,6 +13,8 @@ import { type LiveReader, startLiveReader } from './live-reader.ts'
 export type EventStreams = {
   /** Throws `rate_limited` when the account or the process has too many open streams. */
   open(accountId: number, options: StreamOptions): EventListener['readable']
+  /** Of all accounts. */
+  count(): number
 }
 
 type StreamOptions = {
@@ -119,5 +121,6 @@ export function makeEventStreams(feed: EventFeed, options: Options): EventStream
       void catchUp(accountId, listener)
       return listener.readable
     },
+    count: () => admissions.size,
   }
 }

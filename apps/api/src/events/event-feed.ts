@@ -18,6 +18,8 @@ export type EventFeed = {
   read(accountId: number, query: FeedQuery, signal: AbortSignal): Promise<EventPage>
   /** Returns the function that ends a wait; undefined when the account or the process has too many waits. */
   beginWait(accountId: number): (() => void) | undefined
+  /** Of all accounts. */
+  countWaits(): number
   wakes: EventWakes
 }
 
@@ -30,6 +32,7 @@ const waits = { process: 2000, account: 50 }
 export function makeEventFeed(db: Database, hints: Pick<EventHints, 'onEvents'>): EventFeed {
   const turns = makeFairSemaphore(reads.process, { shareMax: reads.account })
   const slots = makeFairSemaphore(waits.process, { shareMax: waits.account })
+  const waiting = new Set<() => void>()
 
   return {
     async start(after) {
@@ -49,7 +52,16 @@ export function makeEventFeed(db: Database, hints: Pick<EventHints, 'onEvents'>)
         release()
       }
     },
-    beginWait: (accountId) => slots.tryAcquire(String(accountId), 1),
+    beginWait(accountId) {
+      const release = slots.tryAcquire(String(accountId), 1)
+      if (!release) return undefined
+      waiting.add(release)
+      return () => {
+        waiting.delete(release)
+        release()
+      }
+    },
+    countWaits: () => waiting.size,
     wakes: makeEventWakes(hints),
   }
 }

@@ -23,12 +23,14 @@ export const webhookFields = {
     .datetime()
     .nullable()
     .describe('Since when no further events are delivered, because too many requests wait to be repeated'),
+  last_success_at: z.iso.datetime().nullable().describe('When the target last took a request'),
+  last_failure_at: z.iso.datetime().nullable().describe('When a request last failed'),
   waiting: z.int().describe('Failed requests that will be repeated'),
   failed: z.int().describe('Requests that will not be repeated, because all attempts failed'),
   created_at: z.iso.datetime(),
 }
 
-export const webhookObject = z.object(webhookFields).meta({ id: 'Webhook' })
+const webhookObject = z.object(webhookFields).meta({ id: 'Webhook' })
 
 type WebhookObject = z.infer<typeof webhookObject>
 
@@ -44,13 +46,15 @@ export const exampleWebhook: WebhookObject = {
   disabled_at: null,
   failing_since: null,
   backlog_full_since: null,
+  last_success_at: '2026-01-31T12:00:01.000Z',
+  last_failure_at: null,
   waiting: 0,
   failed: 0,
   created_at: '2026-01-31T11:50:00.000Z',
 }
 
 export function toWebhookObject(webhook: Webhook): WebhookObject {
-  const { disabledAt, failingSince, backlogFullSince } = webhook
+  const { disabledAt, failingSince, backlogFullSince, lastSuccessAt, lastFailureAt } = webhook
   return {
     webhook_id: webhook.id,
     url: webhook.url,
@@ -63,6 +67,8 @@ export function toWebhookObject(webhook: Webhook): WebhookObject {
     disabled_at: disabledAt?.toISOString() ?? null,
     failing_since: failingSince?.toISOString() ?? null,
     backlog_full_since: backlogFullSince?.toISOString() ?? null,
+    last_success_at: lastSuccessAt?.toISOString() ?? null,
+    last_failure_at: lastFailureAt?.toISOString() ?? null,
     waiting: webhook.waiting,
     failed: webhook.failed,
     created_at: webhook.createdAt.toISOString(),

@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'
 import { pollUntil } from '../events/poll-until.ts'
-import { makeSignal } from '../events/signal.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
 import { defineOperation } from '../operation.ts'
 import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
@@ -53,13 +52,14 @@ export const testWebhook = defineOperation({
       return inserted
     })
     const event_id = formatEventId(position)
-    context.publishWebhookHint(webhook_id)
     deadline.extend(waitMs)
+    const { signal, leave } = context.eventFeed.wakes.join(accountId)
+    context.publishWebhookHint(webhook_id)
     const attempt = await pollUntil(() => findWebhookAttempt(context.db, accountId, webhook_id, event_id), {
-      signal: makeSignal(),
+      signal,
       forMs: waitMs,
       abort: AbortSignal.any([context.closing, deadline.signal, call.findDisconnect()]),
-    })
+    }).finally(leave)
     const isTaken = attempt?.status != null && attempt.status >= 200 && attempt.status < 300
     return {
       webhook_id,

@@ -54,5 +54,6 @@ export function concludeRound(
       request.deliveryId && outcomeOf(request)?.result === 'taken' ? [request.deliveryId] : [],
     ),
     result: results.includes('taken') ? 'succeeded' : results.length > 0 ? 'failed' : undefined,
+    hasFailure: results.some((result) => result !== 'taken'),
   }
 }

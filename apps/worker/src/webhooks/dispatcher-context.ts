@@ -1,4 +1,5 @@
 import type { Database } from '@wagate/db/client'
+import type { EventHints } from '@wagate/queue/event-hints'
 import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import type { MasterKeys } from '../session/master-keys.ts'
@@ -13,6 +14,8 @@ export type DispatcherContext = {
   logger: Logger
   metrics: DispatcherMetrics
   masterKeys: MasterKeys
+  /** Wakes the caller who has requested a test. */
+  publishEventHint?: EventHints['publish']
   /** Of the API, for links to files. Undefined for links without a host. */
   publicUrl?: string | undefined
   guard: TargetGuard

@@ -15,7 +15,7 @@ import { WebhookOwnership } from './webhook-ownership.ts'
 
 export type DispatcherOptions = Pick<
   DispatcherContext,
-  'db' | 'logger' | 'metrics' | 'masterKeys' | 'publicUrl'
+  'db' | 'logger' | 'metrics' | 'masterKeys' | 'publicUrl' | 'publishEventHint'
 > & {
   allowsPrivateHosts: boolean
   limits?: Partial<DispatcherLimits>

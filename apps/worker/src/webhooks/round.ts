@@ -1,4 +1,5 @@
 import type { EventPage } from '@wagate/db/queries/event-feed'
+import { eventTypes } from '@wagate/shared/event-types'
 import { concludeRound, type Outcome } from './conclude-round.ts'
 import { deliverInOrder } from './deliver-in-order.ts'
 import type { DeliveryRequest } from './delivery-request.ts'
@@ -49,10 +50,14 @@ export async function runRound(
     done: [...conclusion.done, ...due.stored.lost],
     isBacklogFull: due.isBacklogFull,
   }
-  if (!(await storeRound(context, state, round, isGone()))) return 'ended'
+  const isContinued = await storeRound(context, state, round, isGone())
+  if (due.stored.requests.some(isTest)) context.publishEventHint?.(state.accountId)
+  if (!isContinued) return 'ended'
   if (due.page) state.waitingSinceMs = waitingSinceMs(due.page, firstOpen)
   return due.stream.length > 0 || due.stored.requests.length > 0 || due.page?.hasMore ? 'more' : 'idle'
 }
+
+const isTest = ({ events }: DeliveryRequest) => events.some(({ type }) => type === eventTypes['webhook.test'])
 
 /** The events that follow the page are not older than its last one. */
 function waitingSinceMs({ events, hasMore }: EventPage, firstOpen: DeliveryRequest | undefined) {

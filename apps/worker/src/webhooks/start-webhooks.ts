@@ -8,7 +8,7 @@ type Options = DispatcherOptions & { redisUrl: string; eventHints: EventHints }
 
 /** A dispatcher and what wakes it before its next poll. Without Redis, webhooks are delivered as well. */
 export function startWebhooks({ redisUrl, eventHints, ...options }: Options): Running {
-  const dispatcher = startDispatcher(options)
+  const dispatcher = startDispatcher({ ...options, publishEventHint: eventHints.publish })
   const { failed: onError } = makeOutageLog(options.logger, 'redis')
   const hints = consumeWebhookHints(redisUrl, { onHint: dispatcher.wake, onError })
   const leave = eventHints.onEvents(dispatcher.wakeAccount)

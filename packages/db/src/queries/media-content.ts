@@ -29,6 +29,9 @@ type Content = { accountId: number; sha256: string }
 
 /** Until the end of the transaction, nobody else removes the file of this content, or records that it is stored. */
 export async function lockContent(sql: postgres.ISql, { accountId, sha256 }: Content): Promise<void> {
+  // The store may take longer than a transaction may usually be idle. Without the lock, a slow removal could remove a file
+  // that was stored meanwhile.
+  await sql`SET LOCAL idle_in_transaction_session_timeout = '60s'`
   await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.mediaContent}, hashtext(${`${accountId} ${sha256}`}))`
 }
 

@@ -92,6 +92,8 @@ export type Round = {
   attempts: AttemptRecord[]
   /** Undefined when nothing was attempted. */
   result: 'succeeded' | 'failed' | undefined
+  /** At least one request failed, whatever the result. */
+  hasFailure: boolean
   isBacklogFull: boolean
 }
 
@@ -106,7 +108,7 @@ const listOf = (ids: string[]) => ids.join(' ')
 export async function recordRound(
   db: Database,
   { webhookId, dispatcher, epoch }: WebhookLease,
-  { position, parked, repeated, done, attempts, result, isBacklogFull }: Round,
+  { position, parked, repeated, done, attempts, result, hasFailure, isBacklogFull }: Round,
 ): Promise<{ failingMs: number } | undefined> {
   const sql = db.$client
   const isFailed = result === 'failed'
@@ -120,7 +122,9 @@ export async function recordRound(
         seconds = coalesce(${position?.seconds ?? null}::bigint, seconds),
         failing_since = CASE
           WHEN ${result ?? null}::text IS NULL THEN failing_since WHEN ${isFailed} THEN coalesce(failing_since, now()) END,
-        backlog_full_since = CASE WHEN ${isBacklogFull} THEN coalesce(backlog_full_since, now()) END
+        backlog_full_since = CASE WHEN ${isBacklogFull} THEN coalesce(backlog_full_since, now()) END,
+        last_success_at = CASE WHEN ${result === 'succeeded'} THEN now() ELSE last_success_at END,
+        last_failure_at = CASE WHEN ${hasFailure} THEN now() ELSE last_failure_at END
       WHERE id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}
       RETURNING id, failing_since
     ),

@@ -36,6 +36,8 @@ const columns = {
   disabledReason: webhooks.disabledReason,
   failingSince: webhooks.failingSince,
   backlogFullSince: webhooks.backlogFullSince,
+  lastSuccessAt: webhooks.lastSuccessAt,
+  lastFailureAt: webhooks.lastFailureAt,
   waiting: countOf('delivery.next_attempt_at IS NOT NULL'),
   failed: countOf('delivery.next_attempt_at IS NULL'),
 }

@@ -33,6 +33,9 @@ export const webhooks = pgTable(
     failingSince: moment('failing_since'),
     /** Too many deliveries wait to be repeated, so no further events are read. */
     backlogFullSince: moment('backlog_full_since'),
+    /** Of requests. Null before the first one. */
+    lastSuccessAt: moment('last_success_at'),
+    lastFailureAt: moment('last_failure_at'),
 
     /** All events up to this position were delivered or have a row in `webhook_deliveries`. */
     epoch: integer().notNull(),
@@ -85,6 +88,10 @@ export const webhookDeliveries = pgTable(
   },
   (table) => [
     index('webhook_deliveries_due').on(table.webhookId, table.nextAttemptAt),
+    // Finds the oldest one that waits, however many do.
+    index('webhook_deliveries_waiting')
+      .on(table.webhookId, table.id)
+      .where(sql`${table.nextAttemptAt} IS NOT NULL`),
     index('webhook_deliveries_created_at').on(table.createdAt),
   ],
 )

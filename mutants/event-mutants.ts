@@ -20,7 +20,7 @@ export const eventMutants: Mutant[] = [
   {
     name: 'events of all accounts',
     file: feed,
-    text: 'account_id = ${accountId} AND ',
+    text: 'account_id = (SELECT account_id FROM given) AND ',
     replacement: '',
     test: {
       file: 'apps/api/test/events.test.ts',

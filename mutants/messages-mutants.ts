@@ -21,6 +21,37 @@ export const messagesMutants: Mutant[] = [
     },
   },
   {
+    name: 'a wait counts on events from before a lost connection',
+    file: 'apps/api/src/messages/outcome-subscriptions.ts',
+    text: 'lossesAtStart === countLosses()',
+    replacement: 'lossesAtStart !== undefined',
+    test: {
+      file: 'apps/api/test/outcome-subscriptions.test.ts',
+      title: 'after a lost connection, no request counts on events from before its own subscription',
+    },
+  },
+  {
+    name: 'an event that does not say what is stored ends a wait',
+    file: 'apps/api/src/messages/await-outcome.ts',
+    text: 'if (told?.isStored) return',
+    replacement: 'if (told) return',
+    test: {
+      file: 'apps/api/test/outcome-subscriptions.test.ts',
+      title:
+        'a further message of a sender is waited for without a statement, unless its event does not say what is stored',
+    },
+  },
+  {
+    name: 'what a former owner could not store is announced as stored',
+    file: 'apps/worker/src/outbox/recorder.ts',
+    text: "return result === 'recorded'",
+    replacement: 'return true',
+    test: {
+      file: 'apps/worker/test/message-results.test.ts',
+      title: 'only what is stored is announced as stored',
+    },
+  },
+  {
     name: 'a lower status replaces a higher one',
     file: 'packages/db/src/queries/message-outcomes.ts',
     text: '[greatest(least(given.rank, 3),',

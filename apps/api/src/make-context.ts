@@ -72,7 +72,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
       publishEventHint: eventHints.publish,
       mediaBytesMax,
     }),
-    outcomeWaits: makeOutcomeWaits(db),
+    outcomeWaits: makeOutcomeWaits(db, { events, closing }),
     largeBodies: makeLargeBodies(config.http.bodyMemoryBytes),
     mediaStore: openMediaStore(config.media.store),
     mediaLinks,

@@ -14,8 +14,22 @@ describe('wait', () => {
   test('delays the response until the message is sent', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
-    const messageId = await setOutcome(deviceId, { status: 'sent' })
+    const messageId = await setOutcome(deviceId, { status: 'delivered' })
+    // As a worker of the previous version does: Postgres has the latest status.
     await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent' })
+    expect(await answering).toMatchObject({
+      status: 200,
+      body: { message_id: messageId, status: 'delivered' },
+    })
+  })
+
+  test('ends with an event that says what is stored', async () => {
+    const { account, sender, deviceId } = await createSender(gateway)
+    const answering = account.post('/send-message', { sender, number, message: 'x', wait: 20 })
+    await someoneListens(deviceId)
+    const messageId = await findQueued(deviceId)
+    // The row stays as it is: an answer that was read from it would wait for the end.
+    await gateway.events.publish(deviceId, { kind: 'message', messageId, status: 'sent', isStored: true })
     expect(await answering).toMatchObject({ status: 200, body: { message_id: messageId, status: 'sent' } })
   })
 
@@ -62,6 +76,12 @@ describe('wait', () => {
   async function someoneListens(deviceId: number) {
     const publish = ['PUBLISH', `wa:device:${deviceId}`, '{}']
     await vi.waitFor(async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']))
+  }
+
+  async function findQueued(deviceId: number): Promise<string> {
+    const [row] = await gateway.db.$client<{ id: string }[]>`
+      SELECT id FROM messages WHERE device_id = ${deviceId} AND status = 'queued'`
+    return row?.id ?? expect.fail('There is no message yet')
   }
 
   async function setOutcome(deviceId: number, given: { status: string; code?: string; error?: string }) {

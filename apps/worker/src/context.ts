@@ -8,7 +8,7 @@ import {
 } from '@wagate/db/queries/device-auth'
 import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
-import { type MessageOutcome, recordOutcomes } from '@wagate/db/queries/message-outcomes'
+import { type MessageOutcome, type OutcomeResult, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/message-setbacks'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { MediaStore } from '@wagate/media-store/media-store'
@@ -61,7 +61,7 @@ export type DeviceContext = {
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
   messageClaims: MessageClaims
   setbacks: Batch<SetbackNote, undefined>
-  outcomes: Batch<MessageOutcome, OwnershipLost | undefined>
+  outcomes: Batch<MessageOutcome, OutcomeResult>
   receivedWrites: ReceivedWrites
   mediaArrivals: MediaArrivals
   mediaStore: MediaStore

@@ -8,6 +8,8 @@ export type Channels = Running & {
   subscribe(channel: string, listener: Listener): Promise<Leave>
   /** Never rejects. Without Redis, the listener receives messages once Redis is back. */
   join(channel: string, listener: Listener): Leave
+  /** How often the connection was lost so far. What was published meanwhile was missed. */
+  countLosses(): number
 }
 
 export type Leave = () => Promise<void>
@@ -19,6 +21,7 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
   const redis = connectForSubscriptions(redisUrl, onError)
   const connected = firstAttempt(redis)
   const listeners = new Map<string, Set<Listener>>()
+  let losses = 0
 
   redis.on('message', (channel: string, message: string) => {
     for (const listener of listeners.get(channel) ?? []) {
@@ -29,6 +32,9 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
         onError(error as Error)
       }
     }
+  })
+  redis.on('close', () => {
+    losses += 1
   })
   redis.on('ready', () => {
     if (listeners.size > 0) redis.subscribe(...listeners.keys()).catch(onError)
@@ -69,6 +75,7 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       if (redis.status === 'ready') redis.subscribe(channel).catch(onError)
       return leave
     },
+    countLosses: () => losses,
     async close() {
       clearInterval(heartbeat)
       redis.disconnect()

@@ -13,6 +13,8 @@ export type DeviceEvents = Running & {
   publish(deviceId: number, event: DeviceEvent): Promise<void>
   /** Resolves to the function that ends the subscription. Rejects without Redis. */
   subscribe(deviceId: number, listener: (event: DeviceEvent) => void): Promise<Leave>
+  /** How often the connection of the subscriptions was lost so far. Events were missed meanwhile. */
+  countLosses(): number
   /** Stores what a person has to do next to link the device, until it expires. Best effort. */
   retain(deviceId: number, event: QrEvent | PasskeyEvent): Promise<void>
   /** Rejects without Redis. The caller compares the epoch with the shard's lease. */
@@ -69,6 +71,8 @@ export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRed
         // A newer version may publish kinds that this one does not know.
         if (event.success) listener(event.data)
       }),
+
+    countLosses: channels.countLosses,
 
     async retain(deviceId, event) {
       const lifeMs = Math.floor(event.expiresAtMs - Date.now())

@@ -34,7 +34,13 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('number'), number: z.string(), jid: z.string().nullable() }),
   /** Too many devices of the account, or of the worker, show a QR code already. */
   z.object({ kind: z.literal('pairing-refused') }),
-  z.object({ kind: z.literal('message'), messageId: z.string(), status: z.enum(messageStatuses) }),
+  z.object({
+    kind: z.literal('message'),
+    messageId: z.string(),
+    status: z.enum(messageStatuses),
+    /** Postgres has this status, and no error. Workers of the previous version do not say it. */
+    isStored: z.boolean().optional(),
+  }),
 ])
 
 export type DeviceEvent = z.infer<typeof deviceEventSchema>

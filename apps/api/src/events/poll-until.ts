@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Signal } from './signal.ts'
 
 const pollEveryMs = 1000
@@ -36,15 +35,22 @@ export async function pollUntil<Found>(
 }
 
 /** All waits of this process poll at the same moments, so that they can share a statement. */
-function untilNextPollMs(): number {
+export function untilNextPollMs(): number {
   return pollEveryMs - (performance.now() % pollEveryMs)
 }
 
 /** Whether a notification ended it. */
-async function waitFor(notified: Promise<void>, ms: number, abort: AbortSignal): Promise<boolean> {
-  const woken = new AbortController()
-  const pause = delay(ms, false, { signal: AbortSignal.any([abort, woken.signal]) })
-  const isNotified = await Promise.race([notified.then(() => true), pause.catch(() => false)])
-  woken.abort()
-  return isNotified
+function waitFor(notified: Promise<void>, ms: number, abort: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isNotified: boolean) => {
+      clearTimeout(timer)
+      abort.removeEventListener('abort', stop)
+      resolve(isNotified)
+    }
+    const stop = () => end(false)
+    const timer = setTimeout(stop, ms)
+    abort.addEventListener('abort', stop)
+    void notified.then(() => end(true))
+    if (abort.aborted) stop()
+  })
 }

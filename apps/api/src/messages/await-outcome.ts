@@ -1,45 +1,39 @@
 import type { MessageProgress } from '@wagate/db/queries/message-progress'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import type { Call } from '../call.ts'
-import { waitForDevice } from '../events/wait-for-device.ts'
+import type { ApiContext } from '../context.ts'
+import type { Principal } from '../credentials/principal.ts'
+import { untilNextPollMs } from '../events/poll-until.ts'
+import type { Deadline } from '../http/deadline.ts'
+import type { OutcomeWait } from './outcome-waits.ts'
 
 const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', 'canceled']
 
+type WaitingCall = {
+  principal: Pick<Principal, 'accountId'>
+  deadline: Deadline
+  context: Pick<ApiContext, 'outcomeWaits'>
+}
 type MessageOfDevice = { messageId: string; deviceId: number }
 
 /** Resolves when the message is sent or has failed, or when the time is up, with its latest progress. */
 export async function awaitOutcome(
-  call: Call,
+  { context, principal, deadline }: WaitingCall,
+  wait: OutcomeWait,
   message: MessageOfDevice,
   waitMs: number,
 ): Promise<MessageProgress | undefined> {
-  const end = call.context.outcomeWaits.begin(call.principal.accountId)
-  if (!end) {
-    call.warn('wait was ignored: too many requests are already waiting. Poll message-status instead.')
-    return undefined
-  }
-  try {
-    return await untilFinal(call, message, waitMs)
-  } finally {
-    end()
-  }
-}
-
-async function untilFinal(
-  call: Call,
-  { messageId, deviceId }: MessageOfDevice,
-  waitMs: number,
-): Promise<MessageProgress | undefined> {
-  const { context, principal, deadline } = call
+  const endsAtMs = performance.now() + waitMs
   deadline.extend(waitMs)
+  let mustRead = !(await wait.listen(message))
   let latest: MessageProgress | undefined
-  await waitForDevice(call, deviceId, {
-    isRelevant: (event) => event.kind === 'message' && event.messageId === messageId,
-    async find() {
-      latest = await context.outcomeWaits.findProgress(principal.accountId, messageId)
-      return latest && finalStatuses.includes(latest.status) ? latest : undefined
-    },
-    forMs: waitMs,
-  })
-  return latest
+  for (;;) {
+    if (mustRead) latest = await context.outcomeWaits.findProgress(principal.accountId, message.messageId)
+    if (latest && finalStatuses.includes(latest.status)) return latest
+    const leftMs = endsAtMs - performance.now()
+    if (leftMs <= 0 || deadline.isOver || wait.inbox.isClosed()) return latest
+    // A lost event therefore costs at most a second.
+    const told = await wait.inbox.take(Math.min(leftMs, untilNextPollMs()))
+    if (told?.isStored) return { status: told.status, error: null, errorCode: null }
+    mustRead = true
+  }
 }

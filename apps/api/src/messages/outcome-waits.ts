@@ -1,14 +1,31 @@
 import type { Database } from '@wagate/db/client'
 import { findMessagesProgress, type MessageProgress } from '@wagate/db/queries/message-progress'
+import type { DeviceEvents } from '@wagate/queue/device-events'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import type { DeviceEvent } from '@wagate/shared/device-events'
+import { type Inbox, makeInbox } from '../events/inbox.ts'
+import { makeOutcomeSubscriptions } from './outcome-subscriptions.ts'
+
+type Outcome = Extract<DeviceEvent, { kind: 'message' }>
 
 /** Shared by all requests that wait for the outcome of a message. */
 export type OutcomeWaits = {
-  /** Returns the function that ends the wait; undefined when the account or the process has too many waits. */
-  begin(accountId: number): (() => void) | undefined
+  /** To be called before the message is stored. Undefined when the account or the process has too many waits. */
+  begin(accountId: number, sender: string, messageId: string): OutcomeWait | undefined
   /** Concurrent requests share one statement. */
   findProgress(accountId: number, messageId: string): Promise<MessageProgress | undefined>
+}
+
+export type OutcomeWait = {
+  /** What is told about the message. Closed when the process closes. */
+  inbox: Inbox<Outcome>
+  /**
+   * Listens to events of the stored message, which is another one if the request is a replay. Resolves to whether its
+   * events were received from the beginning, as far as this process knows.
+   */
+  listen(message: { messageId: string; deviceId: number }): Promise<boolean>
+  end(): void
 }
 
 const waitsMax = { process: 2000, account: 200 }
@@ -16,13 +33,57 @@ const messagesMax = 500
 
 type MessageOfAccount = { accountId: number; messageId: string }
 
-export function makeOutcomeWaits(db: Database): OutcomeWaits {
+export function makeOutcomeWaits(
+  db: Database,
+  { events, closing }: { events: Pick<DeviceEvents, 'subscribe' | 'countLosses'>; closing: AbortSignal },
+): OutcomeWaits {
   const slots = makeFairSemaphore(waitsMax.process, { shareMax: waitsMax.account })
   const batch = makeNaturalBatch((messages: MessageOfAccount[]) => findMessagesProgress(db, messages), {
     itemsMax: messagesMax,
   })
+  const inboxes = new Map<string, Set<Inbox<Outcome>>>()
+  const subscriptions = makeOutcomeSubscriptions(events, (event) => {
+    if (event.kind !== 'message') return
+    for (const inbox of inboxes.get(event.messageId) ?? []) inbox.put(event)
+  })
+  closing.addEventListener('abort', () => {
+    for (const group of inboxes.values()) for (const inbox of group) inbox.close()
+  })
+
+  function add(messageId: string, inbox: Inbox<Outcome>): () => void {
+    const group = inboxes.get(messageId) ?? new Set()
+    inboxes.set(messageId, group.add(inbox))
+    return () => {
+      group.delete(inbox)
+      if (group.size === 0 && inboxes.get(messageId) === group) inboxes.delete(messageId)
+    }
+  }
+
   return {
-    begin: (accountId) => slots.tryAcquire(String(accountId), 1),
+    begin(accountId, sender, messageId) {
+      const release = slots.tryAcquire(String(accountId), 1)
+      if (!release) return undefined
+      const inbox = makeInbox<Outcome>()
+      if (closing.aborted) inbox.close()
+      const subscription = subscriptions.begin(`${accountId} ${sender}`)
+      let remove = add(messageId, inbox)
+      return {
+        inbox,
+        async listen(stored) {
+          const isReplay = stored.messageId !== messageId
+          if (isReplay) {
+            remove()
+            remove = add(stored.messageId, inbox)
+          }
+          return (await subscription.listen(stored.deviceId)) && !isReplay
+        },
+        end() {
+          remove()
+          subscription.end()
+          release()
+        },
+      }
+    },
     findProgress: (accountId, messageId) => batch.add({ accountId, messageId }),
   }
 }

@@ -1,4 +1,5 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import type { MessageProgress } from '@wagate/db/queries/message-progress'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import type { z } from 'zod'
 import type { Call } from '../call.ts'
@@ -6,6 +7,7 @@ import { hashPayload } from '../changes/hash-payload.ts'
 import { findIdempotencyKey } from '../changes/idempotency-key.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
+import type { AcceptedMessage } from './accepted-message.ts'
 import { awaitOutcome } from './await-outcome.ts'
 import { findQuoted } from './find-quoted.ts'
 import type { sendFields, sendParameters } from './send-contract.ts'
@@ -18,8 +20,29 @@ type SendContent = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename'> & { fi
 
 /** `input` holds all parameters of the request: equal ones under one idempotency key are one message. */
 export async function send(call: Call, input: SendInput, content: SendContent): Promise<SendOutput> {
-  const { sender, number, wait = 0, send_at } = input
+  const { sender, wait = 0, send_at } = input
   const id = makeMessageId(sender)
+  if (wait === 0 || send_at) return toOutput(input, await accept(call, id, input, content))
+  const outcomeWait = call.context.outcomeWaits.begin(call.principal.accountId, sender, id)
+  if (!outcomeWait) {
+    call.warn('wait was ignored: too many requests are already waiting. Poll message-status instead.')
+    return toOutput(input, await accept(call, id, input, content))
+  }
+  try {
+    const accepted = await accept(call, id, input, content)
+    return toOutput(input, accepted, await awaitOutcome(call, outcomeWait, accepted, wait * 1000))
+  } finally {
+    outcomeWait.end()
+  }
+}
+
+async function accept(
+  call: Call,
+  id: string,
+  input: SendInput,
+  content: SendContent,
+): Promise<AcceptedMessage> {
+  const { sender, number, send_at } = input
   const sendAt = send_at?.toISOString() ?? null
   const { quoted, fault } = await findQuoted(call, input)
   const accepted = await call.context.messageIntake.accept(
@@ -48,13 +71,20 @@ export async function send(call: Call, input: SendInput, content: SendContent): 
   if (accepted.away && accepted.away.forMs >= call.context.config.devices.statusGraceMs) {
     call.warn(`The sender is not connected (${accepted.away.reason}). The message waits until it reconnects.`)
   }
-  const progress = wait > 0 && !sendAt ? await awaitOutcome(call, accepted, wait * 1000) : undefined
+  return accepted
+}
+
+function toOutput(
+  { sender, number }: SendInput,
+  { messageId, deviceId, status }: AcceptedMessage,
+  progress?: MessageProgress,
+): SendOutput {
   return {
-    message_id: accepted.messageId,
-    status: progress?.status ?? accepted.status,
+    message_id: messageId,
+    status: progress?.status ?? status,
     sender,
     number,
-    device_id: accepted.deviceId,
+    device_id: deviceId,
     ...(progress?.error && { error: progress.error }),
     ...(progress?.errorCode && { error_code: progress.errorCode }),
   }

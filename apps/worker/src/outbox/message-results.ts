@@ -15,8 +15,8 @@ export function makeMessageResults(
   { events, metrics }: Pick<DeviceContext, 'events' | 'metrics'>,
   { id: deviceId, recorder }: Pick<OutboxDevice, 'id' | 'recorder'>,
 ): MessageResults {
-  function announce({ id }: WaitingMessage, status: 'sent' | 'failed'): void {
-    void events.publish(deviceId, { kind: 'message', messageId: id, status })
+  function announce({ id }: WaitingMessage, status: 'sent' | 'failed', isStored = false): void {
+    void events.publish(deviceId, { kind: 'message', messageId: id, status, ...(isStored && { isStored }) })
   }
 
   return {
@@ -26,8 +26,8 @@ export function makeMessageResults(
       announce(message, 'failed')
     },
     async recordSent(message) {
-      await recorder.record(message.waId, 'sent', new Date(), message)
-      announce(message, 'sent')
+      const isStored = await recorder.record(message.waId, 'sent', new Date(), message)
+      announce(message, 'sent', isStored)
     },
   }
 }

@@ -6,11 +6,14 @@ import type { Lease } from '../ownership/lease.ts'
 import type { Receipt } from '../session/receipts.ts'
 import { untilStored } from '../until-stored.ts'
 
-/** Records the outcomes of a device's messages. Resolves when they are stored, or when another worker owns the device. */
+/**
+ * Records the outcomes of a device's messages. Resolves when they are stored, or when another worker owns the device, to
+ * whether this outcome is what is stored now: the message may have a later one.
+ */
 export type Recorder = {
   /** Pass the message if it is known: its row is then found even if the clock that made its id was wrong. */
-  record(waId: string, status: 'sent' | Receipt['kind'], at: Date, message?: Row): Promise<void>
-  fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<void>
+  record(waId: string, status: 'sent' | Receipt['kind'], at: Date, message?: Row): Promise<boolean>
+  fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<boolean>
 }
 
 type Row = { id: string; createdAt: string; recipientJid?: string | null }
@@ -26,9 +29,9 @@ export function makeRecorder(
     waId: string,
     outcome: Pick<MessageOutcome, 'status' | 'at' | 'error'>,
     row?: Row,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const messageId = row?.id ?? messageIdOf(waId, sender)
-    if (!messageId) return
+    if (!messageId) return false
     const given = {
       ...outcome,
       fence: lease,
@@ -36,8 +39,9 @@ export function makeRecorder(
       messageId,
       ...(row && { createdAt: row.createdAt, recipientJid: row.recipientJid ?? null }),
     }
-    await untilStored(() => outcomes.add(given), lease, logger)
+    const result = await untilStored(() => outcomes.add(given), lease, logger)
     publishEventHint(accountId)
+    return result === 'recorded'
   }
 
   return {

@@ -1,3 +1,4 @@
+import { OwnershipLost } from '@wagate/db/queries/fence'
 import type { MessageOutcome } from '@wagate/db/queries/message-outcomes'
 import { messageIdOf } from '@wagate/shared/ids'
 import type { DeviceContext } from '../context.ts'
@@ -20,8 +21,8 @@ export async function storeReceipt(
     const messageId = messageIdOf(waId, sender)
     return messageId ? [{ ...outcome, messageId, recipientJid: addressees.find(waId) ?? null }] : []
   })
-  const lost = await Promise.all(rows.map((row) => persist(() => outcomes.add(row))))
-  const [first] = lost.filter((one) => one !== undefined)
-  if (first) throw first
+  const results = await Promise.all(rows.map((row) => persist(() => outcomes.add(row))))
+  const lost = results.find((result) => result instanceof OwnershipLost)
+  if (lost) throw lost
   if (rows.length > 0) publishEventHint(accountId)
 }

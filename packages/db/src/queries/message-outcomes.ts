@@ -25,33 +25,39 @@ export type MessageOutcome = {
   saidBy?: { jid: string; otherJid: string | null }
 }
 
+export type OutcomeResult = 'recorded' | 'unchanged' | OwnershipLost
+
 /**
  * Records what became of messages, in one statement. A status only moves forward: a late `sent` does not replace `read`.
  * A receipt may replace `failed`, because the recipient knows better. Returns an error for each outcome whose owner had
- * lost its shard; it was not recorded. Outcomes of no known message go to `onUnknown`, after a second search for a
- * message that is older than its WhatsApp id suggests.
+ * lost its shard; it was not recorded. `unchanged`: the message has another status that excludes this one. Outcomes of no
+ * known message go to `onUnknown`, after a second search for a message that is older than its WhatsApp id suggests.
  */
 export async function recordOutcomes(
   db: Database,
   outcomes: MessageOutcome[],
   onUnknown: (unknown: MessageOutcome[]) => void = () => undefined,
-): Promise<(OwnershipLost | undefined)[]> {
-  const { validLeases, unknown } = await recordKnown(db, outcomes)
+): Promise<OutcomeResult[]> {
+  const { validLeases, recorded, unknown } = await recordKnown(db, outcomes)
   if (unknown.length > 0) {
     const older = unknown.map((outcome) => ({ ...outcome, messageId: earlierMessageId(outcome.messageId) }))
     const again = await recordKnown(db, older)
+    for (const { messageId } of unknown) {
+      if (again.recorded.has(earlierMessageId(messageId))) recorded.add(messageId)
+    }
     if (again.unknown.length > 0) onUnknown(again.unknown)
   }
-  return outcomes.map(({ fence }) =>
-    validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence),
-  )
+  return outcomes.map(({ fence, messageId }) => {
+    if (!validLeases.has(leaseKey(fence))) return new OwnershipLost(fence)
+    return recorded.has(messageId) ? 'recorded' : 'unchanged'
+  })
 }
 
 /** `unknown`: outcomes whose fence holds and whose message was not found. */
 async function recordKnown(
   db: Database,
   outcomes: MessageOutcome[],
-): Promise<{ validLeases: Set<string>; unknown: MessageOutcome[] }> {
+): Promise<{ validLeases: Set<string>; recorded: Set<string>; unknown: MessageOutcome[] }> {
   const sql = db.$client
   const isInPartitions = (message: string) => isCreatedAround(sql, outcomes.map(timeOf), message)
   // The clock of a worker may be wrong.
@@ -112,7 +118,7 @@ async function recordKnown(
   const others = outcomes.filter(
     ({ fence, messageId }) => validLeases.has(leaseKey(fence)) && !recorded.has(messageId),
   )
-  return { validLeases, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
+  return { validLeases, recorded, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
 }
 
 async function listUnknown(db: Database, outcomes: MessageOutcome[]): Promise<MessageOutcome[]> {

@@ -35,6 +35,17 @@ export const sessionMutants: Mutant[] = [
     },
   },
   {
+    name: 'keys of late messages dropped with their chain',
+    file: 'apps/worker/src/session/spent-chains.ts',
+    text: ' && Object.keys(messageKeys).length === 0',
+    replacement: '',
+    test: {
+      file: ofRecord,
+      title:
+        'a long conversation does not make the session longer, and messages of its beginning can still arrive',
+    },
+  },
+  {
     name: 'unknown part of a session dropped',
     file: 'apps/worker/src/session/auth-values.ts',
     text: ' || isEncodedBy(parts, record)',

@@ -95,6 +95,24 @@ test('a further message changes the end of the stored session only, an answer al
   }
 })
 
+test('a long conversation does not make the session longer, and messages of its beginning can still arrive', async () => {
+  const { us, them, write, answer, takeOver, storedSession } = await makeConversation()
+  const late = await them.encryptFor(us)
+  await answer()
+  const turn = async () => {
+    await write()
+    await answer()
+  }
+  for (let n = 0; n < 10; n++) await turn()
+  const { length } = storedSession()
+  for (let n = 0; n < 10; n++) await turn()
+  expect(storedSession().length).toBe(length)
+  takeOver(1)
+  await us.decryptFrom(them, late)
+  await expect(us.decryptFrom(them, late)).rejects.toThrow()
+  await turn()
+})
+
 test('a session of a shape that is not known is stored as it is', async () => {
   const session = { _sessions: {}, version: 'v1' }
   for (const value of [

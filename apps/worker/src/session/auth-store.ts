@@ -10,6 +10,8 @@ import {
 import type { Scope } from '../scoped-cache.ts'
 import { openAuthValue, sealAuthValue } from './auth-values.ts'
 import { keepNewestTokens } from './privacy-tokens.ts'
+import type { SessionRecord } from './session-record.ts'
+import { withoutSpentChains } from './spent-chains.ts'
 import { noteTokenHolders } from './token-holders.ts'
 import { withoutTokenIndex } from './token-index.ts'
 import { authContext, type SealedFrame, type Vault } from './vault.ts'
@@ -151,7 +153,11 @@ type Entry = { type: string; id: string; value: unknown }
 
 function entriesOf(data: SignalDataSet): Entry[] {
   return Object.entries(data).flatMap(([type, values]) =>
-    Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
+    Object.entries(values ?? {}).map(([id, value]) => ({
+      type,
+      id,
+      value: type === 'session' && value ? withoutSpentChains(value as SessionRecord) : value,
+    })),
   )
 }
 

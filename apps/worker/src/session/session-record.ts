@@ -27,7 +27,7 @@ type Session = {
   pendingPreKey?: { signedKeyId: number; baseKey: string; preKeyId?: number }
 }
 
-type Chain = {
+export type Chain = {
   /** Without a key the chain is at its end. */
   chainKey: { counter: number; key: string | undefined }
   chainType: number

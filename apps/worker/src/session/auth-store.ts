@@ -38,7 +38,7 @@ export type AuthStore = {
 const entryBytes = 400
 const valueShare = 2
 /** Of a session in parts, whose values are longer in memory, and whose frame is kept as well. */
-const partsShare = 8
+const partsShare = 6
 
 function memoryOf(sealed: Buffer | null, frame: SealedFrame | undefined): number {
   return entryBytes + (frame ? partsShare : valueShare) * (sealed?.length ?? 0)

@@ -110,7 +110,9 @@ export function makeVault(masterKeys: MasterKeys, deviceId: number): Vault {
 function sealBox(key: Buffer, aad: Buffer, plaintext: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(aad)
-  const body = Buffer.concat([cipher.update(plaintext), cipher.final()])
+  const body = cipher.update(plaintext)
+  // Returns nothing: this mode does not pad.
+  cipher.final()
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
@@ -119,7 +121,10 @@ function openBox(key: Buffer, aad: Buffer, box: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, nonceBytes))
     .setAAD(aad)
     .setAuthTag(box.subarray(nonceBytes, boxMin))
-  return Buffer.concat([decipher.update(box.subarray(boxMin)), decipher.final()])
+  const plaintext = decipher.update(box.subarray(boxMin))
+  // Throws when the tag does not fit.
+  decipher.final()
+  return plaintext
 }
 
 /** The authenticated context of Baileys' credentials and keys. */

@@ -8,11 +8,13 @@ import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
+import { sessionMutants } from './session-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
   ...ownershipMutants,
   ...sendingMutants,
+  ...sessionMutants,
   ...receivingMutants,
   ...messagesMutants,
   ...eventMutants,

@@ -1,5 +1,6 @@
+import { openAuthValue } from '@wagate/worker/session/auth-values'
 import { readMasterKeys } from '@wagate/worker/session/master-keys'
-import { authContext, makeVault } from '@wagate/worker/session/vault'
+import { makeVault } from '@wagate/worker/session/vault'
 import type postgres from 'postgres'
 import type { Secret } from './secret-search.ts'
 
@@ -10,8 +11,8 @@ export async function readSignalSecrets(sql: postgres.Sql, masterKey: Buffer): P
     WHERE type <> 'pre-key' OR id::int % 100 = 0`
   const keys = readMasterKeys(masterKey)
   return rows.flatMap(({ device_id, type, id, value }) => {
-    const stored = makeVault(keys, device_id).open(value, authContext(type, id))
-    return secretsIn(JSON.parse(stored.toString(), reviveBytes), `${type} ${id}`, type === 'account-salt')
+    const stored = openAuthValue(makeVault(keys, device_id), type, id, value).value
+    return secretsIn(stored, `${type} ${id}`, type === 'account-salt')
   })
 }
 
@@ -26,10 +27,4 @@ function secretsIn(value: unknown, name: string, isSecret = false): Secret[] {
   return Object.entries(value).flatMap(([key, inner]) =>
     secretsIn(inner, `${name}.${key}`, isSecret || secretNames.test(key)),
   )
-}
-
-/** As Baileys writes bytes. */
-function reviveBytes(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('type' in value) || !('data' in value)) return value
-  return value.type === 'Buffer' && typeof value.data === 'string' ? Buffer.from(value.data, 'base64') : value
 }

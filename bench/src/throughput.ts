@@ -1,3 +1,4 @@
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
 import { median, significant } from '@wagate/test-kit/statistics'
@@ -8,11 +9,14 @@ import { makeWorkerProfiler } from './profile-worker.ts'
 import type { Row } from './table.ts'
 import type { Round } from './throughput/round.ts'
 import { sendThroughGateway } from './throughput/send-through-gateway.ts'
+import { readWalBytes } from './wal-bytes.ts'
 
 const sizes = {
   full: { senders: 20, messages: 2000, rounds: 3 },
   short: { senders: 8, messages: 400, rounds: 1 },
 }
+
+const databaseOptions = { poolSize: 1, applicationName: 'wagate-bench', statementTimeoutMs: 5000 }
 
 /** Messages per second and CPU per message of the whole gateway with one worker, and of Baileys alone. */
 export async function measureThroughput(options: BenchmarkOptions): Promise<Report> {
@@ -29,14 +33,19 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
       const senders = senderNumbers(size.senders)
       await linkSenders(system, senders)
       const bare = await startBareLoop(system, senderNumbers(size.senders, 2))
+      const db = openDatabase(system.devnet.databaseUrl, databaseOptions)
       try {
         const rounds = await alternate(size, {
-          gateway: (messages) => sendThroughGateway(system, senders, messages, profiler),
+          async gateway(messages) {
+            const before = await readWalBytes(db)
+            const round = await sendThroughGateway(system, senders, messages, profiler)
+            return { ...round, walBytes: (await readWalBytes(db)) - before }
+          },
           bare,
         })
         return makeReport(rounds, size, await profiler?.summarize())
       } finally {
-        await bare.close()
+        await Promise.all([bare.close(), closeDatabase(db)])
       }
     },
   )
@@ -69,6 +78,8 @@ function makeReport(rounds: Round[], size: (typeof sizes)['full'], profile: stri
     for (const process of ['sender', 'api', 'postgres', 'redis', 'simulator', 'client'] as const) {
       row[process] = significant(cpu(way, process))
     }
+    const wal = of(way).flatMap(({ walBytes, messages }) => (walBytes ? [walBytes / messages] : []))
+    row['WAL bytes'] = wal.length > 0 ? significant(median(wal)) : Number.NaN
     return row
   })
   const ratios = others.map(
@@ -80,7 +91,7 @@ function makeReport(rounds: Round[], size: (typeof sizes)['full'], profile: stri
   )
   return {
     tables: [
-      { title: 'Medians; CPU in ms a message by process ("sender" holds the sockets)', rows: medians },
+      { title: 'Medians a message; CPU in ms by process ("sender" holds the sockets)', rows: medians },
       { title: 'Ratios of the medians', rows: ratios },
     ],
     notes: [

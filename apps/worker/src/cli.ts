@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { setNetwork, setShards } from '@wagate/db/queries/installation'
+import type { SignalFormat } from '@wagate/db/queries/signal-format'
 import { readEnv } from '@wagate/runtime/env'
 import { makeLogger } from '@wagate/runtime/logger'
 import { settings } from '@wagate/shared/settings'
 import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
+import { changeSignalFormat } from './change-signal-format.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { rotateMasterKeys } from './rotate-master-keys.ts'
 import { readMasterKeys } from './session/master-keys.ts'
@@ -14,6 +16,7 @@ import { runDispatcher } from './webhooks/run-dispatcher.ts'
 const usage = `Usage: wagate keys rotate
        wagate shards set <number>
        wagate network set live|simulator
+       wagate signal-format set 1|2
        wagate housekeeping
        wagate dispatcher
 
@@ -28,6 +31,10 @@ processes first, then restart them with the new SHARDS.
 network set
 Records which WhatsApp network the senders in the database of DATABASE_URL are linked on. Workers end the links of another
 network when they start, so use it only when you are sure about the network.
+
+signal-format set
+Changes the format in which workers store Signal sessions. Set 2 when no earlier version runs any more, and set 1 before you
+go back to one. Needs the master keys. See docs/operations.md.
 
 housekeeping
 Creates and drops partitions and deletes expired rows until it is stopped. For installations whose workers run with
@@ -61,6 +68,8 @@ async function run(args: string[]): Promise<number> {
     if (subject === 'shards' && verb === 'set' && value && shards.success) return changeShards(shards.data)
     if (subject === 'network' && verb === 'set' && value && network.success)
       return changeNetwork(network.data)
+    if (subject === 'signal-format' && verb === 'set' && (value === '1' || value === '2'))
+      return changeFormat(value === '1' ? 1 : 2)
   }
   console.error(usage)
   return values.help ? 0 : 2
@@ -96,6 +105,16 @@ async function changeNetwork(network: WhatsAppNetwork): Promise<number> {
     await setNetwork(db.$client, network)
     console.log(`The network is "${network}". Start every process with WHATSAPP_NETWORK=${network}.`)
     return 0
+  })
+}
+
+async function changeFormat(format: SignalFormat): Promise<number> {
+  const config = readEnv({ DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER }, process.env)
+  const masterKeys = readMasterKeys(config.MASTER_KEY, config.MASTER_KEYS_OTHER)
+  return withDatabase(config.DATABASE_URL, async (db) => {
+    const { lines, isComplete } = await changeSignalFormat(db, format, masterKeys, stopping.signal)
+    for (const line of lines) console.log(line)
+    return isComplete ? 0 : 1
   })
 }
 

@@ -11,6 +11,7 @@ import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, type OutcomeResult, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/message-setbacks'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import type { SignalFormat } from '@wagate/db/queries/signal-format'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
@@ -27,6 +28,7 @@ import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.t
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { type MediaArrivals, makeMediaArrivals } from './received-media/media-arrivals.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
+import type { CachedAuth } from './session/auth-store.ts'
 import type { MasterKeys } from './session/master-keys.ts'
 import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
@@ -46,6 +48,8 @@ export type DeviceContext = {
   /** As WhatsApp is told. */
   clientVersion: string
   masterKeys: MasterKeys
+  /** How Signal sessions are written. */
+  signalFormat: SignalFormat
   /** A login costs 25 ms of CPU: too many at a time would stall the open sockets. */
   logins: LoginQueue
   /** Limited per account: each is a connection to WhatsApp that a caller can request without having a phone. */
@@ -55,7 +59,7 @@ export type DeviceContext = {
   recipientsOf(deviceId: number): Recipients
   countedContactsOf(deviceId: number): CountedContacts
   /** Each call opens a new scope in a cache that all devices share. */
-  caches: { auth(): Scope; retryCounts(): Scope; messageSecrets(): Scope }
+  caches: { auth(): Scope<CachedAuth>; retryCounts(): Scope; messageSecrets(): Scope }
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
@@ -88,6 +92,7 @@ export function makeDeviceContext(
     | 'inspector'
     | 'mediaStore'
     | 'onLost'
+    | 'signalFormat'
   > & {
     /** May commit asynchronously: if a crash undoes a claim, its message is sent again under the same id. */
     claimsDb: Database

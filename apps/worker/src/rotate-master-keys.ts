@@ -69,11 +69,7 @@ export async function rotateMasterKeys(
   }
 
   function inVault<Key extends { deviceId: number }>(contextOf: (key: Key) => string) {
-    return (key: Key, value: Buffer): Buffer => {
-      const context = contextOf(key)
-      const vault = vaultOf(key.deviceId)
-      return vault.seal(vault.open(value, context), context)
-    }
+    return (key: Key, value: Buffer) => vaultOf(key.deviceId).reseal(value, contextOf(key))
   }
 
   const inBox = (opened: Buffer, context: string) => sealBox({ id: current.id, publicKey }, opened, context)

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
 /** A part of a shared cache. Entries are visible in their own scope only, and are evicted when others need the room. */
-export type Scope = {
-  get(key: string): { value: unknown } | undefined
+export type Scope<Value = unknown> = {
+  get(key: string): { value: Value } | undefined
   /** `size`: how much of the limits the entry uses. */
-  set(key: string, value: unknown, size?: number): void
+  set(key: string, value: Value, size?: number): void
   delete(key: string): void
   /** Frees its entries. It keeps nothing from now on. */
   close(): void
@@ -21,14 +21,18 @@ type Limits = {
 /** `sizes`: the sizes of the scope's entries by key, in the order of their last use. */
 type Owner = { sizes: Map<string, number>; total: number }
 
-type Entry = { value: unknown; size: number; owner: Owner }
+type Entry<Value> = { value: Value; size: number; owner: Owner }
 
 /**
  * One bounded cache for all devices of the process. Each call of the returned function opens a new, empty scope. A cache
  * per device would have to reserve its full size for each of hundreds of devices.
  */
-export function makeScopedCache({ sizeMax, scopeSizeMax = sizeMax, ttlMs = 0 }: Limits): () => Scope {
-  const cache = new LRUCache<string, Entry>({
+export function makeScopedCache<Value = unknown>({
+  sizeMax,
+  scopeSizeMax = sizeMax,
+  ttlMs = 0,
+}: Limits): () => Scope<Value> {
+  const cache = new LRUCache<string, Entry<Value>>({
     maxSize: sizeMax,
     sizeCalculation: ({ size }) => size,
     ttl: ttlMs,

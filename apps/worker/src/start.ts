@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation'
+import { readSignalFormat, type SignalFormat } from '@wagate/db/queries/signal-format'
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import type { MediaStore } from '@wagate/media-store/media-store'
@@ -49,10 +50,12 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   }
 
   try {
+    let signalFormat: SignalFormat = 1
     const check = async () => {
       await checkInstallation(databases.ownership, config.installation)
       await claimNetwork(databases.ownership.$client, config.installation.network)
       await checkMasterKeys(databases.sessions, config.masterKeys)
+      signalFormat = await readSignalFormat(databases.ownership)
     }
     await refuseEvictingRedis(config.redisUrl)
     await untilAvailable(check, makeOutageLog(logger, 'postgres'))
@@ -63,6 +66,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       countPartitionWeeksAhead: () => housekeeping.partitionWeeksAhead(),
     })
     const owner = startOwner({
+      signalFormat,
       config,
       logger,
       metrics,
@@ -138,6 +142,7 @@ function openDatabases({ databaseUrl }: Config, onEvents: EventHints['publish'])
 }
 
 type OwnerOf = {
+  signalFormat: SignalFormat
   config: Config
   logger: Logger
   metrics: Metrics
@@ -170,6 +175,7 @@ function startOwner({ databases, eventHints, ...shared }: OwnerOf): Ownership {
     ...config.ownership,
     shards: config.installation.shards,
     masterKeyId: config.masterKeys.current.id,
+    signalFormat: shared.signalFormat,
     tickMs,
   })
   addGauges(metrics, () => ({ ...ownership.state(), ...host.counts() }))

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeScopedCache } from '../src/scoped-cache.ts'
-import { type AuthRows, makeAuthStore } from '../src/session/auth-store.ts'
+import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/auth-store.ts'
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { makeVault } from '../src/session/vault.ts'
 
@@ -13,7 +13,8 @@ function makeStore(written: AuthRows[] = []) {
       return []
     },
     vault: makeVault(readMasterKeys(randomBytes(32)), 1),
-    cache: makeScopedCache({ sizeMax: 100_000 })(),
+    format: 2,
+    cache: makeScopedCache<CachedAuth>({ sizeMax: 100_000 })(),
     write: async (rows) => void written.push(rows),
   })
 }

@@ -8,15 +8,17 @@ import { registerWorker } from '@wagate/db/queries/workers'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeSignalFormat } from '../src/change-signal-format.ts'
 import { makeDeviceAuth } from '../src/device/device-auth.ts'
 import type { Lease } from '../src/ownership/lease.ts'
 import { makeScopedCache } from '../src/scoped-cache.ts'
 import { readMasterKeys } from '../src/session/master-keys.ts'
-import { makeVault } from '../src/session/vault.ts'
+import { authContext, isInParts, makeVault } from '../src/session/vault.ts'
 
 let db: Database
 let drop: () => Promise<void>
 let id: number
+const masterKeys = readMasterKeys(randomBytes(32))
 let owned: Pick<Lease, 'shard' | 'epoch' | 'workerId'>
 
 beforeAll(async () => {
@@ -60,11 +62,12 @@ function openStore(lease: Partial<Lease>) {
       },
       authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: 100 }),
       onLost: () => undefined,
+      signalFormat: 2,
     },
     {
       id,
       lease: { ...owned, isValid: () => true, ...lease },
-      vault: makeVault(readMasterKeys(randomBytes(32)), id),
+      vault: makeVault(masterKeys, id),
     },
   )
   return auth.make()
@@ -90,4 +93,20 @@ describe('the key store of a device', () => {
     await expect(keys.set({ 'sender-key': { a: Buffer.from('3') } })).rejects.toThrow('Another worker')
     expect(await storedValues()).toEqual(before)
   })
+})
+
+test('sessions go back to the format that earlier versions read', async () => {
+  const record = { _sessions: {}, version: 'v1' }
+  const session = { '1.0': record as never, '2.0': record as never }
+  await openStore({}).keys.set({ session })
+  const listStored = async () =>
+    (await listAuthValues(db, [{ deviceId: id, type: 'session', ids: Object.keys(session) }])).flat()
+  expect((await listStored()).every(({ value }) => isInParts(value))).toBe(true)
+  const changed = await changeSignalFormat(db, 1, masterKeys)
+  expect(changed).toMatchObject({ isComplete: true })
+  expect(changed.lines).toContain('2 sessions converted.')
+  const vault = makeVault(masterKeys, id)
+  for (const { id, value } of await listStored())
+    expect(JSON.parse(String(vault.open(value, authContext('session', id))))).toEqual(record)
+  expect(await openStore({}).keys.get('session', ['1.0', '2.0'])).toEqual(session)
 })

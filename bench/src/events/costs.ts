@@ -4,9 +4,9 @@ import { until } from '@wagate/test-kit/until'
 import { load } from '../accept/load.ts'
 import { startProcessMeter, type Usages } from '../process-meter.ts'
 import { sendThroughGateway } from '../throughput/send-through-gateway.ts'
+import { readWalBytes } from '../wal-bytes.ts'
 import type { EventAccount } from './event-account.ts'
 import { subscribe, type Way, ways } from './subscribers.ts'
-import { readWalBytes } from './wal-bytes.ts'
 
 export type CostRound = {
   work: 'accept' | 'send'

@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import type { Redis } from 'ioredis'
-import { readWalBytes } from '../events/wal-bytes.ts'
+import { readWalBytes } from '../wal-bytes.ts'
 
 /** What the servers have done so far, for all processes. */
 export type Counters = { statements: number; redisCommands: number; walBytes: number }

@@ -51,7 +51,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     devices: 'SELECT, UPDATE, DELETE',
     events: 'SELECT, INSERT',
     idempotency_keys: '',
-    installation: 'SELECT',
+    installation: 'SELECT, UPDATE (signal_format)',
     master_keys: 'SELECT, INSERT, UPDATE, DELETE',
     media_blobs: 'SELECT, DELETE',
     media_parts: 'SELECT, DELETE',

@@ -6,6 +6,7 @@ import { createDevice } from '../src/queries/devices.ts'
 import { ensureEventEpoch } from '../src/queries/event-epoch.ts'
 import { checkInstallation, claimNetwork, setNetwork, setShards } from '../src/queries/installation.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
+import { listWorkersOfOtherFormat, readSignalFormat, setSignalFormat } from '../src/queries/signal-format.ts'
 import { registerWorker, unregisterWorker } from '../src/queries/workers.ts'
 
 let server: Awaited<ReturnType<typeof createTestDatabase>>
@@ -77,6 +78,22 @@ test('senders of an earlier version count as live ones until an operator changes
   await checkInstallation(db, { shards: 256, network: 'live' })
   await setNetwork(sql, 'simulator')
   await checkInstallation(db, { shards: 256, network: 'simulator' })
+})
+
+test('the format of Signal sessions does not change while workers run that cannot read it', async () => {
+  expect(await readSignalFormat(db)).toBe(2)
+  expect(await setSignalFormat(db, 1)).toEqual([])
+  expect(await readSignalFormat(db)).toBe(1)
+  const [older, newer] = [randomUUID(), randomUUID()]
+  await registerWorker(db, { id: older, name: 'older', capacity: 1, leaseTtlMs: 60_000 })
+  await registerWorker(db, { id: newer, name: 'newer', capacity: 1, signalFormat: 1, leaseTtlMs: 60_000 })
+  expect(await setSignalFormat(db, 2)).toEqual(['older'])
+  expect(await readSignalFormat(db)).toBe(1)
+  await unregisterWorker(db, older)
+  expect(await setSignalFormat(db, 2)).toEqual([])
+  expect(await readSignalFormat(db)).toBe(2)
+  expect(await listWorkersOfOtherFormat(db, 2)).toEqual(['newer'])
+  await unregisterWorker(db, newer)
 })
 
 test('events of a restored database are in a new epoch, whatever epoch its dump had', async () => {

@@ -21,7 +21,7 @@ type Writing = { isRetired: boolean; underway: Set<Promise<unknown>> }
 
 /** The credentials and keys of a device, written only while this worker owns it. */
 export function makeDeviceAuth(
-  context: Pick<DeviceContext, 'caches' | 'authReads' | 'authWrites' | 'onLost'>,
+  context: Pick<DeviceContext, 'caches' | 'authReads' | 'authWrites' | 'signalFormat' | 'onLost'>,
   { id, lease, vault }: { id: number; lease: Lease; vault: Vault },
 ): DeviceAuth {
   let writing = startWriting()
@@ -31,7 +31,7 @@ export function makeDeviceAuth(
   function source() {
     const own = writing
     const cache = context.caches.auth()
-    return { read, vault, cache, write: (rows: AuthRows) => write(rows, own) }
+    return { read, vault, format: context.signalFormat, cache, write: (rows: AuthRows) => write(rows, own) }
   }
 
   /** Once this resolves, the ciphertext may leave: the rows are stored, and this worker was still the owner after that. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
+import type { SignalFormat } from '@wagate/db/queries/signal-format'
 import { registerWorker, registerWorkerAgain, renewWorker } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/runtime/logger'
 
@@ -18,6 +19,7 @@ export type MembershipOptions = {
   name: string
   capacity: number
   masterKeyId?: string
+  signalFormat?: SignalFormat
   leaseTtlMs: number
 }
 
@@ -36,7 +38,7 @@ export const silentHeartbeats = 1.5
 const marginShare = 1 / 12
 
 export function makeMembership(options: MembershipOptions): Membership {
-  const { db, logger, name, capacity, masterKeyId = null, leaseTtlMs } = options
+  const { db, logger, name, capacity, masterKeyId = null, signalFormat = null, leaseTtlMs } = options
   const validMs = leaseTtlMs * (1 - marginShare)
   let current: (Registration & { isDead: boolean; validUntilMs: number }) | undefined
 
@@ -55,7 +57,7 @@ export function makeMembership(options: MembershipOptions): Membership {
     current: () => current,
 
     async join() {
-      const worker = { id: randomUUID(), name, capacity, masterKeyId, leaseTtlMs }
+      const worker = { id: randomUUID(), name, capacity, masterKeyId, signalFormat, leaseTtlMs }
       const sentAtMs = performance.now()
       if (!current) {
         await registerWorker(db, worker)

@@ -1,5 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import type { SignalFormat } from '@wagate/db/queries/signal-format'
 import { deleteDeadWorkers, unregisterWorker } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
@@ -30,6 +31,8 @@ export type OwnershipOptions = {
   capacity: number
   /** The key it encrypts with; absent when it encrypts nothing. */
   masterKeyId?: string
+  /** In which it writes Signal sessions; absent when it writes none. */
+  signalFormat?: SignalFormat
   leaseTtlMs: number
   heartbeatMs: number
   tickMs: number

@@ -1,18 +1,20 @@
 import { type AuthValue, pollSecretType } from '@wagate/db/queries/device-auth'
+import type { SignalFormat } from '@wagate/db/queries/signal-format'
 import {
   type AuthenticationCreds,
-  BufferJSON,
   initAuthCreds,
-  proto,
   type SignalDataSet,
   type SignalDataTypeMap,
   type SignalKeyStore,
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
+import { openAuthValue, sealAuthValue } from './auth-values.ts'
 import { keepNewestTokens } from './privacy-tokens.ts'
+import type { SessionRecord } from './session-record.ts'
+import { withoutSpentChains } from './spent-chains.ts'
 import { noteTokenHolders } from './token-holders.ts'
 import { withoutTokenIndex } from './token-index.ts'
-import { authContext, type Vault } from './vault.ts'
+import { authContext, type SealedFrame, type Vault } from './vault.ts'
 
 type KeyType = keyof SignalDataTypeMap
 export type AuthRows = { type: string; id: string; value: Buffer | null }[]
@@ -35,6 +37,12 @@ export type AuthStore = {
 /** The memory of a cache entry: a fixed part, and a multiple of the size of its encrypted value. */
 const entryBytes = 400
 const valueShare = 2
+/** Of a session in parts, whose values are longer in memory, and whose frame is kept as well. */
+const partsShare = 6
+
+function memoryOf(sealed: Buffer | null, frame: SealedFrame | undefined): number {
+  return entryBytes + (frame ? partsShare : valueShare) * (sealed?.length ?? 0)
+}
 
 /** Not worth caching: 812 pre-keys are written at once, and each is read once. Most secrets are never read. */
 const uncachedTypes = new Set(['pre-key', pollSecretType])
@@ -48,14 +56,19 @@ export async function findCreds({
   vault,
 }: Pick<AuthSource, 'read' | 'vault'>): Promise<AuthenticationCreds | undefined> {
   const [row] = await read(credsType, [credsId])
-  return row && decode(vault.open(row.value, authContext(credsType, credsId)))
+  return row && (openAuthValue(vault, credsType, credsId, row.value).value as AuthenticationCreds)
 }
+
+/** `frame`: of a session that is stored in parts. */
+export type CachedAuth = { value: unknown; frame?: SealedFrame | undefined }
 
 type AuthSource = {
   read(type: string, ids: string[]): Promise<AuthValue[]>
   vault: Vault
+  /** How sessions are written. Both formats are read. */
+  format: SignalFormat
   /** Used by this store only, and empty at first: another owner may have written in the meantime. */
-  cache: Scope
+  cache: Scope<CachedAuth>
   /** Resolves when the rows are stored. */
   write(rows: AuthRows): Promise<void>
 }
@@ -67,17 +80,11 @@ type AuthSource = {
 export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = initAuthCreds()): AuthStore {
   const { vault, cache, write } = source
 
-  const seal = (type: string, id: string, value: unknown): AuthRows[number] => ({
-    type,
-    id,
-    value: value == null ? null : vault.seal(encode(value), authContext(type, id)),
-  })
-
   async function read(type: string, ids: string[]): Promise<Map<string, unknown>> {
     const found = new Map<string, unknown>()
     const missing: string[] = []
     for (const id of ids) {
-      const cached = cache.get(authContext(type, id))
+      const cached = cache.get(authContext(type, id))?.value
       if (!cached) missing.push(id)
       else if (cached.value != null) found.set(id, cached.value)
     }
@@ -86,32 +93,31 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     const rows = new Map(stored.map((row) => [row.id, row.value]))
     for (const id of missing) {
       const sealed = rows.get(id) ?? null
-      const value = sealed && revive(type, vault.open(sealed, authContext(type, id)))
-      if (!uncachedTypes.has(type)) keep(type, id, { value, sealed })
-      if (value != null) found.set(id, value)
+      const opened = sealed ? openAuthValue(vault, type, id, sealed) : { value: null }
+      if (!uncachedTypes.has(type)) keep(type, id, opened, sealed)
+      if (opened.value != null) found.set(id, opened.value)
     }
     return found
   }
 
-  function keep(type: string, id: string, entry: { value: unknown; sealed: Buffer | null }): void {
-    cache.set(
-      authContext(type, id),
-      withOwnBytes(entry.value),
-      entryBytes + valueShare * (entry.sealed?.length ?? 0),
-    )
+  function keep(type: string, id: string, { value, frame }: CachedAuth, sealed: Buffer | null): void {
+    cache.set(authContext(type, id), { value: withOwnBytes(value), frame }, memoryOf(sealed, frame))
   }
 
   async function store(entries: Entry[]): Promise<void> {
-    const rows = entries.map(({ type, id, value }) => seal(type, id, value))
+    const sealed = entries.map((entry) => {
+      const known = cache.get(authContext(entry.type, entry.id))?.value.frame
+      return entry.value == null ? undefined : sealAuthValue(source, entry, known)
+    })
     try {
-      await write(rows)
+      await write(entries.map(({ type, id }, index) => ({ type, id, value: sealed[index]?.sealed ?? null })))
     } catch (error) {
       for (const { type, id } of entries) cache.delete(authContext(type, id))
       throw error
     }
     for (const [index, { type, id, value }] of entries.entries()) {
       if (uncachedTypes.has(type)) cache.delete(authContext(type, id))
-      else keep(type, id, { value, sealed: rows[index]?.value ?? null })
+      else keep(type, id, { value, frame: sealed[index]?.frame }, sealed[index]?.sealed ?? null)
     }
   }
 
@@ -126,7 +132,10 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     readOwn: read,
     writeOwn: (type, values) => store([...values].map(([id, value]) => ({ type, id, value }))),
   }
-  const credsRow = () => seal(credsType, credsId, creds)
+  const credsRow = () => {
+    const entry = { type: credsType, id: credsId, value: creds }
+    return { ...entry, value: sealAuthValue(source, entry).sealed }
+  }
   let saving: Promise<void> = Promise.resolve()
 
   return {
@@ -146,21 +155,12 @@ type Entry = { type: string; id: string; value: unknown }
 
 function entriesOf(data: SignalDataSet): Entry[] {
   return Object.entries(data).flatMap(([type, values]) =>
-    Object.entries(values ?? {}).map(([id, value]) => ({ type, id, value })),
+    Object.entries(values ?? {}).map(([id, value]) => ({
+      type,
+      id,
+      value: type === 'session' && value ? withoutSpentChains(value as SessionRecord) : value,
+    })),
   )
-}
-
-function encode(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value, BufferJSON.replacer))
-}
-
-function decode(bytes: Buffer) {
-  return JSON.parse(bytes.toString(), BufferJSON.reviver)
-}
-
-function revive(type: string, bytes: Buffer): unknown {
-  const value = decode(bytes)
-  return type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value) : value
 }
 
 /** A copy, because Baileys appends to the lists it is given. The cast is safe: values are stored under their types. */

@@ -76,11 +76,20 @@ export async function storeAuthWrites(
         id: ['text', ({ id }) => id],
         value: ['text', ({ value }) => value],
       })} USING (shard, epoch)
-    ),
-    stored AS (
-      INSERT INTO device_auth (device_id, type, id, value)
-      SELECT device_id, type, id, decode(value, 'base64') FROM given WHERE value IS NOT NULL
+      -- Statements that lock in different orders could deadlock.
       ORDER BY device_id, type, id
+    ),
+    -- Apart from the insert: ON CONFLICT logs a lock of each row before its update.
+    updated AS (
+      UPDATE device_auth AS auth SET value = decode(given.value, 'base64'), used_on = CURRENT_DATE FROM given
+      WHERE given.value IS NOT NULL
+        AND auth.device_id = given.device_id AND auth.type = given.type AND auth.id = given.id
+      RETURNING auth.device_id, auth.type, auth.id
+    ),
+    inserted AS (
+      INSERT INTO device_auth (device_id, type, id, value)
+      SELECT device_id, type, id, decode(value, 'base64') FROM given
+      WHERE value IS NOT NULL AND (device_id, type, id) NOT IN (SELECT device_id, type, id FROM updated)
       ON CONFLICT ON CONSTRAINT device_auth_pk DO UPDATE SET value = excluded.value, used_on = excluded.used_on
     ),
     deleted AS (

@@ -1,4 +1,5 @@
 import type { Database } from '../client.ts'
+import type { SignalFormat } from './signal-format.ts'
 import { isNotDead, isSharing } from './worker-state.ts'
 
 export type NewWorker = {
@@ -7,6 +8,8 @@ export type NewWorker = {
   capacity: number
   /** The key by which it encrypts. Absent when it encrypts nothing. */
   masterKeyId?: string | null
+  /** In which it writes Signal sessions. Absent when it writes none. */
+  signalFormat?: SignalFormat | null
   leaseTtlMs: number
 }
 
@@ -14,6 +17,9 @@ export type NewWorker = {
 const session = (sql: Database['$client']) => sql`
   pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())),
   current_setting('application_name')`
+
+const columns = (sql: Database['$client']) => sql`
+  id, name, state, capacity, master_key_id, signal_format, lease_until, session_pid, session_since, session_name`
 
 /**
  * Replaces a worker of the same name, which is marked dead at once: its shards need not wait for the end of its lease.
@@ -26,9 +32,9 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
     WITH replaced AS (
       UPDATE workers SET state = 'dead' WHERE name = ${worker.name} AND ${sql.unsafe(isNotDead('workers'))} RETURNING id
     )
-    INSERT INTO workers (id, name, state, capacity, master_key_id, lease_until, session_pid, session_since, session_name)
+    INSERT INTO workers (${columns(sql)})
     SELECT ${worker.id}, ${worker.name}, 'live', ${worker.capacity}, ${worker.masterKeyId ?? null},
-      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(sql)}
+      ${worker.signalFormat ?? null}::smallint, now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(sql)}
     FROM (SELECT count(*) FROM replaced) AS done`
 }
 
@@ -39,13 +45,13 @@ export async function registerWorker(db: Database, worker: NewWorker): Promise<v
 export async function registerWorkerAgain(db: Database, worker: NewWorker): Promise<string> {
   const sql = db.$client
   const [row] = await sql<{ name: string }[]>`
-    INSERT INTO workers (id, name, state, capacity, master_key_id, lease_until, session_pid, session_since, session_name)
+    INSERT INTO workers (${columns(sql)})
     SELECT
       ${worker.id}::uuid,
       CASE WHEN EXISTS (SELECT FROM workers WHERE name = ${worker.name} AND ${sql.unsafe(isNotDead('workers'))})
         THEN ${`${worker.name} ${worker.id.slice(0, 8)}`} ELSE ${worker.name} END,
       'live', ${worker.capacity}, ${worker.masterKeyId ?? null},
-      now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(sql)}
+      ${worker.signalFormat ?? null}::smallint, now() + ${worker.leaseTtlMs} * interval '1 ms', ${session(sql)}
     RETURNING name`
   return row?.name ?? worker.name
 }

@@ -1,6 +1,6 @@
 import type { WhatsAppNetwork } from '@wagate/shared/whatsapp-network'
 import { sql } from 'drizzle-orm'
-import { check, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { check, integer, pgTable, smallint, text } from 'drizzle-orm/pg-core'
 import { bytea, moment } from './columns.ts'
 
 /** One row: what is set when the gateway is installed. Every process checks it when it starts. */
@@ -16,6 +16,8 @@ export const installation = pgTable(
     /** The server and timeline of Postgres on which `events.epoch` was set the last time. */
     eventServer: text('event_server'),
     eventEpoch: integer('event_epoch').notNull().default(0),
+    /** How workers write Signal sessions. 1 in an installation from before this column, until its operator changes it. */
+    signalFormat: smallint('signal_format').notNull().default(2),
     /** Signs the links to received media. Every process that makes or accepts links reads it. */
     mediaLinkKey: bytea('media_link_key').default(
       sql`decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')`,

@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  check,
+  index,
+  integer,
+  pgTable,
+  smallint,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
 
 export const workers = pgTable(
@@ -11,6 +21,8 @@ export const workers = pgTable(
     capacity: integer().notNull(),
     /** The id of the master key by which it encrypts. */
     masterKeyId: text('master_key_id'),
+    /** The format in which it writes Signal sessions. Null for a version that has only format 1. */
+    signalFormat: smallint('signal_format'),
     leaseUntil: moment('lease_until').notNull(),
     renewedAt: moment('renewed_at').notNull().defaultNow(),
     /** The connection that last renewed the lease. It ends with its process, long before the lease ends. */

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ByteReader, makeByteReader } from './byte-reader.ts'
+import { type ByteWriter, makeByteWriter } from './byte-writer.ts'
+import type { Parts } from './vault.ts'
+
+/** What libsignal stores of the sessions with one device of a contact. Bytes are base64. */
+export type SessionRecord = { _sessions: { [baseKey: string]: Session }; version: string }
+
+type Session = {
+  registrationId: number
+  currentRatchet: {
+    ephemeralKeyPair: { pubKey: string; privKey: string }
+    lastRemoteEphemeralKey: string
+    previousCounter: number
+    rootKey: string
+  }
+  indexInfo: {
+    baseKey: string
+    baseKeyType: number
+    /** -1 while the session is open. */
+    closed: number
+    used: number
+    created: number
+    remoteIdentityKey: string
+  }
+  _chains: { [ephemeralKey: string]: Chain }
+  pendingPreKey?: { signedKeyId: number; baseKey: string; preKeyId?: number }
+}
+
+export type Chain = {
+  /** Without a key the chain is at its end. */
+  chainKey: { counter: number; key: string | undefined }
+  chainType: number
+  /** Of messages that have not arrived. */
+  messageKeys: { [counter: string]: string }
+}
+
+const version = 'v1'
+
+/** `steps` has what a further message of a chain changes. Its length changes only with the frame. */
+export function encodeSession({ _sessions }: SessionRecord): Parts {
+  const [frame, steps] = [makeByteWriter(), makeByteWriter()]
+
+  function writeChain(ephemeralKey: string, { chainKey, chainType, messageKeys }: Chain, moving: ByteWriter) {
+    frame.base64(ephemeralKey)
+    frame.byte(chainType)
+    frame.byte(chainKey.key === undefined ? 0 : 1)
+    if (chainKey.key === undefined) frame.int32(chainKey.counter)
+    else {
+      moving.int32(chainKey.counter)
+      moving.base64(chainKey.key)
+    }
+    const keys = Object.entries(messageKeys)
+    frame.int32(keys.length)
+    for (const [counter, key] of keys) {
+      frame.int32(Number(counter))
+      frame.base64(key)
+    }
+  }
+
+  function writePendingPreKey({ signedKeyId, baseKey, preKeyId }: NonNullable<Session['pendingPreKey']>) {
+    frame.int32(signedKeyId)
+    frame.base64(baseKey)
+    if (preKeyId !== undefined) frame.int32(preKeyId)
+  }
+
+  function writeSession({ registrationId, currentRatchet, indexInfo, pendingPreKey, _chains }: Session) {
+    frame.float64(indexInfo.closed)
+    const moving = indexInfo.closed === -1 ? steps : frame
+    moving.float64(indexInfo.used)
+    frame.float64(indexInfo.created)
+    frame.base64(indexInfo.baseKey)
+    frame.byte(indexInfo.baseKeyType)
+    frame.base64(indexInfo.remoteIdentityKey)
+    frame.float64(registrationId)
+    frame.base64(currentRatchet.ephemeralKeyPair.pubKey)
+    frame.base64(currentRatchet.ephemeralKeyPair.privKey)
+    frame.base64(currentRatchet.lastRemoteEphemeralKey)
+    frame.int32(currentRatchet.previousCounter)
+    frame.base64(currentRatchet.rootKey)
+    frame.byte(pendingPreKey ? (pendingPreKey.preKeyId === undefined ? 1 : 2) : 0)
+    if (pendingPreKey) writePendingPreKey(pendingPreKey)
+    const chains = Object.entries(_chains)
+    frame.int32(chains.length)
+    for (const [ephemeralKey, chain] of chains) writeChain(ephemeralKey, chain, moving)
+  }
+
+  const sessions = Object.values(_sessions)
+  frame.int32(sessions.length)
+  for (const session of sessions) writeSession(session)
+  return { frame: frame.bytes(), steps: steps.bytes() }
+}
+
+export function decodeSession(parts: Parts): SessionRecord {
+  const [frame, steps] = [makeByteReader(parts.frame), makeByteReader(parts.steps)]
+  const times = <Value>(count: number, read: () => Value) => Array.from({ length: count }, read)
+
+  const readPendingPreKey = (hasPreKey: boolean) => ({
+    signedKeyId: frame.int32(),
+    baseKey: frame.base64(),
+    ...(hasPreKey && { preKeyId: frame.int32() }),
+  })
+
+  function readChain(moving: ByteReader): [string, Chain] {
+    const [ephemeralKey, chainType, hasKey] = [frame.base64(), frame.byte(), frame.byte() === 1]
+    const counter = hasKey ? moving.int32() : frame.int32()
+    const key = hasKey ? moving.base64() : undefined
+    const keys = times(frame.int32(), () => [String(frame.int32()), frame.base64()] as const)
+    return [ephemeralKey, { chainKey: { counter, key }, chainType, messageKeys: Object.fromEntries(keys) }]
+  }
+
+  function readSession(): [string, Session] {
+    const closed = frame.float64()
+    const moving = closed === -1 ? steps : frame
+    const used = moving.float64()
+    const created = frame.float64()
+    const [baseKey, baseKeyType, remoteIdentityKey] = [frame.base64(), frame.byte(), frame.base64()]
+    const session = {
+      registrationId: frame.float64(),
+      currentRatchet: {
+        ephemeralKeyPair: { pubKey: frame.base64(), privKey: frame.base64() },
+        lastRemoteEphemeralKey: frame.base64(),
+        previousCounter: frame.int32(),
+        rootKey: frame.base64(),
+      },
+      indexInfo: { baseKey, baseKeyType, closed, used, created, remoteIdentityKey },
+    }
+    const pending = frame.byte()
+    const pendingPreKey = pending > 0 && { pendingPreKey: readPendingPreKey(pending === 2) }
+    const _chains = Object.fromEntries(times(frame.int32(), () => readChain(moving)))
+    return [baseKey, { ...session, ...pendingPreKey, _chains }]
+  }
+
+  return { _sessions: Object.fromEntries(times(frame.int32(), readSession)), version }
+}
+
+/** Whether nothing of the record is lost in its encoding: another version of libsignal may store more. */
+export function isEncodedBy(parts: Parts, record: SessionRecord): boolean {
+  return isDeepStrictEqual(decodeSession(parts), record)
+}

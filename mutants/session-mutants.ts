@@ -1,0 +1,65 @@
+import type { Mutant } from './mutant.ts'
+
+const ofRecord = 'apps/worker/test/session-record.test.ts'
+
+/** How Signal sessions are stored. */
+export const sessionMutants: Mutant[] = [
+  {
+    name: 'steps of one session opened beside the frame of another',
+    file: 'apps/worker/src/session/vault.ts',
+    text: 'frameBox.subarray(nonceBytes, boxMin)',
+    replacement: 'frameBox.subarray(0, 0)',
+    test: {
+      file: 'apps/worker/test/vault.test.ts',
+      title: 'refuses a value in two parts that was moved, changed or put together from two others',
+    },
+  },
+  {
+    name: 'frame sealed again with each message',
+    file: 'apps/worker/src/session/vault.ts',
+    text: 'const isKnown = known?.plain === plain',
+    replacement: 'const isKnown = known?.plain === plain && plain.length < 0',
+    test: {
+      file: ofRecord,
+      title: 'a further message changes the end of the stored session only, an answer all of it',
+    },
+  },
+  {
+    name: 'frame of another master key written again',
+    file: 'apps/worker/src/session/vault.ts',
+    text: 'known: isCurrent ? known : undefined',
+    replacement: 'known',
+    test: {
+      file: 'apps/worker/test/vault.test.ts',
+      title: 'seals values of either form again with the current master key',
+    },
+  },
+  {
+    name: 'keys of late messages dropped with their chain',
+    file: 'apps/worker/src/session/spent-chains.ts',
+    text: ' && Object.keys(messageKeys).length === 0',
+    replacement: '',
+    test: {
+      file: ofRecord,
+      title:
+        'a long conversation does not make the session longer, and messages of its beginning can still arrive',
+    },
+  },
+  {
+    name: 'unknown part of a session dropped',
+    file: 'apps/worker/src/session/auth-values.ts',
+    text: ' || isEncodedBy(parts, record)',
+    replacement: ' || isEncodedBy(parts, decodeSession(parts))',
+    test: { file: ofRecord, title: 'a session of a shape that is not known is stored as it is' },
+  },
+  {
+    name: 'Signal format of workers that run ignored',
+    file: 'packages/db/src/queries/signal-format.ts',
+    text: ' WHERE NOT EXISTS (SELECT FROM older)',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/installation.test.ts',
+      title: 'the format of Signal sessions does not change while workers run that cannot read it',
+    },
+  },
+]

@@ -4,7 +4,7 @@ import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
 import type { RedisLinks } from './redis-links.ts'
 import { makeShardConsumer, type ShardConsumer, type ShardConsumerOptions } from './shard-consumer.ts'
-import { makeWaitingCommands } from './waiting-commands.ts'
+import { makeWaitingCommands, type WaitingCommands } from './waiting-commands.ts'
 
 /** The consumers of a process. They share its connections, and cost next to nothing while no commands come. */
 export type CommandConsumers = Running & {
@@ -17,7 +17,7 @@ export type CommandConsumers = Running & {
 
 const startMsMax = 500
 const retryMs = 500
-/** Between two sweeps, for each shard: a sweep asks Redis for two keys of each. */
+/** Between two sweeps, for each shard: a sweep asks Redis for a key of each. */
 const sweepMsOfShard = 4
 const sweepMsMin = 1000
 const sweepMsMax = 5000
@@ -28,9 +28,10 @@ const sweepMsMax = 5000
  */
 export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
   const waiting = makeWaitingCommands(links.requests)
-  const consumers = new Set<ShardConsumer>()
-  /** Of consumers that have not begun. */
-  const onBegun = new Map<ShardConsumer, () => void>()
+  const begun = new Set<ShardConsumer>()
+  const starting = new Map<ShardConsumer, { onBegun(): void }>()
+  /** Their commands are known to wait: sends that were announced, or what could not be removed. */
+  const pending = new Set<ShardConsumer>()
   let wereMessagesLost = false
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
@@ -42,9 +43,10 @@ export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
       await turn()
       let pauseMs = retryMs
       try {
-        await sweepBegun()
-        await beginOthers()
-        pauseMs = Math.min(Math.max(sweepMsMin, sweepMsOfShard * consumers.size), sweepMsMax)
+        if (wereMessagesLost) await recover()
+        await takeWaiting()
+        if (starting.size > 0) await beginStarting()
+        pauseMs = Math.min(Math.max(sweepMsMin, sweepMsOfShard * begun.size), sweepMsMax)
       } finally {
         if (!isClosed) timer = setTimeout(sweep, pauseMs).unref()
       }
@@ -52,62 +54,58 @@ export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
     (error) => isClosed || links.onError(error as Error),
   )
 
-  async function sweepBegun(): Promise<void> {
-    const begun = [...consumers].filter(({ hasBegun }) => hasBegun)
-    const wereLost = wereMessagesLost
-    const quiet = begun.filter(({ hasWaiting }) => !hasWaiting)
-    const [active, found] = await Promise.all([findAmong(begun, 'active'), findAmong(quiet, 'wait')])
-    // A worker of an earlier version that is killed while it handles a command leaves it behind. Later commands of its
-    // kind would be ignored.
-    await Promise.all(active.map(({ shard }) => waiting.drop(shard)))
-    if (wereLost) wereMessagesLost = false
-    for (const consumer of wereLost ? begun : active) consumer.noteDropped()
-    for (const consumer of begun) if (consumer.hasWaiting || found.includes(consumer)) consumer.take()
+  async function recover(): Promise<void> {
+    const consumers = [...begun]
+    await dropShards(waiting, consumers, await waiting.find(shardsOf(consumers), 'active'))
+    wereMessagesLost = false
+    for (const consumer of consumers) consumer.noteDropped()
   }
 
-  async function beginOthers(): Promise<void> {
-    const starting = [...consumers].filter(({ hasBegun }) => !hasBegun)
-    const subscribed = await Promise.allSettled(starting.map((consumer) => consumer.subscribe()))
+  async function takeWaiting(): Promise<void> {
+    const known = new Set(pending)
+    pending.clear()
+    for (const consumer of known) consumer.take()
+    const others = [...begun].filter((consumer) => !known.has(consumer))
+    const found = await waiting.find(shardsOf(others), 'wait')
+    for (const consumer of others) if (found.has(consumer.shard)) consumer.take()
+  }
+
+  async function beginStarting(): Promise<void> {
+    const consumers = [...starting.keys()]
+    const subscribed = await Promise.allSettled(consumers.map((consumer) => consumer.subscribe()))
     for (const outcome of subscribed) if (outcome.status === 'rejected') throw outcome.reason
-    const stale = await Promise.all([findAmong(starting, 'active'), findAmong(starting, 'wait')])
-    await Promise.all([...new Set(stale.flat())].map(({ shard }) => waiting.drop(shard)))
-    for (const consumer of starting) {
+    const shards = shardsOf(consumers)
+    const [active, stale] = await Promise.all([waiting.find(shards, 'active'), waiting.find(shards, 'wait')])
+    await dropShards(waiting, consumers, new Set([...active, ...stale]))
+    for (const consumer of consumers) {
+      const start = starting.get(consumer)
+      if (!start) continue
+      starting.delete(consumer)
+      begun.add(consumer)
       consumer.begin()
-      onBegun.get(consumer)?.()
-      onBegun.delete(consumer)
+      start.onBegun()
     }
   }
 
-  async function findAmong(some: ShardConsumer[], state: 'active' | 'wait'): Promise<ShardConsumer[]> {
-    const shards = new Set(
-      await waiting.findShards(
-        some.map(({ shard }) => shard),
-        state,
-      ),
-    )
-    return some.filter(({ shard }) => shards.has(shard))
-  }
-
   const leaveRestored = links.channels.onRestored(() => {
-    wereMessagesLost ||= [...consumers].some(({ hasBegun }) => hasBegun)
+    wereMessagesLost ||= begun.size > 0
     sweep()
   })
 
   return {
     async start(options) {
-      const consumer = makeShardConsumer(links, waiting, options)
+      const onWaiting = (consumer: ShardConsumer) => pending.add(consumer)
+      const consumer = makeShardConsumer(links, { waiting, onWaiting }, options)
       let hasReturned = false
-      const begun = new Promise<void>((resolve) => {
-        onBegun.set(consumer, () => (hasReturned ? consumer.noteDropped() : resolve()))
+      const begins = new Promise<void>((resolve) => {
+        starting.set(consumer, { onBegun: () => (hasReturned ? consumer.noteDropped() : resolve()) })
       })
-      consumers.add(consumer)
       sweep()
-      await within(startMsMax, begun)
+      await within(startMsMax, begins)
       hasReturned = true
       return {
         async close() {
-          consumers.delete(consumer)
-          onBegun.delete(consumer)
+          for (const group of [begun, starting, pending]) group.delete(consumer)
           consumer.close()
         },
       }
@@ -118,4 +116,21 @@ export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
       clearTimeout(timer)
     },
   }
+}
+
+/** As `waiting.find` expects it. */
+function shardsOf(consumers: ShardConsumer[]): string {
+  return consumers.map(({ shard }) => shard).join(' ')
+}
+
+/**
+ * Jobs are active when a worker of an earlier version was killed while it handled them. They keep their deduplication
+ * keys, so later commands of their kind would be ignored.
+ */
+async function dropShards(
+  waiting: WaitingCommands,
+  consumers: ShardConsumer[],
+  shards: ReadonlySet<number>,
+): Promise<void> {
+  await Promise.all(consumers.map(({ shard }) => shards.has(shard) && waiting.drop(shard)))
 }

@@ -3,7 +3,7 @@ import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
 /** The queue of a shard. Its name and prefix must not change: several versions share it during a rolling upgrade. */
-export function commandQueue(shard: number): { name: string; prefix: string } {
+export function commandQueue(shard: number | '%d'): { name: string; prefix: string } {
   return { name: `commands-${shard}`, prefix: `{wa:${shard}}` }
 }
 

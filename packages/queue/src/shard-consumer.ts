@@ -18,9 +18,6 @@ export type ShardConsumerOptions = {
 /** Handles the commands of one shard. Until `begin` it ignores announcements. */
 export type ShardConsumer = {
   readonly shard: number
-  readonly hasBegun: boolean
-  /** Commands are known to wait: sends that were announced, or what could not be removed. */
-  readonly hasWaiting: boolean
   /** Rejects without Redis. Try again then. */
   subscribe(): Promise<void>
   begin(): void
@@ -32,13 +29,12 @@ export type ShardConsumer = {
 
 export function makeShardConsumer(
   { requests, channels }: RedisLinks,
-  waiting: WaitingCommands,
+  { waiting, onWaiting }: { waiting: WaitingCommands; onWaiting(consumer: ShardConsumer): void },
   { shard, handlers, onError, onDropped }: ShardConsumerOptions,
 ): ShardConsumer {
   const { run, end } = makeCommandRuns(handlers, onError)
   /** Devices that announcements have woken since the last take. */
   let woken = new Set<number>()
-  let hasFailed = false
   let hasBegun = false
   let isClosed = false
   let leave: Leave | undefined
@@ -52,11 +48,13 @@ export function makeShardConsumer(
       run({ kind: 'send', deviceId })
     }
     if (sends.length === 0) take()
+    else onWaiting(consumer)
   }
 
   const take = makeSingleFlight(takeAll, (error) => {
-    hasFailed = true
-    if (!isClosed) onError(error as Error)
+    if (isClosed) return
+    onWaiting(consumer)
+    onError(error as Error)
   })
 
   async function takeAll(): Promise<void> {
@@ -71,7 +69,6 @@ export function makeShardConsumer(
       noteDropped()
       throw error
     }
-    hasFailed = false
     for (const { payload } of commands) receiveJob(payload, wokenBefore)
   }
 
@@ -86,14 +83,8 @@ export function makeShardConsumer(
     if (!isClosed) onDropped?.()
   }
 
-  return {
+  const consumer: ShardConsumer = {
     shard,
-    get hasBegun() {
-      return hasBegun
-    },
-    get hasWaiting() {
-      return woken.size > 0 || hasFailed
-    },
     async subscribe() {
       leave ??= await channels.subscribe(announcementChannel(requests, shard), receive)
       if (isClosed) void leave()
@@ -109,4 +100,5 @@ export function makeShardConsumer(
       void leave?.()
     },
   }
+  return consumer
 }

@@ -1,22 +1,20 @@
 import { QueueKeys, RedisConnection, RedisQueueBackend } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { commandQueue, openCommandQueue } from './command-queue.ts'
+import { findShards, type ShardState } from './find-shards.ts'
 
-type State = 'wait' | 'active'
 type WaitingCommand = { jobId: string; payload: unknown }
 
 /** The waiting commands of any number of shards, over one connection that is never blocked. */
 export type WaitingCommands = {
-  /** Those with commands in this state. As long as there are none, hundreds of shards cost Redis one command. */
-  findShards(shards: number[], state: State): Promise<number[]>
+  /** Those with commands in this state. `shards` are numbers with a space between them. */
+  find(shards: string, state: ShardState): Promise<ReadonlySet<number>>
   /** The oldest first. */
   list(shard: number): Promise<WaitingCommand[]>
   remove(shard: number, commands: WaitingCommand[]): Promise<void>
   /** All commands of the shard, also those that a worker is handling. */
   drop(shard: number): Promise<void>
 }
-
-const keysMax = 1000
 
 export function makeWaitingCommands(redis: Redis): WaitingCommands {
   // A queue object for each shard would add listeners to the connection.
@@ -36,24 +34,12 @@ export function makeWaitingCommands(redis: Redis): WaitingCommands {
     return new RedisQueueBackend(connection, name, keys.getKeys(name), toKey, options, undefined, false)
   }
 
-  async function findAmong(shards: number[], state: State): Promise<number[]> {
-    const keys = shards.map((shard) => keyOf(shard, state))
-    if ((await redis.exists(...keys)) === 0) return []
-    const found = await Promise.all(keys.map((key) => redis.exists(key)))
-    return shards.filter((_, index) => found[index] === 1)
-  }
-
   /** The event stream is unused. BullMQ's scripts read its length from here, and FLUSHALL deletes it. */
   const keepNoEvents = (queue: { toKey(part: string): string }) =>
     redis.hset(queue.toKey('meta'), 'opts.maxLenEvents', 0)
 
   return {
-    async findShards(shards, state) {
-      const found: number[] = []
-      for (let first = 0; first < shards.length; first += keysMax)
-        found.push(...(await findAmong(shards.slice(first, first + keysMax), state)))
-      return found
-    },
+    find: (shards, state) => findShards(redis, shards, state),
 
     async list(shard) {
       const [waiting = []] = await queueOf(shard).getJobs(['wait'], 0, -1, true)
@@ -76,11 +62,6 @@ export function makeWaitingCommands(redis: Redis): WaitingCommands {
       }
     },
   }
-}
-
-function keyOf(shard: number, state: State): string {
-  const { name, prefix } = commandQueue(shard)
-  return `${prefix}:${name}:${state}`
 }
 
 /** Redis returns a hash as a list of its fields and values. */

@@ -27,7 +27,7 @@ export const measured = {
 export const product = {
   /** apps/worker/src/start.ts */
   tickMs: 500,
-  /** listShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
+  /** describeShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
   statementsPerLeasePoll: 5,
   /** expireMessages, listDevicesWithWork, countLinkedDevices. */
   statementsPerWorkPoll: 3,

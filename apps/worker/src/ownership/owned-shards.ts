@@ -1,16 +1,18 @@
-import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import { describeShards, type OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Lease, ShardHost } from './lease.ts'
 import type { Registration } from './membership.ts'
 
 type ClaimedShard = OwnedShard & { linked: number }
 
-type ListedShard = ClaimedShard & { isMovable: boolean }
+type ListedShard = ClaimedShard & { readonly isMovable: boolean }
 
 export type OwnedShards = {
   linkedDevices(): number
   /** Those with a valid lease. */
   list(): ListedShard[]
+  /** By `describeShards`. Costs nothing as long as nothing has changed. */
+  description(): string
   /** They count as owned at once. Those that the host fails to start are lost. Never rejects. */
   add(claimed: ClaimedShard[], registration: Registration): Promise<void>
   /** Ends the lease at once; `stopLost` stops the shard. False when this lease is not owned any more. */
@@ -40,6 +42,13 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   const entries = new Map<number, Entry>()
   const inTurn = makeTurns()
   let isClosing = false
+  let description: string | undefined
+
+  function endAsLost(entry: Entry): void {
+    description = undefined
+    entry.isLost = true
+    entry.isEnded = true
+  }
 
   async function start(batch: Entry[]): Promise<void> {
     try {
@@ -62,23 +71,31 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
     } catch (error) {
       logger.error({ err: error, shards, why }, 'Could not stop shards cleanly')
     }
+    description = undefined
     for (const entry of stopping) {
       entry.isEnded = true
       entries.delete(entry.lease.shard)
     }
   }
 
+  const listCurrent = () => [...entries.values()].filter(({ isEnded }) => !isEnded)
   const listLost = () => [...entries.values()].filter(({ isLost }) => isLost)
 
   return {
     linkedDevices: () => [...entries.values()].reduce((total, entry) => total + linkedOf(entry, host), 0),
 
-    list: () => [...entries.values()].filter(({ isEnded }) => !isEnded).map((entry) => describe(entry, host)),
+    list: () => listCurrent().map((entry) => describe(entry, host)),
+
+    description() {
+      description ??= describeShards(listCurrent().map(({ lease }) => lease))
+      return description
+    },
 
     async add(claimed, registration) {
       const added = claimed
         .toSorted((a, b) => b.linked - a.linked)
         .map((shard) => makeEntry(shard, registration))
+      description = undefined
       for (const entry of added) entries.set(entry.lease.shard, entry)
       for (let first = 0; first < added.length; first += startedAtOnce)
         await start(added.slice(first, first + startedAtOnce))
@@ -127,16 +144,19 @@ function makeEntry({ shard, epoch, linked }: ClaimedShard, registration: Registr
 
 function describe(entry: Entry, host: ShardHost): ListedShard {
   const { shard, epoch } = entry.lease
-  return { shard, epoch, linked: linkedOf(entry, host), isMovable: !host.isPairing(shard) }
+  return {
+    shard,
+    epoch,
+    linked: linkedOf(entry, host),
+    // Read of few shards, and seldom.
+    get isMovable() {
+      return !host.isPairing(shard)
+    },
+  }
 }
 
 function linkedOf({ lease, isStarted, claimedLinked }: Entry, host: ShardHost): number {
   return isStarted ? host.linkedDevices(lease.shard) : claimedLinked
-}
-
-function endAsLost(entry: Entry): void {
-  entry.isLost = true
-  entry.isEnded = true
 }
 
 /** Runs one task after the other, also when one fails. */

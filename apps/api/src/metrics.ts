@@ -1,3 +1,4 @@
+import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Readiness } from './readiness.ts'
 
@@ -7,7 +8,7 @@ export type Metrics = ReturnType<typeof makeMetrics>
 export function makeMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   return {
     registry,
     requests: new Counter({

@@ -6,6 +6,7 @@ import { makeEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { openRedisLinks } from '@wagate/queue/redis-links'
 import { readEnv } from '@wagate/runtime/env'
+import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { answerMetrics, startInternalServer } from '@wagate/runtime/internal-server'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
@@ -48,7 +49,7 @@ export async function runDispatcher(
   await refuseEvictingRedis(config.REDIS_URL)
   await untilAvailable(() => checkInstallation(db, expected), makeOutageLog(logger, 'postgres'))
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   const links = openRedisLinks(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
   const eventHints = makeEventHints(links)
   const health = await startInternalServer(

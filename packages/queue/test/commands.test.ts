@@ -125,22 +125,26 @@ test('a closed consumer leaves no listeners on the shared connection', async () 
 })
 
 test('commands that were not announced are found, and not taken for announced ones', async () => {
-  const shard = 28
+  const [announced, other] = [28, 29]
   const seen: string[] = []
-  const note = async ({ kind }: Command) => void seen.push(kind)
-  await queues.consume(shard, { send: note, 'start-session': note })
-  const { name, prefix } = commandQueue(shard)
-  // An API process of an earlier version.
-  const former = new Queue(name, { connection: { url: queues.redisUrl }, prefix })
-  queues.onClose(() => former.close())
-  const add = (kind: string) =>
-    former.add(kind, { kind, deviceId: shard }, { deduplication: { id: `${shard}-${kind}` } })
-  await queues.produce().add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(seen).toEqual(['send']))
-  await add('send')
-  await add('start-session')
-  await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
-  await vi.waitFor(() => expect(seen.toSorted()).toEqual(['send', 'send', 'start-session']))
+  const note = async ({ kind, deviceId }: Command) => void seen.push(`${kind} ${deviceId}`)
+  const consumers = queues.consumers()
+  for (const shard of [announced, other])
+    await queues.consume(shard, { send: note, 'start-session': note }, { consumers })
+  /** As an API process of an earlier version does. */
+  async function add(kind: Command['kind'], shard: number): Promise<void> {
+    const { name, prefix } = commandQueue(shard)
+    const queue = new Queue(name, { connection: { url: queues.redisUrl }, prefix })
+    await queue.add(kind, { kind, deviceId: shard }, { deduplication: { id: `${shard}-${kind}` } })
+    await queue.close()
+  }
+  await queues.produce().add([{ kind: 'send', deviceId: announced }])
+  await vi.waitFor(() => expect(seen).toEqual(['send 28']))
+  await add('send', announced)
+  await add('start-session', other)
+  for (const shard of [announced, other])
+    await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
+  await vi.waitFor(() => expect(seen.toSorted()).toEqual(['send 28', 'send 28', 'start-session 29']))
 })
 
 test('hundreds of idle shards start, stay and end with a handful of commands of Redis', async () => {

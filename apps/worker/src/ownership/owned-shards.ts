@@ -5,13 +5,13 @@ import type { Registration } from './membership.ts'
 
 type ClaimedShard = OwnedShard & { linked: number }
 
-type ListedShard = ClaimedShard & { readonly isMovable: boolean }
+type ListedShard = Readonly<ClaimedShard & { isMovable: boolean }>
 
 export type OwnedShards = {
   linkedDevices(): number
-  /** Those with a valid lease. */
+  /** Those with a valid lease. The list, and `description`, cost next to nothing as long as no shard comes or goes. */
   list(): ListedShard[]
-  /** By `describeShards`. Costs nothing as long as nothing has changed. */
+  /** By `describeShards`. */
   description(): string
   /** They count as owned at once. Those that the host fails to start are lost. Never rejects. */
   add(claimed: ClaimedShard[], registration: Registration): Promise<void>
@@ -27,6 +27,7 @@ export type OwnedShards = {
 
 type Entry = {
   lease: Lease
+  listed: ListedShard
   /** Linked devices at the time of the claim, which count until the host knows them. */
   claimedLinked: number
   isStarted: boolean
@@ -42,10 +43,11 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   const entries = new Map<number, Entry>()
   const inTurn = makeTurns()
   let isClosing = false
-  let description: string | undefined
+  /** Undefined after a shard came or went. */
+  let current: { list: ListedShard[]; description: string } | undefined
 
   function endAsLost(entry: Entry): void {
-    description = undefined
+    current = undefined
     entry.isLost = true
     entry.isEnded = true
   }
@@ -71,31 +73,34 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
     } catch (error) {
       logger.error({ err: error, shards, why }, 'Could not stop shards cleanly')
     }
-    description = undefined
+    current = undefined
     for (const entry of stopping) {
       entry.isEnded = true
       entries.delete(entry.lease.shard)
     }
   }
 
-  const listCurrent = () => [...entries.values()].filter(({ isEnded }) => !isEnded)
+  function readCurrent() {
+    if (current) return current
+    const list = [...entries.values()].filter(({ isEnded }) => !isEnded).map(({ listed }) => listed)
+    current = { list, description: describeShards(list) }
+    return current
+  }
+
   const listLost = () => [...entries.values()].filter(({ isLost }) => isLost)
 
   return {
     linkedDevices: () => [...entries.values()].reduce((total, entry) => total + linkedOf(entry, host), 0),
 
-    list: () => listCurrent().map((entry) => describe(entry, host)),
+    list: () => [...readCurrent().list],
 
-    description() {
-      description ??= describeShards(listCurrent().map(({ lease }) => lease))
-      return description
-    },
+    description: () => readCurrent().description,
 
     async add(claimed, registration) {
       const added = claimed
         .toSorted((a, b) => b.linked - a.linked)
-        .map((shard) => makeEntry(shard, registration))
-      description = undefined
+        .map((shard) => makeEntry(shard, registration, host))
+      current = undefined
       for (const entry of added) entries.set(entry.lease.shard, entry)
       for (let first = 0; first < added.length; first += startedAtOnce)
         await start(added.slice(first, first + startedAtOnce))
@@ -130,29 +135,30 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   }
 }
 
-function makeEntry({ shard, epoch, linked }: ClaimedShard, registration: Registration): Entry {
+function makeEntry(
+  { shard, epoch, linked }: ClaimedShard,
+  registration: Registration,
+  host: ShardHost,
+): Entry {
   const isValid = () => !entry.isEnded && registration.isValid()
   const entry: Entry = {
     lease: { shard, epoch, workerId: registration.workerId, isValid },
+    listed: {
+      shard,
+      epoch,
+      get linked() {
+        return linkedOf(entry, host)
+      },
+      get isMovable() {
+        return !host.isPairing(shard)
+      },
+    },
     claimedLinked: linked,
     isStarted: false,
     isLost: false,
     isEnded: false,
   }
   return entry
-}
-
-function describe(entry: Entry, host: ShardHost): ListedShard {
-  const { shard, epoch } = entry.lease
-  return {
-    shard,
-    epoch,
-    linked: linkedOf(entry, host),
-    // Read of few shards, and seldom.
-    get isMovable() {
-      return !host.isPairing(shard)
-    },
-  }
 }
 
 function linkedOf({ lease, isStarted, claimedLinked }: Entry, host: ShardHost): number {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { Running } from '@wagate/runtime/running'
 import { ReplyError } from 'ioredis'
@@ -27,14 +28,21 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
   const listeners = new Map<string, Set<Listener>>()
   const restoredListeners = new Set<() => void>()
 
-  // Shards come and go by the hundred: those of one turn of the event loop share a command.
-  const joins = makeNaturalBatch<string, undefined>(
-    async (names) => {
-      await redis.subscribe(...names)
-      return names.map(() => undefined)
-    },
-    { itemsMax: namesMax },
-  )
+  let joining: { names: string[]; confirmed: Promise<void> } | undefined
+
+  /** Shards come by the hundred: those of one turn of the event loop share a command. It does not wait for earlier ones. */
+  function subscribeInTurn(name: string): Promise<void> {
+    joining ??= { names: [], confirmed: turn().then(subscribeAll) }
+    joining.names.push(name)
+    return joining.confirmed
+  }
+
+  async function subscribeAll(): Promise<void> {
+    const names = joining?.names ?? []
+    joining = undefined
+    await redis.subscribe(...names)
+  }
+
   const leaves = makeNaturalBatch<string, undefined>(
     async (names) => {
       const left = names.filter((name) => !listeners.has(name))
@@ -91,16 +99,17 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       const leave = add(channel, listener)
       try {
         // Also for a channel with listeners: the confirmation proves that the subscription exists.
-        await joins.add(channel)
+        await subscribeInTurn(channel)
         return leave
       } catch (error) {
-        await leave()
+        // Without an answer to this, the caller would wait as long again.
+        void leave()
         throw error
       }
     },
     join(channel, listener) {
       const leave = add(channel, listener)
-      if (redis.status === 'ready') joins.add(channel).catch(onError)
+      if (redis.status === 'ready') subscribeInTurn(channel).catch(onError)
       return leave
     },
     onRestored(listener) {

@@ -1,4 +1,5 @@
 import { accessMutants } from './access-mutants.ts'
+import { commandMutants } from './command-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { historyMutants } from './history-mutants.ts'
@@ -13,6 +14,7 @@ import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
   ...ownershipMutants,
+  ...commandMutants,
   ...sendingMutants,
   ...sessionMutants,
   ...receivingMutants,

@@ -1,4 +1,5 @@
-import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
+import { type EventHints, makeEventHints } from '@wagate/queue/event-hints'
+import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -10,6 +11,7 @@ const nobody = 2_000_000_000
 let system: TestSystem
 let gateway: GatewayClient
 let hints: EventHints
+let redis: RedisLinks
 /** The accounts of all hints that came. */
 let heard: number[] = []
 
@@ -17,7 +19,8 @@ beforeAll(async () => {
   system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
   await gateway.link(sender)
-  hints = openEventHints(system.devnet.redisUrl, { onError: () => undefined })
+  redis = openRedisLinks(system.devnet.redisUrl, { onError: () => undefined })
+  hints = makeEventHints(redis)
   hints.onEvents((accountId) => heard.push(accountId))
   // Nothing else tells when the subscription exists.
   await vi.waitFor(() => {
@@ -28,6 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await hints?.close()
+  await redis?.close()
   await system?.close()
 }, 30_000)
 

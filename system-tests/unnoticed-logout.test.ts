@@ -1,5 +1,6 @@
 import { requestPairing, requestUnlink } from '@wagate/db/queries/device-desired-state'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { makeDeviceEvents } from '@wagate/queue/device-events'
+import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -7,16 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let system: TestSystem
 let gateway: GatewayClient
-let events: DeviceEvents
+let redis: RedisLinks
 
 beforeAll(async () => {
   system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
-  events = openDeviceEvents(system.devnet.redisUrl, { onError: () => undefined })
+  redis = openRedisLinks(system.devnet.redisUrl, { onError: () => undefined })
 }, 60_000)
 
 afterAll(async () => {
-  await events?.close()
+  await redis?.close()
   await system?.close()
 }, 30_000)
 
@@ -27,7 +28,7 @@ const scan = (qr: unknown, number: string) => gateway.control('/scan', { qr, num
 /** Does what logout-device does, except for the command to the owner. */
 async function logOutUnnoticed(device: { id: number; accountId: number }): Promise<void> {
   await requestUnlink(system.database, device.accountId, device.id)
-  await events.clearQr(device.id)
+  await makeDeviceEvents(redis).clearQr(device.id)
 }
 
 async function generateQrOf(number: string) {

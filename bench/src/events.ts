@@ -1,5 +1,6 @@
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { openEventHints } from '@wagate/queue/event-hints'
+import { makeEventHints } from '@wagate/queue/event-hints'
+import { openRedisLinks } from '@wagate/queue/redis-links'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
 import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
@@ -46,7 +47,8 @@ async function observe(
     applicationName: 'wagate-bench',
     statementTimeoutMs: 30_000,
   })
-  const hints = openEventHints(devnet.redisUrl, { onError: () => undefined })
+  const redis = openRedisLinks(devnet.redisUrl, { onError: () => undefined })
+  const hints = makeEventHints(redis)
   try {
     const account = await openEventAccount(system, db, senderNumbers(senders))
     const other = await openOtherAccount(system, db, senderNumbers(1, 5))
@@ -62,6 +64,7 @@ async function observe(
     return makeEventsReport({ costs: found, latencies })
   } finally {
     await hints.close()
+    await redis.close()
     await closeDatabase(db)
   }
 }

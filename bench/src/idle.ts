@@ -11,7 +11,7 @@ import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 
 const sizes = {
-  full: { shardCounts: [64, 1024], senders: 24, seconds: 30, messages: 240 },
+  full: { shardCounts: [64, 1024, 4096], senders: 24, seconds: 30, messages: 240 },
   short: { shardCounts: [256], senders: 4, seconds: 10, messages: 40 },
 }
 /** Postgres updates its counters only when a connection has been idle for a while. */
@@ -21,6 +21,7 @@ type Counters = {
   statements: number
   redisCommands: number
   workerCpuMs: number
+  apiCpuMs: number
   postgresCpuMs: number
   redisCpuMs: number
 }
@@ -72,11 +73,13 @@ export async function measureIdle({ short, data, signal }: BenchmarkOptions): Pr
   }
 }
 
-function rowOf({ statements, redisCommands, workerCpuMs, postgresCpuMs, redisCpuMs }: Counters) {
+function rowOf(counters: Counters) {
+  const { statements, redisCommands, workerCpuMs, apiCpuMs, postgresCpuMs, redisCpuMs } = counters
   return {
     statements: significant(statements),
     'Redis commands': significant(redisCommands),
     'worker CPU ms': significant(workerCpuMs),
+    'API CPU ms': significant(apiCpuMs),
     'Postgres CPU ms': significant(postgresCpuMs),
     'Redis CPU ms': significant(redisCpuMs),
   }
@@ -101,6 +104,7 @@ async function observe(
       statements: await countTransactions(db),
       redisCommands: await readInfo(redis, 'total_commands_processed'),
       workerCpuMs: devnet.pid('worker-1') ? cpuOf('worker-1') : 0,
+      apiCpuMs: cpuOf('api'),
       postgresCpuMs: cpuOf('postgres'),
       redisCpuMs: cpuOf('redis'),
     })

@@ -8,9 +8,10 @@ import {
 import { findSentToday } from '@wagate/db/queries/sent-today'
 import {
   countLinkedDevicesByOwner,
+  describeShardsOwnedBy,
   freeShardsOfDeadWorkers,
-  listShardsOwnedBy,
   listUnownedShards,
+  parseShards,
 } from '@wagate/db/queries/shard-leases'
 import {
   failUnlinkedMessages,
@@ -60,7 +61,7 @@ export async function measureStatements({ short, signal }: BenchmarkOptions): Pr
 async function statementsOf(db: Database): Promise<Record<string, () => Promise<unknown>>> {
   const [worker] = await db.$client<{ id: string }[]>`SELECT id FROM workers WHERE name = 'worker-7'`
   const id = worker?.id ?? ''
-  const fences = (await listShardsOwnedBy(db, id)).map((owned) => ({ ...owned, workerId: id }))
+  const fences = parseShards(await describeShardsOwnedBy(db, id)).map((owned) => ({ ...owned, workerId: id }))
   const shards = fences.map(({ shard }) => shard)
   const [device] = await db.$client<
     { id: number }[]
@@ -70,7 +71,7 @@ async function statementsOf(db: Database): Promise<Record<string, () => Promise<
   if (!fence) throw new Error('The worker owns no shard')
   return {
     'heartbeat: renewWorker': () => renewWorker(db, id, 3_600_000),
-    'tick: listShardsOwnedBy': () => listShardsOwnedBy(db, id),
+    'tick: describeShardsOwnedBy': () => describeShardsOwnedBy(db, id),
     'tick: markGoneWorkersDead': () => markGoneWorkersDead(db, { id, ...timeouts, silentMs: 3_600_000 }),
     'tick: freeShardsOfDeadWorkers': () => freeShardsOfDeadWorkers(db),
     'tick: listLiveWorkers': () => listLiveWorkers(db, timeouts),

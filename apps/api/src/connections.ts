@@ -1,10 +1,11 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { type AccountEvents, openAccountEvents } from '@wagate/queue/account-events'
-import { type CommandProducer, openCommandProducer } from '@wagate/queue/command-producer'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
-import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
+import { type AccountEvents, makeAccountEvents } from '@wagate/queue/account-events'
+import { type CommandProducer, makeCommandProducer } from '@wagate/queue/command-producer'
+import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events'
+import { type EventHints, makeEventHints } from '@wagate/queue/event-hints'
 import { openRateLimits, type RateLimits } from '@wagate/queue/rate-limits'
-import { openWebhookHints, type WebhookHints } from '@wagate/queue/webhook-hints'
+import { openRedisLinks } from '@wagate/queue/redis-links'
+import { makeWebhookHints, type WebhookHints } from '@wagate/queue/webhook-hints'
 import type { Running } from '@wagate/runtime/running'
 import type { Config } from './config.ts'
 
@@ -36,26 +37,21 @@ export function openConnections(
     applicationName: 'wagate-api reads',
     statementTimeoutMs: 2000,
   })
-  const producer = openCommandProducer(redisUrl, { shards, onError })
-  const events = openDeviceEvents(redisUrl, { onError })
-  const accountEvents = openAccountEvents(redisUrl, { onError })
-  const eventHints = openEventHints(redisUrl, { onError })
-  const webhookHints = openWebhookHints(redisUrl, { onError })
+  const links = openRedisLinks(redisUrl, { onError })
+  const eventHints = makeEventHints(links)
   const rateLimits = openRateLimits(redisUrl, { onError })
   return {
     db,
     readDb,
-    producer,
-    events,
-    accountEvents,
+    producer: makeCommandProducer(links, { shards }),
+    events: makeDeviceEvents(links),
+    accountEvents: makeAccountEvents(links),
     eventHints,
-    webhookHints,
+    webhookHints: makeWebhookHints(links),
     rateLimits,
     async close() {
-      const redis = [producer, events, accountEvents, eventHints, webhookHints, rateLimits].map(
-        (connection) => connection.close(),
-      )
-      await Promise.all([...redis, closeDatabase(db), closeDatabase(readDb)])
+      await eventHints.close()
+      await Promise.all([links.close(), rateLimits.close(), closeDatabase(db), closeDatabase(readDb)])
     },
   }
 }

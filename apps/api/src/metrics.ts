@@ -1,3 +1,4 @@
+import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { EventStreams } from './event-streams/event-streams.ts'
 import type { EventFeed } from './events/event-feed.ts'
@@ -9,7 +10,7 @@ export type Metrics = ReturnType<typeof makeMetrics>
 export function makeMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   return {
     registry,
     requests: new Counter({

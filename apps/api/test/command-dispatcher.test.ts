@@ -15,7 +15,6 @@ function makeDispatcher({ tookMs = 0 }) {
       placed.push({ atMs: Date.now() - startedMs, devices: commands.map(({ deviceId }) => deviceId) })
       if (tookMs > 0) await new Promise((resolve) => setTimeout(resolve, tookMs))
     },
-    close: async () => undefined,
   }
   return { placed, ...makeCommandDispatcher(producer, () => undefined) }
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { claimShards, listUnownedShards } from '@wagate/db/queries/shard-leases'
 import { registerWorker } from '@wagate/db/queries/workers'
-import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { makeCommandConsumers } from '@wagate/queue/command-consumers'
+import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events'
+import { openRedisLinks } from '@wagate/queue/redis-links'
 import type { Command } from '@wagate/shared/commands'
 import { shardOf } from '@wagate/shared/shard'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
@@ -51,7 +52,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     applicationName: 'test',
     statementTimeoutMs: 10_000,
   })
-  const events = openDeviceEvents(redisUrl, { onError: () => undefined })
+  const links = openRedisLinks(redisUrl, { onError: () => undefined })
   const admin = makeClient(api.url, bootstrapped?.apiKey)
 
   return {
@@ -59,7 +60,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     db,
     databaseUrl: database.url,
     redisUrl,
-    events,
+    events: makeDeviceEvents(links),
     postgres,
     redis,
     admin,
@@ -76,7 +77,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     },
     async close() {
       await api.close()
-      await Promise.all([events.close(), closeDatabase(db), postgres.close(), redis.close()])
+      await Promise.all([links.close(), closeDatabase(db), postgres.close(), redis.close()])
       await database.drop()
     },
   }
@@ -167,8 +168,9 @@ export async function recordCommands(
     seen.push(command.kind)
     handle(command)
   }
-  const connection = openConsumerConnection(redisUrl, () => undefined)
-  const consumer = await startCommandConsumer(connection, {
+  const redis = openRedisLinks(redisUrl, { onError: () => undefined })
+  const consumers = makeCommandConsumers(redis)
+  await consumers.start({
     shard: shardOf(deviceId, 256),
     handlers: {
       send: note,
@@ -186,8 +188,8 @@ export async function recordCommands(
   return {
     seen,
     async close() {
-      await consumer.close()
-      await connection.close()
+      await consumers.close()
+      await redis.close()
     },
   }
 }

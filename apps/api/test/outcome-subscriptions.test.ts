@@ -1,6 +1,7 @@
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { askRedis } from '@wagate/local-servers/ask-redis'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events'
+import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import { makeMessageId } from '@wagate/shared/ids'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
@@ -14,15 +15,17 @@ import { makeOutcomeWaits } from '../src/messages/outcome-waits.ts'
 let deviceId = 500_000_000 + Math.floor(Math.random() * 500_000_000)
 let redisUrl: string
 let proxy: TcpProxy
+let links: RedisLinks
 let events: DeviceEvents
 let heard: string[]
 
 beforeAll(async () => {
   redisUrl = await testRedisUrl()
   proxy = await startTcpProxy(redisUrl)
-  events = openDeviceEvents(proxy.url, { onError: () => undefined })
+  links = openRedisLinks(proxy.url, { onError: () => undefined })
+  events = makeDeviceEvents(links)
 })
-afterAll(() => Promise.all([events.close(), proxy.close()]))
+afterAll(() => Promise.all([links.close(), proxy.close()]))
 beforeEach(() => {
   deviceId += 10
   heard = []

@@ -1,4 +1,4 @@
-import { openConsumerConnection } from '@wagate/queue/command-consumer'
+import { openRedisLinks } from '@wagate/queue/redis-links'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -62,7 +62,7 @@ test('the wait for a change ends when the caller closes the connection', async (
   // Other tests may use the same channels in the shared one.
   const own = await startOwnRedis()
   const api = await startReplica({ ...gateway, redisUrl: own.url })
-  const { redis, close } = openConsumerConnection(own.url, () => undefined)
+  const { requests: redis, close } = openRedisLinks(own.url, { onError: () => undefined })
   const countChannels = async () => (await redis.pubsub('CHANNELS', 'wa:device:*')).length
   try {
     const { body } = await makeClient(api.url, session).get('/pairing-status')

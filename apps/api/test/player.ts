@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { recordMasterKey } from '@wagate/db/queries/master-keys'
-import { openConsumerConnection, startCommandConsumer } from '@wagate/queue/command-consumer'
+import { makeCommandConsumers } from '@wagate/queue/command-consumers'
+import { openRedisLinks } from '@wagate/queue/redis-links'
 import type { Command } from '@wagate/shared/commands'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { type Gateway, ownShards } from './gateway.ts'
@@ -38,8 +39,9 @@ export async function playWorker(
   }
 
   const ignore = async (_: Command) => undefined
-  const connection = openConsumerConnection(gateway.redisUrl, () => undefined)
-  const consumer = await startCommandConsumer(connection, {
+  const redis = openRedisLinks(gateway.redisUrl, { onError: () => undefined })
+  const consumers = makeCommandConsumers(redis)
+  await consumers.start({
     shard: next?.shard ?? 0,
     handlers: {
       send: sends ? ({ deviceId }) => sendAll(deviceId) : ignore,
@@ -57,8 +59,8 @@ export async function playWorker(
   })
   return {
     async close() {
-      await consumer.close()
-      await connection.close()
+      await consumers.close()
+      await redis.close()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { type RestrictionReason, restrictionReasons } from '@wagate/shared/statuses'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -22,7 +23,7 @@ export type Readings = {
 export function makeMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name: `wagate_${name}`, help, labelNames, registers })
 

@@ -6,9 +6,10 @@ import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
-import { type EventHints, openEventHints } from '@wagate/queue/event-hints'
+import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events'
+import { type EventHints, makeEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
+import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
@@ -39,13 +40,13 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
   const mediaStore = openMediaStore(config.receivedMedia.store)
-  const onRedisError = { onError: makeOutageLog(logger, 'redis').failed }
-  const events = openDeviceEvents(config.redisUrl, onRedisError)
-  const eventHints = openEventHints(config.redisUrl, onRedisError)
+  const redis = openRedisLinks(config.redisUrl, { onError: makeOutageLog(logger, 'redis').failed })
+  const events = makeDeviceEvents(redis)
+  const eventHints = makeEventHints(redis)
   const databases = openDatabases(config, eventHints.publish)
 
   async function release(): Promise<void> {
-    await Promise.all([events.close(), eventHints.close(), inspector.close()])
+    await Promise.all([eventHints.close(), redis.close(), inspector.close()])
     await Promise.all(Object.values(databases).map(closeDatabase))
   }
 
@@ -71,6 +72,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       logger,
       metrics,
       databases,
+      redis,
       events,
       eventHints,
       inspector,
@@ -147,13 +149,14 @@ type OwnerOf = {
   logger: Logger
   metrics: Metrics
   databases: Databases
+  redis: RedisLinks
   events: DeviceEvents
   eventHints: EventHints
   inspector: Inspector
   mediaStore: MediaStore
 }
 
-function startOwner({ databases, eventHints, ...shared }: OwnerOf): Ownership {
+function startOwner({ databases, redis, eventHints, ...shared }: OwnerOf): Ownership {
   const { config, logger, metrics, events } = shared
   const context = makeDeviceContext({
     ...shared,
@@ -165,7 +168,7 @@ function startOwner({ databases, eventHints, ...shared }: OwnerOf): Ownership {
       ownership.lose(lease)
     },
   })
-  const host = startShardHost(context)
+  const host = startShardHost(context, redis)
   const ownership = startOwnership({
     db: databases.ownership,
     heartbeatDb: databases.heartbeat,

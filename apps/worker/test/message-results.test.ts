@@ -3,7 +3,8 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import { claimShards, listUnownedShards } from '@wagate/db/queries/shard-leases'
 import { registerWorker } from '@wagate/db/queries/workers'
-import { type DeviceEvents, openDeviceEvents } from '@wagate/queue/device-events'
+import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events'
+import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { makeMessageId } from '@wagate/shared/ids'
@@ -17,14 +18,16 @@ import { makeMessage } from './waiting-rows.ts'
 const logger = makeLogger('test', 'silent')
 let database: TestDatabase
 let db: Database
+let links: RedisLinks
 let events: DeviceEvents
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
-  events = openDeviceEvents(await testRedisUrl(), { onError: () => undefined })
+  links = openRedisLinks(await testRedisUrl(), { onError: () => undefined })
+  events = makeDeviceEvents(links)
 })
 afterAll(async () => {
-  await events.close()
+  await links.close()
   await closeDatabase(db)
   await database.drop()
 })

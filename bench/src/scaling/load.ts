@@ -18,7 +18,7 @@ const heartbeatMs = settings.HEARTBEAT_MS.parse(undefined)
 const workPollMs = settings.OUTBOX_POLL_MS.parse(undefined)
 
 /** The load of an installation on Postgres and Redis. */
-export function describeLoad({ workers, senders, shards, messagesPerMinute }: Installation): Row[] {
+export function describeLoad({ workers, senders, messagesPerMinute }: Installation): Row[] {
   const { perMessage, perLogin } = measured
   const leasePolls = Math.min((workers * 1000) / product.tickMs, 1000 / restMsPerWorker)
   const heartbeats = (workers * 1000) / heartbeatMs
@@ -42,7 +42,7 @@ export function describeLoad({ workers, senders, shards, messagesPerMinute }: In
       statements: product.statementsPerWorkPoll,
       postgresMs: measured.workPollCpuMs,
     }),
-    row('idle shards', shards, measured.idleShard),
+    row('idle workers', workers, measured.idleWorker),
     row('single messages', messages, perMessage),
     row('messages in batches', messages, measured.perMessageOfMany),
     row('1,000 logins a second', 1000, perLogin),
@@ -60,7 +60,7 @@ export function describeSize({ workers, senders, shards }: Installation): Row {
     'senders a shard': Math.round(senders / shards),
     'idle workers': Math.max(0, workers - shards),
     'Postgres connections': `${workers * postgresConnections.idle}–${workers * postgresConnections.most}`,
-    'Redis connections': workers * redisConnections.perWorker + shards * redisConnections.perShard,
+    'Redis connections': workers * redisConnections.perWorker,
     'MB a worker': Math.round(
       rssMb.base + (rssMb.perShard * shards) / workers + (rssMb.perSender * senders) / workers,
     ),

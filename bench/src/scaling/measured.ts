@@ -7,16 +7,16 @@ export const measured = {
   heartbeatCpuMs: 0.09,
   leasePollCpuMs: 1.6,
   workPollCpuMs: 1.9,
-  /** `bench idle`, 64 and 1,024 shards. Redis counts commands inside scripts. */
-  idleShard: { commands: 1.6, redisMs: 0.014 },
+  /** `bench idle`, for any number of shards. Redis counts commands inside scripts. */
+  idleWorker: { commands: 4.2, redisMs: 0.15 },
   /** `bench idle`: one message after the other, which is an upper bound. */
-  perMessage: { statements: 7, postgresMs: 4.8, commands: 61, redisMs: 1.04 },
+  perMessage: { statements: 7, postgresMs: 4.8, commands: 31, redisMs: 0.52 },
   /** `bench idle`: includes the start of the worker. */
   perLogin: { statements: 16, postgresMs: 12, commands: 46, redisMs: 1 },
   postgresConnections: { idle: 4, most: 11 },
-  redisConnections: { perShard: 1, perWorker: 3 },
+  redisConnections: { perWorker: 4 },
   /** `bench idle` for shards, `bench memory` for senders. */
-  rssMb: { base: 150, perShard: 0.25, perSender: 0.57 },
+  rssMb: { base: 150, perShard: 0.02, perSender: 0.57 },
   /** `bench throughput`: many messages at once. */
   perMessageOfMany: { postgresMs: 0.75, redisMs: 0.23 },
   /** `bench restart`. */
@@ -27,7 +27,7 @@ export const measured = {
 export const product = {
   /** apps/worker/src/start.ts */
   tickMs: 500,
-  /** listShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
+  /** describeShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
   statementsPerLeasePoll: 5,
   /** expireMessages, listDevicesWithWork, countLinkedDevices. */
   statementsPerWorkPoll: 3,

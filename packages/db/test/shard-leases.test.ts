@@ -8,9 +8,11 @@ import { type Fence, fenceOf, fencesOf, OwnershipLost } from '../src/queries/fen
 import {
   claimShards,
   countOpeningDevices,
+  describeShards,
+  describeShardsOwnedBy,
   freeShardsOfDeadWorkers,
-  listShardsOwnedBy,
   listUnownedShards,
+  parseShards,
   releaseShards,
 } from '../src/queries/shard-leases.ts'
 import { markGoneWorkersDead, registerWorker, unregisterWorker } from '../src/queries/workers.ts'
@@ -40,6 +42,8 @@ afterAll(async () => {
   await server.drop()
 })
 
+const listOwned = async (id: string) => parseShards(await describeShardsOwnedBy(db, id))
+
 test('49 workers that claim, release and die at once never own a shard together', async () => {
   const ids = await Promise.all(Array.from({ length: 49 }, () => register()))
   let claimed = 0
@@ -48,7 +52,7 @@ test('49 workers that claim, release and die at once never own a shard together'
   async function live(id: string, rounds: number): Promise<void> {
     if (rounds === 0) return
     const mine = await claimShards(db, id, allShards)
-    const still = new Set((await listShardsOwnedBy(db, id)).map(({ shard }) => shard))
+    const still = new Set((await listOwned(id)).map(({ shard }) => shard))
     claimed += mine.length
     taken += mine.filter(({ shard }) => !still.has(shard)).length
     if (rounds % 2 === 0) {
@@ -84,7 +88,8 @@ test('releases only shards that are still owned with that epoch', async () => {
     owner,
     now.map(({ shard, epoch }) => ({ shard, epoch: epoch - 1 })),
   )
-  expect(await listShardsOwnedBy(db, owner)).toEqual(now)
+  expect(await listOwned(owner)).toEqual(now)
+  expect(await describeShardsOwnedBy(db, owner)).toBe(describeShards(now.toReversed()))
 })
 
 test('counts the linked devices of unowned shards', async () => {
@@ -198,7 +203,7 @@ test('frees the shards of dead workers only', async () => {
     { id: dying },
   ])
   expect(await freeShardsOfDeadWorkers(db)).toBe(1)
-  expect(await listShardsOwnedBy(db, living)).toHaveLength(2)
+  expect(await listOwned(living)).toHaveLength(2)
 })
 
 async function untilSomebodyWaits(what: 'Lock' | 'Timeout'): Promise<void> {

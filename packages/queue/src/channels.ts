@@ -1,4 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { Running } from '@wagate/runtime/running'
+import { ReplyError } from 'ioredis'
 import { connectForSubscriptions, firstAttempt, type OnRedisError } from './redis.ts'
 
 type Listener = (message: string) => void
@@ -10,11 +13,15 @@ export type Channels = Running & {
   join(channel: string, listener: Listener): Leave
   /** How often the connection was lost so far. What was published meanwhile was missed. */
   countLosses(): number
+  /** Calls the listener after each connection, once all subscriptions exist again. Messages before were lost. */
+  onRestored(listener: () => void): () => void
 }
 
 export type Leave = () => Promise<void>
 
 const pingMs = 4000
+/** A worker subscribes to a channel for each of its shards. */
+const namesMax = 1000
 
 /** Many listeners over one connection. Leaves a channel with its last listener, and subscribes again after an outage. */
 export function openChannels(redisUrl: string, onError: OnRedisError): Channels {
@@ -22,6 +29,30 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
   const connected = firstAttempt(redis)
   const listeners = new Map<string, Set<Listener>>()
   let losses = 0
+  const restoredListeners = new Set<() => void>()
+  let joining: { names: string[]; confirmed: Promise<void> } | undefined
+
+  /** Shards come by the hundred: those of one turn of the event loop share a command. It does not wait for earlier ones. */
+  function subscribeInTurn(name: string): Promise<void> {
+    joining ??= { names: [], confirmed: turn().then(subscribeAll) }
+    joining.names.push(name)
+    return joining.confirmed
+  }
+
+  async function subscribeAll(): Promise<void> {
+    const names = joining?.names ?? []
+    joining = undefined
+    await redis.subscribe(...names)
+  }
+
+  const leaves = makeNaturalBatch<string, undefined>(
+    async (names) => {
+      const left = names.filter((name) => !listeners.has(name))
+      if (left.length > 0) await redis.unsubscribe(...left)
+      return names.map(() => undefined)
+    },
+    { itemsMax: namesMax },
+  )
 
   redis.on('message', (channel: string, message: string) => {
     for (const listener of listeners.get(channel) ?? []) {
@@ -33,12 +64,20 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       }
     }
   })
-  redis.on('close', () => {
-    losses += 1
-  })
-  redis.on('ready', () => {
-    if (listeners.size > 0) redis.subscribe(...listeners.keys()).catch(onError)
-  })
+  redis.on('close', () => void losses++)
+  redis.on('ready', () => void restore())
+
+  async function restore(): Promise<void> {
+    try {
+      const names = [...listeners.keys()]
+      await Promise.all(chunksOf(names).map((chunk) => redis.subscribe(...chunk)))
+      for (const listener of restoredListeners) listener()
+    } catch (error) {
+      onError(error as Error)
+      // Some subscriptions may be missing. The next connection tries all of them again, unless Redis forbids them.
+      if (redis.status === 'ready' && !(error instanceof ReplyError)) redis.disconnect(true)
+    }
+  }
 
   // The socket timeout applies only while a command waits for its reply, and a subscriber sends none otherwise.
   const heartbeat = setInterval(() => redis.ping().catch(() => undefined), pingMs)
@@ -53,7 +92,7 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       if (!rest?.delete(listener) || rest.size > 0) return
       listeners.delete(channel)
       // Without Redis no subscription exists.
-      await redis.unsubscribe(channel).catch(() => undefined)
+      await leaves.add(channel).catch(() => undefined)
     }
   }
 
@@ -63,22 +102,32 @@ export function openChannels(redisUrl: string, onError: OnRedisError): Channels 
       const leave = add(channel, listener)
       try {
         // Also for a channel with listeners: the confirmation proves that the subscription exists.
-        await redis.subscribe(channel)
+        await subscribeInTurn(channel)
         return leave
       } catch (error) {
-        await leave()
+        // Without an answer to this, the caller would wait as long again.
+        void leave()
         throw error
       }
     },
     join(channel, listener) {
       const leave = add(channel, listener)
-      if (redis.status === 'ready') redis.subscribe(channel).catch(onError)
+      if (redis.status === 'ready') subscribeInTurn(channel).catch(onError)
       return leave
     },
     countLosses: () => losses,
+    onRestored(listener) {
+      restoredListeners.add(listener)
+      return () => void restoredListeners.delete(listener)
+    },
     async close() {
       clearInterval(heartbeat)
       redis.disconnect()
     },
   }
+}
+
+function chunksOf(names: string[]): string[][] {
+  const count = Math.ceil(names.length / namesMax)
+  return Array.from({ length: count }, (_, index) => names.slice(index * namesMax, (index + 1) * namesMax))
 }

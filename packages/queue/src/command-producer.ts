@@ -1,49 +1,59 @@
-import type { Running } from '@wagate/runtime/running'
 import { type Command, commandSchema } from '@wagate/shared/commands'
 import { shardOf } from '@wagate/shared/shard'
-import type { JobsOptions, Queue } from 'bullmq'
-import { openCommandQueue } from './command-queue.ts'
-import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+import { Job, type JobsOptions, QueueKeys } from 'bullmq'
+import { announce, announcementChannel } from './announcements.ts'
+import { commandQueue, deduplicationId, openCommandQueue } from './command-queue.ts'
+import type { RedisLinks } from './redis-links.ts'
 
-export type CommandProducer = Running & {
+export type CommandProducer = {
   /** Rejects at once without Redis, and within 2 s when Redis does not answer. */
   add(commands: Command[]): Promise<void>
 }
 
-type Options = { shards: number; onError: OnRedisError }
-
-/** Opens one connection, and one queue object for each shard when it is first used. */
-export function openCommandProducer(redisUrl: string, { shards, onError }: Options): CommandProducer {
-  const redis = connectForRequests(redisUrl, onError)
-  const connected = firstAttempt(redis)
-  const queues = new Map<number, Queue>()
-
-  function queueOf(shard: number): Queue {
-    const known = queues.get(shard)
-    if (known) return known
-    const queue = openCommandQueue(redis, shard, onError)
-    queues.set(shard, queue)
-    return queue
+/** Adds commands to the queues of their shards and announces them, all in one round trip. */
+export function makeCommandProducer(
+  { requests, connected }: RedisLinks,
+  { shards }: { shards: number },
+): CommandProducer {
+  // Of any shard: BullMQ's script gets the keys of the queue that it adds to.
+  const queue = openCommandQueue(requests, 0)
+  const keysOf = (shard: number) => {
+    const { name, prefix } = commandQueue(shard)
+    return new QueueKeys(prefix).getKeys(name)
   }
 
   return {
     async add(commands) {
       await connected
-      const distinct = new Map(commands.map((command) => [deduplicationId(command), command]))
-      await Promise.all(
-        [...distinct.values()].map((command) =>
-          queueOf(shardOf(command.deviceId, shards)).add(
-            command.kind,
-            commandSchema.parse(command),
-            jobOptions(command),
-          ),
-        ),
-      )
-    },
-    async close() {
-      redis.disconnect()
+      const backend = queue.getBackend()
+      const pipeline = (await backend.client).pipeline()
+      for (const [shard, ofShard] of byShard(commands, shards)) {
+        const keys = keysOf(shard)
+        for (const command of ofShard) {
+          const job = new Job(queue, command.kind, jobDataOf(command), jobOptions(command))
+          void backend.addJobToTransaction(pipeline, job.asJSON(), '', {}, keys)
+        }
+        // After the jobs, so that a worker that hears it finds them.
+        for (const message of announce(ofShard))
+          pipeline.runCommand('publish', [announcementChannel(requests, shard), message])
+      }
+      for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
     },
   }
+}
+
+function byShard(commands: Command[], shards: number): Map<number, Command[]> {
+  const distinct = new Map(commands.map((command) => [deduplicationId(command), command]))
+  const ofShards = new Map<number, Command[]>()
+  for (const command of distinct.values()) {
+    const shard = shardOf(command.deviceId, shards)
+    ofShards.set(shard, [...(ofShards.get(shard) ?? []), command])
+  }
+  return ofShards
+}
+
+function jobDataOf(command: Command): Command {
+  return commandSchema.parse(command.kind === 'send' ? { ...command, announced: true } : command)
 }
 
 /**
@@ -51,16 +61,12 @@ export function openCommandProducer(redisUrl: string, { shards, onError }: Optio
  * because its handler may have read the database before the later change: hence `keepLastIfActive`.
  */
 function jobOptions(command: Command): JobsOptions {
+  // An announced command must not swallow one of an earlier version, which only its job tells.
+  const suffix = command.kind === 'send' ? '-announced' : ''
   return {
-    deduplication: { id: deduplicationId(command), keepLastIfActive: true },
+    deduplication: { id: `${deduplicationId(command)}${suffix}`, keepLastIfActive: true },
     attempts: 1,
     removeOnComplete: true,
     removeOnFail: true,
   }
-}
-
-/** The same for commands of which only the last one matters. */
-export function deduplicationId(command: Command): string {
-  const subject = command.kind === 'check-number' ? `-${command.number}` : ''
-  return `${command.deviceId}-${command.kind}${subject}`
 }

@@ -1,14 +1,14 @@
-import type { Running } from '@wagate/runtime/running'
 import {
   type DeviceEvent,
   deviceEventSchema,
   type PasskeyEvent,
   type QrEvent,
 } from '@wagate/shared/device-events'
-import { type Leave, openChannels } from './channels.ts'
-import { checkRedis, connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+import type { Leave } from './channels.ts'
+import { checkRedis } from './redis.ts'
+import type { RedisLinks } from './redis-links.ts'
 
-export type DeviceEvents = Running & {
+export type DeviceEvents = {
   /** Best effort: an event that cannot be published is lost, and the error is reported to `onError`. */
   publish(deviceId: number, event: DeviceEvent): Promise<void>
   /** Resolves to the function that ends the subscription. Rejects without Redis. */
@@ -40,12 +40,12 @@ const qrKey = (deviceId: number) => `wa:device:${deviceId}:qr`
 const assertionKey = (deviceId: number) => `wa:device:${deviceId}:assertion`
 const assertionMs = 60_000
 
-/** Opens two connections: one to publish and one to subscribe. */
-export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRedisError }): DeviceEvents {
-  const redis = connectForRequests(redisUrl, onError)
-  const connected = firstAttempt(redis)
-  const channels = openChannels(redisUrl, onError)
-
+export function makeDeviceEvents({
+  requests: redis,
+  connected,
+  channels,
+  onError,
+}: RedisLinks): DeviceEvents {
   async function attempt(work: () => Promise<unknown>): Promise<void> {
     try {
       await connected
@@ -107,11 +107,6 @@ export function openDeviceEvents(redisUrl: string, { onError }: { onError: OnRed
     async checkRedis() {
       await connected
       return checkRedis(redis)
-    },
-
-    async close() {
-      redis.disconnect()
-      await channels.close()
     },
   }
 }

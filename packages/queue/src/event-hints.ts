@@ -1,6 +1,6 @@
 import type { Running } from '@wagate/runtime/running'
-import { type Leave, openChannels } from './channels.ts'
-import { connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+import type { Leave } from './channels.ts'
+import type { RedisLinks } from './redis-links.ts'
 
 /** Wakes readers of the stream of events, in all processes. */
 export type EventHints = Running & {
@@ -14,11 +14,7 @@ const channel = 'wa:events'
 /** A process publishes once in this time, whatever the number of events and accounts. */
 const coalesceMs = 50
 
-/** Opens two connections: one to publish and one to subscribe. */
-export function openEventHints(redisUrl: string, { onError }: { onError: OnRedisError }): EventHints {
-  const redis = connectForRequests(redisUrl, onError)
-  const connected = firstAttempt(redis)
-  const channels = openChannels(redisUrl, onError)
+export function makeEventHints({ requests, connected, channels, onError }: RedisLinks): EventHints {
   let waiting = new Set<number>()
   let window: NodeJS.Timeout | undefined
 
@@ -36,7 +32,7 @@ export function openEventHints(redisUrl: string, { onError }: { onError: OnRedis
     const accountIds = [...waiting].join(' ')
     waiting = new Set()
     await connected
-    await redis.publish(channel, accountIds).catch(onError)
+    await requests.publish(channel, accountIds).catch(onError)
   }
 
   return {
@@ -50,8 +46,6 @@ export function openEventHints(redisUrl: string, { onError }: { onError: OnRedis
       }),
     async close() {
       clearTimeout(window)
-      redis.disconnect()
-      await channels.close()
     },
   }
 }

@@ -1,10 +1,11 @@
 import type { Running } from '@wagate/runtime/running'
 import { webhookHintSchema } from '@wagate/shared/webhook-hint'
 import { Queue, Worker } from 'bullmq'
-import { connectForConsumers, connectForRequests, firstAttempt, type OnRedisError } from './redis.ts'
+import { connectForConsumers, type OnRedisError } from './redis.ts'
+import type { RedisLinks } from './redis-links.ts'
 
 /** Wakes a dispatcher: a webhook is new, was changed, or has something to deliver. */
-export type WebhookHints = Running & {
+export type WebhookHints = {
   /** Best effort. A dispatcher finds what a lost hint would have announced with its next poll. */
   add(webhookId: number): Promise<void>
 }
@@ -16,12 +17,9 @@ const prefix = '{wa:webhooks}'
 /** Without these, BullMQ sends further commands and waits for a connection. */
 const sendsNothingElse = { skipVersionCheck: true, skipWaitingForReady: true }
 
-/** Opens one connection. */
-export function openWebhookHints(redisUrl: string, { onError }: { onError: OnRedisError }): WebhookHints {
-  const redis = connectForRequests(redisUrl, onError)
-  const connected = firstAttempt(redis)
+export function makeWebhookHints({ requests, connected, onError }: RedisLinks): WebhookHints {
   const queue = new Queue(queueName, {
-    connection: redis,
+    connection: requests,
     prefix,
     skipMetasUpdate: true,
     ...sendsNothingElse,
@@ -40,9 +38,6 @@ export function openWebhookHints(redisUrl: string, { onError }: { onError: OnRed
           removeOnFail: true,
         })
         .catch(onError)
-    },
-    async close() {
-      redis.disconnect()
     },
   }
 }

@@ -1,4 +1,6 @@
+import type { Command } from '@wagate/shared/commands'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { commandQueue } from '../src/command-queue.ts'
@@ -37,47 +39,50 @@ test('later commands are not lost after one was delivered over a lost connection
   const proxy = await queues.startProxy()
   let runs = 0
   let drops = 0
-  const connection = queues.connect(proxy.url)
-  await queues.consume(shard, { send: async () => void runs++ }, { connection, onDropped: () => drops++ })
+  const consumers = queues.consumers(proxy.url)
+  const handlers = { 'start-session': async () => void runs++ }
+  await queues.consume(shard, handlers, { consumers, onDropped: () => drops++ })
   proxy.cut()
   const producer = queues.produce()
-  await producer.add([{ kind: 'send', deviceId: shard }])
+  await producer.add([{ kind: 'start-session', deviceId: shard }])
   await queues.loseCommand(shard)
   proxy.heal()
   await vi.waitFor(() => expect(drops).toBe(1), { timeout: 5000 })
-  await producer.add([{ kind: 'send', deviceId: shard }])
+  await producer.add([{ kind: 'start-session', deviceId: shard }])
   await vi.waitFor(() => expect(runs).toBe(1), { timeout: 10_000 })
 })
 
-test('later commands are not lost after Redis refused to record the end of one', async () => {
+test('while Redis refuses writes, sends wake their device, and other commands wait', async () => {
   const shard = 25
   const redis = await startOwnRedis()
   queues.onClose(redis.close)
+  const proxy = await startTcpProxy(redis.url)
+  queues.onClose(proxy.close)
   const errors: Error[] = []
-  let runs = 0
+  const seen: string[] = []
   let drops = 0
+  const note = async ({ kind }: Command) => void seen.push(kind)
   await queues.consume(
     shard,
+    { send: note, 'start-session': note },
     {
-      send: async () => {
-        runs++
-        // Refuses every write, as with a full disk.
-        if (runs === 1) await redis.set('min-replicas-to-write', '1')
-      },
-    },
-    {
-      connection: queues.connect(redis.url),
+      consumers: queues.consumers(proxy.url),
       onError: (error) => errors.push(error),
       onDropped: () => drops++,
     },
   )
   const producer = queues.produce(redis.url)
-  await producer.add([{ kind: 'send', deviceId: shard }])
+  proxy.freeze()
+  await producer.add([{ kind: 'start-session', deviceId: shard }])
+  // Refuses every write, as with a full disk.
+  await redis.set('min-replicas-to-write', '1')
+  proxy.heal()
   await vi.waitFor(() => expect(errors.join()).toContain('NOREPLICAS'), { timeout: 5000 })
+  expect(drops).toBeGreaterThan(0)
+  await expect(producer.add([{ kind: 'send', deviceId: shard }])).rejects.toThrow('NOREPLICAS')
+  await vi.waitFor(() => expect(seen).toEqual(['send']))
   await redis.set('min-replicas-to-write', '0')
-  await vi.waitFor(() => expect(drops).toBeGreaterThan(0), { timeout: 10_000 })
-  await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(runs).toBe(2), { timeout: 10_000 })
+  await vi.waitFor(() => expect(seen).toEqual(['send', 'start-session']), { timeout: 5000 })
 })
 
 test('the next owner resumes a queue that a killed owner left paused', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openConsumerConnection, startCommandConsumer } from '../src/command-consumer.ts'
+import { makeCommandConsumers } from '../src/command-consumers.ts'
+import { openRedisLinks } from '../src/redis-links.ts'
 import { handlers, openTestQueues, type TestQueues } from './test-queues.ts'
 
 const ignore = () => undefined
@@ -39,7 +40,7 @@ test('a consumer that starts without Redis does not block its caller, and begins
   proxy.cut()
   let runs = 0
   const startedAt = performance.now()
-  await queues.consume(18, { send: async () => void runs++ }, { connection: queues.connect(proxy.url) })
+  await queues.consume(18, { send: async () => void runs++ }, { consumers: queues.consumers(proxy.url) })
   expect(performance.now() - startedAt).toBeLessThan(1000)
   proxy.heal()
   const producer = queues.produce()
@@ -62,35 +63,35 @@ test.each(['cut', 'freeze'] as const)(
     await queues.consume(
       shard,
       { send: async () => void runs++ },
-      { connection: queues.connect(proxy.url), onDropped: () => drops++ },
+      { consumers: queues.consumers(proxy.url), onDropped: () => drops++ },
     )
     const producer = queues.produce()
     await producer.add([{ kind: 'send', deviceId: shard }])
     await vi.waitFor(() => expect(runs).toBe(1))
     proxy[mode]()
     await producer.add([{ kind: 'send', deviceId: shard }])
-    // Existing connections stay silent: the blocking read ends after 5 s, and the silence is detected 8 s later.
+    // Existing connections stay silent, which is detected 8 s after a command.
     proxy.forget()
     await vi.waitFor(() => expect(drops).toBe(1), { timeout: 25_000 })
     await producer.add([{ kind: 'send', deviceId: shard }])
     await vi.waitFor(() => expect(runs).toBe(2), { timeout: 15_000 })
-    await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0))
+    await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
   },
   40_000,
 )
 
 test.each(['open', 'cut', 'freeze'] as const)('closes within 200 ms: %s', async (mode) => {
   const proxy = await queues.startProxy()
-  const connection = openConsumerConnection(proxy.url, ignore)
+  const links = openRedisLinks(proxy.url, { onError: ignore })
+  const all = makeCommandConsumers(links)
   const consumers = await Promise.all(
-    [20, 21, 22].map((shard) =>
-      startCommandConsumer(connection, { shard, handlers: handlers({}), onError: ignore }),
-    ),
+    [20, 21, 22].map((shard) => all.start({ shard, handlers: handlers({}), onError: ignore })),
   )
   if (mode !== 'open') proxy[mode]()
   const startedAt = performance.now()
   await Promise.all(consumers.map((consumer) => consumer.close()))
   await Promise.all(consumers.map((consumer) => consumer.close()))
-  await connection.close()
+  await all.close()
+  await links.close()
   expect(performance.now() - startedAt).toBeLessThan(200)
 })

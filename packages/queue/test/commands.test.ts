@@ -1,5 +1,8 @@
 import type { Command } from '@wagate/shared/commands'
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { makeCommandConsumers } from '../src/command-consumers.ts'
 import { commandQueue } from '../src/command-queue.ts'
 import { connectForConsumers } from '../src/redis.ts'
 import { openTestQueues, type TestQueues } from './test-queues.ts'
@@ -23,9 +26,9 @@ test('passes a command to its handler, with ids only', async () => {
 
 test('adds commands of many shards over one connection', async () => {
   const seen = new Set<number>()
-  const connection = queues.connect()
+  const consumers = queues.consumers()
   for (let shard = 100; shard < 150; shard++) {
-    await queues.consume(shard, { send: async ({ deviceId }) => void seen.add(deviceId) }, { connection })
+    await queues.consume(shard, { send: async ({ deviceId }) => void seen.add(deviceId) }, { consumers })
   }
   const producer = queues.produce()
   const deviceIds = Array.from({ length: 50 }, (_, index) => 100 + index)
@@ -52,7 +55,7 @@ test('runs exactly once more for commands that came while one was being handled'
   for (let n = 0; n < 20; n++) await producer.add([{ kind: 'send', deviceId: shard }])
   finish()
   await vi.waitFor(() => expect(runs).toBe(2))
-  await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0))
+  await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
   expect(runs).toBe(2)
 })
 
@@ -103,19 +106,63 @@ test('a failing handler is reported and does not stop the next command', async (
 })
 
 test('a closed consumer leaves no listeners on the shared connection', async () => {
-  const { redis } = queues.connect()
+  const links = queues.open()
+  await links.connected
+  const consumers = makeCommandConsumers(links)
+  queues.onClose(consumers.close)
+  const { requests } = links
   const countListeners = () =>
-    redis.eventNames().reduce((total, name) => total + redis.listenerCount(name), 0)
+    requests.eventNames().reduce((total, name) => total + requests.listenerCount(name), 0)
   const before = countListeners()
+  const producer = queues.produce()
   for (let n = 0; n < 5; n++) {
-    const consumer = await queues.consume(
-      25,
-      { send: async () => undefined },
-      { connection: { redis, close: async () => undefined } },
-    )
+    // Something to drop.
+    await producer.add([{ kind: 'send', deviceId: 25 }])
+    const consumer = await queues.consume(25, { send: async () => undefined }, { consumers })
     await consumer.close()
   }
   expect(countListeners()).toBe(before)
+})
+
+test('commands that were not announced are found, and not taken for announced ones', async () => {
+  const [announced, other] = [28, 29]
+  const seen: string[] = []
+  const note = async ({ kind, deviceId }: Command) => void seen.push(`${kind} ${deviceId}`)
+  const consumers = queues.consumers()
+  for (const shard of [announced, other])
+    await queues.consume(shard, { send: note, 'start-session': note }, { consumers })
+  /** As an API process of an earlier version does. */
+  async function add(kind: Command['kind'], shard: number): Promise<void> {
+    const { name, prefix } = commandQueue(shard)
+    const queue = new Queue(name, { connection: { url: queues.redisUrl }, prefix })
+    await queue.add(kind, { kind, deviceId: shard }, { deduplication: { id: `${shard}-${kind}` } })
+    await queue.close()
+  }
+  await queues.produce().add([{ kind: 'send', deviceId: announced }])
+  await vi.waitFor(() => expect(seen).toEqual(['send 28']))
+  await add('send', announced)
+  await add('start-session', other)
+  for (const shard of [announced, other])
+    await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
+  await vi.waitFor(() => expect(seen.toSorted()).toEqual(['send 28', 'send 28', 'start-session 29']))
+})
+
+test('hundreds of idle shards start, stay and end with a handful of commands of Redis', async () => {
+  const redis = await startOwnRedis()
+  queues.onClose(redis.close)
+  const links = queues.open(redis.url)
+  await links.connected
+  const consumers = makeCommandConsumers(links)
+  queues.onClose(consumers.close)
+  const countCommands = async () =>
+    Number(/total_commands_processed:(\d+)/.exec(await links.requests.info('stats'))?.[1])
+  const before = await countCommands()
+  const started = await Promise.all(
+    Array.from({ length: 600 }, (_, shard) => queues.consume(shard, {}, { consumers })),
+  )
+  await Promise.all(started.map((consumer) => consumer.close()))
+  await vi.waitFor(async () => expect(await links.requests.pubsub('CHANNELS')).toEqual([]))
+  expect((await countCommands()) - before).toBeLessThan(30)
 })
 
 test('the event stream stays empty after all keys were deleted', async () => {

@@ -4,7 +4,8 @@ import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type DeviceEvents, openDeviceEvents } from '../src/device-events.ts'
+import { type DeviceEvents, makeDeviceEvents } from '../src/device-events.ts'
+import { openRedisLinks } from '../src/redis-links.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 const online: DeviceEvent = { kind: 'status', connected: true, reason: null }
@@ -32,8 +33,7 @@ test('notifies all listeners of the device in all processes, and no others', asy
 test('a message that is not JSON is reported, and the next one is delivered', async () => {
   const deviceId = nextDeviceId++
   const errors: Error[] = []
-  const events = openDeviceEvents(redisUrl, { onError: (error) => errors.push(error) })
-  closers.push(() => events.close())
+  const events = open(redisUrl, errors)
   const heard: string[] = []
   await events.subscribe(deviceId, (event) => heard.push(event.kind))
   for (const text of ['{', '', 'null', '{"kind":"unknown"}']) {
@@ -157,9 +157,9 @@ test('reports a Redis that refuses to subscribe a listener again', async () => {
 })
 
 function open(url = redisUrl, errors: Error[] = []): DeviceEvents {
-  const events = openDeviceEvents(url, { onError: (error) => errors.push(error) })
-  closers.push(() => events.close())
-  return events
+  const links = openRedisLinks(url, { onError: (error) => errors.push(error) })
+  closers.push(links.close)
+  return makeDeviceEvents(links)
 }
 
 async function startProxy(): Promise<TcpProxy> {

@@ -2,7 +2,8 @@ import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type EventHints, openEventHints } from '../src/event-hints.ts'
+import { type EventHints, makeEventHints } from '../src/event-hints.ts'
+import { openRedisLinks } from '../src/redis-links.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 // Channels span all databases of Redis, and other test files may use the same server.
@@ -15,8 +16,9 @@ beforeAll(async () => {
 afterAll(() => Promise.all(closers.map((close) => close())))
 
 function open(url = redisUrl): EventHints {
-  const hints = openEventHints(url, { onError: () => undefined })
-  closers.push(() => hints.close())
+  const links = openRedisLinks(url, { onError: () => undefined })
+  const hints = makeEventHints(links)
+  closers.push(hints.close, links.close)
   return hints
 }
 

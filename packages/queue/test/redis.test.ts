@@ -2,8 +2,9 @@ import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterEach, expect, test } from 'vitest'
-import { openDeviceEvents } from '../src/device-events.ts'
+import { makeDeviceEvents } from '../src/device-events.ts'
 import { refuseEvictingRedis } from '../src/redis.ts'
+import { openRedisLinks } from '../src/redis-links.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -27,8 +28,9 @@ test('accepts a Redis that evicts no keys, and one that does not answer', async 
 test('refuses a Redis that evicts keys, and says what to set', async () => {
   const redis = await startOwnRedis()
   closers.push(redis.close)
-  const events = openDeviceEvents(redis.url, { onError: () => undefined })
-  closers.push(events.close)
+  const links = openRedisLinks(redis.url, { onError: () => undefined })
+  closers.push(links.close)
+  const events = makeDeviceEvents(links)
   expect(await events.checkRedis()).toBe('ok')
   await redis.set('maxmemory-policy', 'allkeys-lru')
   await expect(refuseEvictingRedis(redis.url)).rejects.toThrow(/allkeys-lru.*noeviction/)

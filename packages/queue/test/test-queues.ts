@@ -3,22 +3,20 @@ import type { CommandHandlers } from '@wagate/shared/commands'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { Queue, Worker } from 'bullmq'
-import {
-  type ConsumerConnection,
-  openConsumerConnection,
-  startCommandConsumer,
-} from '../src/command-consumer.ts'
-import { type CommandProducer, openCommandProducer } from '../src/command-producer.ts'
+import { type CommandConsumers, makeCommandConsumers } from '../src/command-consumers.ts'
+import { type CommandProducer, makeCommandProducer } from '../src/command-producer.ts'
 import { commandQueue } from '../src/command-queue.ts'
 import { connectForConsumers } from '../src/redis.ts'
+import { openRedisLinks, type RedisLinks } from '../src/redis-links.ts'
 
-type Options = { connection?: ConsumerConnection; onError?(error: Error): void; onDropped?(): void }
+type Options = { consumers?: CommandConsumers; onError?(error: Error): void; onDropped?(): void }
 
 /** Producers and consumers of commands on one Redis database. `close` closes everything that was opened here. */
 export type TestQueues = {
   redisUrl: string
   produce(url?: string): CommandProducer
-  connect(url?: string): ConsumerConnection
+  open(url?: string): RedisLinks
+  consumers(url?: string): CommandConsumers
   /** Fails on commands without a handler. */
   consume(shard: number, handlers: Partial<CommandHandlers>, options?: Options): Promise<Running>
   startProxy(): Promise<TcpProxy>
@@ -40,14 +38,15 @@ export async function openTestQueues(): Promise<TestQueues> {
     closers.push(() => opened.close())
     return opened
   }
-  const connect = (url = redisUrl) => closedLater(openConsumerConnection(url, ignore))
+  const open = (url = redisUrl) => closedLater(openRedisLinks(url, { onError: ignore }))
+  const makeConsumers = (url?: string) => closedLater(makeCommandConsumers(open(url)))
   return {
     redisUrl,
-    produce: (url = redisUrl) => closedLater(openCommandProducer(url, { shards, onError: ignore })),
-    connect,
-    async consume(shard, given, { connection = connect(), onError = ignore, ...options } = {}) {
-      const all = { ...options, shard, handlers: handlers(given), onError }
-      return closedLater(await startCommandConsumer(connection, all))
+    open,
+    produce: (url) => makeCommandProducer(open(url), { shards }),
+    consumers: makeConsumers,
+    async consume(shard, given, { consumers = makeConsumers(), onError = ignore, ...options } = {}) {
+      return closedLater(await consumers.start({ ...options, shard, handlers: handlers(given), onError }))
     },
     startProxy: async () => closedLater(await startTcpProxy(redisUrl)),
     loseCommand: (shard) => loseCommand(redisUrl, shard),

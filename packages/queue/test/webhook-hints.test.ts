@@ -2,7 +2,8 @@ import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { consumeWebhookHints, openWebhookHints } from '../src/webhook-hints.ts'
+import { openRedisLinks } from '../src/redis-links.ts'
+import { consumeWebhookHints, makeWebhookHints } from '../src/webhook-hints.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 const onError = () => undefined
@@ -14,9 +15,9 @@ beforeEach(async () => {
 afterEach(() => Promise.all(closers.splice(0).map((close) => close())))
 
 function produce(url = redisUrl) {
-  const hints = openWebhookHints(url, { onError })
-  closers.push(() => hints.close())
-  return hints
+  const links = openRedisLinks(url, { onError })
+  closers.push(links.close)
+  return makeWebhookHints(links)
 }
 
 function consume(heard: number[], url = redisUrl): void {

@@ -7,7 +7,8 @@ const deviceId = z.number().int().positive()
  * changed"), the database is the state: a lost, repeated or late command does no harm.
  */
 export const commandSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('send'), deviceId }),
+  /** `announced`: its owner was woken without it. Commands of versions before the announcements lack it. */
+  z.object({ kind: z.literal('send'), deviceId, announced: z.literal(true).optional() }),
   z.object({ kind: z.literal('start-session'), deviceId }),
   z.object({ kind: z.literal('end-session'), deviceId }),
   z.object({ kind: z.literal('apply-settings'), deviceId }),

@@ -1,4 +1,5 @@
-import { type CommandProducer, deduplicationId } from '@wagate/queue/command-producer'
+import type { CommandProducer } from '@wagate/queue/command-producer'
+import { deduplicationId } from '@wagate/queue/command-queue'
 import type { Command } from '@wagate/shared/commands'
 
 export type CommandDispatcher = {

@@ -1,16 +1,18 @@
-import type { OwnedShard } from '@wagate/db/queries/shard-leases'
+import { describeShards, type OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Lease, ShardHost } from './lease.ts'
 import type { Registration } from './membership.ts'
 
 type ClaimedShard = OwnedShard & { linked: number }
 
-type ListedShard = ClaimedShard & { isMovable: boolean }
+type ListedShard = Readonly<ClaimedShard & { isMovable: boolean }>
 
 export type OwnedShards = {
   linkedDevices(): number
-  /** Those with a valid lease. */
+  /** Those with a valid lease. The list, and `description`, cost next to nothing as long as no shard comes or goes. */
   list(): ListedShard[]
+  /** By `describeShards`. */
+  description(): string
   /** They count as owned at once. Those that the host fails to start are lost. Never rejects. */
   add(claimed: ClaimedShard[], registration: Registration): Promise<void>
   /** Ends the lease at once; `stopLost` stops the shard. False when this lease is not owned any more. */
@@ -25,6 +27,7 @@ export type OwnedShards = {
 
 type Entry = {
   lease: Lease
+  listed: ListedShard
   /** Linked devices at the time of the claim, which count until the host knows them. */
   claimedLinked: number
   isStarted: boolean
@@ -40,6 +43,14 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   const entries = new Map<number, Entry>()
   const inTurn = makeTurns()
   let isClosing = false
+  /** Undefined after a shard came or went. */
+  let current: { list: ListedShard[]; description: string } | undefined
+
+  function endAsLost(entry: Entry): void {
+    current = undefined
+    entry.isLost = true
+    entry.isEnded = true
+  }
 
   async function start(batch: Entry[]): Promise<void> {
     try {
@@ -62,10 +73,18 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
     } catch (error) {
       logger.error({ err: error, shards, why }, 'Could not stop shards cleanly')
     }
+    current = undefined
     for (const entry of stopping) {
       entry.isEnded = true
       entries.delete(entry.lease.shard)
     }
+  }
+
+  function readCurrent() {
+    if (current) return current
+    const list = [...entries.values()].filter(({ isEnded }) => !isEnded).map(({ listed }) => listed)
+    current = { list, description: describeShards(list) }
+    return current
   }
 
   const listLost = () => [...entries.values()].filter(({ isLost }) => isLost)
@@ -73,12 +92,15 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   return {
     linkedDevices: () => [...entries.values()].reduce((total, entry) => total + linkedOf(entry, host), 0),
 
-    list: () => [...entries.values()].filter(({ isEnded }) => !isEnded).map((entry) => describe(entry, host)),
+    list: () => [...readCurrent().list],
+
+    description: () => readCurrent().description,
 
     async add(claimed, registration) {
       const added = claimed
         .toSorted((a, b) => b.linked - a.linked)
-        .map((shard) => makeEntry(shard, registration))
+        .map((shard) => makeEntry(shard, registration, host))
+      current = undefined
       for (const entry of added) entries.set(entry.lease.shard, entry)
       for (let first = 0; first < added.length; first += startedAtOnce)
         await start(added.slice(first, first + startedAtOnce))
@@ -113,10 +135,24 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   }
 }
 
-function makeEntry({ shard, epoch, linked }: ClaimedShard, registration: Registration): Entry {
+function makeEntry(
+  { shard, epoch, linked }: ClaimedShard,
+  registration: Registration,
+  host: ShardHost,
+): Entry {
   const isValid = () => !entry.isEnded && registration.isValid()
   const entry: Entry = {
     lease: { shard, epoch, workerId: registration.workerId, isValid },
+    listed: {
+      shard,
+      epoch,
+      get linked() {
+        return linkedOf(entry, host)
+      },
+      get isMovable() {
+        return !host.isPairing(shard)
+      },
+    },
     claimedLinked: linked,
     isStarted: false,
     isLost: false,
@@ -125,18 +161,8 @@ function makeEntry({ shard, epoch, linked }: ClaimedShard, registration: Registr
   return entry
 }
 
-function describe(entry: Entry, host: ShardHost): ListedShard {
-  const { shard, epoch } = entry.lease
-  return { shard, epoch, linked: linkedOf(entry, host), isMovable: !host.isPairing(shard) }
-}
-
 function linkedOf({ lease, isStarted, claimedLinked }: Entry, host: ShardHost): number {
   return isStarted ? host.linkedDevices(lease.shard) : claimedLinked
-}
-
-function endAsLost(entry: Entry): void {
-  entry.isLost = true
-  entry.isEnded = true
 }
 
 /** Runs one task after the other, also when one fails. */

@@ -54,10 +54,10 @@ export function makePlacement(options: PlacementOptions): Placement {
     tickMs,
   })
 
-  const listOversized = () => owned.list().filter(({ linked }) => linked > capacity)
+  const oversizedOf = (shards: { shard: number; linked: number }[]) =>
+    shards.filter(({ linked }) => linked > capacity)
 
-  async function planFor(registration: Registration, polled: Polled): Promise<Plan> {
-    const view = viewOf(registration, polled)
+  async function planFor(view: View, registration: Registration, polled: Polled): Promise<Plan> {
     if (!needsDeviceCounts(view, memory)) return planTick(view, memory, Math.random)
     const deviceCounts = await countDevices(db)
     return planTick({ ...viewOf(registration, polled), deviceCounts }, memory, Math.random)
@@ -94,7 +94,7 @@ export function makePlacement(options: PlacementOptions): Placement {
       return unplaced
     },
     get oversized() {
-      return listOversized().length
+      return oversizedOf(owned.list()).length
     },
 
     async poll() {
@@ -103,8 +103,9 @@ export function makePlacement(options: PlacementOptions): Placement {
     },
 
     async apply(registration, polled) {
-      warn.ofOversized(listOversized())
-      const plan = await planFor(registration, polled)
+      const view = viewOf(registration, polled)
+      warn.ofOversized(oversizedOf(view.owned))
+      const plan = await planFor(view, registration, polled)
       memory = plan.memory
       unplaced = plan.unplaced
       warn.ofUnplaced(unplaced)

@@ -1,8 +1,9 @@
 import type { Database } from '@wagate/db/client'
 import {
+  describeShardsOwnedBy,
   freeShardsOfDeadWorkers,
-  listShardsOwnedBy,
   type OwnedShard,
+  parseShards,
   releaseShards,
 } from '@wagate/db/queries/shard-leases'
 import { markGoneWorkersDead, type WorkerTimeouts } from '@wagate/db/queries/workers'
@@ -14,7 +15,9 @@ import type { OwnedShards } from './owned-shards.ts'
  * but not here (the claim got no answer, or the shard was stopped as lost) is released, so that it can be claimed again.
  */
 export async function reconcile(db: Database, workerId: string, owned: OwnedShards): Promise<void> {
-  const leases = new Map((await listShardsOwnedBy(db, workerId)).map((lease) => [lease.shard, lease]))
+  const description = await describeShardsOwnedBy(db, workerId)
+  if (description === owned.description()) return
+  const leases = new Map(parseShards(description).map((lease) => [lease.shard, lease]))
   const strays: OwnedShard[] = []
   for (const lease of owned.list()) {
     if (leases.get(lease.shard)?.epoch !== lease.epoch) owned.lose(lease)

@@ -1,4 +1,5 @@
 import { claimDevices, releaseDevices } from '@wagate/db/queries/device-owner-view'
+import type { RedisLinks } from '@wagate/queue/redis-links'
 import type { Running } from '@wagate/runtime/running'
 import { within } from '@wagate/runtime/within'
 import type { DeviceContext } from '../context.ts'
@@ -22,12 +23,15 @@ type DeviceCounts = Pick<
 const markOfflineMsMax = 500
 
 /** Runs the devices and the command queues of the owned shards. */
-export function startShardHost(context: DeviceContext): ShardHost & Running & { counts(): DeviceCounts } {
+export function startShardHost(
+  context: DeviceContext,
+  redis: RedisLinks,
+): ShardHost & Running & { counts(): DeviceCounts } {
   const { db, logger } = context
   const hosted = new Map<number, HostedShard>()
   const work = startWorkPoll(context, hosted)
   const downloads = startMediaDownloads(context, hosted)
-  const consumers = makeConsumerStarts({ context, hosted, onDropped: work.poll })
+  const consumers = makeConsumerStarts({ context, redis, onDropped: work.poll })
   const listLeases = () => [...hosted.values()].map(({ lease }) => lease)
   const expiry = startExpiry(context, listLeases)
   const graceWatch = startGraceWatch(context, listLeases)

@@ -2,9 +2,11 @@ import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { checkInstallation } from '@wagate/db/queries/installation'
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
-import { openEventHints } from '@wagate/queue/event-hints'
+import { makeEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
+import { openRedisLinks } from '@wagate/queue/redis-links'
 import { readEnv } from '@wagate/runtime/env'
+import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { answerMetrics, startInternalServer } from '@wagate/runtime/internal-server'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
@@ -47,8 +49,9 @@ export async function runDispatcher(
   await refuseEvictingRedis(config.REDIS_URL)
   await untilAvailable(() => checkInstallation(db, expected), makeOutageLog(logger, 'postgres'))
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const eventHints = openEventHints(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
+  const links = openRedisLinks(config.REDIS_URL, { onError: makeOutageLog(logger, 'redis').failed })
+  const eventHints = makeEventHints(links)
   const health = await startInternalServer(
     { host: config.METRICS_HOST, port: config.METRICS_PORT },
     {
@@ -69,7 +72,7 @@ export async function runDispatcher(
   logger.info({ healthPort: health.port }, 'Dispatcher started')
   await untilAborted(signal)
   await webhooks.close()
-  await Promise.all([health.close(), eventHints.close(), closeDatabase(db)])
+  await Promise.all([health.close(), eventHints.close(), links.close(), closeDatabase(db)])
   logger.info('Dispatcher stopped')
   return 0
 }

@@ -26,9 +26,28 @@ export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
   return freed.length
 }
 
-export async function listShardsOwnedBy(db: Database, owner: string): Promise<OwnedShard[]> {
-  return await db.$client<OwnedShard[]>`
-    SELECT shard, epoch::float8 AS epoch FROM shard_leases WHERE owner = ${owner}`
+/** As `describeShards` does: one text costs a worker that compares it a hundredth of what a thousand rows do. */
+export async function describeShardsOwnedBy(db: Database, owner: string): Promise<string> {
+  const [row] = await db.$client<[{ owned: string }]>`
+    SELECT coalesce(string_agg(shard || ':' || epoch, ' ' ORDER BY shard), '') AS owned
+    FROM shard_leases WHERE owner = ${owner}`
+  return row.owned
+}
+
+/** Equal for equal shards with equal epochs. */
+export function describeShards(owned: OwnedShard[]): string {
+  return owned
+    .toSorted((a, b) => a.shard - b.shard)
+    .map(({ shard, epoch }) => `${shard}:${epoch}`)
+    .join(' ')
+}
+
+export function parseShards(description: string): OwnedShard[] {
+  if (description === '') return []
+  return description.split(' ').map((text) => {
+    const [shard, epoch] = text.split(':').map(Number)
+    return { shard: shard ?? Number.NaN, epoch: epoch ?? Number.NaN }
+  })
 }
 
 export async function listUnownedShards(db: Database): Promise<UnownedShard[]> {

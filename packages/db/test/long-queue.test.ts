@@ -1,0 +1,88 @@
+import { makeMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../src/client.ts'
+import { cancelMessage } from '../src/queries/cancel-message.ts'
+import { beginning, deleteUnusedMedia } from '../src/queries/housekeeping.ts'
+import { claimFirstMessages, claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/message-content.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
+import { storeSetbacks } from '../src/queries/message-setbacks.ts'
+import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
+import { deleteEndedMedia } from '../src/queries/waiting-media.ts'
+import { listWaitingMessages, type WaitingMessage } from '../src/queries/waiting-messages.ts'
+import { countIndexReads } from './index-reads.ts'
+import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
+
+const queueLength = 4000
+let db: Database
+let accountId: number
+let drop: () => Promise<void>
+let device: OwnedDevice
+
+beforeAll(async () => {
+  const database = await openOwnedDevices()
+  ;({ db, accountId, drop } = database)
+  device = await database.addDevice()
+  await db.$client`
+    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  // The statistics are those of a time when hardly any message waited.
+  await insert('sent')
+  await db.$client`ANALYZE messages`
+  await insert('queued')
+  await db.$client`
+    INSERT INTO media_blobs (message_id, account_id, mime, bytes, created_at)
+    SELECT id, account_id, 'image/png', '', created_at FROM messages WHERE is_waiting LIMIT 10`
+})
+afterAll(() => drop())
+
+async function insert(status: string): Promise<void> {
+  const ids = Array.from({ length: queueLength }, () => makeMessageId('1'))
+  await db.$client`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
+      link_generation, created_at)
+    SELECT id, ${accountId}, ${device.deviceId}, 'out', 'text', '1', (n % 5)::text, 'x', ${status}, n::text,
+      1, now() - interval '2 hours'
+    FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS given (id, n)`
+}
+
+const outcomesOf = (messages: WaitingMessage[], outcome: Pick<MessageOutcome, 'status' | 'error'>) =>
+  messages.map(({ id, createdAt }): MessageOutcome => {
+    return { ...device, messageId: id, createdAt, at: new Date().toISOString(), ...outcome }
+  })
+
+const claimsOf = (messages: WaitingMessage[]) =>
+  messages.map((message) => ({ ...message, fence: device.fence, recipientJid: 'jid', setback: null }))
+
+const statements: Record<string, (messages: WaitingMessage[]) => Promise<unknown>> = {
+  claim: (messages) => claimMessages(db, claimsOf(messages)),
+  'claim that counts new contacts': (messages) => claimFirstMessages(db, claimsOf(messages)),
+  setback: (messages) =>
+    storeSetbacks(
+      db,
+      claimsOf(messages).map((claim) => ({ ...claim, setback: 'unanswered', sentence: 'x' })),
+    ),
+  release: (messages) => releaseMessages(db, claimsOf(messages)),
+  upload: async ([message]) =>
+    message && storeUploadedContent(db, device.fence, { ...message, content: Buffer.from('x') }),
+  'sent message': (messages) => recordOutcomes(db, outcomesOf(messages, { status: 'sent' })),
+  'failed message': (messages) =>
+    recordOutcomes(
+      db,
+      outcomesOf(messages, { status: 'failed', error: { code: 'rejected_by_whatsapp', sentence: 'x' } }),
+    ),
+  'canceled message': async ([message]) => message && cancelMessage(db, accountId, message.id),
+  'deletion of media of an account': () => deleteEndedMedia(db, accountId),
+  'deletion of media': () => deleteUnusedMedia(db, beginning),
+}
+
+test.each(Object.entries(statements))('the %s does not read the queue of the device', async (_, run) => {
+  const next = { except: [], exceptNumbers: [], without: [], limit: 4 }
+  const work = async () => run(await listWaitingMessages(db, device.deviceId, next))
+  expect(await countIndexReads(db, work)).toBeLessThan(1000)
+})
+
+test('the search for expired messages reads the queue of the device once', async () => {
+  const ttl = { ttlMs: 72 * 3_600_000, sentence: 'x' }
+  const work = () => expireMessages(db, device.fence, device.deviceId, firstWaiting, ttl)
+  expect(await countIndexReads(db, work)).toBeLessThan(2 * queueLength)
+})

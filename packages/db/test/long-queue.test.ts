@@ -7,6 +7,7 @@ import { claimFirstMessages, claimMessages, releaseMessages } from '../src/queri
 import { storeUploadedContent } from '../src/queries/message-content.ts'
 import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
 import { storeSetbacks } from '../src/queries/message-setbacks.ts'
+import { listNextMessages } from '../src/queries/next-messages.ts'
 import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
 import { deleteEndedMedia } from '../src/queries/waiting-media.ts'
 import { listWaitingMessages, type WaitingMessage } from '../src/queries/waiting-messages.ts'
@@ -63,6 +64,8 @@ const statements: Record<string, (messages: WaitingMessage[]) => Promise<unknown
       db,
       claimsOf(messages).map((claim) => ({ ...claim, setback: 'unanswered', sentence: 'x' })),
     ),
+  read: (messages) =>
+    listNextMessages(db, [{ deviceId: device.deviceId, except: messages.map(({ id }) => id) }]),
   release: (messages) => releaseMessages(db, claimsOf(messages)),
   upload: async ([message]) =>
     message && storeUploadedContent(db, device.fence, { ...message, content: Buffer.from('x') }),

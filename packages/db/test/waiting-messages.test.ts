@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { findDeviceStates, listDevicesWithWork } from '../src/queries/device-owner-view.ts'
 import { removeDevice, wipeCredentials } from '../src/queries/device-removal.ts'
 import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
 import { claimMessages } from '../src/queries/message-claims.ts'
+import { listNextMessages } from '../src/queries/next-messages.ts'
 import {
   expireMessages,
   type FailedPage,
@@ -182,6 +183,18 @@ describe('scheduled messages', () => {
     expect(await isWorking()).toBe(true)
     expect(await listWaitingMessages(db, deviceId, list)).toHaveLength(1)
   })
+})
+
+test('the next messages of several devices are read at once, each without its exceptions', async () => {
+  await insertWaiting(3)
+  await insertWaiting(1, { at: '-1 hour', sendAt: '-1 minute' })
+  await insertWaiting(1, { sendAt: '1 hour' })
+  await insertWaiting(1, { generation: 2 })
+  const all = await listWaitingMessages(db, deviceId, list)
+  const ids = all.map(({ id }) => id)
+  const reads = [[], ids.slice(0, 2), ids].map((except) => ({ deviceId, except }))
+  const found = await listNextMessages(db, [{ deviceId: 0, except: [] }, ...reads])
+  expect(found).toEqual([[], all, all.slice(2), []])
 })
 
 describe('a clock of Postgres that was set back', () => {

@@ -1,3 +1,4 @@
+import { nextMessagesMax } from '@wagate/db/queries/next-messages'
 import { listWaitingMessages } from '@wagate/db/queries/waiting-messages'
 import type { DeviceContext } from '../context.ts'
 import { MediaUnavailable } from '../media/media-error.ts'
@@ -53,7 +54,10 @@ export function makeOutboxScope(
   const waiting = makeWaitingList((query) => {
     const without = firstContacts.areActive() ? [...query.without, 'newContacts' as const] : query.without
     const withinBudget = contactBudget.isUsedUp()
-    return listWaitingMessages(context.db, device.id, { ...query, without, withinBudget })
+    const isNext = query.limit === nextMessagesMax && query.exceptNumbers.length + without.length === 0
+    return isNext && !withinBudget
+      ? context.nextReads.read({ deviceId: device.id, except: query.except })
+      : listWaitingMessages(context.db, device.id, { ...query, without, withinBudget })
   })
   const acknowledged = makeAcknowledgedMessages(results, waiting)
   const proof = makeConnectionProof()

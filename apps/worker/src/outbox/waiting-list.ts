@@ -1,7 +1,8 @@
+import { nextMessagesMax } from '@wagate/db/queries/next-messages'
 import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
 import type { Supply } from './recipient-lanes.ts'
 
-const readAhead = 64
+const readAhead = nextMessagesMax
 /** Up to this many messages, all kinds are read. Beyond it, blocked kinds are left in the database. */
 const windowMax = 256
 const messagesMax = 1024

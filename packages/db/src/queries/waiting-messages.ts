@@ -1,5 +1,6 @@
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isToContact } from './contacts.ts'
 import { dueMessages } from './due-messages.ts'
@@ -59,19 +60,15 @@ export async function listWaitingMessages(
   const isOther = sql`AND id <> ALL(${except}::uuid[])`
   const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
   const [first, ...rest] = hindrances
-  const columns = sql`
-    id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
-    type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
-    coalesce(typing_seconds, 0) AS "typingSeconds",
-    ${onlyContacts || withinBudget}::boolean AS "isToContact"`
   if (!first) {
     return sql<WaitingMessage[]>`
-      SELECT ${columns} FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit })} AS due
+      SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact"
+      FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit })} AS due
       ORDER BY due.seq LIMIT ${limit}`
   }
   // The window function reads all waiting messages of the device, so it reads only their keys.
   return sql<WaitingMessage[]>`
-    SELECT ${columns} FROM messages JOIN (
+    SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact" FROM messages JOIN (
       SELECT id, created_at FROM (
         SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
           OVER (PARTITION BY number COLLATE "C" ORDER BY seq) AS is_behind
@@ -82,6 +79,12 @@ export async function listWaitingMessages(
     ) AS found USING (id, created_at)
     ORDER BY messages.seq`
 }
+
+/** SQL: the columns of a `WaitingMessage` except `isToContact`. */
+export const waitingColumns = (sql: postgres.Sql) => sql`
+  id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
+  type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
+  coalesce(typing_seconds, 0) AS "typingSeconds"`
 
 const isHindered = {
   unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,

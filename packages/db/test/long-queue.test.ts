@@ -10,7 +10,7 @@ import { storeSetbacks } from '../src/queries/message-setbacks.ts'
 import { listNextMessages } from '../src/queries/next-messages.ts'
 import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
 import { deleteEndedMedia } from '../src/queries/waiting-media.ts'
-import { listWaitingMessages, type WaitingMessage } from '../src/queries/waiting-messages.ts'
+import { findLastWaiting, listWaitingMessages, type WaitingMessage } from '../src/queries/waiting-messages.ts'
 import { countIndexReads } from './index-reads.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 
@@ -66,6 +66,13 @@ const statements: Record<string, (messages: WaitingMessage[]) => Promise<unknown
     ),
   read: (messages) =>
     listNextMessages(db, [{ deviceId: device.deviceId, except: messages.map(({ id }) => id) }]),
+  'search for the last message': () => findLastWaiting(db, device.deviceId),
+  'search past blocked messages among new ones': async () => {
+    const after = await findLastWaiting(db, device.deviceId)
+    const exceptNumbers = ['0', '1', '2', '3', '4']
+    const wanted = { ...next, exceptNumbers, after: (after ?? 0) - 10 }
+    expect(await listWaitingMessages(db, device.deviceId, wanted)).toEqual([])
+  },
   release: (messages) => releaseMessages(db, claimsOf(messages)),
   upload: async ([message]) =>
     message && storeUploadedContent(db, device.fence, { ...message, content: Buffer.from('x') }),

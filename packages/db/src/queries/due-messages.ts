@@ -10,7 +10,8 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 export const isRecent = (sql: postgres.Sql) =>
   sql`created_at BETWEEN now() - interval '62 days' AND now() + interval '1 day'`
 
-type Limits = { where?: Fragment; limit?: number }
+/** `after`: leaves out messages without `send_at` up to this number. */
+type Limits = { where?: Fragment; limit?: number; after?: number | undefined }
 
 /**
  * The messages of a device that may be sent now, as a relation for FROM, in no order. It takes two index scans, and reads
@@ -31,14 +32,15 @@ export function dueMessagesOfRow(sql: postgres.Sql, limits: Limits): Fragment {
 function dueOf(
   sql: postgres.Sql,
   device: { id: Fragment; linkGeneration: Fragment },
-  { where = sql``, limit }: Limits,
+  { where = sql``, limit, after }: Limits,
 ): Fragment {
   const waiting = sql`
     SELECT * FROM messages WHERE device_id = ${device.id} AND is_waiting AND ${isRecent(sql)}
       AND link_generation = ${device.linkGeneration}`
   const first = (order: Fragment) => (limit === undefined ? sql`` : sql`ORDER BY ${order} LIMIT ${limit}`)
+  const isLater = after === undefined ? sql`` : sql`AND seq > ${after}`
   return sql`(
-    (${waiting} AND send_at IS NULL ${where} ${first(sql`seq`)})
+    (${waiting} AND send_at IS NULL ${isLater} ${where} ${first(sql`seq`)})
     UNION ALL
     (${waiting} AND send_at <= now() ${where} ${first(sql`send_at, seq`)}))`
 }

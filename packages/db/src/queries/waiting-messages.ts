@@ -3,7 +3,7 @@ import type { MessageType } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isToContact } from './contacts.ts'
-import { dueMessages } from './due-messages.ts'
+import { dueMessages, isRecent } from './due-messages.ts'
 
 /** A message that waits for its device. `createdAt` is text as Postgres writes it: it identifies the partition. */
 export type WaitingMessage = {
@@ -43,13 +43,15 @@ export type WaitingQuery = {
   /** Leaves out new contacts, except those that count towards the budget of the device already. */
   withinBudget?: boolean
   limit: number
+  /** Leaves out those with a lower `seq`, except scheduled ones. Not together with `without`, which looks at all of a lane. */
+  after?: number | undefined
 }
 
 /** The waiting messages of a device that are due, in their order. */
 export async function listWaitingMessages(
   db: Database,
   deviceId: number,
-  { except, exceptNumbers, without, withinBudget = false, limit }: WaitingQuery,
+  { except, exceptNumbers, without, withinBudget = false, limit, after }: WaitingQuery,
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
   const onlyContacts = without.includes('newContacts')
@@ -63,7 +65,7 @@ export async function listWaitingMessages(
   if (!first) {
     return sql<WaitingMessage[]>`
       SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact"
-      FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit })} AS due
+      FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit, after })} AS due
       ORDER BY due.seq LIMIT ${limit}`
   }
   // The window function reads all waiting messages of the device, so it reads only their keys.
@@ -89,6 +91,15 @@ export const waitingColumns = (sql: postgres.Sql) => sql`
 const isHindered = {
   unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,
   attempted: (db: Database) => db.$client`status = 'sending'`,
+}
+
+/** The `seq` of the latest message of the device that waits, except scheduled ones. */
+export async function findLastWaiting(db: Database, deviceId: number): Promise<number | undefined> {
+  const sql = db.$client
+  const [last] = await sql<{ seq: number }[]>`
+    SELECT seq::float8 AS seq FROM messages
+    WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL AND ${isRecent(sql)} ORDER BY messages.seq DESC LIMIT 1`
+  return last?.seq
 }
 
 /** Includes scheduled messages. Counts no further than `countMax`. */

@@ -68,7 +68,7 @@ export const messagesMutants: Mutant[] = [
   {
     name: 'canceled messages claimed',
     file: 'packages/db/src/queries/message-claims.ts',
-    text: 'AND message.is_waiting\n    RETURNING',
+    text: "AND ${sql.unsafe(isStillWaiting('message'))}\n    RETURNING",
     replacement: 'RETURNING',
     test: onlyForward,
   },

@@ -1,6 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
 const ofStatus = 'packages/db/test/message-status.test.ts'
+const ofLongQueue = 'packages/db/test/long-queue.test.ts'
+const ofWaitingList = 'apps/worker/test/waiting-list.test.ts'
 const ofAgreement = {
   file: 'faults/test/agreement.test.ts',
   title: 'what clients were told, what the database says and what phones show is the same',
@@ -173,6 +175,48 @@ export const sendingMutants: Mutant[] = [
     test: {
       file: 'packages/db/test/opt-outs.test.ts',
       title: 'an opt-out of another account does not count',
+    },
+  },
+  {
+    name: 'a message is looked for among all that wait',
+    file: 'packages/db/src/queries/still-waiting.ts',
+    text: "${message}.status IN ('queued', 'sending')",
+    replacement: '${message}.is_waiting',
+    test: {
+      file: ofLongQueue,
+      title: 'the claim neither reads the whole queue nor is planned each time',
+      written: { title: 'the %s neither reads the whole queue nor is planned each time' },
+    },
+  },
+  {
+    name: 'a statement planned for each number of rows',
+    file: 'packages/db/src/queries/rows.ts',
+    text: "'LIMIT (SELECT NULL::bigint)'",
+    replacement: "''",
+    test: {
+      file: ofLongQueue,
+      title: 'the sent message neither reads the whole queue nor is planned each time',
+      written: { title: 'the %s neither reads the whole queue nor is planned each time' },
+    },
+  },
+  {
+    name: 'a message that appears late is passed over',
+    file: 'apps/worker/src/outbox/read-coverage.ts',
+    text: 'const settledMs = 10_000',
+    replacement: 'const settledMs = 0',
+    test: {
+      file: ofWaitingList,
+      title: 'with a long queue, looks for further messages among the new ones only, and finds each in time',
+    },
+  },
+  {
+    name: 'a message that was put back is not read again',
+    file: 'apps/worker/src/outbox/waiting-list.ts',
+    text: 'remove(message)\n      coverage.forget()\n    },',
+    replacement: 'remove(message)\n    },',
+    test: {
+      file: ofWaitingList,
+      title: 'reads the whole queue again when a message was put back',
     },
   },
 ]

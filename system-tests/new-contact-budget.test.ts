@@ -58,11 +58,16 @@ const info = () => gateway.statusOf(sender)
 
 /** Returns the messages that are left. Which of them leave first depends on WhatsApp's answers about their recipients. */
 function untilDelivered(ids: string[], count = ids.length): Promise<string[]> {
-  return until(`${count} of ${ids.length} messages are delivered`, async () => {
-    const statuses = await Promise.all(ids.map(statusOf))
-    const left = ids.filter((_, index) => statuses[index] !== 'delivered')
-    return left.length === ids.length - count && left
-  })
+  // A message without an answer is sent again after 20 s.
+  return until(
+    `${count} of ${ids.length} messages are delivered`,
+    { withinMs: 40_000, everyMs: 50 },
+    async () => {
+      const statuses = await Promise.all(ids.map(statusOf))
+      const left = ids.filter((_, index) => statuses[index] !== 'delivered')
+      return left.length === ids.length - count && left
+    },
+  )
 }
 
 const listSent = async () => (await system.phones.log()).filter((entry) => entry.sender === sender)

@@ -25,6 +25,7 @@ import { type MediaShares, makeMediaShares } from './media/media-shares.ts'
 import type { Metrics } from './metrics.ts'
 import { type CountedContacts, makeCountedContactsCache } from './outbox/counted-contacts.ts'
 import { type MessageClaims, makeMessageClaims } from './outbox/message-claims.ts'
+import { makeNextReads, type NextReads } from './outbox/next-reads.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { type MediaArrivals, makeMediaArrivals } from './received-media/media-arrivals.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
@@ -63,6 +64,7 @@ export type DeviceContext = {
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
   authWrites: Batch<AuthWrite, OwnershipLost | undefined>
+  nextReads: NextReads
   messageClaims: MessageClaims
   setbacks: Batch<SetbackNote, undefined>
   outcomes: Batch<MessageOutcome, OutcomeResult>
@@ -119,6 +121,7 @@ export function makeDeviceContext(
     deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
     authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
+    nextReads: makeNextReads(db),
     messageClaims: makeMessageClaims({ db, claimsDb }, given.logger),
     setbacks: makeNaturalBatch(
       async (notes) => {

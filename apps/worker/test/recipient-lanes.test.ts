@@ -133,7 +133,10 @@ class Model {
 
   #openList() {
     return makeWaitingList(
-      async (query) => readFrom(this.rows, query),
+      {
+        read: async (query) => readFrom(this.rows, query),
+        findLast: async () => this.rows.at(-1)?.seq,
+      },
       () => this.#nowMs,
     )
   }

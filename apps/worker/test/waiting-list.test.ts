@@ -9,9 +9,12 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
   const queries: WaitingQuery[] = []
   let nowMs = 0
   const list = makeWaitingList(
-    async (query) => {
-      queries.push(query)
-      return readFrom(rows, query)
+    {
+      async read(query) {
+        queries.push(query)
+        return readFrom(rows, query)
+      },
+      findLast: async () => rows.at(-1)?.seq,
     },
     () => nowMs,
   )
@@ -28,6 +31,9 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
   return {
     list,
     queries,
+    pass(ms: number) {
+      nowMs += ms
+    },
     refill: () => list.refill(supplyOf),
     ids: () => list.list().map(({ id }) => id),
     /** Refills for as long as there is something to wait for, and answers with how long that took. */
@@ -100,6 +106,45 @@ describe('the waiting list', () => {
     expect(ids()).not.toContain('id-40000')
   })
 
+  test('with a long queue, looks for further messages among the new ones only, and finds each in time', async () => {
+    const rows = Array.from({ length: 1000 }, (_, index) => makeMessage(index, 'slow'))
+    const { list, queries, pass, refillAll, ids } = makeRows(rows, { slow: ['slow'] })
+    async function arrive(number: string): Promise<void> {
+      rows.push(makeMessage(rows.length, number))
+      list.mayHaveMore()
+      await refillAll()
+      pass(100)
+    }
+    for (let n = 0; n < 250; n++) await arrive('slow')
+    const readsOfAll = queries.filter(({ after }) => after === undefined).length
+    for (let n = 0; n < 40; n++) await arrive('slow')
+    await arrive('other')
+    expect(ids()).toContain(`id-${rows.length - 1}`)
+    expect(queries.filter(({ after }) => after === undefined)).toHaveLength(readsOfAll)
+    // A message may appear seconds after one with a higher number.
+    rows.splice(rows.length - 20, 0, makeMessage(rows.length - 20.5, 'late'))
+    await arrive('slow')
+    expect(list.list().map(({ number }) => number)).toContain('late')
+    expect(queries.at(-1)?.after).toBeGreaterThan(1100)
+  })
+
+  test('reads the whole queue again when a message was put back', async () => {
+    const rows = Array.from({ length: 400 }, (_, index) => makeMessage(index, 'slow'))
+    rows.push(makeMessage(400, 'other'))
+    const { list, queries, pass, refillAll, ids } = makeRows(rows, { slow: ['slow', 'other'] })
+    for (let n = 0; n < 150; n++) {
+      list.mayHaveMore()
+      await refillAll()
+      pass(100)
+    }
+    expect(queries.at(-1)?.after).toBe(400)
+    const message = list.list().find(({ number }) => number === 'other')
+    if (message) list.putBack(message)
+    list.mayHaveMore()
+    await refillAll()
+    expect(ids()).toContain('id-400')
+  })
+
   test('does not read a skipped message again before it is woken', async () => {
     const row = makeMessage(1, 'a')
     const { list, refill } = makeRows([row])
@@ -114,9 +159,12 @@ describe('the waiting list', () => {
 
   test('may be read again after a read that failed', async () => {
     let isAway = true
-    const list = makeWaitingList(async () => {
-      if (isAway) throw new Error('away')
-      return [makeMessage(1, 'a')]
+    const list = makeWaitingList({
+      async read() {
+        if (isAway) throw new Error('away')
+        return [makeMessage(1, 'a')]
+      },
+      findLast: async () => undefined,
     })
     const supplyOf = (): Supply => ({
       open: 0,

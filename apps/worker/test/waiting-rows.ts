@@ -29,7 +29,7 @@ export function makeMessage(
 /** What `listWaitingMessages` answers; numbers that start with `new` belong to no contact. */
 export function readFrom(
   rows: WaitingMessage[],
-  { except, exceptNumbers, without, limit }: WaitingQuery,
+  { except, exceptNumbers, without, limit, after = -1 }: WaitingQuery,
 ): WaitingMessage[] {
   const [ids, numbers, behind] = [new Set(except), new Set(exceptNumbers), new Set<string>()]
   const found: WaitingMessage[] = []
@@ -41,7 +41,7 @@ export function readFrom(
       numbers.has(row.number) ||
       behind.has(row.number) ||
       (without.includes('newContacts') && row.number.startsWith('new'))
-    if (!isLeftOut && !ids.has(row.id) && found.length < limit) found.push({ ...row })
+    if (!isLeftOut && row.seq > after && !ids.has(row.id) && found.length < limit) found.push({ ...row })
   }
   return found
 }

@@ -5,9 +5,9 @@ import { insertAccount } from '../src/queries/accounts.ts'
 type AccountDatabase = { db: Database; accountId: number; drop(): Promise<void> }
 
 /** Opens a new database with one account that may have 1,000 devices. */
-export async function openAccountDatabase(): Promise<AccountDatabase> {
+export async function openAccountDatabase({ poolSize = 4 } = {}): Promise<AccountDatabase> {
   const database = await createTestDatabase()
-  const db = openDatabase(database.url, { poolSize: 4, applicationName: 'test', statementTimeoutMs: 5000 })
+  const db = openDatabase(database.url, { poolSize, applicationName: 'test', statementTimeoutMs: 5000 })
   const account = await insertAccount(db, {
     email: 'a@example.com',
     passwordHash: '',

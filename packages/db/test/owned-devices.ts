@@ -9,8 +9,8 @@ import { openAccountDatabase } from './account-database.ts'
 export type OwnedDevice = { deviceId: number; fence: Fence }
 
 /** A new database with one account, whose shards all belong to one worker. */
-export async function openOwnedDevices() {
-  const { db, accountId, drop } = await openAccountDatabase()
+export async function openOwnedDevices(options: { poolSize?: number } = {}) {
+  const { db, accountId, drop } = await openAccountDatabase(options)
   const id = randomUUID()
   await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })
   const shards = (await listUnownedShards(db)).map(({ shard }) => shard)

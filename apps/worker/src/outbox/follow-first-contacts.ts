@@ -8,7 +8,7 @@ export function followFirstContacts(outbox: OutboxScope): void {
   const { acknowledged, pump, waiting, work } = outbox
   if (outbox.areNewContactsPaused()) {
     for (const message of waiting.list()) {
-      if (!acknowledged.has(message) && !work.isFor(message)) waiting.remove(message)
+      if (!acknowledged.has(message) && !work.isFor(message)) waiting.putBack(message)
     }
   }
   waiting.mayHaveMore()

@@ -1,4 +1,3 @@
-import { listWaitingMessages } from '@wagate/db/queries/waiting-messages'
 import type { DeviceContext } from '../context.ts'
 import { MediaUnavailable } from '../media/media-error.ts'
 import type { WASocket } from '../session/socket.ts'
@@ -14,6 +13,7 @@ import type { LaneFacts, Turn } from './recipient-lanes.ts'
 import { makeRecipientWork, type RecipientWork, type WorkKind } from './recipient-work.ts'
 import { makeTyping, type Typing } from './typing.ts'
 import { makeWaitingList, type WaitingList } from './waiting-list.ts'
+import { makeWaitingQueue } from './waiting-queue.ts'
 
 /** What the parts of one outbox share. */
 export type OutboxScope = OutboxHooks & {
@@ -50,11 +50,7 @@ export function makeOutboxScope(
   const inFlight = makeInFlight()
   const results = makeMessageResults(context, device)
   const delivery = makeDelivery(context, device, sock, { inFlight, results })
-  const waiting = makeWaitingList((query) => {
-    const without = firstContacts.areActive() ? [...query.without, 'newContacts' as const] : query.without
-    const withinBudget = contactBudget.isUsedUp()
-    return listWaitingMessages(context.db, device.id, { ...query, without, withinBudget })
-  })
+  const waiting = makeWaitingList(makeWaitingQueue(context, device))
   const acknowledged = makeAcknowledgedMessages(results, waiting)
   const proof = makeConnectionProof()
   const typing = makeTyping(sock, (error) =>

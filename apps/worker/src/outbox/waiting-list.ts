@@ -1,7 +1,9 @@
+import { nextMessagesMax } from '@wagate/db/queries/next-messages'
 import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
+import { isCoveredBy, makeReadCoverage, type ReadFilter } from './read-coverage.ts'
 import type { Supply } from './recipient-lanes.ts'
 
-const readAhead = 64
+const readAhead = nextMessagesMax
 /** Up to this many messages, all kinds are read. Beyond it, blocked kinds are left in the database. */
 const windowMax = 256
 const messagesMax = 1024
@@ -14,7 +16,11 @@ const hinderedMin = 32
  */
 const restMs = { least: 100, most: 500, perReadMs: 4 }
 
-type Read = (query: WaitingQuery) => Promise<WaitingMessage[]>
+export type WaitingQueue = {
+  read(query: WaitingQuery): Promise<WaitingMessage[]>
+  /** The `seq` of the last one that waits. Undefined: unknown, or `read` leaves out more than it is told to. */
+  findLast(): Promise<number | undefined>
+}
 
 /** The next messages of a device, in their order, read ahead. A message stays until it is removed. */
 export type WaitingList = {
@@ -27,24 +33,29 @@ export type WaitingList = {
   refill(supplyOf: (messages: WaitingMessage[]) => Supply): Promise<number>
   /** There may be new rows. */
   mayHaveMore(): void
+  /** It does not wait any more. */
   remove(message: WaitingMessage): void
+  /** Removes it. It still waits. */
+  putBack(message: WaitingMessage): void
   /** Removes it and does not read it again before the next `mayHaveMore`. */
   skip(message: WaitingMessage): void
 }
 
-/** The filter of a read that found everything the filter let through. */
-type Exhausted = { numbers: Set<string>; without: Hindrance[] }
-
-export function makeWaitingList(read: Read, nowMs: () => number = () => performance.now()): WaitingList {
+export function makeWaitingList(
+  queue: WaitingQueue,
+  nowMs: () => number = () => performance.now(),
+): WaitingList {
   let messages: WaitingMessage[] = []
   let isMore = true
-  let exhausted: Exhausted | undefined
+  /** The filter of a read that found everything the filter let through. */
+  let exhausted: ReadFilter | undefined
+  const coverage = makeReadCoverage(nowMs)
   let nextReadAtMs = 0
   const skipped = new Set<string>()
 
   async function readMore(query: Omit<WaitingQuery, 'except'>): Promise<boolean> {
     const except = [...messages.map(({ id }) => id), ...skipped]
-    const found = await read({ ...query, except })
+    const found = await queue.read({ ...query, except })
     messages = [...messages, ...found].sort((one, other) => one.seq - other.seq)
     return found.length === query.limit
   }
@@ -60,7 +71,7 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
   }
 
   /** Reads past blocked messages, which must not hide the ones behind them. */
-  async function readPast(wanted: Exhausted): Promise<void> {
+  async function readPast(wanted: ReadFilter): Promise<void> {
     const startedAtMs = nowMs()
     const limit = Math.min(
       messages.length < windowMax ? windowMax - messages.length : readPastMax,
@@ -70,7 +81,13 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
     exhausted = wanted
     try {
       const { numbers, without } = wanted
-      if (await readMore({ exceptNumbers: [...numbers], without, limit })) exhausted = undefined
+      const after = coverage.after(wanted)
+      const [last, hasMore] = await Promise.all([
+        queue.findLast(),
+        readMore({ exceptNumbers: [...numbers], without, limit, after }),
+      ])
+      if (hasMore) exhausted = undefined
+      else coverage.note({ wanted, atMs: startedAtMs, last, wasOfAll: after === undefined })
     } catch (error) {
       exhausted = undefined
       throw error
@@ -107,25 +124,20 @@ export function makeWaitingList(read: Read, nowMs: () => number = () => performa
       skipped.clear()
     },
     remove,
+    putBack(message) {
+      remove(message)
+      coverage.forget()
+    },
     skip(message) {
       remove(message)
+      coverage.forget()
       skipped.add(message.id)
     },
   }
 }
 
-function wantedOf({ stocked, hindered }: Supply, listed: number): Exhausted {
+function wantedOf({ stocked, hindered }: Supply, listed: number): ReadFilter {
   const kinds: Hindrance[] = ['newContacts', 'unprepared', 'attempted']
   const without = listed < windowMax ? [] : kinds.filter((kind) => hindered[kind] >= hinderedMin)
   return { numbers: stocked, without }
-}
-
-/** A read whose filter leaves out at least as much as the last one's finds nothing new either. */
-function isCoveredBy(exhausted: Exhausted | undefined, wanted: Exhausted): boolean {
-  if (!exhausted) return false
-  const { numbers, without } = exhausted
-  return (
-    [...numbers].every((number) => wanted.numbers.has(number)) &&
-    without.every((kind) => wanted.without.includes(kind))
-  )
 }

@@ -10,23 +10,37 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 export const isRecent = (sql: postgres.Sql) =>
   sql`created_at BETWEEN now() - interval '62 days' AND now() + interval '1 day'`
 
+/** `after`: leaves out messages without `send_at` up to this number. */
+type Limits = { where?: Fragment; limit?: number; after?: number | undefined }
+
 /**
  * The messages of a device that may be sent now, as a relation for FROM, in no order. It takes two index scans, and reads
  * no scheduled message that is not due. Messages that were accepted for another link are left out. With a limit, these
  * are the first ones without `send_at` and the first scheduled ones.
  */
-export function dueMessages(
-  sql: postgres.Sql,
-  deviceId: number,
-  { where = sql``, limit }: { where?: Fragment; limit?: number } = {},
-): Fragment {
-  const isOfLink = sql`link_generation = (
+export function dueMessages(sql: postgres.Sql, deviceId: number, limits: Limits = {}): Fragment {
+  const linkGeneration = sql`(
     SELECT link_generation FROM devices AS device WHERE id = ${deviceId} AND ${isLinkedIn(sql, 'device')})`
+  return dueOf(sql, { id: sql`${deviceId}`, linkGeneration }, limits)
+}
+
+/** The same for the row `device` of the statement, which must be linked. For LATERAL. */
+export function dueMessagesOfRow(sql: postgres.Sql, limits: Limits): Fragment {
+  return dueOf(sql, { id: sql`device.id`, linkGeneration: sql`device.link_generation` }, limits)
+}
+
+function dueOf(
+  sql: postgres.Sql,
+  device: { id: Fragment; linkGeneration: Fragment },
+  { where = sql``, limit, after }: Limits,
+): Fragment {
   const waiting = sql`
-    SELECT * FROM messages WHERE device_id = ${deviceId} AND is_waiting AND ${isRecent(sql)} AND ${isOfLink}`
+    SELECT * FROM messages WHERE device_id = ${device.id} AND is_waiting AND ${isRecent(sql)}
+      AND link_generation = ${device.linkGeneration}`
   const first = (order: Fragment) => (limit === undefined ? sql`` : sql`ORDER BY ${order} LIMIT ${limit}`)
+  const isLater = after === undefined ? sql`` : sql`AND seq > ${after}`
   return sql`(
-    (${waiting} AND send_at IS NULL ${where} ${first(sql`seq`)})
+    (${waiting} AND send_at IS NULL ${isLater} ${where} ${first(sql`seq`)})
     UNION ALL
     (${waiting} AND send_at <= now() ${where} ${first(sql`send_at, seq`)}))`
 }

@@ -3,9 +3,11 @@ import type { Database } from '../client.ts'
 import { isKnownOrCounted } from './contacts.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
+import { isCreatedAround } from './message-time.ts'
 import { numberForms } from './number-forms.ts'
 import { isOptedOut } from './opt-outs.ts'
 import { rows } from './rows.ts'
+import { isStillWaiting } from './still-waiting.ts'
 import { withEntry } from './timeline-entries.ts'
 
 export type Claim = {
@@ -96,9 +98,14 @@ function mark(db: Database, claims: Claim[]) {
       setback: ['text', ({ setback }) => setback],
     })} USING (shard, epoch), devices AS device
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+      AND ${isCreatedAround(
+        sql,
+        claims.map(({ createdAt }) => Date.parse(createdAt)),
+        'message',
+      )}
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')}
-      AND message.is_waiting
+      AND ${sql.unsafe(isStillWaiting('message'))}
     RETURNING message.id, message.interruptions, ${isOptedOut(sql)} AS "isOptedOut", message.device_id, message.account_id, message.number`
 }
 

@@ -97,7 +97,7 @@ async function recordKnown(
         error = CASE WHEN given.rank = 0 THEN given.sentence END,
         timeline = CASE WHEN given.rank = 0 THEN ${sql.unsafe(withEntry('message', 'failed'))} ELSE message.timeline END
       FROM given JOIN messages AS before ON before.id = given.id AND ${isInPartitions('before')}
-      WHERE message.id = before.id AND message.created_at = before.created_at
+      WHERE message.id = before.id AND message.created_at = before.created_at AND ${isInPartitions('message')}
         AND message.device_id = given.device_id AND message.direction = 'out'
         AND CASE
           WHEN given.rank = 0 THEN message.is_waiting

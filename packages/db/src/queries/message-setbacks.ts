@@ -2,6 +2,7 @@ import { type Setback, setbackMarks } from '@wagate/shared/timeline-marks'
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { rows } from './rows.ts'
+import { isStillWaiting } from './still-waiting.ts'
 import { withEntry } from './timeline-entries.ts'
 
 export type SetbackNote = {
@@ -30,5 +31,6 @@ export async function storeSetbacks(db: Database, notes: SetbackNote[]): Promise
       mark: ['int', ({ setback }) => setbackMarks[setback]],
       sentence: ['text', ({ sentence }) => sentence],
     })} USING (shard, epoch)
-    WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz AND message.is_waiting`
+    WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
+      AND ${sql.unsafe(isStillWaiting('message'))}`
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../client.ts'
+import { isStillWaiting } from './still-waiting.ts'
 
 type MediaPart = { accountId: number; uploadId: string; position: number; base64: string }
 
@@ -38,7 +39,8 @@ const blobsMax = 1000
  * the next housekeeping. False when there is none.
  */
 export async function deleteEndedMedia(db: Database, accountId: number): Promise<boolean> {
-  const deleted = await db.$client`
+  const sql = db.$client
+  const deleted = await sql`
     WITH scanned AS MATERIALIZED (
       SELECT message_id, created_at FROM media_blobs
       WHERE account_id = ${accountId} ORDER BY created_at LIMIT ${blobsMax}
@@ -48,7 +50,8 @@ export async function deleteEndedMedia(db: Database, accountId: number): Promise
       -- Stored by one statement with its message, so with one now().
       WHERE NOT EXISTS (
         SELECT FROM messages
-        WHERE id = scanned.message_id AND created_at = scanned.created_at AND is_waiting)))
+        WHERE id = scanned.message_id AND created_at = scanned.created_at
+          AND ${sql.unsafe(isStillWaiting('messages'))})))
     RETURNING message_id`
   return deleted.length > 0
 }

@@ -1,8 +1,9 @@
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { MessageType } from '@wagate/shared/statuses'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isToContact } from './contacts.ts'
-import { dueMessages } from './due-messages.ts'
+import { dueMessages, isRecent } from './due-messages.ts'
 
 /** A message that waits for its device. `createdAt` is text as Postgres writes it: it identifies the partition. */
 export type WaitingMessage = {
@@ -42,13 +43,15 @@ export type WaitingQuery = {
   /** Leaves out new contacts, except those that count towards the budget of the device already. */
   withinBudget?: boolean
   limit: number
+  /** Leaves out those with a lower `seq`, except scheduled ones. Not together with `without`, which looks at all of a lane. */
+  after?: number | undefined
 }
 
 /** The waiting messages of a device that are due, in their order. */
 export async function listWaitingMessages(
   db: Database,
   deviceId: number,
-  { except, exceptNumbers, without, withinBudget = false, limit }: WaitingQuery,
+  { except, exceptNumbers, without, withinBudget = false, limit, after }: WaitingQuery,
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
   const onlyContacts = without.includes('newContacts')
@@ -59,19 +62,15 @@ export async function listWaitingMessages(
   const isOther = sql`AND id <> ALL(${except}::uuid[])`
   const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
   const [first, ...rest] = hindrances
-  const columns = sql`
-    id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
-    type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
-    coalesce(typing_seconds, 0) AS "typingSeconds",
-    ${onlyContacts || withinBudget}::boolean AS "isToContact"`
   if (!first) {
     return sql<WaitingMessage[]>`
-      SELECT ${columns} FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit })} AS due
+      SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact"
+      FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit, after })} AS due
       ORDER BY due.seq LIMIT ${limit}`
   }
   // The window function reads all waiting messages of the device, so it reads only their keys.
   return sql<WaitingMessage[]>`
-    SELECT ${columns} FROM messages JOIN (
+    SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact" FROM messages JOIN (
       SELECT id, created_at FROM (
         SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
           OVER (PARTITION BY number COLLATE "C" ORDER BY seq) AS is_behind
@@ -83,9 +82,24 @@ export async function listWaitingMessages(
     ORDER BY messages.seq`
 }
 
+/** SQL: the columns of a `WaitingMessage` except `isToContact`. */
+export const waitingColumns = (sql: postgres.Sql) => sql`
+  id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
+  type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
+  coalesce(typing_seconds, 0) AS "typingSeconds"`
+
 const isHindered = {
   unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,
   attempted: (db: Database) => db.$client`status = 'sending'`,
+}
+
+/** The `seq` of the latest message of the device that waits, except scheduled ones. */
+export async function findLastWaiting(db: Database, deviceId: number): Promise<number | undefined> {
+  const sql = db.$client
+  const [last] = await sql<{ seq: number }[]>`
+    SELECT seq::float8 AS seq FROM messages
+    WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL AND ${isRecent(sql)} ORDER BY messages.seq DESC LIMIT 1`
+  return last?.seq
 }
 
 /** Includes scheduled messages. Counts no further than `countMax`. */

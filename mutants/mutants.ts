@@ -7,6 +7,7 @@ import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
+import { processMutants } from './process-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
 import { sessionMutants } from './session-mutants.ts'
@@ -25,4 +26,5 @@ export const mutants: Mutant[] = [
   ...webhookMutants,
   ...mediaMutants,
   ...accessMutants,
+  ...processMutants,
 ]

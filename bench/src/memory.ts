@@ -8,6 +8,7 @@ import { readRssBytes } from '@wagate/test-kit/resident-memory'
 import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
 import { until } from '@wagate/test-kit/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { buildApps } from './build-apps.ts'
 import { memoryProbe, readHeapBytes } from './memory-probe.ts'
 
 type Sample = { senders: number; afterLogin: number; settled: number; collected: number; heap: number }
@@ -29,7 +30,7 @@ export async function measureMemory({ short, data, signal }: BenchmarkOptions): 
   let capacity = most
   const environment = (name: string): NodeJS.ProcessEnv =>
     name === 'worker-1' ? { WORKER_CAPACITY: String(capacity), ...memoryProbe(file) } : {}
-  const options = { workers: 1, environment, signal, ...keptIn(data) }
+  const options = { workers: 1, environment, signal, ...keptIn(data), ...(await buildApps()) }
   try {
     return await withSystem(options, async (system) => {
       await linkSenders(system, senderNumbers(most))

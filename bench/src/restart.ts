@@ -4,6 +4,7 @@ import { median, significant } from '@wagate/test-kit/statistics'
 import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
 import { until } from '@wagate/test-kit/until'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
+import { buildApps } from './build-apps.ts'
 import { readCpuMs } from './process-usage.ts'
 
 type Sample = {
@@ -22,7 +23,7 @@ const sizes = { full: { senders: 200, rounds: 3 }, short: { senders: 24, rounds:
 /** How long senders are away when their only worker is started again. */
 export async function measureRestart({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const { senders, rounds } = short ? sizes.short : sizes.full
-  const options = { workers: 1, signal, ...keptIn(data) }
+  const options = { workers: 1, signal, ...keptIn(data), ...(await buildApps()) }
   return withSystem(options, async (system) => {
     await linkSenders(system, senderNumbers(senders))
     const samples: Sample[] = []
@@ -87,7 +88,9 @@ function makeReport(samples: Sample[], senders: number, rounds: number): Report 
   })
   return {
     tables: [{ title: `One worker with ${senders} senders, stopped and started at once; medians`, rows }],
-    notes: [`${rounds} rounds of each. Times begin at the signal and include the start of Node from source.`],
+    notes: [
+      `${rounds} rounds of each. Times begin at the signal and include the start of Node, compiled as in the image.`,
+    ],
     samples,
   }
 }

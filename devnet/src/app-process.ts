@@ -8,6 +8,8 @@ export type AppProcessOptions = {
   /** The program and what must be loaded before it, relative to the repository. */
   entry: string
   preload?: string
+  /** They are JavaScript, as in the image. Otherwise they are source. */
+  isCompiled?: boolean
   nodeOptions?: string[]
   args?: string[]
   env: NodeJS.ProcessEnv
@@ -35,15 +37,20 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Makes Node run TypeScript; loaded before everything else. */
 export const typescript = new URL('../../scripts/typescript.mjs', import.meta.url).href
-const guard = new URL('./end-with-launcher.ts', import.meta.url).href
-const loadAhead = new URL('./load-ahead.ts', import.meta.url).href
+const guard = new URL('./end-with-launcher.mjs', import.meta.url).href
+const loadAhead = new URL('./load-ahead.mjs', import.meta.url).href
 const drainMs = 16_000
 const logBytesMax = 10_000_000
 
-/** Starts one of our programs from source, in its own process group: Ctrl-C must not reach it. */
+/** Starts one of our programs in its own process group: Ctrl-C must not reach it. */
 export function startAppProcess(options: AppProcessOptions): AppProcess {
-  const { name, entry, preload, nodeOptions = [], args = [], env, ahead } = options
-  const imports = [typescript, guard, ...(preload ? [urlOf(preload)] : []), ...(ahead ? [loadAhead] : [])]
+  const { name, entry, preload, isCompiled, nodeOptions = [], args = [], env, ahead } = options
+  const imports = [
+    ...(isCompiled ? [] : [typescript]),
+    guard,
+    ...(preload ? [urlOf(preload)] : []),
+    ...(ahead ? [loadAhead] : []),
+  ]
   const logFile = prepareLog(options.logFolder, name)
   const log = openSync(logFile, 'a', 0o600)
   const logOffset = statSync(logFile).size
@@ -51,7 +58,7 @@ export function startAppProcess(options: AppProcessOptions): AppProcess {
     process.execPath,
     [
       ...imports.flatMap((file) => ['--import', file]),
-      '--conditions=source',
+      ...(isCompiled ? [] : ['--conditions=source']),
       ...nodeOptions,
       resolvePath(repository, entry),
       ...args,

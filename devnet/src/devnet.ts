@@ -76,6 +76,7 @@ async function bringUp(
     shards: options.shards ?? 256,
     network: options.network ?? 'simulator',
     apiPort,
+    isCompiled: options.compiled ?? false,
     environment: options.environment ?? (() => ({})),
     proxyFor: options.proxyFor ?? (async (_name, url) => url),
   }

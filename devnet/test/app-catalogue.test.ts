@@ -10,6 +10,7 @@ const settings: AppSettings = {
   shards: 1,
   network: 'simulator',
   apiPort: 1,
+  isCompiled: true,
   environment: () => ({}),
   proxyFor: async (_name, url) => url,
 }
@@ -18,14 +19,10 @@ const never = new Promise<never>(() => undefined)
 test.each([
   ['api', describeApi(settings, never)],
   ['worker', describeWorker(settings, 'worker-1', never)],
-])('the %s runs under the options of Node that its image has', (name, { nodeOptions = [] }) => {
+])('the %s, compiled, runs as in its image', (name, { entry, nodeOptions = [] }) => {
   const dockerfile = readFileSync(join(repository, 'Dockerfile'), 'utf8')
   const [command = ''] = dockerfile.match(new RegExp(`^CMD .*apps/${name}/dist/main\\.js.*$`, 'm')) ?? []
   const options: string[] = JSON.parse(command.replace('CMD ', ''))
   const isPreload = (index: number) => options[index] === '--import' || options[index - 1] === '--import'
-  expect(options.filter((_, index) => !isPreload(index))).toEqual([
-    'node',
-    ...nodeOptions,
-    `apps/${name}/dist/main.js`,
-  ])
+  expect(options.filter((_, index) => !isPreload(index))).toEqual(['node', ...nodeOptions, entry])
 })

@@ -1,3 +1,4 @@
+import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
 import { readConfig } from './config.ts'
 import { bootstrapAdmin } from './credentials/bootstrap-admin.ts'
@@ -10,6 +11,7 @@ const signals = ['SIGTERM', 'SIGINT'] as const
 const exitAtOnce = () => process.exit(0)
 for (const signal of signals) process.on(signal, exitAtOnce)
 const api = await startApi(config)
+collectAtRest()
 for (const signal of signals) process.off(signal, exitAtOnce).once(signal, () => void api.close())
 
 // Node would print these errors with all their properties, which may contain secrets.

@@ -1,4 +1,5 @@
 import './preload.ts'
+import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
 import { readConfig } from './config.ts'
 import { makePrivateFolder, removeFolder } from './private-folder.ts'
@@ -18,6 +19,7 @@ const folder = makePrivateFolder()
 process.env.TMPDIR = folder
 process.on('exit', () => removeFolder(folder))
 const worker = await startWorker(config, logger)
+collectAtRest()
 let isStopping = false
 
 function stop(code: number): void {

@@ -99,6 +99,43 @@ describe('the signature checks of the worker', () => {
   })
 })
 
+describe('the key agreements of the worker', () => {
+  const agreements = `
+    import crypto from 'node:crypto'
+    import { createRequire, syncBuiltinESMExports } from 'node:module'
+    const require = createRequire(createRequire('${fileURLToPath(import.meta.url)}').resolve('baileys'))
+    const curve = require('libsignal/src/curve.js')
+    const createPrivateKey = crypto.createPrivateKey
+    const formats = []
+    crypto.createPrivateKey = (key) => { formats.push(key.format); return createPrivateKey(key) }
+    syncBuiltinESMExports()
+    const privateKeys = [1, 2].map((byte) => Buffer.alloc(32, byte))
+    const [first, second] = privateKeys.map(curve.getPublicFromPrivateKey)
+    const agree = (publicKey, privateKey) => {
+      try { return curve.calculateAgreement(publicKey, privateKey).toString('hex') } catch { return 'refused' }
+    }
+    const agreed = [agree(first, privateKeys[1]), agree(second, privateKeys[0])]
+    const used = [...formats]
+    const refused = [
+      agree(Buffer.concat([first.subarray(0, 1), Buffer.alloc(32)]), privateKeys[0]),
+      agree(Buffer.concat([Buffer.alloc(1), first.subarray(1)]), privateKeys[0]),
+      agree(first, privateKeys[0].subarray(1)),
+      agree([...first], privateKeys[0]),
+    ]
+    process.stdout.write(JSON.stringify({ results: [...agreed, ...refused], used }))`
+
+  test('are those of libsignal, and read no DER', () => {
+    const [ours, plain] = [JSON.parse(run(agreements)), JSON.parse(run(agreements, false))]
+    expect(ours.results).toEqual(plain.results)
+    expect(new Set(ours.results.slice(0, 2)).size).toBe(1)
+    expect(ours.results.slice(2)).toEqual(Array(4).fill('refused'))
+    expect([ours.used, plain.used]).toEqual([
+      ['jwk', 'jwk'],
+      ['der', 'der'],
+    ])
+  })
+})
+
 describe('the Signal sessions of the worker', () => {
   const crossed = `
     import { createRequire } from 'node:module'

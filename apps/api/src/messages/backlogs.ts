@@ -16,7 +16,11 @@ const recountFraction = 20
 const countEveryMsMin = 1000
 
 export function makeBacklogs(db: Database, limit: number, onError: (error: unknown) => void): Backlogs {
-  const backlogs = new LRUCache<string, Backlog>({ max: 100_000 })
+  const backlogs = new LRUCache<string, Backlog>({
+    // A `max` would reserve the memory of all of them now.
+    maxSize: 100_000,
+    sizeCalculation: () => 1,
+  })
   const stale = new Set<Backlog>()
   let isCounting = false
 

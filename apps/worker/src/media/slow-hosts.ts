@@ -13,7 +13,7 @@ const entriesMax = 10_000
 const slowMs = 600_000
 
 export function makeSlowHosts(): SlowHosts {
-  const slow = new LRUCache<string, true>({ max: entriesMax, ttl: slowMs })
+  const slow = new LRUCache<string, true>({ maxSize: entriesMax, sizeCalculation: () => 1, ttl: slowMs })
   const busy = new Set<string>()
 
   return {

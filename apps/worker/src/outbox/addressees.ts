@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { makeRecentMap } from '../recent-map.ts'
 
 /** The recipients of a device's latest messages, by WhatsApp id. */
 export type Addressees = {
@@ -14,9 +14,9 @@ const messagesMax = 200
  * for such messages would look like receipts from strangers.
  */
 export function makeAddressees(): Addressees {
-  const recipients = new LRUCache<string, string>({ max: messagesMax })
+  const recipients = makeRecentMap<string, string>(messagesMax)
   return {
-    note: (waId, recipientJid) => void recipients.set(waId, recipientJid),
-    find: (waId) => recipients.get(waId),
+    note: recipients.set,
+    find: recipients.get,
   }
 }

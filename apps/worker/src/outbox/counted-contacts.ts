@@ -7,7 +7,12 @@ const dayMs = 86_400_000
 
 /** One bounded cache for all devices of the process. What it has forgotten is found out with the next claim. */
 export function makeCountedContactsCache(): (deviceId: number) => CountedContacts {
-  const known = new LRUCache<string, true>({ max: 200_000, ttl: dayMs })
+  const known = new LRUCache<string, true>({
+    // A `max` would reserve the memory of all of them now.
+    maxSize: 200_000,
+    sizeCalculation: () => 1,
+    ttl: dayMs,
+  })
   return (deviceId) => ({
     has: (number) => known.has(`${deviceId} ${number}`),
     add: (number) => void known.set(`${deviceId} ${number}`, true),

@@ -14,7 +14,11 @@ const hourMs = 3_600_000
  * to one tenant which numbers another has looked up.
  */
 export function makeRecipientsCache(): (deviceId: number) => Recipients {
-  const known = new LRUCache<string, { jid: string | null }>({ max: 200_000 })
+  const known = new LRUCache<string, { jid: string | null }>({
+    // A `max` would reserve the memory of all of them now.
+    maxSize: 200_000,
+    sizeCalculation: () => 1,
+  })
   return (deviceId) => {
     const keyOf = (number: string) => `${deviceId} ${number}`
     return {

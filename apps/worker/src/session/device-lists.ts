@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isLidUser, jidDecode, type WASocket } from 'baileys'
-import { LRUCache } from 'lru-cache'
+import { makeRecentMap } from '../recent-map.ts'
 import type { FanOut } from './fan-out.ts'
 import { userOf } from './jids.ts'
 import type { Acknowledgement } from './outcomes.ts'
@@ -17,7 +17,7 @@ const recipientsMax = 10_000
 
 export function makeDeviceLists(sock: WASocket): DeviceLists {
   /** The hashes that were answered by asking again: if ours still differs, asking a second time does not help. */
-  const answered = new LRUCache<string, string>({ max: recipientsMax })
+  const answered = makeRecentMap<string, string>(recipientsMax)
 
   async function forget(recipient: string): Promise<void> {
     for (const jid of [recipient, sock.user?.id, sock.user?.lid]) {

@@ -1,5 +1,5 @@
 import { type BinaryNode, isLidUser, isPnUser, jidNormalizedUser, type WASocket } from 'baileys'
-import { LRUCache } from 'lru-cache'
+import { makeRecentMap } from '../recent-map.ts'
 
 type Attributes = BinaryNode['attrs']
 type Pair = { pn: string; lid: string }
@@ -12,7 +12,7 @@ const knownMax = 2000
  */
 export function learnAddresses({ ws, signalRepository }: WASocket): void {
   /** Stored or being stored. */
-  const known = new LRUCache<string, string>({ max: knownMax })
+  const known = makeRecentMap<string, string>(knownMax)
 
   function learn({ attrs }: BinaryNode): void {
     const news = addressPairs(attrs).filter(({ pn, lid }) => known.get(pn) !== lid)

@@ -7,7 +7,7 @@ process.channel?.unref()
 // It may have closed while this file was being loaded.
 if (!process.connected) end()
 
-function end(): void {
+function end() {
   // Output from here on has no reader.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs).unref()

@@ -1,0 +1,40 @@
+import { DEFAULT_CONNECTION_CONFIG, DisconnectReason, MessageRetryManager, promiseTimeout } from 'baileys'
+import { expect, test } from 'vitest'
+
+test('a query reads no stack trace, and leaves no timer', async () => {
+  const { prepareStackTrace } = Error
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  let traces = 0
+  Error.prepareStackTrace = (error) => {
+    traces += 1
+    return String(error)
+  }
+  try {
+    expect(await promiseTimeout(60_000, (resolve) => resolve('answer'))).toBe('answer')
+    await expect(promiseTimeout(60_000, (_, reject) => reject(new Error('refused')))).rejects.toThrow(
+      'refused',
+    )
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace
+  }
+  expect(traces).toBe(0)
+  expect(timers()).toBe(before)
+})
+
+test('a query that is not answered in time fails as before', async () => {
+  const unanswered = promiseTimeout(1, () => undefined)
+  await expect(unanswered).rejects.toMatchObject({ output: { statusCode: DisconnectReason.timedOut } })
+})
+
+test('the memory of sent messages is bounded, and takes nothing before the first', () => {
+  const manager = new MessageRetryManager(DEFAULT_CONNECTION_CONFIG.logger, 5)
+  expect([Reflect.get(manager, 'recentMessagesMap').max, Reflect.get(manager, 'baseKeys').max]).toEqual([
+    0, 0,
+  ])
+  for (let index = 0; index < 600; index++)
+    manager.addRecentMessage('a', `${index}`, { conversation: 'text' })
+  expect(manager.getRecentMessage('a', '599')).toBeDefined()
+  expect(manager.getRecentMessage('a', '87')).toBeUndefined()
+  expect(manager.getRecentMessage('a', '88')).toBeDefined()
+})

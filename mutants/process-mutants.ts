@@ -1,0 +1,35 @@
+import type { Mutant } from './mutant.ts'
+
+/** Of the memory and the start of a process. */
+export const processMutants: Mutant[] = [
+  {
+    name: 'garbage collected while messages are sent',
+    file: 'packages/runtime/src/collect-at-rest.ts',
+    text: 'utilization > utilizationMax || ',
+    replacement: '',
+    test: {
+      file: 'packages/runtime/test/collect-at-rest.test.ts',
+      title: 'garbage is collected at rest only, and again after 5 minutes if the heap has grown by half',
+    },
+  },
+  {
+    name: 'key agreement with a key of an unknown type',
+    file: 'apps/worker/src/preload/key-agreement.ts',
+    text: 'publicKey.length !== 33 || publicKey[0] !== publicKeyTag',
+    replacement: 'publicKey.length !== 33',
+    test: {
+      file: 'apps/worker/test/preload.test.ts',
+      title: 'are those of libsignal, and read no DER',
+    },
+  },
+  {
+    name: 'entry in use dropped from a full map',
+    file: 'apps/worker/src/recent-map.ts',
+    text: 'if (value !== undefined) put(key, value)',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/recent-map.test.ts',
+      title: 'a full map drops the entry that was not used for the longest time',
+    },
+  },
+]

@@ -137,4 +137,15 @@ export const messagesMutants: Mutant[] = [
       title: 'is refused with the reason and stores nothing when WhatsApp blocks the sender',
     },
   },
+  {
+    name: 'outcome read from Postgres although its event told it',
+    file: 'apps/api/src/messages/await-outcome.ts',
+    text: 'if (told?.isStored) return { status: told.status, error: null, errorCode: null }',
+    replacement: '',
+    test: {
+      file: 'system-tests/message-costs.test.ts',
+      title:
+        'a text to a known contact needs few statements, commands of Redis and bytes in the log of Postgres',
+    },
+  },
 ]

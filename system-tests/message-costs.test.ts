@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { askRedis } from '@wagate/local-servers/ask-redis'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ExecutedStatements, logStatements } from './executed-statements.ts'
+
+// What one message costs, as far as it is the same on every machine. The limits are about a tenth above what is needed.
+
+const sender = '15550700001'
+const recipient = '15550700002'
+const messages = 40
+const idleMs = 5000
+
+let system: TestSystem
+let gateway: GatewayClient
+let statements: ExecutedStatements
+/** Of a second in which nothing is sent. */
+let idle: { statements: Set<string>; redisCommands: number }
+
+beforeAll(async () => {
+  system = await openTestSystem({ workers: 1, shards: 256 })
+  gateway = system.gateway
+  await gateway.link(sender)
+  for (let count = 0; count < 5; count++) await send()
+  statements = await logStatements(system)
+  const commandsBefore = await countRedisCommands()
+  await delay(idleMs)
+  idle = {
+    statements: new Set(statements.take()),
+    redisCommands: ((await countRedisCommands()) - commandsBefore) / (idleMs / 1000),
+  }
+}, 90_000)
+afterAll(() => system?.close(), 30_000)
+
+const fields = { sender, number: recipient, message: 'A text', wait: 10 }
+
+async function send(): Promise<void> {
+  const { body } = await gateway.call('send-message', fields)
+  await gateway.untilMessage(body.message_id, 'is delivered', ({ status }) => status === 'delivered')
+}
+
+async function readRedis(section: string, field: string): Promise<number> {
+  const script = `return tonumber(string.match(redis.call('INFO', '${section}'), '${field}:(%d+)'))`
+  const [answer] = await askRedis(new URL(system.devnet.redisUrl), [['EVAL', script, '0']])
+  return Number(answer?.slice(1))
+}
+
+const countRedisCommands = () => readRedis('stats', 'total_commands_processed')
+const countRedisConnections = () => readRedis('clients', 'connected_clients')
+
+async function readNumber(query: string): Promise<number> {
+  const [row] = await system.database.$client.unsafe<{ value: number }[]>(query)
+  return row?.value ?? Number.NaN
+}
+
+const readWalBytes = () =>
+  readNumber(`SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS value`)
+
+test('a text to a known contact needs few statements, commands of Redis and bytes in the log of Postgres', async () => {
+  statements.take()
+  const before = { ms: performance.now(), wal: await readWalBytes(), commands: await countRedisCommands() }
+  for (let count = 0; count < messages; count++) {
+    const { body } = await gateway.call('send-message', fields)
+    expect(['sent', 'delivered']).toContain(body.status)
+  }
+  const seconds = (performance.now() - before.ms) / 1000
+  const commands = (await countRedisCommands()) - before.commands - idle.redisCommands * seconds
+  const wal = (await readWalBytes()) - before.wal
+  const executed = statements.take().filter((statement) => !idle.statements.has(statement))
+  expect(executed.length / messages).toBeLessThan(5.6)
+  expect(commands / messages).toBeLessThan(16)
+  expect(wal / messages).toBeLessThan(3100)
+})
+
+test('a sender has few rows, and an idle worker few connections', async () => {
+  const rows = await readNumber('SELECT count(*)::int AS value FROM device_auth')
+  const toPostgres = await readNumber(
+    `SELECT count(*)::int AS value FROM pg_stat_activity WHERE application_name LIKE 'wagate-worker%'`,
+  )
+  const connected = await countRedisConnections()
+  await system.devnet.stop('worker-1')
+  const toRedis = connected - (await countRedisConnections())
+  // 812 of them are the keys of a first login.
+  expect(rows).toBeLessThan(900)
+  expect(toPostgres).toBeLessThanOrEqual(12)
+  expect(toRedis).toBeLessThanOrEqual(4)
+  expect(idle.redisCommands).toBeLessThan(15)
+})

@@ -77,7 +77,7 @@ export async function findMessages(
   return new Map(found.map((message) => [message.id, message]))
 }
 
-/** Readers of events run it all the time, and building the statement takes longer than finding a message. */
+/** Readers of events run it all the time, and building and parsing the statement takes longer than finding a message. */
 const queriesByIds = new WeakMap<Database, ReturnType<typeof prepareQueryByIds>>()
 
 function prepareQueryByIds(db: Database) {

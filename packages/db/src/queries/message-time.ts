@@ -5,8 +5,7 @@ import { messages } from '../schema/messages.ts'
 
 /*
  * Message ids carry the time of the process that generated them. A day on either side allows for its clock, and
- * limits a search to the partitions in which the messages can be. The limits are computed here, because Postgres would
- * plan a search of all partitions if it had to compute them: that takes longer than the search itself.
+ * limits a search to the partitions in which the messages can be.
  */
 
 const dayMs = 86_400_000
@@ -19,15 +18,18 @@ export function createdAround(messageId: string): SQL {
   return sql`${messages.createdAt} BETWEEN ${first}::timestamptz AND ${last}::timestamptz`
 }
 
-/** `message`: the name of the messages in the SQL. Without it, only they have a column `created_at`. */
-export function isCreatedAround(client: postgres.Sql, timesMs: number[], message?: string) {
-  const { first, last } = limitsAround(timesMs)
-  const createdAt = client.unsafe(message ? `${message}.created_at` : 'created_at')
-  return client`${createdAt} BETWEEN ${first}::timestamptz AND ${last}::timestamptz`
-}
-
-/** ISO 8601. */
+/** ISO 8601, for statements that are planned each time: a plan for few partitions takes a tenth of the time. */
 export function limitsAround(timesMs: number[]): { first: string; last: string } {
   const textOf = (ms: number) => new Date(Math.min(ms, latestMs)).toISOString()
   return { first: textOf(Math.min(...timesMs) - dayMs), last: textOf(Math.max(...timesMs) + dayMs) }
+}
+
+/**
+ * `message`: the name of the messages in the SQL. Without it, only they have a column `created_at`. The planner does not
+ * know these limits, so a plan for given values is no cheaper than one for all, which Postgres then keeps.
+ */
+export function isCreatedAround(client: postgres.Sql, timesMs: number[], message?: string) {
+  const at = (ms: number) => client`to_timestamp(${ms / 1000}::float8)`
+  const createdAt = client.unsafe(message ? `${message}.created_at` : 'created_at')
+  return client`${createdAt} BETWEEN ${at(Math.min(...timesMs))} - interval '1 day' AND ${at(Math.max(...timesMs))} + interval '1 day'`
 }

@@ -57,7 +57,10 @@ const answering = Object.entries(document.paths).filter(
   ([path, { get }]) => path !== '/test-webhook' && !get?.responses[200]?.content['text/event-stream'],
 )
 
-/** The operations as described by the OpenAPI document alone. */
+/** Nothing happens to most accounts, so longer waits would take most of the time. */
+const briefWait = { schema: { type: 'integer', minimum: 0, maximum: 1 }, example: 1 }
+
+/** The operations as described by the OpenAPI document alone, apart from the waits. */
 const described: Described[] = answering.map(([path, { get, post }]) => {
   const inQuery = (get?.parameters ?? []).filter(
     (parameter): parameter is OpenApiParameter => 'in' in parameter,
@@ -75,12 +78,14 @@ const described: Described[] = answering.map(([path, { get, post }]) => {
             schema,
             example: examples[name],
             isRequired: body?.schema.required?.includes(name) ?? false,
+            ...(name === 'wait' && briefWait),
           }))
         : inQuery.map(({ name, schema, example, required }) => ({
             name,
             schema,
             example,
             isRequired: required,
+            ...(name === 'wait' && briefWait),
           })),
   }
 })

@@ -148,4 +148,16 @@ export const messagesMutants: Mutant[] = [
         'a text to a known contact needs few statements, commands of Redis and bytes in the log of Postgres',
     },
   },
+  {
+    name: 'a receipt lost that waited for another change of its message',
+    file: 'packages/db/src/queries/message-outcomes.ts',
+    text: 'WHERE message.id = before.id AND message.created_at = before.created_at',
+    replacement:
+      "WHERE message.id = before.id AND message.created_at = before.created_at AND ${isInPartitions('message')}",
+    test: {
+      file: 'packages/db/test/concurrent-changes.test.ts',
+      title: 'a receipt waits for another change of the message, and is not lost',
+      written: { title: '%s waits for another change of the message, and is not lost' },
+    },
+  },
 ]

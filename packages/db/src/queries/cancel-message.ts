@@ -11,11 +11,14 @@ import { withEntry } from './timeline-entries.ts'
 export async function cancelMessage(db: Database, accountId: number, messageId: string): Promise<boolean> {
   const sql = db.$client
   const canceled = await sql`
-    WITH canceled AS (
-      UPDATE messages SET status = 'canceled', timeline = ${sql.unsafe(withEntry('messages', 'canceled'))}
+    WITH found AS MATERIALIZED (
+      SELECT id, created_at FROM messages
       WHERE account_id = ${accountId} AND id = ${messageId} AND ${isCreatedAround(sql, [timeOfMessageId(messageId)])}
-        AND status = 'queued'
-      RETURNING id, account_id, device_id
+    ),
+    canceled AS (
+      UPDATE messages AS message SET status = 'canceled', timeline = ${sql.unsafe(withEntry('message', 'canceled'))}
+      FROM found WHERE message.id = found.id AND message.created_at = found.created_at AND status = 'queued'
+      RETURNING message.id, account_id, device_id
     ),
     announced AS (${insertMessageEvents(sql, 'message.canceled', 'canceled')}),
     dropped AS (DELETE FROM media_blobs USING canceled WHERE message_id = canceled.id)

@@ -3,7 +3,6 @@ import type { Database } from '../client.ts'
 import { isKnownOrCounted } from './contacts.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
-import { isCreatedAround } from './message-time.ts'
 import { numberForms } from './number-forms.ts'
 import { isOptedOut } from './opt-outs.ts'
 import { rows } from './rows.ts'
@@ -98,11 +97,6 @@ function mark(db: Database, claims: Claim[]) {
       setback: ['text', ({ setback }) => setback],
     })} USING (shard, epoch), devices AS device
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
-      AND ${isCreatedAround(
-        sql,
-        claims.map(({ createdAt }) => Date.parse(createdAt)),
-        'message',
-      )}
       AND device.id = message.device_id AND device.link_generation = message.link_generation
       AND ${isLinkedIn(sql, 'device')}
       AND ${sql.unsafe(isStillWaiting('message'))}

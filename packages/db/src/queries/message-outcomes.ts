@@ -81,6 +81,10 @@ async function recordKnown(
       ) IN (jid, other_jid)
       GROUP BY device_id, id
     ),
+    before AS MATERIALIZED (
+      SELECT id, created_at, sent_at, delivered_at, read_at, played_at FROM messages
+      WHERE id IN (SELECT id FROM given) AND ${isInPartitions('messages')}
+    ),
     recorded AS (
       UPDATE messages AS message SET
         status = CASE
@@ -96,8 +100,8 @@ async function recordKnown(
         error_code = CASE WHEN given.rank = 0 THEN given.code END,
         error = CASE WHEN given.rank = 0 THEN given.sentence END,
         timeline = CASE WHEN given.rank = 0 THEN ${sql.unsafe(withEntry('message', 'failed'))} ELSE message.timeline END
-      FROM given JOIN messages AS before ON before.id = given.id AND ${isInPartitions('before')}
-      WHERE message.id = before.id AND message.created_at = before.created_at AND ${isInPartitions('message')}
+      FROM given JOIN before ON before.id = given.id
+      WHERE message.id = before.id AND message.created_at = before.created_at
         AND message.device_id = given.device_id AND message.direction = 'out'
         AND CASE
           WHEN given.rank = 0 THEN message.is_waiting

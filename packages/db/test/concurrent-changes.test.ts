@@ -1,0 +1,81 @@
+import { makeMessageId } from '@wagate/shared/ids'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Database } from '../src/client.ts'
+import { cancelMessage } from '../src/queries/cancel-message.ts'
+import { claimFirstMessages, claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
+import { storeSetbacks } from '../src/queries/message-setbacks.ts'
+import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
+
+type Given = { id: string; createdAt: string }
+type Row = { status: string; held_epoch: number | null; setback: string | null }
+
+let db: Database
+let accountId: number
+let drop: () => Promise<void>
+let device: OwnedDevice
+
+beforeAll(async () => {
+  const database = await openOwnedDevices()
+  ;({ db, accountId, drop } = database)
+  device = await database.addDevice()
+  await db.$client`
+    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+})
+afterAll(() => drop())
+
+async function insert(): Promise<Given> {
+  const id = makeMessageId('1')
+  const [row] = await db.$client<Given[]>`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
+      link_generation, held_epoch)
+    VALUES (${id}, ${accountId}, ${device.deviceId}, 'out', 'text', '1', '2', 'x', 'queued', ${id}, 1,
+      ${device.fence.epoch})
+    RETURNING id, created_at::text AS "createdAt"`
+  if (!row) throw new Error('Not inserted')
+  return row
+}
+
+const claimOf = (message: Given) => ({ ...message, fence: device.fence, recipientJid: 'jid', setback: null })
+
+const outcomeOf = ({ id }: Given, status: MessageOutcome['status']): MessageOutcome => ({
+  ...device,
+  messageId: id,
+  at: new Date().toISOString(),
+  status,
+  recipientJid: 'jid',
+  saidBy: { jid: 'jid', otherJid: null },
+})
+
+test.each<[string, (message: Given) => Promise<unknown>, Partial<Row>]>([
+  ['a receipt', (message) => recordOutcomes(db, [outcomeOf(message, 'delivered')]), { status: 'delivered' }],
+  ['a claim', (message) => claimMessages(db, [claimOf(message)]), { status: 'sending' }],
+  [
+    'a claim that counts new contacts',
+    (message) => claimFirstMessages(db, [claimOf(message)]),
+    { status: 'sending' },
+  ],
+  ['a release', (message) => releaseMessages(db, [claimOf(message)]), { held_epoch: null }],
+  [
+    'a setback',
+    (message) => storeSetbacks(db, [{ ...claimOf(message), setback: 'unanswered', sentence: 'x' }]),
+    { setback: 'x' },
+  ],
+  ['a cancellation', ({ id }) => cancelMessage(db, accountId, id), { status: 'canceled' }],
+])('%s waits for another change of the message, and is not lost', async (_, change, expected) => {
+  const message = await insert()
+  const other = await db.$client.reserve()
+  await other`BEGIN`
+  await other`UPDATE messages SET attempts = 1 WHERE id = ${message.id}`
+  const changed = change(message)
+  await vi.waitFor(async () => {
+    const waiting = await db.$client`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    expect(waiting.length).toBe(1)
+  })
+  await other`COMMIT`
+  other.release()
+  await changed
+  const [row] = await db.$client`SELECT status, held_epoch, setback FROM messages WHERE id = ${message.id}`
+  expect(row).toMatchObject(expected)
+})

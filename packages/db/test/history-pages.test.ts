@@ -7,6 +7,7 @@ import { type HistoryPage, listMessages } from '../src/queries/history-pages.ts'
 import { findHistoryPosition } from '../src/queries/message-history.ts'
 import { listUpdatedMessages } from '../src/queries/updated-messages.ts'
 import { openAccountDatabase } from './account-database.ts'
+import { countReads } from './table-reads.ts'
 
 let db: Database
 let drop: () => Promise<void>
@@ -114,26 +115,11 @@ test('the place of a time in the stream, and a page behind it, are found by the 
     SELECT ${accountId}, 1, 1, (1 + n / 100)::text::xid8, now() - (${rows}::int - n) * interval '1 s'
     FROM generate_series(1, ${rows}::int) AS n`
   await db.$client`ANALYZE events`
+  const events = { table: 'events', isScanCounted: true } as const
   const find = () => findPositionAt(db, accountId, new Date(Date.now() - 10_000_000))
-  expect(await countReadBy(find)).toBeLessThan(2000)
+  expect(await countReads(db, find, events)).toBeLessThan(2000)
   const after = await find()
-  expect(await countReadBy(() => listEvents(db, accountId, { after, limit: 100 }))).toBeLessThan(300)
+  expect(await countReads(db, () => listEvents(db, accountId, { after, limit: 100 }), events)).toBeLessThan(
+    300,
+  )
 })
-
-async function countReadBy(read: () => Promise<unknown>): Promise<number> {
-  // Postgres may use a generic plan after five executions.
-  for (let count = 0; count < 7; count++) await read()
-  const before = await countReadEvents()
-  await read()
-  return (await countReadEvents()) - before
-}
-
-async function countReadEvents(): Promise<number> {
-  await db.$client`SELECT pg_stat_force_next_flush()`
-  await db.$client`SELECT pg_stat_clear_snapshot()`
-  const [row] = await db.$client<{ read: number }[]>`
-    SELECT sum(coalesce(idx_tup_read, 0) + seq_tup_read)::float8 AS read
-    FROM pg_stat_user_tables AS tables LEFT JOIN pg_stat_user_indexes AS indexes USING (relid)
-    WHERE tables.relname LIKE 'events%'`
-  return row?.read ?? 0
-}

@@ -11,8 +11,8 @@ import { listNextMessages } from '../src/queries/next-messages.ts'
 import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
 import { deleteEndedMedia } from '../src/queries/waiting-media.ts'
 import { findLastWaiting, listWaitingMessages, type WaitingMessage } from '../src/queries/waiting-messages.ts'
-import { countIndexReads } from './index-reads.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
+import { countReads } from './table-reads.ts'
 
 const queueLength = 4000
 const next = { except: [], exceptNumbers: [], without: [], limit: 4 }
@@ -98,7 +98,7 @@ test.each(Object.entries(statements))(
   'the %s neither reads the whole queue nor is planned each time',
   async (_, run) => {
     const work = async () => run(await listWaitingMessages(db, device.deviceId, next))
-    expect(await countIndexReads(db, work)).toBeLessThan(1000)
+    expect(await countReads(db, work)).toBeLessThan(1000)
     expect(await mostPlans()).toBeLessThanOrEqual(5)
   },
 )
@@ -106,7 +106,7 @@ test.each(Object.entries(statements))(
 test('the search for expired messages reads the queue of the device once', async () => {
   const ttl = { ttlMs: 72 * 3_600_000, sentence: 'x' }
   const work = () => expireMessages(db, device.fence, device.deviceId, firstWaiting, ttl)
-  expect(await countIndexReads(db, work)).toBeLessThan(2 * queueLength)
+  expect(await countReads(db, work)).toBeLessThan(2 * queueLength)
 })
 
 test('outcomes are recorded without a search in other weeks', async () => {

@@ -16,7 +16,7 @@ import {
   type WaitingPosition,
 } from '../src/queries/unsendable-messages.ts'
 import { countWaitingMessages, listWaitingMessages } from '../src/queries/waiting-messages.ts'
-import { countIndexReads } from './index-reads.ts'
+import { countReads } from './table-reads.ts'
 
 const sender = '4915100000000'
 const hourMs = 3_600_000
@@ -159,7 +159,7 @@ describe('scheduled messages', () => {
     await insertWaiting(2)
     await db.$client`ANALYZE messages`
     for (const read of [isWorking, () => listWaitingMessages(db, deviceId, list)]) {
-      expect(await countIndexReads(db, read)).toBeLessThan(1000)
+      expect(await countReads(db, read)).toBeLessThan(1000)
     }
   })
 
@@ -170,7 +170,7 @@ describe('scheduled messages', () => {
     await insertWaiting(20_000, { sendAt })
     await db.$client`ANALYZE messages`
     expect(await isWorking()).toBe(true)
-    expect(await countIndexReads(db, isWorking)).toBeLessThan(100)
+    expect(await countReads(db, isWorking)).toBeLessThan(100)
   })
 
   it('are sent after as long as send_at and MESSAGE_TTL_MS allow', async () => {

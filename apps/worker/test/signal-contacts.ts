@@ -7,21 +7,11 @@ import {
   type SignalKeyStore,
   type UserFacingSocketConfig,
 } from 'baileys'
+import { silent } from './silent-logger.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 type Bundle = Parameters<Repository['injectE2ESession']>[0]['session']
 type Ciphertext = Awaited<ReturnType<Repository['encryptMessage']>>
-
-const nothing = () => undefined
-const silent: NonNullable<UserFacingSocketConfig['logger']> = {
-  level: 'silent',
-  child: () => silent,
-  trace: nothing,
-  debug: nothing,
-  info: nothing,
-  warn: nothing,
-  error: nothing,
-}
 
 export type SignalContact = {
   jid: string

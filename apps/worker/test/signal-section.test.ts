@@ -6,23 +6,10 @@ import {
   type SignalDataTypeMap,
   type SignalKeyStore,
   signedKeyPair,
-  type UserFacingSocketConfig,
 } from 'baileys'
 import { describe, expect, test } from 'vitest'
 import { makeSignalSection } from '../src/session/signal-section.ts'
-
-type BaileysLogger = NonNullable<UserFacingSocketConfig['logger']>
-
-const nothing = () => undefined
-const silent: BaileysLogger = {
-  level: 'silent',
-  child: () => silent,
-  trace: nothing,
-  debug: nothing,
-  info: nothing,
-  warn: nothing,
-  error: nothing,
-}
+import { silent } from './silent-logger.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const recipient = '15550000009@s.whatsapp.net'

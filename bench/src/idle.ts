@@ -9,17 +9,19 @@ import { until } from '@wagate/test-kit/until'
 import { Redis } from 'ioredis'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
+import {
+  countersCoolDownMs,
+  readRedisInfo,
+  readServerCounters,
+  type ServerCounters,
+} from './server-counters.ts'
 
 const sizes = {
   full: { shardCounts: [64, 1024, 4096], senders: 24, seconds: 30, messages: 240 },
   short: { shardCounts: [256], senders: 4, seconds: 10, messages: 40 },
 }
-/** Postgres updates its counters only when a connection has been idle for a while. */
-const coolDownMs = 12_000
 
-type Counters = {
-  statements: number
-  redisCommands: number
+type Counters = ServerCounters & {
   workerCpuMs: number
   apiCpuMs: number
   postgresCpuMs: number
@@ -101,8 +103,7 @@ async function observe(
   async function during(work: () => Promise<unknown>): Promise<Counters & { seconds: number }> {
     const read = async (): Promise<Counters & { seconds: number }> => ({
       seconds: performance.now() / 1000,
-      statements: await countTransactions(db),
-      redisCommands: await readInfo(redis, 'total_commands_processed'),
+      ...(await readServerCounters(db, redis)),
       workerCpuMs: devnet.pid('worker-1') ? cpuOf('worker-1') : 0,
       apiCpuMs: cpuOf('api'),
       postgresCpuMs: cpuOf('postgres'),
@@ -110,13 +111,13 @@ async function observe(
     })
     const before = await read()
     await work()
-    await delay(coolDownMs)
+    await delay(countersCoolDownMs)
     const after = await read()
     return mapCounters(after, (figure) => after[figure] - before[figure])
   }
 
   try {
-    await delay(coolDownMs)
+    await delay(countersCoolDownMs)
     const idle = await during(() => delay(seconds * 1000))
     const perSecond = mapCounters(idle, (figure) => idle[figure] / idle.seconds)
     const beyondIdle = (used: Counters & { seconds: number }, times: number) =>
@@ -130,15 +131,15 @@ async function observe(
     }
     // The first contact, with its lookups and handshakes, does not count.
     for (let index = 0; index < senders.length; index++) await send(index)
-    await delay(coolDownMs)
+    await delay(countersCoolDownMs)
     const sent = await during(async () => {
       for (let index = 0; index < messages; index++) await send(index)
     })
 
     const postgres = await countBackends(db)
-    const clients = await readInfo(redis, 'connected_clients')
+    const clients = await readRedisInfo(redis, 'connected_clients')
     await devnet.stop('worker-1')
-    const connections = { postgres, redis: clients - (await readInfo(redis, 'connected_clients')) }
+    const connections = { postgres, redis: clients - (await readRedisInfo(redis, 'connected_clients')) }
     const started = await during(async () => {
       await devnet.start('worker-1')
       await until('all are online', { withinMs: 120_000, everyMs: 100 }, async () => {
@@ -167,18 +168,8 @@ function mapCounters<Figures extends Counters>(
   ) as Figures
 }
 
-async function countTransactions(db: Database): Promise<number> {
-  const [row] = await db.$client<{ count: number }[]>`
-    SELECT (xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database WHERE datname = current_database()`
-  return row?.count ?? Number.NaN
-}
-
 async function countBackends(db: Database): Promise<number> {
   const [row] = await db.$client<{ count: number }[]>`
     SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name LIKE 'wagate-worker%'`
   return row?.count ?? Number.NaN
-}
-
-async function readInfo(redis: Redis, field: string): Promise<number> {
-  return Number(new RegExp(`${field}:(\\d+)`).exec(await redis.info())?.[1])
 }

@@ -8,8 +8,8 @@ import { until } from '@wagate/test-kit/until'
 import { Redis } from 'ioredis'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { type Group, startProcessMeter, type Usages } from './process-meter.ts'
-import { type Counters, countersCoolDownMs, readCounters } from './send-costs/counters.ts'
 import { sendTexts, type Way } from './send-costs/ways.ts'
+import { countersCoolDownMs, readServerCounters, type ServerCounters } from './server-counters.ts'
 import type { Row } from './table.ts'
 
 type Size = { senders: number; rounds: number; coolDownMs: number; ways: Way[] }
@@ -31,7 +31,7 @@ type Round = {
   ms: number
   requestsMs: number[]
   usages: Usages
-  counters: Counters
+  counters: ServerCounters
 }
 
 const deliveredMs = 120_000
@@ -69,7 +69,7 @@ async function observe(
   await linkSenders(system, senders)
 
   async function measure(way: Way): Promise<Round> {
-    const counted = await readCounters(servers.db, servers.redis)
+    const counted = await readServerCounters(servers.db, servers.redis)
     const meter = startProcessMeter(devnet)
     const startedAtMs = Date.now()
     const startedMs = performance.now()
@@ -80,7 +80,7 @@ async function observe(
     const ms = performance.now() - startedMs
     const usages = meter.stop()
     await delay(coolDownMs)
-    const after = await readCounters(servers.db, servers.redis)
+    const after = await readServerCounters(servers.db, servers.redis)
     const counters = {
       statements: after.statements - counted.statements,
       redisCommands: after.redisCommands - counted.redisCommands,

@@ -11,7 +11,7 @@ export const mediaMutants: Mutant[] = [
     replacement: "idle_in_transaction_session_timeout = '2s'",
     test: {
       file: 'apps/worker/test/media-retention.test.ts',
-      title: 'nobody stores a content while a slow store removes it',
+      title: 'no content is stored while a slow store removes it',
     },
   },
   {

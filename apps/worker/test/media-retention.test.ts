@@ -51,7 +51,7 @@ it('removes files past retention, but none that a younger message shares', async
   expect(await expireMedia(db, store, retention)).toBe(0)
 })
 
-it('nobody stores a content while a slow store removes it', async () => {
+it('no content is stored while a slow store removes it', async () => {
   const bytes = randomBytes(100)
   await addStored(bytes, 31)
   const isLocked = async () => {

@@ -3,7 +3,7 @@ import { deduplicationId } from './command-queue.ts'
 import type { OnRedisError } from './redis.ts'
 
 export type CommandRuns = {
-  /** In the background. While an equal command is being handled, this one waits, and stands for those that follow it. */
+  /** In the background. While an equal command is being handled, the latest one waits for it. */
   run(command: Command): void
   /** Handlers that run finish on their own. */
   end(): void

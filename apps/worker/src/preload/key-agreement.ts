@@ -14,8 +14,8 @@ const publicKeyTag = 5
 
 /**
  * libsignal hands its keys to Node as DER, and Node 20 needs half a millisecond for each key agreement then. A login has
- * three of them, a first message four. The same keys as a JWK are read in a fifth of that time. Whatever this cannot do,
- * libsignal does, or refuses with its own error.
+ * three of them, a first message four. The same keys as a JWK are read in a fifth of that time. What this cannot
+ * do, libsignal does, or refuses with its own error.
  */
 curve.calculateAgreement = (publicKey, privateKey) => {
   if (!Buffer.isBuffer(publicKey) || !Buffer.isBuffer(privateKey)) return agree(publicKey, privateKey)

@@ -140,7 +140,17 @@ export const receivingMutants: Mutant[] = [
     replacement: '\n',
     test: {
       file: 'system-tests/received.test.ts',
-      title: 'stores what comes after a login behind what waited for the login',
+      title: 'are stored in their order',
+    },
+  },
+  {
+    name: 'messages of a connection that has ended stored before those that it skipped',
+    file: 'apps/worker/src/session/inbound.ts',
+    text: '(sock.ws.isOpen ? passOn() : undefined)',
+    replacement: '(sock.ws.isOpen || Math.random() < 0.5 ? passOn() : undefined)',
+    test: {
+      file: 'system-tests/received.test.ts',
+      title: 'are stored in their order when the connection ends meanwhile',
     },
   },
   {

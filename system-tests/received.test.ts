@@ -3,9 +3,9 @@ import { whileLocked } from '@wagate/test-kit/servers/while-locked'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-type PhoneState = { number: string; companions: { pending: number; sent: number }[] }
+type PhoneState = { number: string; companions: { connected: boolean; pending: number; sent: number }[] }
 
 /** A machine that runs other tests as well needs a while for a thousand messages. */
 const untilFact = (what: string, isSo: () => Promise<boolean>) =>
@@ -114,25 +114,45 @@ it('takes what waited for it also from a server that sends it in parts', async (
   expect(await textsFrom(sender)).toEqual(Array.from({ length: 230 }, (_, index) => `text ${index}`))
 })
 
-it('stores what comes after a login behind what waited for the login', async () => {
-  const sender = '15550600007'
-  await gateway.link(sender)
-  await untilFact('it has its history', async () => (await countPending(sender)) === 0)
-  const texts = numbers('text ', 20)
-  const [before, after] = [texts.slice(0, 10), texts.slice(10)]
-  await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
-    await gateway.control('/faults', { kind: 'drop', sender, ms: 1000 })
-    for (const text of before) await write('15550607001', sender, text)
-    const hasReached = async (count: number) =>
-      (await listCompanions(sender)).some(({ sent }) => sent >= count)
-    await untilFact('what waited has reached the sender', () => hasReached(before.length))
-    for (const text of after) await write('15550607001', sender, text)
-    await untilFact('all has reached the sender', () => hasReached(texts.length))
-    await untilFact('the owner has waited for a second', async () => (await countWaitingStatements()) > 0)
-  })
-  await untilFact('all are stored', async () => (await listReceived(sender)).length === texts.length)
-  expect(await textsFrom(sender)).toEqual(texts)
-}, 90_000)
+describe('messages before and after a login, of which none is stored yet', () => {
+  const hasEnded = async (sender: string) =>
+    (await listCompanions(sender)).every(({ connected }) => !connected)
+
+  async function receive(sender: string, beforeStored: () => Promise<void>): Promise<string[]> {
+    await gateway.link(sender)
+    await untilFact('it has its history', async () => (await countPending(sender)) === 0)
+    const texts = numbers('text ', 20)
+    const [before, after] = [texts.slice(0, 10), texts.slice(10)]
+    await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+      await gateway.control('/faults', { kind: 'drop', sender, ms: 1000 })
+      for (const text of before) await write('15550607001', sender, text)
+      const hasReached = async (count: number) =>
+        (await listCompanions(sender)).some(({ sent }) => sent >= count)
+      await untilFact('what waited has reached the sender', () => hasReached(before.length))
+      for (const text of after) await write('15550607001', sender, text)
+      await untilFact('all has reached the sender', () => hasReached(texts.length))
+      await untilFact('the owner waits for Postgres', async () => (await countWaitingStatements()) > 0)
+      await beforeStored()
+    })
+    await untilFact('all are stored', async () => (await listReceived(sender)).length === texts.length)
+    return texts
+  }
+
+  it('are stored in their order', async () => {
+    const sender = '15550600007'
+    const texts = await receive(sender, async () => undefined)
+    expect(await textsFrom(sender)).toEqual(texts)
+  }, 90_000)
+
+  it('are stored in their order when the connection ends meanwhile', async () => {
+    const sender = '15550600008'
+    const texts = await receive(sender, async () => {
+      await gateway.control('/faults', { kind: 'drop', sender, ms: 5000 })
+      await untilFact('the connection has ended', () => hasEnded(sender))
+    })
+    expect(await textsFrom(sender)).toEqual(texts)
+  }, 90_000)
+})
 
 it('loses neither messages nor receipts while Postgres does not answer for longer than a lease', async () => {
   const sender = '15550600004'

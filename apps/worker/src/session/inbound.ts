@@ -107,11 +107,11 @@ export function makeInbound({
         const stanza = own && readMessageStanza(node, own)
         for (const ciphertext of stanza?.ciphertexts ?? []) if (stanza) stanzas.set(ciphertext, stanza)
         if (stanza && stanza.ciphertexts.length > 0) held.hold(node)
-        const hasWaited = node.attrs.offline !== undefined
         // Baileys would queue it apart from later messages, which would then be stored before it.
         delete node.attrs.offline
         // One at a time: Baileys looks up the sender before it queues a message, so messages of new contacts would fall behind.
-        passed = passed.then(() => (hasWaited && !sock.ws.isOpen ? undefined : passOn()))
+        // After the end of the connection none: the next one brings all again, in order.
+        passed = passed.then(() => (sock.ws.isOpen ? passOn() : undefined))
       })
     },
 

@@ -154,6 +154,17 @@ export const receivingMutants: Mutant[] = [
     },
   },
   {
+    name: 'whole week searched for a received message',
+    file: 'packages/db/src/queries/received-messages.ts',
+    text: '        OFFSET 0)',
+    replacement: '        )',
+    test: {
+      file: 'packages/db/test/young-partition.test.ts',
+      title: 'a received message reads little in a week that has just begun',
+      written: { title: '%s reads little in a week that has just begun' },
+    },
+  },
+  {
     name: 'LID shown as a number',
     file: 'apps/worker/src/session/received-source.ts',
     text: 'number: phone?.user ?? null',

@@ -55,11 +55,12 @@ export async function listWaitingMessages(
 ): Promise<WaitingMessage[]> {
   const sql = db.$client
   const onlyContacts = without.includes('newContacts')
+  // Not `<> ALL (list)`: planning would look at each item of the list for each week and index.
   const where = sql`
-    AND number <> ALL(${exceptNumbers}::text[])
+    AND number NOT IN (SELECT unnest(${exceptNumbers}::text[]))
     ${onlyContacts ? isToContact(sql, deviceId, 'known') : sql``}
     ${withinBudget && !onlyContacts ? isToContact(sql, deviceId, 'known or counted') : sql``}`
-  const isOther = sql`AND id <> ALL(${except}::uuid[])`
+  const isOther = sql`AND id NOT IN (SELECT unnest(${except}::uuid[]))`
   const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
   const [first, ...rest] = hindrances
   if (!first) {

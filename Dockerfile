@@ -22,6 +22,7 @@ COPY system-tests/package.json system-tests/
 COPY faults/package.json faults/
 COPY mutants/package.json mutants/
 COPY bench/package.json bench/
+COPY examples/answer-messages/package.json examples/answer-messages/
 
 FROM base AS build
 RUN pnpm install --frozen-lockfile --filter wagate --filter "@wagate/api..." --filter "@wagate/worker..." --filter @wagate/simulator

@@ -15,6 +15,26 @@ export const mediaMutants: Mutant[] = [
     },
   },
   {
+    name: 'the quota of files without the lock of its account',
+    file: 'packages/db/src/queries/received-media.ts',
+    text: 'await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.mediaOfAccount}, ${media.accountId})`',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/received-media.test.ts',
+      title: 'files that are stored at the same time do not exceed the quota of their account together',
+    },
+  },
+  {
+    name: 'a file removed that is stored for another message',
+    file: 'packages/db/src/queries/received-media.ts',
+    text: 'if (!(await isStored(sql, media))) await',
+    replacement: 'await',
+    test: {
+      file: 'packages/db/test/received-media.test.ts',
+      title: 'a file for which there is no room stays in the store if it is stored for a message',
+    },
+  },
+  {
     name: 'received file without its HMAC',
     file: 'apps/worker/src/received-media/decrypt-media.ts',
     text: 'tail.length !== macBytes || !timingSafeEqual(mac, tail)',

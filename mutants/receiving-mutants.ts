@@ -58,6 +58,16 @@ export const receivingMutants: Mutant[] = [
     },
   },
   {
+    name: 'an event of each request to mark a message as read',
+    file: 'packages/db/src/queries/read-requests.ts',
+    text: '::uuid[]) AND messages.read_at IS NULL',
+    replacement: '::uuid[])',
+    test: {
+      file: 'packages/db/test/read-requests.test.ts',
+      title: 'a message that two requests mark as read has one event of it',
+    },
+  },
+  {
     name: 'messages of other accounts marked as read',
     file: 'packages/db/src/queries/read-requests.ts',
     text: 'message.account_id = ${accountId} AND message.id',

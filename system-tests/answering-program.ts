@@ -33,9 +33,9 @@ export const languages: Language[] = [
 ]
 
 export type AnsweringProgram = {
-  /** What it answers to a request with these headers and this body. */
+  /** Resolves to its status for a request with these headers and this body, or to 0 when it closes the connection. */
   deliver(headers: Record<string, string>, body: string): Promise<number>
-  /** Kills it, and starts it without what it has remembered. */
+  /** Kills it, and starts it again. */
   restart(): Promise<void>
 }
 
@@ -78,7 +78,11 @@ export async function startAnsweringProgram(
   await start()
   onTestFinished(stop)
   return {
-    deliver: async (headers, body) => (await fetch(url, { method: 'POST', headers, body })).status,
+    deliver: (headers, body) =>
+      fetch(url, { method: 'POST', headers, body }).then(
+        ({ status }) => status,
+        () => 0,
+      ),
     async restart() {
       await stop()
       await start()

@@ -63,6 +63,8 @@ test('the API and the worker publish a hint for each event', async () => {
   // One for the message and one for its file.
   await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'x', file, mime: 'application/pdf' })
   await untilHinted(2)
+  await gateway.call('mark-read', { sender, number: recipient })
+  await untilHinted()
 })
 
 test('the API and the worker publish a hint for each event of a device', async () => {

@@ -57,6 +57,10 @@ it('tells the contact that a message was read, and no other message', async () =
   expect(await statusOn(contact, second.waId)).toBe('delivered')
   expect((await gateway.messageStatus(first.messageId)).status).toBe('received')
   expect((await gateway.call('mark-read', { message_id: first.messageId })).body.requested).toBe(0)
+  const { body } = await gateway.get('events?types=message.marked_read')
+  const [event, ...others] = body.events as { timestamp: string; data: { message: { read_at: string } } }[]
+  expect(event?.data).toMatchObject({ message_id: first.messageId, message: { read_at: event?.timestamp } })
+  expect(others).toEqual([])
 })
 
 it('tells a contact that all of its messages were read, also one that writes from its LID', async () => {

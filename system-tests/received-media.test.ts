@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
@@ -124,6 +124,26 @@ it('downloads no file for which the account has no room left', async () => {
   await untilMedia(await receive('15552200109', photo, 'image/jpeg'), 'stored')
   const large = await receive('15552200109', randomBytes(accountBytesMax), 'application/pdf')
   expect((await untilMedia(large, 'unavailable')).media?.reason).toBe('quota')
+})
+
+it('keeps one of two files that arrive at once when the account has room for one', async () => {
+  const files = [randomBytes(600_000), randomBytes(600_000)]
+  const received = await Promise.all(
+    files.map((file, index) => receive(`1555220011${index}`, file, 'application/pdf')),
+  )
+  const ended = await Promise.all(
+    received.map(({ message_id }) =>
+      until('the download has ended', minute, async () => {
+        const { media } = (await gateway.messageStatus(message_id)) as unknown as ReceivedRecord
+        return media?.state !== 'pending' && media
+      }),
+    ),
+  )
+  expect(ended.map((media) => media?.reason ?? media?.state).toSorted()).toEqual(['quota', 'stored'])
+  const names = readdirSync(join(system.devnet.dataFolder, 'media'), { recursive: true }).join()
+  files.forEach((file, index) => {
+    expect(names.includes(sha256(file))).toBe(ended[index]?.state === 'stored')
+  })
 })
 
 const clearFaults = () => fetch(`${system.devnet.simulator?.controlUrl}/faults`, { method: 'DELETE' })

@@ -7,7 +7,7 @@ import { readTlsSettings } from './tls.ts'
 /** Drizzle's query builder, and postgres.js as `$client` for SQL (docs/decisions/0026-query-builder-and-sql.md). */
 export type Database = PostgresJsDatabase<typeof schema> & { $client: postgres.Sql; $onEvents?: OnEvents }
 
-/** Called with each account that has a new event of a device, once it is stored. */
+/** Called with each account that has a new event of a device, or of a message marked as read, once it is stored. */
 type OnEvents = (accountId: number) => void
 
 /** A rejection rolls the transaction back. */

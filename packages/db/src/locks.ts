@@ -9,4 +9,6 @@ export const advisoryLocks = {
   housekeeping: 7_767_431,
   /** With a hash of the content as a second number. */
   mediaContent: 7_767_440,
+  /** With the id of the account as a second number. */
+  mediaOfAccount: 7_767_441,
 } as const

@@ -1,6 +1,6 @@
 import { type EventPosition, firstPosition } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { isPositionExpired, listEvents } from '../src/queries/event-feed.ts'
 import { openAccountDatabase } from './account-database.ts'
 
@@ -112,4 +112,19 @@ test('a position before the oldest partition is expired, the beginning is not', 
   expect(await isPositionExpired(database.db, firstPosition)).toBe(false)
   expect(await isPositionExpired(database.db, daysAgo(2))).toBe(false)
   expect(await isPositionExpired(database.db, daysAgo(30))).toBe(true)
+})
+
+test('the statement that reads a page is not planned each time', async () => {
+  // Each connection has its own plans.
+  const { db, accountId: account, drop } = await openAccountDatabase({ poolSize: 1 })
+  onTestFinished(drop)
+  await db.$client`
+    INSERT INTO events (account_id, device_id, type) SELECT ${account}, 1, 1 FROM generate_series(1, 40_000)`
+  await db.$client`ANALYZE events`
+  const { next } = await listEvents(db, account, { after: firstPosition, limit: 1 })
+  for (let count = 0; count < 10; count++) await listEvents(db, account, { after: next, limit: 50 })
+  // Postgres makes five plans for given values before it may keep one for all values.
+  const [row] = await db.$client<{ plans: number }[]>`
+    SELECT max(custom_plans)::int AS plans FROM pg_prepared_statements WHERE statement LIKE '%horizon%'`
+  expect(row?.plans).toBe(5)
 })

@@ -13,6 +13,7 @@ import {
   requestReadOfChat,
 } from '../src/queries/read-requests.ts'
 import { insertReceivedMessages, type ReceivedMessage } from '../src/queries/received-messages.ts'
+import { listMessageEvents } from './message-events.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 
 type Receiver = OwnedDevice & { sender: string }
@@ -58,6 +59,7 @@ const requestChat = (sender: string, number = contact) =>
   requestReadOfChat(owned.db, owned.accountId, { sender, number })
 const list = ({ deviceId }: Receiver) => listReadRequests(owned.db, deviceId, 100)
 const readAtOf = async (id: string) => (await findMessage(owned.db, owned.accountId, id))?.readAt
+const eventsOf = (id: string) => listMessageEvents(owned.db, id)
 const hasRequests = async ({ deviceId, fence }: Receiver) =>
   (await listDevicesWithWork(owned.db, [fence.shard])).find(({ id }) => id === deviceId)?.hasReadRequests
 
@@ -87,6 +89,21 @@ test('a former owner ends no request and marks nothing as read', async () => {
   await expect(late).rejects.toThrow(OwnershipLost)
   expect(await list(device)).toHaveLength(1)
   expect(await readAtOf(id)).toBeNull()
+  expect(await eventsOf(id)).toEqual(['message.received'])
+})
+
+test('a message that two requests mark as read has one event of it', async () => {
+  const device = await addReceiver()
+  const { id } = await receive(device)
+  const insertRequest = () => owned.db.$client`
+    INSERT INTO read_requests (message_id, message_at, device_id)
+    SELECT id, created_at, device_id FROM messages WHERE id = ${id}`
+  for (const _ of ['first', 'again']) {
+    await insertRequest()
+    await endReadRequests(owned.db, device.fence, device.deviceId, { read: [id], dropped: [] })
+  }
+  expect(await list(device)).toEqual([])
+  expect(await eventsOf(id)).toEqual(['message.received', 'message.marked_read'])
 })
 
 test('an owner ends no request of another device', async () => {
@@ -105,6 +122,7 @@ test('a dropped request leaves its message unread', async () => {
   await endReadRequests(owned.db, device.fence, device.deviceId, { read: [], dropped: [id] })
   expect(await list(device)).toEqual([])
   expect(await readAtOf(id)).toBeNull()
+  expect(await eventsOf(id)).toEqual(['message.received'])
 })
 
 test('only received messages of the account can be marked as read', async () => {

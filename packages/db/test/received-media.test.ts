@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OwnershipLost } from '../src/queries/fence.ts'
+import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
 import {
   deleteOldMediaRows,
   expireContent,
@@ -61,9 +61,18 @@ async function receive(sha256 = randomHash()) {
   return { messageId: message.id, again: again.id, accountId, sha256, waId: message.waId }
 }
 
-const isThere = async () => true
-const store = (media: Awaited<ReturnType<typeof receive>>, isInStore = isThere) =>
-  setMediaStored(owned.db, device.fence, { ...media, mime: 'image/png', size: 100 }, isInStore)
+type Media = Awaited<ReturnType<typeof receive>>
+type Limits = { fence?: Fence; bytesMax?: number }
+
+const inStore = { has: async () => true, remove: async () => undefined }
+const store = (media: Media, more: Partial<typeof inStore> = {}, { fence, bytesMax }: Limits = {}) =>
+  setMediaStored(
+    owned.db,
+    fence ?? device.fence,
+    { ...media, mime: 'image/png', size: 100 },
+    bytesMax ?? Number.MAX_SAFE_INTEGER,
+    { ...inStore, ...more },
+  )
 
 async function listDue(except: string[] = []) {
   const { shard } = device.fence
@@ -87,7 +96,7 @@ test('a file is due until it is stored, with one event', async () => {
   expect(await listDue([media.messageId])).not.toContainEqual(
     expect.objectContaining({ messageId: media.messageId }),
   )
-  expect(await store(media)).toBe(true)
+  expect(await store(media)).toBe('stored')
   await store(media)
   await setMediaUnavailable(owned.db, device.fence, media, 'quota')
   expect(await listDue()).not.toContainEqual(expect.objectContaining({ messageId: media.messageId }))
@@ -98,8 +107,7 @@ test('a file is due until it is stored, with one event', async () => {
 test('an owner that has lost the shard changes nothing', async () => {
   const media = await receive()
   const former = { ...device.fence, epoch: device.fence.epoch - 1 }
-  const stored = { ...media, mime: 'image/png', size: 100 }
-  await expect(setMediaStored(owned.db, former, stored, isThere)).rejects.toThrow(OwnershipLost)
+  await expect(store(media, {}, { fence: former })).rejects.toThrow(OwnershipLost)
   await expect(setMediaUnavailable(owned.db, former, media, 'quota')).rejects.toThrow(OwnershipLost)
   await expect(postponeMedia(owned.db, former, media, 60_000)).rejects.toThrow(OwnershipLost)
   expect(await listDue()).toContainEqual(expect.objectContaining({ messageId: media.messageId, attempts: 0 }))
@@ -116,7 +124,7 @@ test('a failed attempt is counted, and the next one waits', async () => {
 
 test('a file that was removed meanwhile is not recorded as stored', async () => {
   const media = await receive()
-  expect(await store(media, async () => false)).toBe(false)
+  expect(await store(media, { has: async () => false })).toBe('gone')
   expect(await findMedia(owned.db, owned.accountId, media.messageId)).toMatchObject({ state: 'pending' })
 })
 
@@ -162,15 +170,48 @@ test('a file is not recorded as stored while it is being removed', async () => {
   await store(old)
   await age(old.messageId, 31)
   let isPresent = true
-  let storing: Promise<boolean> | undefined
+  let storing: Promise<string> | undefined
   const content = { accountId: owned.accountId, sha256 }
   await expireContent(owned.db, content, 30, async () => {
     // A message with the same file arrives now, and its owner has found the file in the store.
-    storing = store(await receive(sha256), async () => isPresent)
+    storing = store(await receive(sha256), { has: async () => isPresent })
     await untilLocked()
     isPresent = false
   })
-  expect(await storing).toBe(false)
+  expect(await storing).toBe('gone')
+})
+
+test('files that are stored at the same time do not exceed the quota of their account together', async () => {
+  const files = await Promise.all([receive(), receive(), receive(), receive()])
+  const bytesMax = (await countMediaBytes(owned.db, owned.accountId)) + 250
+  const removed: string[] = []
+  let arrived = 0
+  const results = await Promise.all(
+    files.map((media) => {
+      const has = async () => {
+        arrived += 1
+        await expect.poll(() => arrived).toBe(files.length)
+        return true
+      }
+      const remove = async () => void removed.push(media.messageId)
+      return store(media, { has, remove }, { bytesMax })
+    }),
+  )
+  expect(results.toSorted()).toEqual(['quota', 'quota', 'stored', 'stored'])
+  const refused = files.filter((_, index) => results[index] === 'quota').map(({ messageId }) => messageId)
+  expect(removed.toSorted()).toEqual(refused.toSorted())
+  for (const messageId of refused)
+    expect(await listMessageEvents(owned.db, messageId)).toEqual(['message.received'])
+})
+
+test('a file for which there is no room stays in the store if it is stored for a message', async () => {
+  const sha256 = randomHash()
+  const [first, second] = [await receive(sha256), await receive(sha256)]
+  await store(first)
+  const bytesMax = await countMediaBytes(owned.db, owned.accountId)
+  const remove = async () => expect.unreachable()
+  // The first one again: its former owner has not noticed that another one has stored it.
+  for (const media of [first, second]) expect(await store(media, { remove }, { bytesMax })).toBe('quota')
 })
 
 async function untilLocked(): Promise<void> {

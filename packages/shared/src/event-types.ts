@@ -15,6 +15,7 @@ export const eventTypes = {
   'message.edited': 12,
   'message.deleted': 13,
   'message.poll_vote': 14,
+  'message.marked_read': 15,
   'media.stored': 20,
   'media.unavailable': 21,
   'device.connected': 30,

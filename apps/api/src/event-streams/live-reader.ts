@@ -24,7 +24,7 @@ export function startLiveReader(
 ): LiveReader {
   const listeners = new Set<EventListener>()
   const idle = new AbortController()
-  const { signal, leave } = feed.wakes.join(accountId)
+  const { inbox, leave } = feed.wakes.join(accountId)
 
   /** From the listener that is behind most. The others drop what they have had. */
   async function readNew(): Promise<void> {
@@ -48,7 +48,7 @@ export function startLiveReader(
       return undefined
     }
     const forMs = Number.POSITIVE_INFINITY
-    await pollUntil(read, { signal, forMs, abort: idle.signal, againAfterMs: untilReadableMs })
+    await pollUntil(read, { inbox, forMs, abort: idle.signal, againAfterMs: untilReadableMs })
   }
 
   void readOn()
@@ -63,7 +63,7 @@ export function startLiveReader(
         onIdle()
       })
       // Something may have happened since its last read.
-      signal.notify()
+      inbox.put(true)
     },
   }
 }

@@ -1,29 +1,29 @@
 import type { EventHints } from '@wagate/queue/event-hints'
-import { makeSignal, type Signal } from './signal.ts'
+import { type Inbox, makeInbox } from './inbox.ts'
 
 export type EventWakes = {
-  /** A signal for each notice that the account may have new events. */
-  join(accountId: number): { signal: Signal; leave(): void }
+  /** An inbox for the notices that the account may have new events. */
+  join(accountId: number): { inbox: Inbox<true>; leave(): void }
 }
 
 /** An event becomes readable once all transactions of the server that began earlier have ended. */
 export const untilReadableMs = [10, 30, 100, 250] as const
 
 export function makeEventWakes({ onEvents }: Pick<EventHints, 'onEvents'>): EventWakes {
-  const signals = new Map<number, Set<Signal>>()
+  const inboxes = new Map<number, Set<Inbox<true>>>()
   onEvents((accountId) => {
-    for (const signal of signals.get(accountId) ?? []) signal.notify()
+    for (const inbox of inboxes.get(accountId) ?? []) inbox.put(true)
   })
   return {
     join(accountId) {
-      const signal = makeSignal()
-      const ofAccount = signals.get(accountId) ?? new Set()
-      signals.set(accountId, ofAccount.add(signal))
+      const inbox = makeInbox<true>()
+      const ofAccount = inboxes.get(accountId) ?? new Set()
+      inboxes.set(accountId, ofAccount.add(inbox))
       return {
-        signal,
+        inbox,
         leave() {
-          ofAccount.delete(signal)
-          if (ofAccount.size === 0 && signals.get(accountId) === ofAccount) signals.delete(accountId)
+          ofAccount.delete(inbox)
+          if (ofAccount.size === 0 && inboxes.get(accountId) === ofAccount) inboxes.delete(accountId)
         },
       }
     },

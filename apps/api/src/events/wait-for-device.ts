@@ -1,8 +1,8 @@
 import type { DeviceEvent } from '@wagate/shared/device-events'
 import type { Call } from '../call.ts'
 import type { AppError } from '../errors/app-error.ts'
+import { makeInbox } from './inbox.ts'
 import { pollUntil } from './poll-until.ts'
-import { makeSignal } from './signal.ts'
 
 type DeviceWait<Found> = {
   /** True for an event after which it is worth polling at once. */
@@ -23,10 +23,10 @@ export async function waitForDevice<Found>(
   deviceId: number,
   { isRelevant, find, forMs, begin, withoutRedis, abort = closing }: DeviceWait<Found>,
 ): Promise<Found | undefined> {
-  const signal = makeSignal()
+  const inbox = makeInbox<DeviceEvent>()
   const unsubscribe = await events
     .subscribe(deviceId, (event) => {
-      if (isRelevant(event)) signal.notify()
+      if (isRelevant(event)) inbox.put(event)
     })
     .catch((error: unknown) => {
       if (withoutRedis) throw withoutRedis(error)
@@ -34,7 +34,7 @@ export async function waitForDevice<Found>(
     })
   try {
     await begin?.()
-    return await pollUntil(find, { signal, forMs, abort: AbortSignal.any([closing, deadline.signal, abort]) })
+    return await pollUntil(find, { inbox, forMs, abort: AbortSignal.any([closing, deadline.signal, abort]) })
   } finally {
     await unsubscribe?.()
   }

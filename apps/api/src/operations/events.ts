@@ -68,12 +68,12 @@ export const events = defineOperation({
       return page.hasMore || page.events.length > 0 ? page : undefined
     }
     const end = wait > 0 ? eventFeed.beginWait(principal.accountId) : undefined
-    const { signal, leave } = eventFeed.wakes.join(principal.accountId)
+    const { inbox, leave } = eventFeed.wakes.join(principal.accountId)
     if (wait > 0 && !end) call.warn('wait was ignored: too many requests are already waiting.')
     try {
       if (end) deadline.extend(wait * 1000)
       await pollUntil(find, {
-        signal,
+        inbox,
         againAfterMs: untilReadableMs,
         forMs: end ? wait * 1000 : 0,
         abort: AbortSignal.any([context.closing, deadline.signal, call.findDisconnect()]),

@@ -53,10 +53,10 @@ export const testWebhook = defineOperation({
     })
     const event_id = formatEventId(position)
     deadline.extend(waitMs)
-    const { signal, leave } = context.eventFeed.wakes.join(accountId)
+    const { inbox, leave } = context.eventFeed.wakes.join(accountId)
     context.publishWebhookHint(webhook_id)
     const attempt = await pollUntil(() => findWebhookAttempt(context.db, accountId, webhook_id, event_id), {
-      signal,
+      inbox,
       forMs: waitMs,
       abort: AbortSignal.any([context.closing, deadline.signal, call.findDisconnect()]),
     }).finally(leave)

@@ -35,8 +35,8 @@ const unknownType = 'application/octet-stream'
 export async function fetchReceived(context: DeviceContext, media: DueMedia, owner: Owner): Promise<void> {
   const { config, db, mediaShares, mediaStore } = context
   const { accountId, messageId, size } = media
-  const used = await countMediaBytes(db, accountId)
-  if (used + size > config.receivedMedia.accountBytesMax) throw new MediaLost('quota')
+  const { accountBytesMax } = config.receivedMedia
+  if ((await countMediaBytes(db, accountId)) + size > accountBytesMax) throw new MediaLost('quota')
   const source = openMediaSource(makeVault(context.masterKeys, media.deviceId), messageId, media.sealed)
   const path = join(tmpdir(), `received-${randomUUID()}`)
   const room = makeMediaRoom(mediaShares.bytes, String(accountId))
@@ -45,8 +45,12 @@ export async function fetchReceived(context: DeviceContext, media: DueMedia, own
     await downloadOrAsk(context, { ...media, source }, path, owner)
     const mime = await findType(context, accountId, path)
     await mediaStore.put(media, { path, size })
-    const isStored = await setMediaStored(db, owner.lease, { ...media, mime }, () => mediaStore.has(media))
-    if (!isStored) throw new Error('A received file was removed while it was being stored')
+    const result = await setMediaStored(db, owner.lease, { ...media, mime }, accountBytesMax, {
+      has: () => mediaStore.has(media),
+      remove: () => mediaStore.remove(media),
+    })
+    if (result === 'quota') throw new MediaLost('quota')
+    if (result === 'gone') throw new Error('A received file was removed while it was being stored')
   } finally {
     // The reservation ends when the file is gone.
     await rm(path, { force: true }).finally(room.release)

@@ -83,11 +83,12 @@ async function readPage(
     WITH horizon AS MATERIALIZED (
       SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS tx FROM installation
     ),
-    -- Hides the position from the planner. All events have the same epoch, so it would expect none with a higher one, and
-    -- sort all that follow.
+    -- Hides the position and the limit from the planner. All events have the same epoch, so it would expect none with a
+    -- higher one, and sort all that follow. For a limit that it knows it would make a new plan each time, which takes
+    -- longer than reading a short page.
     given AS MATERIALIZED (
       SELECT ${accountId}::int AS account_id, ${after.epoch}::int AS epoch, ${after.tx}::text::xid8 AS tx,
-        ${after.id}::bigint AS id
+        ${after.id}::bigint AS id, ${rowsMax}::int AS rows_max
     ),
     scanned AS MATERIALIZED (
       SELECT *, ${isWanted} AS is_wanted FROM events
@@ -95,7 +96,7 @@ async function readPage(
         AND (epoch < (SELECT epoch FROM horizon) OR tx < (SELECT tx FROM horizon))
         -- Limits the partitions. A transaction records the time at which it began.
         AND created_at >= ${createdSince}::timestamptz AND created_at < now() + interval '1 day'
-      ORDER BY epoch, tx, id LIMIT ${rowsMax}
+      ORDER BY epoch, tx, id LIMIT (SELECT rows_max FROM given)
     )
     SELECT horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
       floor(extract(epoch FROM now()))::float8 AS "nowSeconds",

@@ -1,6 +1,8 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { type Told, toldAccounts, wakeReaders } from './device-event-rows.ts'
+import { insertMessageEvents } from './event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 import { isCreatedAround } from './message-time.ts'
 import { numberForms } from './number-forms.ts'
@@ -88,7 +90,10 @@ export async function listReadRequests(
     LIMIT ${limit}`
 }
 
-/** Ends the requests for all these messages, and records that those of `read` are read. Throws OwnershipLost. */
+/**
+ * Ends the requests for all these messages, and records that those of `read` are read, each with an event. Throws
+ * OwnershipLost.
+ */
 export async function endReadRequests(
   db: Database,
   fence: Fence,
@@ -96,9 +101,9 @@ export async function endReadRequests(
   { read, dropped }: { read: string[]; dropped: string[] },
 ): Promise<void> {
   const sql = db.$client
-  await expectOwner(
+  const rows = await expectOwner(
     fence,
-    sql`
+    sql<Told[]>`
       WITH fence AS (${fenceOf(sql, fence)}),
       ended AS (
         DELETE FROM read_requests USING fence
@@ -109,7 +114,10 @@ export async function endReadRequests(
         UPDATE messages SET read_at = now() FROM ended
         WHERE messages.id = ended.message_id AND messages.created_at = ended.message_at
           AND ended.message_id = ANY (${read}::uuid[]) AND messages.read_at IS NULL
-      )
-      SELECT shard FROM fence`,
+        RETURNING messages.id, messages.account_id, messages.device_id
+      ),
+      told AS (${insertMessageEvents(sql, 'message.marked_read', 'marked')} RETURNING account_id)
+      SELECT ${toldAccounts(sql)} FROM fence`,
   )
+  wakeReaders(db, rows)
 }

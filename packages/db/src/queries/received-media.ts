@@ -1,6 +1,7 @@
 import type { MediaUnavailableReason } from '@wagate/shared/received-media'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { advisoryLocks } from '../locks.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 import { lockContent } from './media-content.ts'
@@ -42,24 +43,43 @@ export async function listDueMedia(
 type MediaOf = Pick<DueMedia, 'messageId' | 'accountId'>
 
 /**
- * The file is in the store. `isInStore` is asked while nobody can remove it: the last message that needed the same file may
- * have expired after it was put there. Returns false, and changes nothing, when it is gone.
+ * The file is in the store. Both functions of `inStore` are called while nobody else can store or remove it. Changes nothing
+ * when the file is `gone`, because the last message that needed it may have expired after it was put there, and when the
+ * account would have more bytes than `accountBytesMax`: then the file is removed unless it is stored for a message.
  */
 export function setMediaStored(
   db: Database,
   fence: Fence,
   media: MediaOf & { sha256: string; mime: string; size: number },
-  isInStore: () => Promise<boolean>,
-): Promise<boolean> {
+  accountBytesMax: number,
+  inStore: { has(): Promise<boolean>; remove(): Promise<void> },
+): Promise<'stored' | 'gone' | 'quota'> {
   return db.$client.begin(async (sql) => {
     await lockContent(sql, media)
-    if (!(await isInStore())) return false
+    if (!(await inStore.has())) return 'gone'
+    // The next count of this account sees what this transaction stores.
+    await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.mediaOfAccount}, ${media.accountId})`
+    if ((await countBytes(sql, media.accountId)) + media.size > accountBytesMax) {
+      if (!(await isStored(sql, media))) await inStore.remove()
+      return 'quota'
+    }
     await change(sql, fence, media, {
       assignments: sql`state = 'stored', mime = ${media.mime}, size = ${media.size}, reason = NULL`,
       event: 'media.stored',
     })
-    return true
+    return 'stored'
   })
+}
+
+/** A message that still waits for the same file downloads it again. */
+async function isStored(
+  sql: postgres.ISql,
+  { accountId, sha256 }: Pick<DueMedia, 'accountId' | 'sha256'>,
+): Promise<boolean> {
+  const [stored] = await sql`
+    SELECT FROM received_media
+    WHERE account_id = ${accountId} AND sha256 = decode(${sha256}, 'hex') AND state = 'stored' LIMIT 1`
+  return stored !== undefined
 }
 
 export async function setMediaUnavailable(
@@ -117,8 +137,12 @@ export async function postponeMedia(
 }
 
 /** Bytes of the stored files of an account. A file that several messages share counts once for each of them. */
-export async function countMediaBytes(db: Database, accountId: number): Promise<number> {
-  const [row] = await db.$client<{ bytes: number }[]>`
+export function countMediaBytes(db: Database, accountId: number): Promise<number> {
+  return countBytes(db.$client, accountId)
+}
+
+async function countBytes(sql: postgres.ISql, accountId: number): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
     SELECT coalesce(sum(size), 0)::float8 AS bytes FROM received_media
     WHERE account_id = ${accountId} AND state = 'stored'`
   return row?.bytes ?? 0

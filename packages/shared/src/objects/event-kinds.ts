@@ -40,6 +40,7 @@ export const eventKinds: Record<EventType, EventKind> = {
     { ...changeFields, options: voteOptions },
     { ...exampleChange, options: ['Monday'] },
   ),
+  'message.marked_read': messageData('A received message was marked as read, as mark-read had requested'),
   'media.stored': messageData('The file of a received message is stored: `message.media.url` leads to it'),
   'media.unavailable': messageData(
     'The file of a received message cannot be had: `message.media.reason` says why',

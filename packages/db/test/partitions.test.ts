@@ -49,6 +49,14 @@ async function readForLong(): Promise<() => Promise<void>> {
 }
 
 describe('creating partitions ahead', () => {
+  it('leaves few events without statistics, for which Postgres would plan to sort all', async () => {
+    const options = await db.$client<{ analyzedFrom: string | null }[]>`
+      SELECT substring(array_to_string(reloptions, ' ') FROM 'autovacuum_analyze_threshold=([0-9]+)') AS "analyzedFrom"
+      FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'events'::regclass`
+    expect(options.map(({ analyzedFrom }) => analyzedFrom)).toEqual(options.map(() => '1000'))
+    expect(options.length).toBeGreaterThan(8)
+  })
+
   it('creates missing partitions, and then finds nothing to do', async () => {
     const before = await listPartitions()
     expect(await countPartitionWeeksAhead(db.$client)).toBe(8)

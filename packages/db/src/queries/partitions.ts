@@ -11,8 +11,14 @@ const weekMs = 7 * dayMs
 const weeksAhead = 8
 /** A statement that waits for a lock on the table blocks accepts and sends, so give up soon and retry later. */
 const lockTimeout = '1s'
-/** Room on every page of messages, so that updates of a message's status need not change the indexes. No event changes. */
-const storage = { messages: 'WITH (fillfactor = 80)', events: '' }
+/**
+ * Messages: room on every page, so that updates of their status need not change the indexes. No event changes. Events: not
+ * analyzed until there are some. For a few, Postgres plans to read and sort all, and keeps this plan while thousands follow.
+ */
+const storage = {
+  messages: 'WITH (fillfactor = 80)',
+  events: 'WITH (autovacuum_analyze_threshold = 1000)',
+}
 /** Marks tables that `dropOldPartitions` has detached, so that tables which operators archived are kept. */
 const dropMark = 'wagate: detached, to be dropped'
 

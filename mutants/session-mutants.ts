@@ -15,6 +15,13 @@ export const sessionMutants: Mutant[] = [
     },
   },
   {
+    name: 'nonce of a sealed value used again',
+    file: 'apps/worker/src/session/vault.ts',
+    text: 'nonces = nonces.subarray(nonceBytes)',
+    replacement: 'nonces = nonces.subarray(0)',
+    test: { file: 'apps/worker/test/vault.test.ts', title: 'never uses a nonce twice' },
+  },
+  {
     name: 'frame sealed again with each message',
     file: 'apps/worker/src/session/vault.ts',
     text: 'const isKnown = known?.plain === plain',

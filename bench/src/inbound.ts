@@ -9,7 +9,7 @@ import { type Phase, untilAllDelivered, writeAsFastAsDelivered, writeSteadily } 
 import { makePhoneWriter } from './inbound/phone-writer.ts'
 import { type Findings, type MeasuredPhase, makeInboundReport } from './inbound/report.ts'
 import { startProcessMeter } from './process-meter.ts'
-import { makeWorkerProfiler, type WorkerProfiler } from './profile-worker.ts'
+import { makeProfiler, type Profiler } from './profiler.ts'
 import { addWebhook } from './subscribers/add-webhook.ts'
 import { findLatestCursor, listEventsAfter } from './subscribers/event-reader.ts'
 import { openWebhookTarget } from './subscribers/webhook-target.ts'
@@ -30,7 +30,7 @@ export async function measureInbound(options: BenchmarkOptions): Promise<Report>
   const { short, data, senders: count, signal } = options
   const chosen = short ? sizes.short : sizes.full
   const size = { ...chosen, senders: count ?? chosen.senders }
-  const profiler = options.profile ? makeWorkerProfiler(options.profile) : undefined
+  const profiler = options.profile ? makeProfiler(options.profile) : undefined
   const environment = (name: string): NodeJS.ProcessEnv => {
     const profiled = name === workers[0] ? profiler?.environment : {}
     return { ...profiled, ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' }
@@ -45,7 +45,7 @@ export async function measureInbound(options: BenchmarkOptions): Promise<Report>
   return makeInboundReport(found, await profiler?.summarize())
 }
 
-type Setup = { senders: string[]; size: Size; profiler: WorkerProfiler | undefined; signal: AbortSignal }
+type Setup = { senders: string[]; size: Size; profiler: Profiler | undefined; signal: AbortSignal }
 
 async function observe(system: System, { senders, size, profiler, signal }: Setup): Promise<Findings> {
   const { devnet, gateway, phones, records } = system

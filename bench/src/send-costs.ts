@@ -8,6 +8,7 @@ import { until } from '@wagate/test-kit/until'
 import { Redis } from 'ioredis'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { type Group, startProcessMeter, type Usages } from './process-meter.ts'
+import { makeProfiler, type Profiler } from './profiler.ts'
 import { sendTexts, type Way } from './send-costs/ways.ts'
 import { countersCoolDownMs, readServerCounters, type ServerCounters } from './server-counters.ts'
 import type { Row } from './table.ts'
@@ -37,11 +38,14 @@ type Round = {
 const deliveredMs = 120_000
 
 /** What a message costs each process, Postgres and Redis, by the way in which a program sends. */
-export async function measureSendCosts({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+export async function measureSendCosts({ short, data, profile, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
-  const environment = (name: string): NodeJS.ProcessEnv =>
-    name === 'simulator' ? { NODE_OPTIONS: `--import ${withoutDecryption}` } : {}
+  const profiler = profile ? makeProfiler(profile) : undefined
+  const environment = (name: string): NodeJS.ProcessEnv => {
+    if (name === 'simulator') return { NODE_OPTIONS: `--import ${withoutDecryption}` }
+    return name === 'worker-1' && profiler ? profiler.environment : {}
+  }
   return withSystem({ workers: 1, environment, signal, ...keptIn(data) }, async (system) => {
     const db = openDatabase(system.devnet.databaseUrl, {
       poolSize: 1,
@@ -50,7 +54,8 @@ export async function measureSendCosts({ short, data, signal }: BenchmarkOptions
     })
     const redis = new Redis(system.devnet.redisUrl)
     try {
-      return makeReport(await observe(system, { db, redis }, size, signal), size)
+      const rounds = await observe(system, { db, redis, profiler }, size, signal)
+      return makeReport(rounds, size, await profiler?.summarize())
     } finally {
       redis.disconnect()
       await closeDatabase(db)
@@ -60,7 +65,7 @@ export async function measureSendCosts({ short, data, signal }: BenchmarkOptions
 
 async function observe(
   system: System,
-  servers: { db: Database; redis: Redis },
+  { profiler, ...servers }: { db: Database; redis: Redis; profiler: Profiler | undefined },
   { senders: count, rounds: roundCount, coolDownMs, ways }: Size,
   signal: AbortSignal,
 ): Promise<Round[]> {
@@ -69,6 +74,8 @@ async function observe(
   await linkSenders(system, senders)
 
   async function measure(way: Way): Promise<Round> {
+    const worker = devnet.pid('worker-1') ?? 0
+    await profiler?.start(worker)
     const counted = await readServerCounters(servers.db, servers.redis)
     const meter = startProcessMeter(devnet)
     const startedAtMs = Date.now()
@@ -80,6 +87,7 @@ async function observe(
     })
     const ms = performance.now() - startedMs
     const usages = meter.stop()
+    await profiler?.stop(worker, way.name)
     await delay(coolDownMs)
     const after = await readServerCounters(servers.db, servers.redis)
     const counters = {
@@ -102,7 +110,11 @@ async function observe(
   return rounds
 }
 
-function makeReport(rounds: Round[], { senders, ways, rounds: roundCount }: Size): Report {
+function makeReport(
+  rounds: Round[],
+  { senders, ways, rounds: roundCount }: Size,
+  profile: string[] = [],
+): Report {
   const rowOf = (name: string, figures: (round: Round) => Record<string, number>): Row => {
     const found = rounds.filter(({ way }) => way === name).map(figures)
     const columns = Object.keys(found[0] ?? {})
@@ -149,6 +161,7 @@ function makeReport(rounds: Round[], { senders, ways, rounds: roundCount }: Size
     notes: [
       `${roundCount} rounds, ${senders} warm senders with 5 recipients each, no pacing; the simulator does not decrypt.`,
       'msg/s and CPU until all messages are delivered.',
+      ...profile,
     ],
     samples: rounds,
   }

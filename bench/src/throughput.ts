@@ -5,7 +5,7 @@ import { median, significant } from '@wagate/test-kit/statistics'
 import { keptIn, withSystem } from '@wagate/test-kit/system'
 import { type BareLoop, startBareLoop } from './bare/bare-loop.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { makeWorkerProfiler } from './profile-worker.ts'
+import { makeProfiler } from './profiler.ts'
 import type { Row } from './table.ts'
 import type { Round } from './throughput/round.ts'
 import { sendThroughGateway } from './throughput/send-through-gateway.ts'
@@ -21,7 +21,8 @@ const databaseOptions = { poolSize: 1, applicationName: 'wagate-bench', statemen
 /** Messages per second and CPU per message of the whole gateway with one worker, and of Baileys alone. */
 export async function measureThroughput(options: BenchmarkOptions): Promise<Report> {
   const size = options.short ? sizes.short : sizes.full
-  const profiler = options.profile ? makeWorkerProfiler(options.profile) : undefined
+  const profiler = options.profile ? makeProfiler(options.profile) : undefined
+  const bareProfiler = options.profile ? makeProfiler(options.profile, 'bare') : undefined
   const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
   const environment = (name: string): NodeJS.ProcessEnv => {
     if (name === 'simulator') return { NODE_OPTIONS: `--import ${withoutDecryption}` }
@@ -32,7 +33,7 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
     async (system) => {
       const senders = senderNumbers(size.senders)
       await linkSenders(system, senders)
-      const bare = await startBareLoop(system, senderNumbers(size.senders, 2))
+      const bare = await startBareLoop(system, senderNumbers(size.senders, 2), bareProfiler)
       const db = openDatabase(system.devnet.databaseUrl, databaseOptions)
       try {
         const rounds = await alternate(size, {
@@ -43,7 +44,11 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
           },
           bare,
         })
-        return makeReport(rounds, size, await profiler?.summarize())
+        const profiles = [
+          ...((await profiler?.summarize()) ?? []),
+          ...((await bareProfiler?.summarize()) ?? []),
+        ]
+        return makeReport(rounds, size, profiles)
       } finally {
         await Promise.all([bare.close(), closeDatabase(db)])
       }
@@ -66,7 +71,7 @@ async function alternate(size: (typeof sizes)['full'], { gateway, bare }: Ways):
   return rounds
 }
 
-function makeReport(rounds: Round[], size: (typeof sizes)['full'], profile: string[] = []): Report {
+function makeReport(rounds: Round[], size: (typeof sizes)['full'], profiles: string[]): Report {
   const ways = [...new Set(rounds.map(({ way }) => way))]
   const of = (way: string) => rounds.filter((round) => round.way === way)
   const rate = (way: string) => median(of(way).map(({ messages, ms }) => (messages / ms) * 1000))
@@ -96,7 +101,7 @@ function makeReport(rounds: Round[], size: (typeof sizes)['full'], profile: stri
     ],
     notes: [
       `${size.rounds} rounds of ${size.messages} messages by ${size.senders} warm senders; the simulator does not decrypt.`,
-      ...profile,
+      ...profiles,
     ],
     samples: rounds,
   }

@@ -38,3 +38,12 @@ test('the list of all contacts with a token, which grows with every contact, is 
   expect(written.map((rows) => rows.map(({ id }) => id))).toEqual([['contact']])
   expect(await keys.get('tctoken', ['__index'])).toEqual({})
 })
+
+test('reads what is cached without a promise', async () => {
+  const { keys, readOwn, writeOwn } = makeStore([])
+  await keys.set({ 'lid-mapping': { '15550001': '77' } })
+  await writeOwn('account-salt', new Map([['-', 'salt']]))
+  expect(keys.get('lid-mapping', ['15550001'])).toEqual({ '15550001': '77' })
+  expect(readOwn('account-salt', ['-'])).toEqual(new Map([['-', 'salt']]))
+  expect(keys.get('lid-mapping', ['15550001', '15550002'])).toBeInstanceOf(Promise)
+})

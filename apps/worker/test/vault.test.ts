@@ -17,6 +17,12 @@ describe('the vault', () => {
     expect(vault.seal(secret, 'session|1').equals(sealed)).toBe(false)
   })
 
+  test('never uses a nonce twice', () => {
+    const vault = makeVault(masterKey, 7)
+    const nonces = Array.from({ length: 1000 }, () => vault.seal(secret, 'session|1').toString('hex', 5, 17))
+    expect(new Set(nonces).size).toBe(1000)
+  })
+
   test('refuses a value that was moved to another device, type or id', () => {
     const sealed = makeVault(masterKey, 7).seal(secret, 'session|1')
     expect(() => makeVault(masterKey, 8).open(sealed, 'session|1')).toThrow()

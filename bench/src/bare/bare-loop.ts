@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { typescript } from '@wagate/devnet/app-process'
 import type { System } from '@wagate/test-kit/system'
 import { ownCpuMs, readCpuMs } from '../process-usage.ts'
+import type { Profiler } from '../profiler.ts'
 import type { Round } from '../throughput/round.ts'
 import type { BareFailure, BareReply, BareRequest } from './bare-messages.ts'
 
@@ -16,11 +17,16 @@ const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
 const preload = import.meta.resolve('@wagate/worker/preload')
 const limitMs = 180_000
 
-export async function startBareLoop({ devnet }: System, senders: string[]): Promise<BareLoop> {
+export async function startBareLoop(
+  { devnet }: System,
+  senders: string[],
+  profiler?: Profiler,
+): Promise<BareLoop> {
   const { simulator } = devnet
   if (!simulator) throw new Error('The bare loop needs the simulated network')
   const child = fork(program, {
     execArgv: ['--import', typescript, '--import', preload, '--conditions=source'],
+    env: { ...process.env, ...profiler?.environment },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const pid = child.pid ?? 0
@@ -53,16 +59,19 @@ export async function startBareLoop({ devnet }: System, senders: string[]): Prom
   await ask({ kind: 'link', senders, ...simulator })
   return {
     async send(messages, { waitForAcks }) {
+      const way = waitForAcks ? 'bare, waiting for acks' : 'bare, not waiting'
+      await profiler?.start(pid)
       const before = cpuNow()
       const { ms } = await ask({ kind: 'send', messages, waitForAcks })
       const after = cpuNow()
+      await profiler?.stop(pid, way)
       const cpuMs = {
         ...after,
         sender: after.sender - before.sender,
         simulator: after.simulator - before.simulator,
         client: 0,
       }
-      return { way: waitForAcks ? 'bare, waiting for acks' : 'bare, not waiting', messages, ms, cpuMs }
+      return { way, messages, ms, cpuMs }
     },
     async close() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')

@@ -3,7 +3,7 @@ import { inLanes } from '@wagate/test-kit/load/in-lanes'
 import { recipientOf } from '@wagate/test-kit/load/numbers'
 import type { System } from '@wagate/test-kit/system'
 import { ownCpuMs, readCpuMs } from '../process-usage.ts'
-import type { WorkerProfiler } from '../profile-worker.ts'
+import type { Profiler } from '../profiler.ts'
 import type { Round } from './round.ts'
 
 const connections = 64
@@ -18,7 +18,7 @@ export async function sendThroughGateway(
   { devnet, gateway, records }: System,
   senders: string[],
   messages: number,
-  profiler?: WorkerProfiler,
+  profiler?: Profiler,
 ): Promise<Round> {
   const cpuNow = () => ({
     sender: readCpuMs(devnet.pid('worker-1') ?? 0),

@@ -1,3 +1,4 @@
+import { gatherWrites } from '@wagate/runtime/gather-writes'
 import { Redis, type RedisOptions } from 'ioredis'
 
 export type OnRedisError = (error: Error) => void
@@ -18,7 +19,8 @@ const answerInTime = {
 
 /** For requests with a deadline: a command fails at once without Redis, and after 2 s when Redis does not answer. */
 export function connectForRequests(redisUrl: string, onError: OnRedisError): Redis {
-  return new Redis(redisUrl, answerInTime).on('error', onError)
+  const redis = new Redis(redisUrl, answerInTime).on('error', onError)
+  return redis.on('connect', () => gatherWrites(redis.stream))
 }
 
 /** As for requests. Callers subscribe again on `ready`, because ioredis would ignore errors when it resubscribes. */

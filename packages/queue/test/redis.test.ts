@@ -36,3 +36,17 @@ test('refuses a Redis that evicts keys, and says what to set', async () => {
   await expect(refuseEvictingRedis(redis.url)).rejects.toThrow(/allkeys-lru.*noeviction/)
   expect(await events.checkRedis()).toMatch(/may evict keys.*allkeys-lru/)
 })
+
+test('commands of one turn of the event loop reach Redis together', async () => {
+  const redis = await startOwnRedis()
+  closers.push(redis.close)
+  const links = openRedisLinks(redis.url, { onError: () => undefined })
+  closers.push(links.close)
+  await links.connected
+  const countReads = async () =>
+    Number(/^total_reads_processed:(\d+)/m.exec(await links.requests.info('stats'))?.[1])
+  const before = await countReads()
+  await Promise.all(Array.from({ length: 100 }, (_, index) => links.requests.publish('channel', `${index}`)))
+  // One for the commands, one for the second question.
+  expect((await countReads()) - before).toBeLessThanOrEqual(3)
+})

@@ -19,11 +19,16 @@ import { authContext, type SealedFrame, type Vault } from './vault.ts'
 type KeyType = keyof SignalDataTypeMap
 export type AuthRows = { type: string; id: string; value: Buffer | null }[]
 
+type Values = Map<string, unknown>
+
 export type AuthStore = {
   creds: AuthenticationCreds
   keys: SignalKeyStore
-  /** Our own values beside Baileys' keys, stored and cached like them. Missing ones are left out. */
-  readOwn(type: string, ids: string[]): Promise<Map<string, unknown>>
+  /**
+   * Our own values beside Baileys' keys, stored and cached like them. Missing ones are left out. As with Baileys' keys, there
+   * is no promise if all of them are cached.
+   */
+  readOwn(type: string, ids: string[]): Values | Promise<Values>
   /** Null deletes a value. */
   writeOwn(type: string, values: Map<string, unknown>): Promise<void>
   /** Stores the complete credentials. Calls take effect in their order. */
@@ -80,15 +85,19 @@ type AuthSource = {
 export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = initAuthCreds()): AuthStore {
   const { vault, cache, write } = source
 
-  async function read(type: string, ids: string[]): Promise<Map<string, unknown>> {
-    const found = new Map<string, unknown>()
+  /** Each promise counts: a message needs nine reads, which the cache answers. */
+  function read(type: string, ids: string[]): Values | Promise<Values> {
+    const found: Values = new Map()
     const missing: string[] = []
     for (const id of ids) {
       const cached = cache.get(authContext(type, id))?.value
       if (!cached) missing.push(id)
       else if (cached.value != null) found.set(id, cached.value)
     }
-    if (missing.length === 0) return found
+    return missing.length === 0 ? found : readMissing(type, missing, found)
+  }
+
+  async function readMissing(type: string, missing: string[], found: Values): Promise<Values> {
     const stored = await source.read(type, missing)
     const rows = new Map(stored.map((row) => [row.id, row.value]))
     for (const id of missing) {
@@ -121,10 +130,9 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     }
   }
 
-  async function get<Type extends KeyType>(type: Type, ids: string[]) {
-    const found: { [id: string]: SignalDataTypeMap[Type] } = {}
-    for (const [id, value] of await read(type, ids)) found[id] = handOut<Type>(value)
-    return found
+  function get<Type extends KeyType>(type: Type, ids: string[]) {
+    const found = read(type, ids)
+    return found instanceof Promise ? found.then(handOutAll<Type>) : handOutAll<Type>(found)
   }
 
   const keys = keepNewestTokens(withoutTokenIndex({ get, set: (data) => store(entriesOf(data)) }))
@@ -161,6 +169,12 @@ function entriesOf(data: SignalDataSet): Entry[] {
       value: type === 'session' && value ? withoutSpentChains(value as SessionRecord) : value,
     })),
   )
+}
+
+function handOutAll<Type extends KeyType>(values: Values): { [id: string]: SignalDataTypeMap[Type] } {
+  const found: { [id: string]: SignalDataTypeMap[Type] } = {}
+  for (const [id, value] of values) found[id] = handOut<Type>(value)
+  return found
 }
 
 /** A copy, because Baileys appends to the lists it is given. The cast is safe: values are stored under their types. */

@@ -5,7 +5,7 @@ export type ByteWriter = {
   float64(value: number): void
   /** Bytes that are given as base64, 239 at most. A value of which the first sixteen have one becomes a reference to it. */
   base64(text: string): void
-  /** A copy of what was written. */
+  /** What was written so far. Not a copy. */
   bytes(): Buffer
 }
 
@@ -14,7 +14,8 @@ export const lengthMax = 239
 const referencesMax = 255 - lengthMax
 
 export function makeByteWriter(): ByteWriter {
-  let buffer = Buffer.allocUnsafe(1024)
+  // Enough for a session with a few chains.
+  let buffer = Buffer.allocUnsafe(512)
   let length = 0
   const references = new Map<string, number>()
 
@@ -50,6 +51,6 @@ export function makeByteWriter(): ByteWriter {
       reserve(size)
       length += buffer.write(text, length, 'base64')
     },
-    bytes: () => Buffer.from(buffer.subarray(0, length)),
+    bytes: () => buffer.subarray(0, length),
   }
 }

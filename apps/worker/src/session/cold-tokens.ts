@@ -1,5 +1,13 @@
 import { createHmac } from 'node:crypto'
-import { type BinaryNode, isLidUser, isPnUser, jidDecode, type SignalKeyStore, type WASocket } from 'baileys'
+import {
+  type BinaryNode,
+  isLidUser,
+  isPnUser,
+  jidDecode,
+  type SignalDataTypeMap,
+  type SignalKeyStore,
+  type WASocket,
+} from 'baileys'
 import type { AccountSalt } from './account-salt.ts'
 import { isUsableToken } from './privacy-tokens.ts'
 
@@ -35,22 +43,22 @@ export function makeColdTokens(keys: SignalKeyStore, salt: Pick<AccountSalt, 'fi
     return { lid, node: { tag: 'cstoken', attrs: {}, content }, nodes: [] }
   }
 
+  async function getTokens<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
+    const found = await keys.get(type, ids)
+    for (const id of ids) {
+      const sending = sendings.get(id)
+      sending?.nodes.splice(
+        0,
+        sending.nodes.length,
+        ...(isUsableToken(found[id] as never) ? [] : [sending.node]),
+      )
+    }
+    return found
+  }
+
   return {
     keys: {
-      async get(type, ids) {
-        const found = await keys.get(type, ids)
-        if (type === 'tctoken') {
-          for (const id of ids) {
-            const sending = sendings.get(id)
-            sending?.nodes.splice(
-              0,
-              sending.nodes.length,
-              ...(isUsableToken(found[id] as never) ? [] : [sending.node]),
-            )
-          }
-        }
-        return found
-      },
+      get: (type, ids) => (type === 'tctoken' ? getTokens(type, ids) : keys.get(type, ids)),
       set: keys.set,
     },
     attachTo(sock) {

@@ -102,15 +102,14 @@ export function makeSignalSection(
     isInTransaction: () => current !== undefined,
 
     async get<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
-      const written = new Map(
-        ids.map((id) => [id, current?.get(keyOf(type, id)) ?? unstored.get(keyOf(type, id))]),
-      )
-      const others = ids.filter((id) => !written.get(id))
-      const found = others.length > 0 ? { ...(await persist(() => keys.get(type, others))) } : {}
-      for (const [id, write] of written) {
-        if (write && write.value !== null) found[id] = write.value as SignalDataTypeMap[Type]
-      }
-      return found
+      const written: { [id: string]: SignalDataTypeMap[Type] } = {}
+      const others = ids.filter((id) => {
+        const write = current?.get(keyOf(type, id)) ?? unstored.get(keyOf(type, id))
+        if (write && write.value !== null) written[id] = write.value as SignalDataTypeMap[Type]
+        return !write
+      })
+      if (others.length === 0) return written
+      return { ...(await persist(() => keys.get(type, others))), ...written }
     },
 
     async set(data) {

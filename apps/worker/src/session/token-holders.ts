@@ -4,7 +4,7 @@ import { isHeldToken, issuedAt, numbersOf } from './privacy-tokens.ts'
 
 /** Our own values beside Baileys' keys. */
 type Own = {
-  readOwn(type: string, ids: string[]): Promise<Map<string, unknown>>
+  readOwn(type: string, ids: string[]): Map<string, unknown> | Promise<Map<string, unknown>>
   writeOwn(type: string, values: Map<string, unknown>): Promise<void>
 }
 

@@ -13,9 +13,12 @@ type Stored = { devices: unknown; at: number }
  */
 export function makeUserDevices(auth: AuthStore): PossiblyExtendedCacheStore {
   async function read(users: string[]): Promise<{ [user: string]: unknown }> {
-    const found = [...(await auth.readOwn(type, users))] as [string, Stored][]
-    const fresh = found.filter(([, { at }]) => Date.now() - at < lifeMs)
-    return Object.fromEntries(fresh.map(([user, { devices }]) => [user, devices]))
+    const found: { [user: string]: unknown } = {}
+    for (const [user, stored] of await auth.readOwn(type, users)) {
+      const { devices, at } = stored as Stored
+      if (Date.now() - at < lifeMs) found[user] = devices
+    }
+    return found
   }
 
   async function write(entries: { key: string; value: unknown }[]): Promise<void> {

@@ -4,19 +4,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '@wagate/test-kit/until'
 import { type CpuProfile, summarizeProfile } from './profile-summary.ts'
 
-/** Profiles a worker while it sends, without its start. */
-export type WorkerProfiler = {
+/** Profiles a process while it sends, without its start. */
+export type Profiler = {
   environment: NodeJS.ProcessEnv
   start(pid: number): Promise<void>
-  stop(pid: number): Promise<void>
-  /** Of the last, and warmest, round. */
+  /** Writes the profile of what was measured under this name. */
+  stop(pid: number, name?: string): Promise<void>
+  /** Of the last, and warmest, round of each name. */
   summarize(): Promise<string[]>
 }
 
-export function makeWorkerProfiler(folder: string): WorkerProfiler {
+export function makeProfiler(folder: string, processName = 'worker'): Profiler {
   mkdirSync(folder, { recursive: true })
-  const latest = join(folder, 'latest.cpuprofile')
+  const latest = join(folder, `${processName}.cpuprofile`)
   const probe = new URL('./probes/profile.mjs', import.meta.url).href
+  const latestOf = new Map<string, string>()
   let kept = 0
   return {
     environment: { NODE_OPTIONS: `--import ${probe}`, WAGATE_BENCH_FILE: latest },
@@ -24,16 +26,19 @@ export function makeWorkerProfiler(folder: string): WorkerProfiler {
       process.kill(pid, 'SIGUSR2')
       await delay(50)
     },
-    async stop(pid) {
+    async stop(pid, name = '') {
       process.kill(pid, 'SIGUSR2')
       await until('the profile is written', { withinMs: 20_000, everyMs: 50 }, () => existsSync(latest))
       kept += 1
-      renameSync(latest, join(folder, `worker-${kept}.cpuprofile`))
+      const file = join(folder, `${processName}-${kept}.cpuprofile`)
+      renameSync(latest, file)
+      latestOf.set(name, file)
     },
     async summarize() {
-      const file = join(folder, `worker-${kept}.cpuprofile`)
-      const profile = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
-      return [`Profile ${file}:`, ...summarizeProfile(profile)]
+      return [...latestOf].flatMap(([name, file]) => {
+        const profile = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile
+        return [`Profile ${file}${name && `, ${name}`}:`, ...summarizeProfile(profile)]
+      })
     },
   }
 }

@@ -27,8 +27,8 @@ export const measured = {
 export const product = {
   /** apps/worker/src/start.ts */
   tickMs: 500,
-  /** describeShardsOwnedBy, markGoneWorkersDead, freeShardsOfDeadWorkers, listLiveWorkers, listUnownedShards. */
-  statementsPerLeasePoll: 5,
+  /** describeShardsOwnedBy, listLiveWorkers. */
+  statementsPerLeasePoll: 2,
   /** expireMessages, listDevicesWithWork, countLinkedDevices. */
   statementsPerWorkPoll: 3,
 }

@@ -51,6 +51,26 @@ export const ownershipMutants: Mutant[] = [
     },
   },
   {
+    name: 'rests while a worker may be gone',
+    file: 'apps/worker/src/ownership/view.ts',
+    text: '!workers.some(({ isSuspect }) => isSuspect)',
+    replacement: 'true',
+    test: {
+      file: 'apps/worker/test/ownership-plan.test.ts',
+      title: 'polls every second tick while every shard has an owner and its share is full',
+    },
+  },
+  {
+    name: 'marks no worker dead at rest',
+    file: 'apps/worker/src/ownership/ownership.ts',
+    text: 'performance.now() < restsUntilMs',
+    replacement: 'true',
+    test: {
+      file: 'apps/worker/test/ownership-loss.test.ts',
+      title: 'a draining worker without shards that was killed is marked dead while all else is at rest',
+    },
+  },
+  {
     name: 'lease not asked after a step is stored',
     file: 'apps/worker/src/device/device-auth.ts',
     text: 'if (!lease.isValid())',

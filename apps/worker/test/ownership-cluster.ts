@@ -26,6 +26,8 @@ export type TestWorker = Ownership & {
 export type Cluster = {
   url: string
   db: Database
+  /** How often a worker has told the others that owners change. */
+  changes(): number
   startWorker(
     name: string,
     timing: Timing,
@@ -39,11 +41,13 @@ export async function openCluster(): Promise<Cluster> {
   const server = await createTestDatabase()
   const db = openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
   const bus = new EventEmitter().setMaxListeners(0)
+  let changes = 0
   const closers: (() => Promise<void>)[] = []
 
   return {
     url: server.url,
     db,
+    changes: () => changes,
 
     async startWorker(name, timing, { capacity = 500, host = makeRecordingHost() } = {}) {
       const [queryLink, heartbeatLink] = await Promise.all([
@@ -66,6 +70,7 @@ export async function openCluster(): Promise<Cluster> {
         host,
         events: {
           async publishShardsChanged() {
+            changes += 1
             bus.emit('shards-changed')
           },
           onShardsChanged(listener) {

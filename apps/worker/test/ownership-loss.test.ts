@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { fenceOf } from '@wagate/db/queries/fence'
+import { markWorkerDraining, registerWorker } from '@wagate/db/queries/workers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type Cluster,
@@ -12,6 +14,7 @@ import {
   owns,
   quick,
   startPair,
+  statesByName,
 } from './ownership-cluster.ts'
 
 let cluster: Cluster
@@ -31,6 +34,18 @@ test('a worker that was killed loses its shards', async () => {
   for (const shard of orphans) expect(after.get(shard)).toBe((before.get(shard) ?? 0) + 1)
   const leases = [...second.host.leases.values()]
   await vi.waitFor(() => expect(leases.some((lease) => lease.isValid())).toBe(false), eventually)
+})
+
+test('a draining worker without shards that was killed is marked dead while all else is at rest', async () => {
+  const first = await cluster.startWorker('first', quick)
+  await owns(first, 256)
+  const drained = { id: randomUUID(), name: 'drained', capacity: 500, leaseTtlMs: 500 }
+  await registerWorker(cluster.db, drained)
+  await markWorkerDraining(cluster.db, drained.id)
+  await vi.waitFor(
+    async () => expect(await statesByName(cluster.db)).toEqual({ first: 'live', drained: 'dead' }),
+    eventually,
+  )
 })
 
 test('a write that hangs delays the takeover of its shard, by its statement timeout at most, and of no other', async () => {

@@ -15,8 +15,8 @@ function viewOf(given: Partial<View> & { owns?: [number, number] }): View {
     shards: 8,
     tickMs,
     workers: [
-      { id: 'a', capacity: 100, owned: a, deathInMs: 5000 },
-      { id: 'b', capacity: 100, owned: b, deathInMs: 5000 },
+      { id: 'a', capacity: 100, owned: a, deathInMs: 5000, isSuspect: false },
+      { id: 'b', capacity: 100, owned: b, deathInMs: 5000, isSuspect: false },
     ],
     unowned: [],
     owned: shardsOf(b),
@@ -181,15 +181,29 @@ test('remembers since when each shard has no owner, and forgets those that have 
   expect(unplaced).toBe(1)
 })
 
-test('polls when another worker may be declared dead, and otherwise every tick', () => {
+test('polls every second tick while every shard has an owner and its share is full', () => {
+  const [a, b] = viewOf({ owns: [4, 4] }).workers
+  if (!a || !b) throw new Error('two workers')
+  const nextPollMs = (view: Partial<View> & { owns?: [number, number] }) => plan(viewOf(view)).nextPollMs
+  expect(nextPollMs({ owns: [4, 4] })).toBe(2 * tickMs)
+  expect(nextPollMs({ owns: [4, 4], workers: [{ ...a, isSuspect: true }, b] })).toBe(tickMs)
+  // A draining worker has the eighth shard.
+  expect(nextPollMs({ owns: [3, 4] })).toBe(tickMs)
+  expect(nextPollMs({ owns: [3, 5], deviceCounts: counts(0, 0) })).toBe(tickMs)
+})
+
+test('polls when another worker may be declared dead, and otherwise as usual', () => {
   const silentFor = (a: number | null, b: number | null) =>
-    viewOf({ owns: [4, 4] }).workers.map((worker) => ({ ...worker, deathInMs: worker.id === 'a' ? a : b }))
+    viewOf({ owns: [4, 4] }).workers.map((worker) => {
+      const deathInMs = worker.id === 'a' ? a : b
+      return { ...worker, deathInMs, isSuspect: deathInMs === null }
+    })
   const nextPollMs = (a: number | null, b: number | null) =>
     plan(viewOf({ owns: [4, 4], workers: silentFor(a, b) })).nextPollMs
-  expect(nextPollMs(1500, 1500)).toBe(tickMs)
+  expect(nextPollMs(1500, 1500)).toBe(2 * tickMs)
   expect(nextPollMs(120, 1500)).toBe(121)
   // Its own death, and one that is overdue, are up to other workers.
-  expect(nextPollMs(1500, 120)).toBe(tickMs)
+  expect(nextPollMs(1500, 120)).toBe(2 * tickMs)
   expect(nextPollMs(null, 1500)).toBe(tickMs)
 })
 

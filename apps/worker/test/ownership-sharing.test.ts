@@ -42,6 +42,11 @@ test('shares all shards fairly, and a worker that joins moves only what it must'
   await everyShardHasOneHost(cluster, [first, second, third])
 })
 
+test('a worker that joins tells the others, which poll less often at rest', async () => {
+  await owns(await cluster.startWorker('first', endless), 256)
+  expect(cluster.changes()).toBe(1)
+})
+
 test('ten workers that start at once share all shards fairly', async () => {
   const workers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => cluster.startWorker(`worker-${index}`, endless)),

@@ -46,6 +46,7 @@ export function makePlanCluster(options: { linked: number[]; capacities: number[
         capacity,
         owned: shardsOf(workers.find((each) => each.id === id)).length,
         deathInMs: 5000,
+        isSuspect: false,
       })),
       unowned: shardsOf(undefined),
       owned: shardsOf(worker).map((shard) => ({ ...shard, isMovable: true })),

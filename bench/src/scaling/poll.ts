@@ -68,6 +68,7 @@ function listWorkers(world: World): View['workers'] {
       capacity: setup.capacity,
       owned: worker.owned.size,
       deathInMs: silentMs <= deathAfterMs ? deathAfterMs - silentMs : null,
+      isSuspect: silentMs > silentMsMax,
     })
   }
   return listed

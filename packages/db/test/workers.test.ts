@@ -176,9 +176,21 @@ test('lists live workers in the order of their start, with the number of their s
   await claimShards(db, second, [1, 2, 3])
   await markWorkerDraining(db, draining)
   expect(await listLiveWorkers(db, timeouts)).toEqual([
-    { id: first, capacity: 500, owned: 0, deathInMs: expect.any(Number) },
-    { id: second, capacity: 500, owned: 3, deathInMs: expect.any(Number) },
+    { id: first, capacity: 500, owned: 0, deathInMs: expect.any(Number), isSuspect: false },
+    { id: second, capacity: 500, owned: 3, deathInMs: expect.any(Number), isSuspect: false },
   ])
+})
+
+test('suspects a worker that is silent, or whose renewal is in the future', async () => {
+  const id = await register('a')
+  const isSuspect = async (silentMs: number) => {
+    await sql`UPDATE workers SET renewed_at = now() - ${silentMs} * interval '1 ms' WHERE id = ${id}`
+    return (await listLiveWorkers(db, { leaseTtlMs: 600_000, silentMs: 60_000 }))[0]?.isSuspect
+  }
+  expect(await isSuspect(0)).toBe(false)
+  expect(await isSuspect(60_100)).toBe(true)
+  expect(await isSuspect(700_000)).toBe(true)
+  expect(await isSuspect(-60_000)).toBe(true)
 })
 
 test('tells when a silent worker can be marked dead', async () => {

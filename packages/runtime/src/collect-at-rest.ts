@@ -12,6 +12,8 @@ const checkMs = 10_000
 /** A collection takes 0.1 to 0.3 s of the event loop. Few requests and messages should wait for it, and seldom. */
 const utilizationMax = 0.25
 const checksBetween = 30
+/** Each collection has a second one, which finds what the timers of Baileys kept: up to 30 s after a login. */
+const checksToSecond = 3
 /** An idle process reserves less between two collections of V8. */
 const growth = 1.5
 
@@ -23,12 +25,14 @@ const growth = 1.5
 export function collectAtRest({ readUse, collect }: Collected = ownProcess()): () => void {
   let enoughBytes = 0
   let checksToSkip = 0
+  let isSecond = false
   const timer = setInterval(() => {
     const { utilization, heapBytes } = readUse()
     checksToSkip -= 1
-    if (checksToSkip > 0 || utilization > utilizationMax || heapBytes < enoughBytes) return
+    if (checksToSkip > 0 || utilization > utilizationMax || (heapBytes < enoughBytes && !isSecond)) return
     collect()
-    checksToSkip = checksBetween
+    checksToSkip = isSecond ? checksBetween : checksToSecond
+    isSecond = !isSecond
     enoughBytes = growth * readUse().heapBytes
   }, checkMs)
   timer.unref()

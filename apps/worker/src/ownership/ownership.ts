@@ -1,7 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { SignalFormat } from '@wagate/db/queries/signal-format'
-import { deleteDeadWorkers, unregisterWorker } from '@wagate/db/queries/workers'
+import { deleteDeadWorkers, listLiveWorkers, unregisterWorker } from '@wagate/db/queries/workers'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
@@ -12,9 +12,11 @@ import { startHeartbeat } from './heartbeat.ts'
 import type { ShardHost } from './lease.ts'
 import { type Membership, makeMembership, type Registration, silentHeartbeats } from './membership.ts'
 import { makeOwnedShards, type OwnedShards } from './owned-shards.ts'
-import { makePlacement, type Placement } from './placement.ts'
+import { makePlacement, type Placement, type Polled } from './placement.ts'
+import { restTicks } from './plan.ts'
 import { reap, reconcile } from './reconcile.ts'
 import { startTicker } from './ticker.ts'
+import { isSettled } from './view.ts'
 
 export type OwnershipOptions = {
   db: Database
@@ -56,9 +58,12 @@ export type Ownership = Running & {
   lose(lease: OwnedShard): void
 }
 
+/** While all is settled, only a draining worker without shards could be marked dead. */
+const reapEveryTicks = 10
+
 /** Returns at once; registers, claims and releases in the background until `close`. */
 export function startOwnership(options: OwnershipOptions): Ownership {
-  const { db, heartbeatDb, events, logger, leaseTtlMs, heartbeatMs, tickMs } = options
+  const { db, heartbeatDb, events, logger, shards, leaseTtlMs, heartbeatMs, tickMs } = options
   const { publishShardsChanged } = events
   const timeouts = { leaseTtlMs, silentMs: heartbeatMs * silentHeartbeats }
   const owned = makeOwnedShards(options.host, logger)
@@ -66,26 +71,41 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   const placement = makePlacement({ ...options, timeouts, owned, publishShardsChanged })
   const attempt = makeAttempt(logger)
   const outage = makeOutageLog(logger, 'ownership')
+  let restsUntilMs = 0
+
+  /** On one connection, statements that start together are sent together and carried out in this order. */
+  async function poll({ workerId }: Registration): Promise<Polled> {
+    if (performance.now() < restsUntilMs) {
+      const [, workers] = await Promise.all([reconcile(db, workerId, owned), listLiveWorkers(db, timeouts)])
+      if (isSettled({ shards, workers })) return { workers, unowned: [] }
+    }
+    const [, , polled] = await Promise.all([
+      reconcile(db, workerId, owned),
+      reap(db, logger, { id: workerId, ...timeouts }),
+      placement.poll(),
+    ])
+    const isResting = isSettled({ shards, workers: polled.workers })
+    restsUntilMs = isResting ? performance.now() + reapEveryTicks * tickMs : 0
+    return polled
+  }
 
   const ticker = startTicker({
-    everyMs: tickMs,
+    everyMs: restTicks * tickMs,
+    retryMs: tickMs,
     onError: outage.failed,
     async run() {
       await owned.stopLost()
-      const registration = await join(membership, db)
-      // On one connection they are sent together and carried out in this order.
-      const [, , polled] = await Promise.all([
-        reconcile(db, registration.workerId, owned),
-        reap(db, logger, { id: registration.workerId, ...timeouts }),
-        placement.poll(),
-      ])
-      const next = await placement.apply(registration, polled)
+      const registration = await join(membership, options)
+      const next = await placement.apply(registration, await poll(registration))
       outage.worked()
       return next
     },
   })
   const heartbeat = startHeartbeat({ logger, membership, owned, heartbeatMs, onDead: () => ticker.wake() })
-  const unsubscribe = events.onShardsChanged(() => ticker.wake())
+  const unsubscribe = events.onShardsChanged(() => {
+    restsUntilMs = 0
+    ticker.wake()
+  })
 
   async function stop(): Promise<void> {
     unsubscribe()
@@ -116,11 +136,17 @@ export function startOwnership(options: OwnershipOptions): Ownership {
   }
 }
 
-async function join(membership: Membership, db: Database): Promise<Registration> {
+async function join(
+  membership: Membership,
+  { db, events }: Pick<OwnershipOptions, 'db' | 'events'>,
+): Promise<Registration> {
   const registration = membership.current()
   if (registration && !registration.isDead) return registration
   await deleteDeadWorkers(db)
-  return await membership.join()
+  const joined = await membership.join()
+  // Not awaited: it waits for Redis.
+  void events.publishShardsChanged()
+  return joined
 }
 
 function stateOf(membership: Membership, owned: OwnedShards, placement: Placement): OwnershipState {

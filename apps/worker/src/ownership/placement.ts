@@ -25,7 +25,7 @@ export type PlacementOptions = {
   publishShardsChanged: () => Promise<void>
 }
 
-type Polled = Pick<View, 'workers' | 'unowned'>
+export type Polled = Pick<View, 'workers' | 'unowned'>
 
 export type Placement = {
   poll(): Promise<Polled>

@@ -1,7 +1,7 @@
 import { cheapestFirst } from './move-order.ts'
 import { areOpening, planReleases } from './releases.ts'
 import { chooseClaims, withoutReceiver } from './shares.ts'
-import { loadOf, missingShards, receiversAmong, surplusDevices, type View } from './view.ts'
+import { isSettled, loadOf, missingShards, receiversAmong, surplusDevices, type View } from './view.ts'
 
 /** What a worker remembers from one tick to the next. */
 export type Memory = {
@@ -27,6 +27,9 @@ export type Plan = {
 const staleTicks = 4
 const unplacedTicks = 10
 const forgottenTicks = 30
+
+/** Between two polls while there is nothing to do. A worker that joins or hands over wakes the others. */
+export const restTicks = 2
 
 /** In ticks, without releases. After a claim: a sender that has just moved should not move again at once. */
 const afterClaimTicks = 6
@@ -58,7 +61,7 @@ export function planTick(view: View, memory: Memory, random: () => number): Plan
     ...moves,
     memory: { ...memory, ...moves.memory, unownedSinceMs: noteUnowned(view, memory) },
     unplaced: olderThan(unplacedTicks, view, memory).length,
-    nextPollMs: Math.min(view.tickMs, untilNextDeathMs(view)),
+    nextPollMs: Math.min(view.tickMs * (isAtRest(view) ? restTicks : 1), untilNextDeathMs(view)),
     restMs: view.workers.length * restMsPerWorker,
   }
 }
@@ -119,6 +122,10 @@ function planRelease(view: View, excess: number): Moves {
   const release = planReleases(surplus, receivers)
   const isIdle = release.length === 0 && !areOpening(receivers, unowned)
   return { release, memory: { releaseNotBeforeMs: nowMs + (isIdle ? afterIdleTicks : 1) * tickMs } }
+}
+
+function isAtRest(view: View): boolean {
+  return isSettled(view) && missingShards(view) === 0
 }
 
 function noteUnowned({ nowMs, unowned }: View, { unownedSinceMs }: Memory): Memory['unownedSinceMs'] {

@@ -12,7 +12,7 @@ export type View = {
   shards: number
   tickMs: number
   /** The longest-running first. */
-  workers: Pick<LiveWorker, 'id' | 'capacity' | 'owned' | 'deathInMs'>[]
+  workers: Pick<LiveWorker, 'id' | 'capacity' | 'owned' | 'deathInMs' | 'isSuspect'>[]
   unowned: UnownedShard[]
   /** The shards of this worker. */
   owned: { shard: number; linked: number; isMovable: boolean }[]
@@ -22,6 +22,12 @@ export type View = {
 
 /** `opening`: those of the linked devices that still wait for their login. */
 export type DeviceCounts = { linked: number; opening: number }
+
+/** All shards have owners, none of which may be gone. Draining workers own shards, but are not among `workers`. */
+export function isSettled({ shards, workers }: Pick<View, 'shards' | 'workers'>): boolean {
+  const owned = workers.reduce((total, worker) => total + worker.owned, 0)
+  return owned === shards && !workers.some(({ isSuspect }) => isSuspect)
+}
 
 /** Shards that this worker is below its share; negative when it owns more. */
 export function missingShards({ shards, selfId, workers, owned }: View): number {

@@ -47,7 +47,7 @@ const [minuteMs, dayMs] = [60_000, 86_400_000]
 
 export const dispatcherLimits: DispatcherLimits = {
   leaseMs: 6000,
-  heartbeatMs: 1000,
+  heartbeatMs: 2000,
   pollMs: 500,
   pauseMs: 100,
   requestMs: 15_000,

@@ -134,6 +134,8 @@ export type LiveWorker = {
   owned: number
   /** When it can next be marked dead unless it renews its lease before. Null means now. */
   deathInMs: number | null
+  /** `markGoneWorkersDead` may have something to do about it. */
+  isSuspect: boolean
 }
 
 /** The workers that share in the shards, with the number that each owns. Earliest start first. */
@@ -151,7 +153,8 @@ export async function listLiveWorkers(
       CASE
         WHEN silent_ms <= ${silentMs} THEN ${silentMs} - silent_ms
         WHEN silent_ms <= ${leaseTtlMs} THEN ${leaseTtlMs} - silent_ms
-      END AS "deathInMs"
+      END AS "deathInMs",
+      silent_ms NOT BETWEEN ${-clockSlackMs} AND ${silentMs} AS "isSuspect"
     FROM live
     LEFT JOIN (SELECT owner, count(*) AS owned FROM shard_leases GROUP BY owner) AS lease ON lease.owner = live.id
     ORDER BY live.started_at, live.id`

@@ -18,9 +18,7 @@ let device: OwnedDevice
 beforeAll(async () => {
   const database = await openOwnedDevices()
   ;({ db, accountId, drop } = database)
-  device = await database.addDevice()
-  await db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  device = await database.addLinkedDevice()
 })
 afterAll(() => drop())
 

@@ -25,9 +25,7 @@ beforeAll(async () => {
   // One connection, which has all prepared statements.
   const database = await openOwnedDevices({ poolSize: 1 })
   ;({ db, accountId, drop } = database)
-  device = await database.addDevice()
-  await db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  device = await database.addLinkedDevice()
   // The statistics are those of a time when hardly any message waited.
   for (let week = -1; week < 7; week++) await insert('sent', 500, week)
   await db.$client`ANALYZE messages`

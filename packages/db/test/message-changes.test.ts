@@ -16,9 +16,7 @@ const stranger = '4915199999999'
 
 beforeAll(async () => {
   owned = await openOwnedDevices()
-  device = await owned.addDevice(sender)
-  await owned.db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  device = await owned.addLinkedDevice(sender)
 })
 afterAll(() => owned.drop())
 

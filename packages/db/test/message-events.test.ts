@@ -14,9 +14,7 @@ const sender = '4915100000000'
 
 beforeAll(async () => {
   owned = await openOwnedDevices()
-  device = await owned.addDevice(sender)
-  await owned.db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  device = await owned.addLinkedDevice(sender)
 })
 afterAll(() => owned.drop())
 

@@ -26,18 +26,11 @@ beforeAll(async () => {
 afterAll(() => devices.drop())
 
 beforeEach(async () => {
-  ;({ deviceId, fence } = await addLinked())
+  ;({ deviceId, fence } = await devices.addLinkedDevice())
 })
 
 const today = Math.floor(Date.now() / 86_400_000)
 const isoDay = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-
-async function addLinked() {
-  const device = await devices.addDevice()
-  await db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
-  return device
-}
 
 type Row = { direction?: 'in' | 'out'; sentDaysAgo?: number; ofDevice?: number }
 type Stored = { id: string; createdAt: string }
@@ -134,7 +127,7 @@ describe('a new contact', () => {
   })
 
   it('is not known for what another sender has written to it', async () => {
-    const other = await addLinked()
+    const other = await devices.addLinkedDevice()
     await insert('1', { sentDaysAgo: 1, ofDevice: other.deviceId })
     expect(await claim(await insert('1'))).toMatchObject({ countedToday: '1' })
   })

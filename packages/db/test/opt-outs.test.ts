@@ -10,9 +10,7 @@ let device: OwnedDevice
 
 beforeAll(async () => {
   owned = await openOwnedDevices()
-  device = await owned.addDevice()
-  await owned.db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  device = await owned.addLinkedDevice()
 })
 afterAll(() => owned.drop())
 

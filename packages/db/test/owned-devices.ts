@@ -18,17 +18,26 @@ export async function openOwnedDevices(options: { poolSize?: number } = {}) {
   const fences = new Map(leases.map((lease) => [lease.shard, { ...lease, workerId: id }]))
   let senders = 0
 
+  /** Creates a device, and returns the fence of its owner. */
+  async function addDevice(sender = String(4_915_100_000_000 + senders++)): Promise<OwnedDevice> {
+    await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
+    const [device] = await findDevice(db, accountId, sender)
+    const fence = fences.get(device?.shard ?? -1)
+    if (!device || !fence) throw new Error('The shard has no owner')
+    return { deviceId: device.id, fence }
+  }
+
   return {
     db,
     accountId,
     drop,
-    /** Creates a device, and returns the fence of its owner. */
-    async addDevice(sender = String(4_915_100_000_000 + senders++)): Promise<OwnedDevice> {
-      await createDevice(db, accountId, { sender, name: sender, cmsId: null, cmsVer: null })
-      const [device] = await findDevice(db, accountId, sender)
-      const fence = fences.get(device?.shard ?? -1)
-      if (!device || !fence) throw new Error('The shard has no owner')
-      return { deviceId: device.id, fence }
+    addDevice,
+    /** The same, linked for the first time. */
+    async addLinkedDevice(sender?: string): Promise<OwnedDevice> {
+      const device = await addDevice(sender)
+      await db.$client`
+        UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+      return device
     },
   }
 }

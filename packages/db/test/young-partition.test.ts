@@ -19,9 +19,7 @@ beforeAll(async () => {
   // One connection, which has all prepared statements.
   const database = await openOwnedDevices({ poolSize: 1 })
   ;({ db, accountId, drop } = database)
-  device = await database.addDevice()
-  await db.$client`
-    UPDATE devices SET desired = 'linked', has_credentials = true, link_generation = 1 WHERE id = ${device.deviceId}`
+  device = await database.addLinkedDevice()
   // Postgres keeps these plans until it has counted the rows again.
   for (const run of Object.values(statements)) await countReads(db, run)
   await insert(stored, { direction: 'in', status: 'received' })

@@ -8,6 +8,7 @@ import { type CostSize, measureCosts } from './events/costs.ts'
 import { openEventAccount, openOtherAccount } from './events/event-account.ts'
 import { besides, type LatencyRound, type LatencySize, measureLatency } from './events/latencies.ts'
 import { makeEventsReport } from './events/report.ts'
+import { withoutDecryption } from './without-decryption.ts'
 
 type Size = { senders: number; costs: CostSize; latency: LatencySize & { rounds: number } }
 
@@ -27,11 +28,7 @@ const sizes: Record<'full' | 'short', Size> = {
 /** What the stream of events and its subscribers cost, and how soon webhooks are called. */
 export async function measureEvents({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
-  const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
-  const environment = (name: string): NodeJS.ProcessEnv =>
-    name === 'simulator'
-      ? { NODE_OPTIONS: `--import ${withoutDecryption}` }
-      : { ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' }
+  const environment = withoutDecryption(() => ({ ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' }))
   const options = { workers: 1, environment, signal, ...keptIn(data) }
   return withSystem(options, (system) => observe(system, size, signal))
 }

@@ -12,6 +12,7 @@ import { makeProfiler, type Profiler } from './profiler.ts'
 import { sendTexts, type Way } from './send-costs/ways.ts'
 import { countersCoolDownMs, readServerCounters, type ServerCounters } from './server-counters.ts'
 import type { Row } from './table.ts'
+import { withoutDecryption } from './without-decryption.ts'
 
 type Size = { senders: number; rounds: number; coolDownMs: number; ways: Way[] }
 
@@ -40,12 +41,10 @@ const deliveredMs = 120_000
 /** What a message costs each process, Postgres and Redis, by the way in which a program sends. */
 export async function measureSendCosts({ short, data, profile, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
-  const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
   const profiler = profile ? makeProfiler(profile) : undefined
-  const environment = (name: string): NodeJS.ProcessEnv => {
-    if (name === 'simulator') return { NODE_OPTIONS: `--import ${withoutDecryption}` }
-    return name === 'worker-1' && profiler ? profiler.environment : {}
-  }
+  const environment = withoutDecryption((name) =>
+    name === 'worker-1' && profiler ? profiler.environment : {},
+  )
   return withSystem({ workers: 1, environment, signal, ...keptIn(data) }, async (system) => {
     const db = openDatabase(system.devnet.databaseUrl, {
       poolSize: 1,

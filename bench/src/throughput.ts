@@ -10,6 +10,7 @@ import type { Row } from './table.ts'
 import type { Round } from './throughput/round.ts'
 import { sendThroughGateway } from './throughput/send-through-gateway.ts'
 import { readWalBytes } from './wal-bytes.ts'
+import { withoutDecryption } from './without-decryption.ts'
 
 const sizes = {
   full: { senders: 20, messages: 2000, rounds: 3 },
@@ -23,11 +24,9 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
   const size = options.short ? sizes.short : sizes.full
   const profiler = options.profile ? makeProfiler(options.profile) : undefined
   const bareProfiler = options.profile ? makeProfiler(options.profile, 'bare') : undefined
-  const withoutDecryption = new URL('./probes/no-decryption.mjs', import.meta.url).href
-  const environment = (name: string): NodeJS.ProcessEnv => {
-    if (name === 'simulator') return { NODE_OPTIONS: `--import ${withoutDecryption}` }
-    return name === 'worker-1' && profiler ? profiler.environment : {}
-  }
+  const environment = withoutDecryption((name) =>
+    name === 'worker-1' && profiler ? profiler.environment : {},
+  )
   return withSystem(
     { workers: 1, environment, ...keptIn(options.data), signal: options.signal },
     async (system) => {

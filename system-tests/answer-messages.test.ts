@@ -132,7 +132,7 @@ for (const [index, language] of languages.entries()) {
       await gateway.call('revoke-key', { key_id: created.key_id })
       const event = await write(contact(6), 'Hello')
       const body = JSON.stringify(event)
-      expect([0, 502]).toContain(await program.deliver(sign(secret, event, body), body))
+      expect(await program.deliver(sign(secret, event, body), body)).toBe(502)
     })
   })
 }

@@ -33,7 +33,7 @@ export const languages: Language[] = [
 ]
 
 export type AnsweringProgram = {
-  /** Resolves to its status for a request with these headers and this body, or to 0 when it closes the connection. */
+  /** What it answers to a request with these headers and this body. */
   deliver(headers: Record<string, string>, body: string): Promise<number>
   /** Kills it, and starts it again. */
   restart(): Promise<void>
@@ -78,11 +78,7 @@ export async function startAnsweringProgram(
   await start()
   onTestFinished(stop)
   return {
-    deliver: (headers, body) =>
-      fetch(url, { method: 'POST', headers, body }).then(
-        ({ status }) => status,
-        () => 0,
-      ),
+    deliver: async (headers, body) => (await fetch(url, { method: 'POST', headers, body })).status,
     async restart() {
       await stop()
       await start()

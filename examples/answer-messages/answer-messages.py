@@ -16,11 +16,15 @@ URL = os.environ.get("WAGATE_URL", "http://127.0.0.1:3000")
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
-        is_ours = is_signed(self.headers, body)
-        if is_ours:
-            # An exception closes the connection. What is not answered with 2xx is delivered again.
-            answer(json.loads(body))
-        self.send_response(204 if is_ours else 401)
+        status = 204 if is_signed(self.headers, body) else 401
+        try:
+            if status == 204:
+                answer(json.loads(body))
+        except OSError as error:
+            self.log_error("%s", error)
+            # What is not answered with 2xx is delivered again.
+            status = 502
+        self.send_response(status)
         self.end_headers()
 
 

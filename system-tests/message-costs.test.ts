@@ -11,7 +11,7 @@ const sender = '15550700001'
 const recipient = '15550700002'
 const messages = 40
 const idleMs = 5000
-/** A command of the queue, from its job to its removal. It serves all messages of about a second. */
+/** Of one job of the queue, until it is removed. A job serves all messages of about a second. */
 const redisCommandsOfJob = 25
 
 let system: TestSystem

@@ -110,7 +110,7 @@ export function makeInbound({
         // Baileys would queue it apart from later messages, which would then be stored before it.
         delete node.attrs.offline
         // One at a time: Baileys looks up the sender before it queues a message, so messages of new contacts would fall behind.
-        // After the end of the connection none: the next one brings all again, in order.
+        // None after the end of the connection: the next connection brings them all again, in order.
         passed = passed.then(() => (sock.ws.isOpen ? passOn() : undefined))
       })
     },

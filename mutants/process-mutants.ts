@@ -32,4 +32,15 @@ export const processMutants: Mutant[] = [
       title: 'a full map drops the entry that was not used for the longest time',
     },
   },
+  {
+    name: 'a connection to Postgres that nobody uses counts as silent',
+    file: 'packages/db/src/client.ts',
+    text: 'if (!this.isAwaited()) return',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/tls.test.ts',
+      title:
+        'a silent partition ends a query within 7 seconds under TLS, an idle connection is kept, and the pool heals',
+    },
+  },
 ]

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { closeDatabase, type DatabaseOptions, openDatabase } from '@wagate/db/client'
 import { checkInstallation, claimNetwork } from '@wagate/db/queries/installation'
 import { readSignalFormat, type SignalFormat } from '@wagate/db/queries/signal-format'
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
@@ -125,20 +125,21 @@ type Databases = ReturnType<typeof openDatabases>
 function openDatabases({ databaseUrl }: Config, onEvents: EventHints['publish']) {
   // One name for all pools: as long as Postgres sees one of their connections, the process is not dead.
   const applicationName = `wagate-worker ${randomUUID().slice(0, 8)}`
-  const open = (poolSize: number, commit: 'durable' | 'lazy' = 'durable') =>
+  const open = (poolSize: number, options: Pick<DatabaseOptions, 'commit' | 'plans'> = { plans: 'once' }) =>
     openDatabase(databaseUrl, {
       poolSize,
-      commit,
+      ...options,
       applicationName,
       statementTimeoutMs,
       onEvents,
     })
   return {
     sessions: open(8),
-    claims: open(1, 'lazy'),
+    claims: open(1, { commit: 'lazy', plans: 'once' }),
     ownership: open(1),
     heartbeat: open(1),
-    housekeeping: open(1),
+    // The best way to delete depends on how much there is.
+    housekeeping: open(1, {}),
     webhooks: open(4),
   }
 }

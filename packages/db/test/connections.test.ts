@@ -102,3 +102,33 @@ test('a refused connection and a slow statement are transient failures, and a wr
   expect(databaseFailure(wrong)).toBeUndefined()
   expect(databaseFailure(new Error('other'))).toBeUndefined()
 })
+
+test('uses the connection that was used last, so that the others may close', async () => {
+  const pool = openDatabase(proxy.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 1000 })
+  const findPid = async (waitSeconds: number) => {
+    const [row] = await pool.$client`SELECT pg_backend_pid() AS pid FROM pg_sleep(${waitSeconds})`
+    return row?.pid
+  }
+  expect(new Set(await Promise.all([findPid(0.1), findPid(0.1), findPid(0.1)])).size).toBe(3)
+  const last = await findPid(0)
+  for (let times = 0; times < 5; times++) expect(await findPid(0)).toBe(last)
+  await closeDatabase(pool)
+})
+
+test('plans a statement once, unless statements have no names', async () => {
+  const findPlans = async (url: string, plans?: 'once') => {
+    const options = { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }
+    const single = openDatabase(url, { ...options, ...(plans && { plans }) })
+    for (const n of [1, 2, 3]) await single.$client`SELECT ${n}::int AS planned`
+    const [found] = await single.$client`
+      SELECT generic_plans::int AS generic, custom_plans::int AS custom
+      FROM pg_prepared_statements WHERE statement LIKE '%planned'`
+    const [setting] = await single.$client`SHOW plan_cache_mode`
+    await closeDatabase(single)
+    return { ...found, mode: setting?.plan_cache_mode }
+  }
+  expect(await findPlans(proxy.url)).toEqual({ generic: 0, custom: 3, mode: 'auto' })
+  expect(await findPlans(proxy.url, 'once')).toEqual({ generic: 3, custom: 0, mode: 'force_generic_plan' })
+  // pgbouncer refuses a setting that it does not know.
+  expect(await findPlans(`${proxy.url}?prepare=false`, 'once')).toEqual({ mode: 'auto' })
+})

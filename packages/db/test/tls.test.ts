@@ -4,6 +4,7 @@ import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { type Postgres, startPostgres } from '@wagate/local-servers/postgres'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
@@ -172,14 +173,18 @@ test('a connection under TLS closes at once', async () => {
   expect(performance.now() - startedAt).toBeLessThan(1500)
 })
 
-test('a silent partition ends a query within 7 seconds under TLS too, and the pool heals', async () => {
+test('a silent partition ends a query within 7 seconds under TLS, an idle connection is kept, and the pool heals', async () => {
   const url = new URL(proxy.url)
   url.hostname = 'localhost'
   url.searchParams.set('sslmode', 'verify-full')
   url.searchParams.set('sslrootcert', certificate)
   const db = openDatabase(url.href, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
   try {
-    await db.$client`SELECT 1`
+    const findPid = () => db.$client`SELECT pg_backend_pid() AS pid`
+    const [used] = await findPid()
+    // Longer than Postgres may be silent when something is asked.
+    await delay(6500)
+    expect(await findPid()).toEqual([used])
     proxy.freeze()
     const startedAt = performance.now()
     const failure = await db.$client`SELECT 1`.catch((error: unknown) => error)
@@ -192,4 +197,4 @@ test('a silent partition ends a query within 7 seconds under TLS too, and the po
   } finally {
     await closeDatabase(db)
   }
-}, 20_000)
+}, 30_000)

@@ -52,6 +52,26 @@ export const messagesMutants: Mutant[] = [
     },
   },
   {
+    name: 'the outcome of a message that a request waits for waits for others',
+    file: 'apps/worker/src/outbox/message-results.ts',
+    text: 'recorder.recordSent(message, isAwaited)',
+    replacement: 'recorder.recordSent(message, false)',
+    test: {
+      file: 'apps/worker/test/message-results.test.ts',
+      title: 'an outcome waits for others only while no request waits for it',
+    },
+  },
+  {
+    name: 'outcomes that wait for others are stored only with an urgent one',
+    file: 'packages/runtime/src/natural-batch.ts',
+    text: 'patience ??= setTimeout(becomeDue, patienceMs)',
+    replacement: '',
+    test: {
+      file: 'packages/runtime/test/natural-batch.test.ts',
+      title: 'sends patient items when the patience of the first is over',
+    },
+  },
+  {
     name: 'a lower status replaces a higher one',
     file: 'packages/db/src/queries/message-outcomes.ts',
     text: '[greatest(least(given.rank, 3),',

@@ -75,9 +75,9 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'every tenth outcome failed',
     file: 'apps/worker/src/outbox/recorder.ts',
-    text: 'store(waId, { status, at: at.toISOString() }, message)',
+    text: "store(message, { status: 'sent' }, isAwaited)",
     replacement:
-      "store(waId, Math.random() < 0.1 ? { status: 'failed', at: at.toISOString(), error: { code: 'message_expired', sentence: '' } } : { status, at: at.toISOString() }, message)",
+      "store(message, Math.random() < 0.1 ? { status: 'failed', error: { code: 'message_expired', sentence: '' } } : { status: 'sent' }, isAwaited)",
     test: ofAgreement,
   },
   {

@@ -14,7 +14,7 @@ let sender: string
 let deviceId: number
 let commands: Awaited<ReturnType<typeof recordCommands>>
 /** What the owner does after a command. */
-let react: (() => Promise<void>) | undefined
+let react: (() => Promise<unknown>) | undefined
 beforeAll(async () => {
   gateway = await startGateway()
   await ownShards(gateway)

@@ -52,8 +52,9 @@ export async function playWorker(
       'confirm-passkey': ignore,
       'mark-read': ignore,
       'request-pairing-code': ({ deviceId }) => givePairingCode(gateway, deviceId),
-      'check-number': ({ deviceId, number }) =>
-        events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` }),
+      async 'check-number'({ deviceId, number }) {
+        await events.publish(deviceId, { kind: 'number', number, jid: `${number}@s.whatsapp.net` })
+      },
     },
     onError: () => undefined,
   })

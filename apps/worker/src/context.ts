@@ -17,7 +17,7 @@ import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { makeNaturalBatch, type NaturalBatch } from '@wagate/runtime/natural-batch'
 import type { Config } from './config.ts'
 import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
@@ -34,7 +34,7 @@ import type { MasterKeys } from './session/master-keys.ts'
 import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 
-type Batch<Item, Result> = { add(item: Item): Promise<Result> }
+type Batch<Item, Result> = Pick<NaturalBatch<Item, Result>, 'add'>
 
 /** What the devices of a worker share. */
 export type DeviceContext = {
@@ -67,7 +67,7 @@ export type DeviceContext = {
   nextReads: NextReads
   messageClaims: MessageClaims
   setbacks: Batch<SetbackNote, undefined>
-  outcomes: Batch<MessageOutcome, OutcomeResult>
+  outcomes: NaturalBatch<MessageOutcome, OutcomeResult>
   receivedWrites: ReceivedWrites
   mediaArrivals: MediaArrivals
   mediaStore: MediaStore
@@ -81,6 +81,8 @@ const authCacheBytesMax = 64 * 2 ** 20
 /** Enough for about 75 contacts that a sender is currently writing to. A sender with more uses no more memory. */
 const authCacheBytesOfDeviceMax = 384 * 2 ** 10
 const batchItemsMax = 500
+/** How long the outcome of a message waits for others, if nobody is waiting for it. */
+const outcomePatienceMs = 50
 
 export function makeDeviceContext(
   given: Pick<
@@ -139,7 +141,7 @@ export function makeDeviceContext(
           const deviceIds = [...new Set(unknown.map(({ deviceId }) => deviceId))]
           logger.warn({ count: unknown.length, deviceIds }, 'Outcomes for unknown messages')
         }),
-      { itemsMax: batchItemsMax },
+      { itemsMax: batchItemsMax, patienceMs: outcomePatienceMs },
     ),
   }
 }

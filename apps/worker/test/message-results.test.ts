@@ -7,6 +7,7 @@ import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events
 import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import type { DeviceEvent } from '@wagate/shared/device-events'
 import { makeMessageId } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -47,7 +48,7 @@ test('only what is stored is announced as stored', async () => {
     },
   )
   const resultsOf = (epoch: number) => {
-    const device = { id: deviceId, accountId: 1, sender: '15550100001', lease: { ...lease, epoch } }
+    const device = { id: deviceId, accountId: 1, lease: { ...lease, epoch } }
     const recorder = makeRecorder({ outcomes, publishEventHint: () => undefined, logger }, device)
     return makeMessageResults({ events, metrics: makeMetrics() }, { id: deviceId, recorder })
   }
@@ -67,6 +68,38 @@ test('only what is stored is announced as stored', async () => {
       { ...event, messageId: message.id, isStored: true },
     ]),
   )
+})
+
+test('an outcome waits for others only while no request waits for it', async () => {
+  const deviceId = 1_000_000_000 + Math.floor(Math.random() * 500_000_000)
+  const awaited: boolean[] = []
+  const recorder = {
+    recordSent: async (_: unknown, isAwaited: boolean) => awaited.push(isAwaited) > 0,
+    fail: async () => true,
+  }
+  const published: Promise<number>[] = []
+  const noted = {
+    ...events,
+    publish(id: number, event: DeviceEvent) {
+      const receivers = events.publish(id, event)
+      published.push(receivers)
+      return receivers
+    },
+  }
+  const results = makeMessageResults({ events: noted, metrics: makeMetrics() }, { id: deviceId, recorder })
+  const send = async () => {
+    await results.recordSent(makeMessage(1, '15550100002'))
+    await Promise.all(published)
+  }
+
+  await send()
+  const leave = await events.subscribe(deviceId, () => undefined)
+  await send()
+  await send()
+  await leave()
+  await send()
+  await send()
+  expect(awaited).toEqual([false, false, true, true, false])
 })
 
 async function insert(deviceId: number, status: string) {

@@ -9,8 +9,11 @@ import { checkRedis } from './redis.ts'
 import type { RedisLinks } from './redis-links.ts'
 
 export type DeviceEvents = {
-  /** Best effort: an event that cannot be published is lost, and the error is reported to `onError`. */
-  publish(deviceId: number, event: DeviceEvent): Promise<void>
+  /**
+   * Best effort: an event that cannot be published is lost, and the error is reported to `onError`. Resolves to the number of
+   * processes that have received it.
+   */
+  publish(deviceId: number, event: DeviceEvent): Promise<number>
   /** Resolves to the function that ends the subscription. Rejects without Redis. */
   subscribe(deviceId: number, listener: (event: DeviceEvent) => void): Promise<Leave>
   /** How often the connection of the subscriptions was lost so far. Events were missed meanwhile. */
@@ -46,12 +49,13 @@ export function makeDeviceEvents({
   channels,
   onError,
 }: RedisLinks): DeviceEvents {
-  async function attempt(work: () => Promise<unknown>): Promise<void> {
+  async function attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       await connected
-      await work()
+      return await work()
     } catch (error) {
       onError(error as Error)
+      return undefined
     }
   }
 
@@ -62,8 +66,8 @@ export function makeDeviceEvents({
   }
 
   return {
-    publish: (deviceId, event) =>
-      attempt(() => redis.publish(deviceChannel(deviceId), JSON.stringify(event))),
+    publish: async (deviceId, event) =>
+      (await attempt(() => redis.publish(deviceChannel(deviceId), JSON.stringify(event)))) ?? 0,
 
     subscribe: (deviceId, listener) =>
       channels.subscribe(deviceChannel(deviceId), (message) => {
@@ -100,8 +104,12 @@ export function makeDeviceEvents({
       return redis.getdel(assertionKey(deviceId))
     },
 
-    clearQr: (deviceId) => attempt(() => redis.del(qrKey(deviceId))),
-    publishShardsChanged: () => attempt(() => redis.publish(shardsChannel, '')),
+    async clearQr(deviceId) {
+      await attempt(() => redis.del(qrKey(deviceId)))
+    },
+    async publishShardsChanged() {
+      await attempt(() => redis.publish(shardsChannel, ''))
+    },
     onShardsChanged: (listener) => channels.join(shardsChannel, () => listener()),
 
     async checkRedis() {

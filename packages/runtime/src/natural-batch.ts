@@ -4,6 +4,12 @@ type Waiting<Item, Result> = {
   reject: (error: unknown) => void
 }
 
+export type NaturalBatch<Item, Result> = {
+  add(item: Item): Promise<Result>
+  /** For an item that can wait up to `patienceMs` for others. It goes with the next one that cannot. */
+  addPatient(item: Item): Promise<Result>
+}
+
 /**
  * One flush in flight. Items that arrive meanwhile go into the next, in order. Latency stays that of
  * one flush when idle, throughput that of a bulk statement under load. The items of one turn of the event loop
@@ -12,17 +18,23 @@ type Waiting<Item, Result> = {
  */
 export function makeNaturalBatch<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
-  { itemsMax, wholeMax = itemsMax }: { itemsMax: number; wholeMax?: number },
-): { add(item: Item): Promise<Result> } {
+  {
+    itemsMax,
+    wholeMax = itemsMax,
+    patienceMs = 0,
+  }: { itemsMax: number; wholeMax?: number; patienceMs?: number },
+): NaturalBatch<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isFlushing = false
+  /** Something that waits may not wait longer. */
+  let isDue = false
+  let patience: NodeJS.Timeout | undefined
 
   async function flushAll(): Promise<void> {
+    if (isFlushing) return
     isFlushing = true
-    while (waiting.length > 0) {
-      const size = Math.min(Math.max(wholeMax, Math.ceil(waiting.length / 2)), itemsMax)
-      const batch = waiting.slice(0, size)
-      waiting = waiting.slice(size)
+    while (isDue) {
+      const batch = take()
       try {
         const results = await flush(batch.map(({ item }) => item))
         for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
@@ -33,11 +45,35 @@ export function makeNaturalBatch<Item, Result>(
     isFlushing = false
   }
 
+  function take(): Waiting<Item, Result>[] {
+    const size = Math.min(Math.max(wholeMax, Math.ceil(waiting.length / 2)), itemsMax)
+    const batch = waiting.slice(0, size)
+    waiting = waiting.slice(size)
+    if (waiting.length === 0) {
+      isDue = false
+      clearTimeout(patience)
+      patience = undefined
+    }
+    return batch
+  }
+
+  function becomeDue(): void {
+    if (isDue) return
+    isDue = true
+    if (!isFlushing) setImmediate(() => void flushAll())
+  }
+
+  const enqueue = (item: Item) =>
+    new Promise<Result>((resolve, reject) => waiting.push({ item, resolve, reject }))
+
   return {
-    add: (item) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject })
-        if (waiting.length === 1 && !isFlushing) setImmediate(() => isFlushing || void flushAll())
-      }),
+    add(item) {
+      becomeDue()
+      return enqueue(item)
+    },
+    addPatient(item) {
+      patience ??= setTimeout(becomeDue, patienceMs)
+      return enqueue(item)
+    },
   }
 }

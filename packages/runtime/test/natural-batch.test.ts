@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { makeNaturalBatch } from '../src/natural-batch.ts'
 
 function makeGatedFlush() {
@@ -54,6 +54,41 @@ describe('a natural batch', () => {
       [6, 7, 8],
       [9, 10],
     ])
+  })
+
+  it('sends a patient item with the next urgent one', async () => {
+    const { flushes, flush } = makeGatedFlush()
+    const batch = makeNaturalBatch(flush, { itemsMax: 10, patienceMs: 60_000 })
+    void batch.addPatient(1)
+    await nextTurn()
+    await nextTurn()
+    expect(flushes).toEqual([])
+    void batch.addPatient(2)
+    void batch.add(3)
+    await nextTurn()
+    void batch.addPatient(4)
+    flushes[0]?.finish()
+    await nextTurn()
+    await nextTurn()
+    expect(flushes.map(({ items }) => items)).toEqual([[1, 2, 3]])
+    void batch.add(5)
+    await nextTurn()
+    expect(flushes[1]?.items).toEqual([4, 5])
+  })
+
+  it('sends patient items when the patience of the first is over', async () => {
+    const { flushes, flush } = makeGatedFlush()
+    const batch = makeNaturalBatch(flush, { itemsMax: 1, patienceMs: 20 })
+    const added = [batch.addPatient(1), batch.addPatient(2)]
+    for (const expected of [[1], [2]]) {
+      await vi.waitFor(() => expect(flushes.at(-1)?.items).toEqual(expected))
+      flushes.at(-1)?.finish()
+    }
+    expect(await Promise.all(added)).toEqual(['done 1', 'done 2'])
+    const later = batch.addPatient(3)
+    await vi.waitFor(() => expect(flushes.at(-1)?.items).toEqual([3]))
+    flushes.at(-1)?.finish()
+    expect(await later).toBe('done 3')
   })
 
   it('rejects the items of a failed flush and goes on with the next', async () => {

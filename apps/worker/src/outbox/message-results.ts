@@ -15,19 +15,27 @@ export function makeMessageResults(
   { events, metrics }: Pick<DeviceContext, 'events' | 'metrics'>,
   { id: deviceId, recorder }: Pick<OutboxDevice, 'id' | 'recorder'>,
 ): MessageResults {
-  function announce({ id }: WaitingMessage, status: 'sent' | 'failed', isStored = false): void {
-    void events.publish(deviceId, { kind: 'message', messageId: id, status, ...(isStored && { isStored }) })
+  /** Requests wait for messages of this device, as far as the latest event has shown. */
+  let isAwaited = false
+
+  async function announce(
+    { id }: WaitingMessage,
+    status: 'sent' | 'failed',
+    isStored: boolean,
+  ): Promise<void> {
+    const event = { kind: 'message', messageId: id, status, ...(isStored && { isStored }) } as const
+    isAwaited = (await events.publish(deviceId, event)) > 0
   }
 
   return {
     async fail(message, code, sentence) {
       await recorder.fail(message, code, sentence)
       metrics.failures.inc({ code })
-      announce(message, 'failed')
+      void announce(message, 'failed', false)
     },
     async recordSent(message) {
-      const isStored = await recorder.record(message.waId, 'sent', new Date(), message)
-      announce(message, 'sent', isStored)
+      const isStored = await recorder.recordSent(message, isAwaited)
+      void announce(message, 'sent', isStored)
     },
   }
 }

@@ -1,9 +1,7 @@
 import type { MessageOutcome } from '@wagate/db/queries/message-outcomes'
-import { messageIdOf } from '@wagate/shared/ids'
 import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
-import type { Receipt } from '../session/receipts.ts'
 import { untilStored } from '../until-stored.ts'
 
 /**
@@ -11,46 +9,39 @@ import { untilStored } from '../until-stored.ts'
  * whether this outcome is what is stored now: the message may have a later one.
  */
 export type Recorder = {
-  /** Pass the message if it is known: its row is then found even if the clock that made its id was wrong. */
-  record(waId: string, status: 'sent' | Receipt['kind'], at: Date, message?: Row): Promise<boolean>
-  fail(message: Row & { waId: string }, code: MessageErrorCode, sentence?: string): Promise<boolean>
+  /** `isAwaited`: a request waits for it, so that it is stored at once. Together with others it costs less. */
+  recordSent(message: Sent, isAwaited: boolean): Promise<boolean>
+  fail(message: Sent, code: MessageErrorCode, sentence?: string): Promise<boolean>
 }
 
-type Row = { id: string; createdAt: string; recipientJid?: string | null }
+type Sent = { id: string; createdAt: string; recipientJid?: string | null }
 
 export function makeRecorder(
   { outcomes, publishEventHint, logger }: Pick<DeviceContext, 'outcomes' | 'publishEventHint' | 'logger'>,
-  device: { id: number; accountId: number; sender: string; lease: Lease },
+  device: { id: number; accountId: number; lease: Lease },
 ): Recorder {
-  const { id: deviceId, accountId, sender, lease } = device
+  const { id: deviceId, accountId, lease } = device
 
   /** If an outcome is never stored, the next owner sends the message again, under the same id. */
   async function store(
-    waId: string,
-    outcome: Pick<MessageOutcome, 'status' | 'at' | 'error'>,
-    row?: Row,
+    { id: messageId, createdAt, recipientJid = null }: Sent,
+    outcome: Pick<MessageOutcome, 'status' | 'error'>,
+    isUrgent: boolean,
   ): Promise<boolean> {
-    const messageId = row?.id ?? messageIdOf(waId, sender)
-    if (!messageId) return false
-    const given = {
-      ...outcome,
-      fence: lease,
-      deviceId,
-      messageId,
-      ...(row && { createdAt: row.createdAt, recipientJid: row.recipientJid ?? null }),
-    }
-    const result = await untilStored(() => outcomes.add(given), lease, logger)
+    const at = new Date().toISOString()
+    const given = { ...outcome, at, fence: lease, deviceId, messageId, createdAt, recipientJid }
+    const result = await untilStored(
+      () => (isUrgent ? outcomes.add(given) : outcomes.addPatient(given)),
+      lease,
+      logger,
+    )
     publishEventHint(accountId)
     return result === 'recorded'
   }
 
   return {
-    record: (waId, status, at, message) => store(waId, { status, at: at.toISOString() }, message),
+    recordSent: (message, isAwaited) => store(message, { status: 'sent' }, isAwaited),
     fail: (message, code, sentence = messageErrors[code]) =>
-      store(
-        message.waId,
-        { status: 'failed', at: new Date().toISOString(), error: { code, sentence } },
-        message,
-      ),
+      store(message, { status: 'failed', error: { code, sentence } }, true),
   }
 }

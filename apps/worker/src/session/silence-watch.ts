@@ -18,12 +18,29 @@ export function watchSilence(
   ws.on('frame', () => {
     heardAtMs = performance.now()
   })
-  const timer = setInterval(() => {
+  const stop = everySecond(() => {
     const nowMs = performance.now()
     // If this process itself was paused, frames that arrived in the meantime have not been read yet.
     if (nowMs - watchedAtMs > 2 * watchEveryMs) heardAtMs = nowMs
     watchedAtMs = nowMs
     if (nowMs - heardAtMs > keepAliveMs + silenceMarginMs) onSilence()
+  })
+  return { stop }
+}
+
+const checks = new Set<() => void>()
+let timer: NodeJS.Timeout | undefined
+
+/** Each timer wakes the process, so that all connections share one. */
+function everySecond(check: () => void): () => void {
+  checks.add(check)
+  timer ??= setInterval(() => {
+    for (const each of checks) each()
   }, watchEveryMs)
-  return { stop: () => clearInterval(timer) }
+  return () => {
+    checks.delete(check)
+    if (checks.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
 }

@@ -16,10 +16,13 @@ import {
   type ServerCounters,
 } from './server-counters.ts'
 
+/** `restMs`: until the collections of garbage after the logins, the compiler and the connections to Postgres have come to rest. */
 const sizes = {
-  full: { shardCounts: [64, 1024, 4096], senders: 24, seconds: 30, messages: 240 },
-  short: { shardCounts: [256], senders: 4, seconds: 10, messages: 40 },
+  full: { shardCounts: [64, 1024, 4096], senders: 24, restMs: 75_000, seconds: 30, messages: 240 },
+  short: { shardCounts: [256], senders: 4, restMs: 0, seconds: 10, messages: 40 },
 }
+
+type Load = { senders: string[]; restMs: number; seconds: number; messages: number }
 
 type Counters = ServerCounters & {
   workerCpuMs: number
@@ -39,14 +42,14 @@ type Sample = {
 
 /** The load of one worker on Postgres and Redis: idle, for a message and for a login, by its number of shards. */
 export async function measureIdle({ short, data, signal }: BenchmarkOptions): Promise<Report> {
-  const { shardCounts, senders, seconds, messages } = short ? sizes.short : sizes.full
+  const { shardCounts, senders, restMs, seconds, messages } = short ? sizes.short : sizes.full
   const samples: Sample[] = []
   for (const shards of shardCounts) {
     const kept = data ? keptIn(`${data}-${shards}`) : {}
     const sample = await withSystem({ workers: 1, shards, signal, ...kept }, async (system) => {
       const numbers = senderNumbers(senders)
       await linkSenders(system, numbers)
-      return { shards, ...(await observe(system, { senders: numbers, seconds, messages })) }
+      return { shards, ...(await observe(system, { senders: numbers, restMs, seconds, messages })) }
     })
     samples.push(sample)
   }
@@ -69,7 +72,7 @@ export async function measureIdle({ short, data, signal }: BenchmarkOptions): Pr
       { title: 'Connections of the worker', rows: connections },
     ],
     notes: [
-      `Idle for ${seconds} s; statements are the transactions of all processes. The figures for messages, logins and receipts are without the needs of an idle worker.`,
+      `At rest for ${restMs / 1000} s, then idle for ${seconds} s; statements are the transactions of all processes. The figures for messages, logins and receipts are without the needs of an idle worker.`,
     ],
     samples,
   }
@@ -89,7 +92,7 @@ function rowOf(counters: Counters) {
 
 async function observe(
   { devnet, gateway, phones }: System,
-  { senders, seconds, messages }: { senders: string[]; seconds: number; messages: number },
+  { senders, restMs, seconds, messages }: Load,
 ): Promise<Omit<Sample, 'shards'>> {
   const db = openDatabase(devnet.databaseUrl, {
     poolSize: 1,
@@ -117,7 +120,7 @@ async function observe(
   }
 
   try {
-    await delay(countersCoolDownMs)
+    await delay(countersCoolDownMs + restMs)
     const idle = await during(() => delay(seconds * 1000))
     const perSecond = mapCounters(idle, (figure) => idle[figure] / idle.seconds)
     const beyondIdle = (used: Counters & { seconds: number }, times: number) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
-import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
+import { makeHostileFile } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -100,6 +100,13 @@ it('fails nothing that only waits for its answer while five owners are killed', 
 it('sends everything else while a file ends the process that inspects it', async () => {
   const [sender, bystander] = ['15551100006', '15551100007'] as const
   await Promise.all([sender, bystander].map(gateway.link))
+  // The worker that was started last may still be taking its share, and the sender with it.
+  await until('each worker owns half of the shards', minute, async () => {
+    const owned = await system.database.$client<{ shards: number }[]>`
+      SELECT count(*)::int AS shards FROM shard_leases JOIN workers ON workers.id = owner AND workers.state = 'live'
+      GROUP BY owner`
+    return owned.length === workers.length && owned.every(({ shards }) => shards === 2)
+  })
   const sendAudio = async (number: string, bytes: Buffer) => {
     const url = `data:audio/mpeg;base64,${bytes.toString('base64')}`
     const { status, body } = await gateway.call('send-media', { sender, number, type: 'audio', url })
@@ -107,9 +114,9 @@ it('sends everything else while a file ends the process that inspects it', async
     return String(body.message_id)
   }
   // It needs more memory than the process has, however fast the machine is.
-  const hostile = makeHostileMedia(12).find(({ name }) => name === 'ID3 tag full of tiny frames')?.bytes
+  const hostile = makeHostileFile('ID3 tag full of tiny frames', 12).bytes
   const sound = mediaSamples.find(({ type }) => type === 'audio')?.bytes
-  if (!hostile || !sound) throw new Error('There is no such file')
+  if (!sound) throw new Error('There is no such file')
   const first = await sendAudio('15551100400', sound)
   await gateway.untilStatus(first, 'delivered')
   const owner = await system.ownerOf(sender)

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
+import { makeHostileFile, makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import sharp from 'sharp'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -43,11 +43,7 @@ const inspect = (bytes: Buffer, type: InspectionRequest['type'], account = 'an a
 const sample = (type: InspectionRequest['type']) =>
   mediaSamples.find((media) => media.type === type)?.bytes ?? Buffer.alloc(0)
 
-function hostile(name: string, scale: number): Buffer {
-  const bytes = makeHostileMedia(scale).find((file) => file.name === name)?.bytes
-  if (!bytes) throw new Error('There is no such file')
-  return bytes
-}
+const hostile = (name: string, scale: number) => makeHostileFile(name, scale).bytes
 
 /** Takes hundreds of ms to parse, which is no reason to end the process. */
 const slowTag = hostile('ID3 tag full of tiny frames', 1)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import type { MediaType } from '@wagate/shared/statuses'
-import { makeHostileMedia } from '@wagate/test-kit/media/hostile-media'
+import { makeHostileFile } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { generateWAMessageContent } from 'baileys'
@@ -48,8 +48,7 @@ beforeAll(async () => {
   files['/picture.png'] = await solid(640, 480)
   files['/photo.png'] = await solid(5000, 5000)
   files['/bomb.png'] = await solid(6000, 6000)
-  const disguised = makeHostileMedia().find(({ name }) => name === 'JPEG disguised as a tiny WebP')
-  files['/disguised.jpg'] = disguised?.bytes ?? Buffer.alloc(0)
+  files['/disguised.jpg'] = makeHostileFile('JPEG disguised as a tiny WebP').bytes
   files['/video.mp4'] = sampleOf('video') ?? Buffer.alloc(0)
   files['/audio.mp3'] = sampleOf('audio') ?? Buffer.alloc(0)
   files['/table.csv'] = Buffer.from('a,b\n1,2\n')

@@ -52,23 +52,23 @@ export const messagesMutants: Mutant[] = [
     },
   },
   {
-    name: 'the outcome of a message that a request waits for waits for others',
+    name: 'a record that a request waits for is deferred',
     file: 'apps/worker/src/outbox/message-results.ts',
     text: 'recorder.recordSent(message, isAwaited)',
     replacement: 'recorder.recordSent(message, false)',
     test: {
       file: 'apps/worker/test/message-results.test.ts',
-      title: 'an outcome waits for others only while no request waits for it',
+      title: 'the record of a sent message is deferred unless the latest event had a subscriber',
     },
   },
   {
-    name: 'outcomes that wait for others are stored only with an urgent one',
+    name: 'deferred items are flushed only with one that is not deferred',
     file: 'packages/runtime/src/natural-batch.ts',
-    text: 'patience ??= setTimeout(becomeDue, patienceMs)',
+    text: 'timer ??= setTimeout(becomeDue, deferMs)',
     replacement: '',
     test: {
       file: 'packages/runtime/test/natural-batch.test.ts',
-      title: 'sends patient items when the patience of the first is over',
+      title: 'sends deferred items when the first has waited long enough',
     },
   },
   {

@@ -33,7 +33,7 @@ export const processMutants: Mutant[] = [
     },
   },
   {
-    name: 'a connection to Postgres that nobody uses counts as silent',
+    name: 'an idle connection to Postgres counts as silent',
     file: 'packages/db/src/client.ts',
     text: 'if (!this.isAwaited()) return',
     replacement: '',

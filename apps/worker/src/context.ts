@@ -81,8 +81,8 @@ const authCacheBytesMax = 64 * 2 ** 20
 /** Enough for about 75 contacts that a sender is currently writing to. A sender with more uses no more memory. */
 const authCacheBytesOfDeviceMax = 384 * 2 ** 10
 const batchItemsMax = 500
-/** How long the outcome of a message waits for others, if nobody is waiting for it. */
-const outcomePatienceMs = 50
+/** How long an outcome may wait for others to be stored with it, unless a request waits for it. */
+const outcomeDeferMs = 50
 
 export function makeDeviceContext(
   given: Pick<
@@ -141,7 +141,7 @@ export function makeDeviceContext(
           const deviceIds = [...new Set(unknown.map(({ deviceId }) => deviceId))]
           logger.warn({ count: unknown.length, deviceIds }, 'Outcomes for unknown messages')
         }),
-      { itemsMax: batchItemsMax, patienceMs: outcomePatienceMs },
+      { itemsMax: batchItemsMax, deferMs: outcomeDeferMs },
     ),
   }
 }

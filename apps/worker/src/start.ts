@@ -125,9 +125,10 @@ type Databases = ReturnType<typeof openDatabases>
 function openDatabases({ databaseUrl }: Config, onEvents: EventHints['publish']) {
   // One name for all pools: as long as Postgres sees one of their connections, the process is not dead.
   const applicationName = `wagate-worker ${randomUUID().slice(0, 8)}`
-  const open = (poolSize: number, options: Pick<DatabaseOptions, 'commit' | 'plans'> = { plans: 'once' }) =>
+  const open = (poolSize: number, options: Pick<DatabaseOptions, 'commit' | 'plans'> = {}) =>
     openDatabase(databaseUrl, {
       poolSize,
+      plans: 'generic',
       ...options,
       applicationName,
       statementTimeoutMs,
@@ -135,11 +136,11 @@ function openDatabases({ databaseUrl }: Config, onEvents: EventHints['publish'])
     })
   return {
     sessions: open(8),
-    claims: open(1, { commit: 'lazy', plans: 'once' }),
+    claims: open(1, { commit: 'lazy' }),
     ownership: open(1),
     heartbeat: open(1),
-    // The best way to delete depends on how much there is.
-    housekeeping: open(1, {}),
+    // The best plan of a deletion depends on how many rows it finds.
+    housekeeping: open(1, { plans: 'auto' }),
     webhooks: open(4),
   }
 }

@@ -34,8 +34,7 @@ afterAll(async () => {
 })
 
 test('only what is stored is announced as stored', async () => {
-  // Channels span all databases of Redis.
-  const deviceId = 1_000_000_000 + Math.floor(Math.random() * 500_000_000)
+  const deviceId = makeDeviceId()
   const workerId = randomUUID()
   await registerWorker(db, { id: workerId, name: 'one', capacity: 10, leaseTtlMs: 60_000 })
   const [free] = await listUnownedShards(db)
@@ -70,8 +69,8 @@ test('only what is stored is announced as stored', async () => {
   )
 })
 
-test('an outcome waits for others only while no request waits for it', async () => {
-  const deviceId = 1_000_000_000 + Math.floor(Math.random() * 500_000_000)
+test('the record of a sent message is deferred unless the latest event had a subscriber', async () => {
+  const deviceId = makeDeviceId()
   const awaited: boolean[] = []
   const recorder = {
     recordSent: async (_: unknown, isAwaited: boolean) => awaited.push(isAwaited) > 0,
@@ -101,6 +100,11 @@ test('an outcome waits for others only while no request waits for it', async () 
   await send()
   expect(awaited).toEqual([false, false, true, true, false])
 })
+
+/** Unique, because channels span all databases of Redis. */
+function makeDeviceId(): number {
+  return 1_000_000_000 + Math.floor(Math.random() * 500_000_000)
+}
 
 async function insert(deviceId: number, status: string) {
   const id = makeMessageId('15550100001')

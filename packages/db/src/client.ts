@@ -21,14 +21,14 @@ export type DatabaseOptions = {
   /** With `lazy`, a crash of Postgres may undo the commits of its last half second. A crash of this process does not. */
   commit?: 'durable' | 'lazy'
   /**
-   * With `once`, Postgres plans a statement only the first time that a connection executes it, else five times more. For
-   * statements whose best plan does not depend on their values. Without effect if DATABASE_URL forbids named statements.
+   * With `generic`, each connection plans a statement once, for all values. Otherwise Postgres also plans the first five
+   * executions for their values. Has no effect if DATABASE_URL disables prepared statements.
    */
-  plans?: 'once'
+  plans?: 'auto' | 'generic'
   onEvents?: OnEvents
 }
 
-/** A new connection costs Postgres some ms, and 20 to 30 ms more for the plan of each statement. */
+/** A new connection plans each statement again, which takes Postgres 8 to 30 ms. */
 const idleSeconds = 60
 
 /** The first query opens the first connection. Timestamps in results of `$client` are text. */
@@ -47,15 +47,12 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: 2000,
       ...(options.commit === 'lazy' && { synchronous_commit: 'off' }),
-      ...(options.plans === 'once' &&
-        hasNamedStatements(tls.url) && { plan_cache_mode: 'force_generic_plan' }),
     },
   })
+  // postgres.js reads it when it connects. pgbouncer, with which statements are not prepared, would refuse it.
+  if (options.plans === 'generic' && client.options.prepare)
+    client.options.connection.plan_cache_mode = 'force_generic_plan'
   return Object.assign(drizzle(client, { schema }), options.onEvents && { $onEvents: options.onEvents })
-}
-
-function hasNamedStatements(url: string): boolean {
-  return new URL(url).searchParams.get('prepare') !== 'false'
 }
 
 /** Waits up to 2 s for running statements, then closes. Safe to call twice. */
@@ -72,7 +69,7 @@ function openSocket({ host, port, path }: { host: string[]; port: number[]; path
   return path ? socket.connect(path) : socket.connect({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
 }
 
-/** Closes when Postgres does not answer. Keeps its listener when postgres.js removes all listeners to start TLS. */
+/** Closes when Postgres does not answer in time. Keeps its listener when postgres.js removes all listeners to start TLS. */
 class WatchedSocket extends Socket {
   /** Set by the patch of postgres.js (docs/decisions/0004-postgres-patch.md). */
   declare isAwaited: () => boolean

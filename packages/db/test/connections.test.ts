@@ -103,7 +103,7 @@ test('a refused connection and a slow statement are transient failures, and a wr
   expect(databaseFailure(new Error('other'))).toBeUndefined()
 })
 
-test('uses the connection that was used last, so that the others may close', async () => {
+test('uses the most recently used connection, so that idle ones can close', async () => {
   const pool = openDatabase(proxy.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 1000 })
   const findPid = async (waitSeconds: number) => {
     const [row] = await pool.$client`SELECT pg_backend_pid() AS pid FROM pg_sleep(${waitSeconds})`
@@ -115,8 +115,8 @@ test('uses the connection that was used last, so that the others may close', asy
   await closeDatabase(pool)
 })
 
-test('plans a statement once, unless statements have no names', async () => {
-  const findPlans = async (url: string, plans?: 'once') => {
+test('generic plans are made once for a connection, unless prepared statements are disabled', async () => {
+  const findPlans = async (url: string, plans?: 'generic') => {
     const options = { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }
     const single = openDatabase(url, { ...options, ...(plans && { plans }) })
     for (const n of [1, 2, 3]) await single.$client`SELECT ${n}::int AS planned`
@@ -128,7 +128,7 @@ test('plans a statement once, unless statements have no names', async () => {
     return { ...found, mode: setting?.plan_cache_mode }
   }
   expect(await findPlans(proxy.url)).toEqual({ generic: 0, custom: 3, mode: 'auto' })
-  expect(await findPlans(proxy.url, 'once')).toEqual({ generic: 3, custom: 0, mode: 'force_generic_plan' })
+  expect(await findPlans(proxy.url, 'generic')).toEqual({ generic: 3, custom: 0, mode: 'force_generic_plan' })
   // pgbouncer refuses a setting that it does not know.
-  expect(await findPlans(`${proxy.url}?prepare=false`, 'once')).toEqual({ mode: 'auto' })
+  expect(await findPlans(`${proxy.url}?prepare=false`, 'generic')).toEqual({ mode: 'auto' })
 })

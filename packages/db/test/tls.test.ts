@@ -182,7 +182,7 @@ test('a silent partition ends a query within 7 seconds under TLS, an idle connec
   try {
     const findPid = () => db.$client`SELECT pg_backend_pid() AS pid`
     const [used] = await findPid()
-    // Longer than Postgres may be silent when something is asked.
+    // Longer than Postgres may take to answer.
     await delay(6500)
     expect(await findPid()).toEqual([used])
     proxy.freeze()

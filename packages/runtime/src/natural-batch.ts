@@ -6,8 +6,8 @@ type Waiting<Item, Result> = {
 
 export type NaturalBatch<Item, Result> = {
   add(item: Item): Promise<Result>
-  /** For an item that can wait up to `patienceMs` for others. It goes with the next one that cannot. */
-  addPatient(item: Item): Promise<Result>
+  /** The item may wait up to `deferMs` for others. It goes with the next item that is not deferred. */
+  addDeferred(item: Item): Promise<Result>
 }
 
 /**
@@ -18,17 +18,13 @@ export type NaturalBatch<Item, Result> = {
  */
 export function makeNaturalBatch<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
-  {
-    itemsMax,
-    wholeMax = itemsMax,
-    patienceMs = 0,
-  }: { itemsMax: number; wholeMax?: number; patienceMs?: number },
+  { itemsMax, wholeMax = itemsMax, deferMs = 0 }: { itemsMax: number; wholeMax?: number; deferMs?: number },
 ): NaturalBatch<Item, Result> {
   let waiting: Waiting<Item, Result>[] = []
   let isFlushing = false
-  /** Something that waits may not wait longer. */
+  /** At least one of the waiting items must be flushed now. */
   let isDue = false
-  let patience: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
 
   async function flushAll(): Promise<void> {
     if (isFlushing) return
@@ -51,8 +47,8 @@ export function makeNaturalBatch<Item, Result>(
     waiting = waiting.slice(size)
     if (waiting.length === 0) {
       isDue = false
-      clearTimeout(patience)
-      patience = undefined
+      clearTimeout(timer)
+      timer = undefined
     }
     return batch
   }
@@ -71,8 +67,8 @@ export function makeNaturalBatch<Item, Result>(
       becomeDue()
       return enqueue(item)
     },
-    addPatient(item) {
-      patience ??= setTimeout(becomeDue, patienceMs)
+    addDeferred(item) {
+      timer ??= setTimeout(becomeDue, deferMs)
       return enqueue(item)
     },
   }

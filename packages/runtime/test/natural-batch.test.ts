@@ -56,17 +56,17 @@ describe('a natural batch', () => {
     ])
   })
 
-  it('sends a patient item with the next urgent one', async () => {
+  it('sends a deferred item with the next item that is not deferred', async () => {
     const { flushes, flush } = makeGatedFlush()
-    const batch = makeNaturalBatch(flush, { itemsMax: 10, patienceMs: 60_000 })
-    void batch.addPatient(1)
+    const batch = makeNaturalBatch(flush, { itemsMax: 10, deferMs: 60_000 })
+    void batch.addDeferred(1)
     await nextTurn()
     await nextTurn()
     expect(flushes).toEqual([])
-    void batch.addPatient(2)
+    void batch.addDeferred(2)
     void batch.add(3)
     await nextTurn()
-    void batch.addPatient(4)
+    void batch.addDeferred(4)
     flushes[0]?.finish()
     await nextTurn()
     await nextTurn()
@@ -76,16 +76,16 @@ describe('a natural batch', () => {
     expect(flushes[1]?.items).toEqual([4, 5])
   })
 
-  it('sends patient items when the patience of the first is over', async () => {
+  it('sends deferred items when the first has waited long enough', async () => {
     const { flushes, flush } = makeGatedFlush()
-    const batch = makeNaturalBatch(flush, { itemsMax: 1, patienceMs: 20 })
-    const added = [batch.addPatient(1), batch.addPatient(2)]
+    const batch = makeNaturalBatch(flush, { itemsMax: 1, deferMs: 20 })
+    const added = [batch.addDeferred(1), batch.addDeferred(2)]
     for (const expected of [[1], [2]]) {
       await vi.waitFor(() => expect(flushes.at(-1)?.items).toEqual(expected))
       flushes.at(-1)?.finish()
     }
     expect(await Promise.all(added)).toEqual(['done 1', 'done 2'])
-    const later = batch.addPatient(3)
+    const later = batch.addDeferred(3)
     await vi.waitFor(() => expect(flushes.at(-1)?.items).toEqual([3]))
     flushes.at(-1)?.finish()
     expect(await later).toBe('done 3')

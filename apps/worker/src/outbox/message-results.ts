@@ -15,7 +15,7 @@ export function makeMessageResults(
   { events, metrics }: Pick<DeviceContext, 'events' | 'metrics'>,
   { id: deviceId, recorder }: Pick<OutboxDevice, 'id' | 'recorder'>,
 ): MessageResults {
-  /** Requests wait for messages of this device, as far as the latest event has shown. */
+  /** Whether a process had subscribed to the latest event of this device, probably for a request that waits. */
   let isAwaited = false
 
   async function announce(

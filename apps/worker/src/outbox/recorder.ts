@@ -9,12 +9,12 @@ import { untilStored } from '../until-stored.ts'
  * whether this outcome is what is stored now: the message may have a later one.
  */
 export type Recorder = {
-  /** `isAwaited`: a request waits for it, so that it is stored at once. Together with others it costs less. */
-  recordSent(message: Sent, isAwaited: boolean): Promise<boolean>
-  fail(message: Sent, code: MessageErrorCode, sentence?: string): Promise<boolean>
+  /** `isAwaited`: a request waits for it, so it is stored at once. Otherwise it may wait for others, which costs less. */
+  recordSent(message: Row, isAwaited: boolean): Promise<boolean>
+  fail(message: Row, code: MessageErrorCode, sentence?: string): Promise<boolean>
 }
 
-type Sent = { id: string; createdAt: string; recipientJid?: string | null }
+type Row = { id: string; createdAt: string; recipientJid?: string | null }
 
 export function makeRecorder(
   { outcomes, publishEventHint, logger }: Pick<DeviceContext, 'outcomes' | 'publishEventHint' | 'logger'>,
@@ -24,14 +24,14 @@ export function makeRecorder(
 
   /** If an outcome is never stored, the next owner sends the message again, under the same id. */
   async function store(
-    { id: messageId, createdAt, recipientJid = null }: Sent,
+    { id: messageId, createdAt, recipientJid = null }: Row,
     outcome: Pick<MessageOutcome, 'status' | 'error'>,
     isUrgent: boolean,
   ): Promise<boolean> {
     const at = new Date().toISOString()
     const given = { ...outcome, at, fence: lease, deviceId, messageId, createdAt, recipientJid }
     const result = await untilStored(
-      () => (isUrgent ? outcomes.add(given) : outcomes.addPatient(given)),
+      () => (isUrgent ? outcomes.add(given) : outcomes.addDeferred(given)),
       lease,
       logger,
     )

@@ -31,7 +31,7 @@ export function watchSilence(
 const checks = new Set<() => void>()
 let timer: NodeJS.Timeout | undefined
 
-/** Each timer wakes the process, so that all connections share one. */
+/** Each timer wakes the process, so all connections share one. */
 function everySecond(check: () => void): () => void {
   checks.add(check)
   timer ??= setInterval(() => {

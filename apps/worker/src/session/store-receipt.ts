@@ -21,7 +21,7 @@ export async function storeReceipt(
     const messageId = messageIdOf(waId, sender)
     return messageId ? [{ ...outcome, messageId, recipientJid: addressees.find(waId) ?? null }] : []
   })
-  const results = await Promise.all(rows.map((row) => persist(() => outcomes.addPatient(row))))
+  const results = await Promise.all(rows.map((row) => persist(() => outcomes.addDeferred(row))))
   const lost = results.find((result) => result instanceof OwnershipLost)
   if (lost) throw lost
   if (rows.length > 0) publishEventHint(accountId)

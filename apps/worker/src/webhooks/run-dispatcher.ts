@@ -43,7 +43,7 @@ export async function runDispatcher(
     poolSize: 8,
     applicationName: 'wagate-dispatcher',
     statementTimeoutMs: 4000,
-    plans: 'once',
+    plans: 'generic',
   })
   const masterKeys = readMasterKeys(config.MASTER_KEY, config.MASTER_KEYS_OTHER)
   const expected = { shards: config.SHARDS, network: config.WHATSAPP_NETWORK }

@@ -11,11 +11,22 @@ export const historyMutants: Mutant[] = [
   {
     name: 'pages that begin at a message of another account',
     file: 'packages/db/src/queries/message-history.ts',
-    text: 'eq(messages.accountId, accountId), eq(messages.id, messageId)',
+    text: 'belongsTo(accountId), eq(messages.id, messageId)',
     replacement: 'eq(messages.id, messageId)',
     test: {
       file: 'apps/api/test/message-filters.test.ts',
       title: 'cannot begin at an unknown message or one of another account',
+    },
+  },
+  {
+    name: 'two days of an account searched for one message',
+    file: 'packages/db/src/queries/message-history.ts',
+    text: '${messages.accountId} + 0 =',
+    replacement: '${messages.accountId} =',
+    test: {
+      file: 'packages/db/test/young-partition.test.ts',
+      title: 'a page of events looks at few pages in a week that has just begun',
+      written: { title: '%s looks at few pages in a week that has just begun' },
     },
   },
   {

@@ -70,8 +70,8 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'messages of other accounts marked as read',
     file: 'packages/db/src/queries/read-requests.ts',
-    text: 'message.account_id = ${accountId} AND message.id',
-    replacement: 'message.id',
+    text: "message.account_id = ${accountId} AND message.direction = 'in'\n    ),",
+    replacement: "message.direction = 'in'\n    ),",
     test: {
       file: 'apps/api/test/mark-read.test.ts',
       title: 'a message of another account, a sent one and an unknown one look alike',

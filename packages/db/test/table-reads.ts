@@ -24,3 +24,19 @@ async function sumReads(db: Database, { table, isScanCounted }: Counted): Promis
       (SELECT sum(seq_tup_read)::float8 FROM pg_stat_user_tables WHERE relname LIKE ${ofTable}) AS rows`
   return (row?.entries ?? 0) + (isScanCounted ? (row?.rows ?? 0) : 0)
 }
+
+/** How many pages of the indexes of messages the work looks at. */
+export async function countIndexPages(db: Database, work: () => Promise<unknown>): Promise<number> {
+  for (let n = 0; n < 7; n++) await work()
+  const before = await sumIndexPages(db)
+  await work()
+  return (await sumIndexPages(db)) - before
+}
+
+async function sumIndexPages(db: Database): Promise<number> {
+  await db.$client`SELECT pg_stat_force_next_flush()`
+  await db.$client`SELECT pg_stat_clear_snapshot()`
+  const [row] = await db.$client<{ pages: number }[]>`
+    SELECT sum(idx_blks_hit + idx_blks_read)::float8 AS pages FROM pg_statio_user_indexes WHERE relname LIKE 'messages%'`
+  return row?.pages ?? 0
+}

@@ -1,6 +1,6 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNull, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { messages } from '../schema/messages.ts'
 import { receivedMedia } from '../schema/received-media.ts'
@@ -85,7 +85,7 @@ function prepareQueryByIds(db: Database) {
   return selectMessages(db)
     .where(
       and(
-        eq(messages.accountId, given('accountId')),
+        belongsTo(given('accountId')),
         sql`${messages.id} = ANY (${given('messageIds')}::uuid[])`,
         sql`${messages.createdAt} BETWEEN ${given('first')}::timestamptz AND ${given('last')}::timestamptz`,
       ),
@@ -111,5 +111,13 @@ export async function findHistoryPosition(
 
 /** One message of the account. */
 export function isMessage(accountId: number, messageId: string): SQL | undefined {
-  return and(eq(messages.accountId, accountId), eq(messages.id, messageId), createdAround(messageId))
+  return and(belongsTo(accountId), eq(messages.id, messageId), createdAround(messageId))
+}
+
+/**
+ * For messages that are found by their ids. A comparison that an index can find would let Postgres look through all
+ * messages of the account in these days, as long as it has not counted them.
+ */
+function belongsTo(accountId: number | Placeholder): SQL {
+  return sql`${messages.accountId} + 0 = ${accountId}`
 }

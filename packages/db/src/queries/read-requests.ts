@@ -21,13 +21,16 @@ export async function requestRead(
 ): Promise<ReadRequest | undefined> {
   const sql = db.$client
   const [found] = await sql<ReadRequest[]>`
-    WITH found AS (
+    -- By its id alone: with the other conditions, Postgres might read all that the account has received.
+    WITH message AS MATERIALIZED (
+      SELECT * FROM messages WHERE id = ${messageId} AND ${isCreatedAround(sql, [timeOfMessageId(messageId)])}
+    ),
+    found AS (
       SELECT message.id, message.created_at, message.device_id,
         message.read_at IS NULL AND device.id IS NOT NULL AS is_wanted
-      FROM messages AS message
+      FROM message
       LEFT JOIN devices AS device ON device.id = message.device_id AND device.deleted_at IS NULL
-      WHERE message.account_id = ${accountId} AND message.id = ${messageId} AND message.direction = 'in'
-        AND ${isCreatedAround(sql, [timeOfMessageId(messageId)], 'message')}
+      WHERE message.account_id = ${accountId} AND message.direction = 'in'
     ),
     unread AS (SELECT * FROM found WHERE is_wanted),
     requested AS (${insertUnread(sql)})

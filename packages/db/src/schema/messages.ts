@@ -107,8 +107,6 @@ export const messages = pgTable(
     index('messages_scheduled')
       .on(table.deviceId, table.sendAt, table.seq)
       .where(sql`${table.isWaiting} AND ${table.sendAt} IS NOT NULL`),
-    // For the previous version, which runs beside this one during a rolling upgrade. Drop it in the next one.
-    index('messages_waiting').on(table.deviceId, table.seq).where(sql`${table.isWaiting}`),
     index('messages_sent').on(table.deviceId, table.sentAt).where(sql`${table.sentAt} IS NOT NULL`),
   ],
 )

@@ -57,7 +57,7 @@ export const ownershipMutants: Mutant[] = [
     replacement: 'true',
     test: {
       file: 'apps/worker/test/ownership-plan.test.ts',
-      title: 'polls every second tick while every shard has an owner and its share is full',
+      title: 'polls every fourth tick while every shard has an owner and its share is full',
     },
   },
   {

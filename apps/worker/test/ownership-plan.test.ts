@@ -181,11 +181,11 @@ test('remembers since when each shard has no owner, and forgets those that have 
   expect(unplaced).toBe(1)
 })
 
-test('polls every second tick while every shard has an owner and its share is full', () => {
+test('polls every fourth tick while every shard has an owner and its share is full', () => {
   const [a, b] = viewOf({ owns: [4, 4] }).workers
   if (!a || !b) throw new Error('two workers')
   const nextPollMs = (view: Partial<View> & { owns?: [number, number] }) => plan(viewOf(view)).nextPollMs
-  expect(nextPollMs({ owns: [4, 4] })).toBe(2 * tickMs)
+  expect(nextPollMs({ owns: [4, 4] })).toBe(4 * tickMs)
   expect(nextPollMs({ owns: [4, 4], workers: [{ ...a, isSuspect: true }, b] })).toBe(tickMs)
   // A draining worker has the eighth shard.
   expect(nextPollMs({ owns: [3, 4] })).toBe(tickMs)
@@ -200,11 +200,11 @@ test('polls when another worker may be declared dead, and otherwise as usual', (
     })
   const nextPollMs = (a: number | null, b: number | null) =>
     plan(viewOf({ owns: [4, 4], workers: silentFor(a, b) })).nextPollMs
-  expect(nextPollMs(1500, 1500)).toBe(2 * tickMs)
-  expect(nextPollMs(120, 1500)).toBe(121)
+  expect(nextPollMs(2500, 2500)).toBe(4 * tickMs)
+  expect(nextPollMs(120, 2500)).toBe(121)
   // Its own death, and one that is overdue, are up to other workers.
-  expect(nextPollMs(1500, 120)).toBe(2 * tickMs)
-  expect(nextPollMs(null, 1500)).toBe(tickMs)
+  expect(nextPollMs(2500, 120)).toBe(4 * tickMs)
+  expect(nextPollMs(null, 2500)).toBe(tickMs)
 })
 
 test('rests two milliseconds for each live worker', () => {

@@ -18,8 +18,8 @@ export type CommandConsumers = Running & {
 const startMsMax = 500
 const retryMs = 500
 /** Between two sweeps, for each shard: a sweep asks Redis for a key of each. */
-const sweepMsOfShard = 4
-const sweepMsMin = 1000
+const sweepMsOfShard = 8
+const sweepMsMin = 2000
 const sweepMsMax = 5000
 
 /**

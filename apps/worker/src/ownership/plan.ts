@@ -29,7 +29,7 @@ const unplacedTicks = 10
 const forgottenTicks = 30
 
 /** Between two polls while there is nothing to do. A worker that joins or hands over wakes the others. */
-export const restTicks = 2
+export const restTicks = 4
 
 /** In ticks, without releases. After a claim: a sender that has just moved should not move again at once. */
 const afterClaimTicks = 6

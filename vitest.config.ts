@@ -2,20 +2,46 @@ import { defineConfig } from 'vitest/config'
 
 const conditions = ['source', 'node', 'import', 'module', 'default']
 
-export default defineConfig({
+// A project of vitest takes these settings from nowhere else.
+const shared = {
   ssr: { resolve: { conditions } },
   // Where the global setup runs.
   environments: { __vitest__: { resolve: { conditions } } },
+}
+const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 }
+
+/** They measure how long something takes, so they run last, with nothing beside them. */
+const timed = ['apps/api/test/{answer-in-time,limits}.test.ts']
+
+export default defineConfig({
+  ...shared,
   test: {
-    include: [
-      '{packages,apps}/*/test/**/*.test.ts',
-      '{devnet,faults,bench}/test/**/*.test.ts',
-      'system-tests/**/*.test.ts',
-    ],
     globalSetup: ['packages/test-kit/src/servers/test-servers.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
-    maxWorkers: 2,
+    projects: [
+      {
+        ...shared,
+        test: {
+          ...timeouts,
+          name: 'timed',
+          include: timed,
+          maxWorkers: 1,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...timeouts,
+          name: 'others',
+          include: [
+            '{packages,apps}/*/test/**/*.test.ts',
+            '{devnet,faults,bench}/test/**/*.test.ts',
+            'system-tests/**/*.test.ts',
+          ],
+          exclude: ['**/node_modules/**', ...timed],
+          // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
+          maxWorkers: 2,
+        },
+      },
+    ],
   },
 })

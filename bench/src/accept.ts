@@ -4,23 +4,34 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { typescript } from '@wagate/devnet/app-process'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { recipientOf, senderNumbers } from '@wagate/test-kit/load/numbers'
 import { median, significant } from '@wagate/test-kit/statistics'
 import { type System, withSystem } from '@wagate/test-kit/system'
+import { fillQueue, type Queue } from './accept/fill-queue.ts'
 import { load } from './accept/load.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
 
-const sizes = { full: { seconds: 8, rounds: 5 }, short: { seconds: 3, rounds: 1 } }
+const sizes = {
+  full: { seconds: 8, rounds: 5, queue: { devices: 10_000, messages: 1_000_000 } },
+  short: { seconds: 3, rounds: 1, queue: { devices: 100, messages: 10_000 } },
+}
 const connections = 64
 const sendersMax = 20
 
+const whileMessagesWait = 'gateway, many waiting'
+
+type Size = (typeof sizes)['full']
 type Round = { way: string; perSecond: number; p99Ms: number; failures: number; cpuMs: number }
 type Target = { way: string; url: string; pid: number; apiKey: string }
 
-/** Accepted texts a second of one API process, against a server that does nothing and one that only asks Redis. */
+/**
+ * Accepted texts a second of one API process, against a server that does nothing and one that only asks Redis, and once
+ * more while many messages wait.
+ */
 export async function measureAccept({ short, data, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   // A separate folder, because servers without a data folder do not wait for the disk.
@@ -32,21 +43,43 @@ export async function measureAccept({ short, data, signal }: BenchmarkOptions): 
     await system.devnet.stop('worker-1')
     const yardsticks = [await startYardstick('hello', system), await startYardstick('redis', system)]
     try {
-      const rounds: Round[] = []
-      const targets = [gatewayOf(system), ...yardsticks.map(({ target }) => target)]
-      for (const target of targets) await accept(target, senders, 2)
-      for (let round = 0; round < size.rounds; round++) {
-        for (const target of targets) {
-          signal.throwIfAborted()
-          rounds.push(await accept(target, senders, size.seconds))
-        }
-      }
-      return rounds
+      const gateway = gatewayOf(system)
+      const others = yardsticks.map(({ target }) => target)
+      const empty = await measureInTurn([gateway, ...others], { senders, size, signal })
+      await fillQueueOf(system, size.queue)
+      const full = await measureInTurn([{ ...gateway, way: whileMessagesWait }], { senders, size, signal })
+      return [...empty, ...full]
     } finally {
       for (const { child } of yardsticks) child.disconnect()
     }
   }).finally(() => data ?? rmSync(dataFolder, { recursive: true, force: true }))
-  return makeReport(rounds)
+  return makeReport(rounds, size.queue)
+}
+
+async function measureInTurn(
+  targets: Target[],
+  { senders, size, signal }: { senders: string[]; size: Size; signal: AbortSignal },
+): Promise<Round[]> {
+  const rounds: Round[] = []
+  for (const target of targets) await accept(target, senders, 2)
+  for (let round = 0; round < size.rounds; round++) {
+    for (const target of targets) {
+      signal.throwIfAborted()
+      rounds.push(await accept(target, senders, size.seconds))
+    }
+  }
+  return rounds
+}
+
+async function fillQueueOf({ devnet, gateway }: System, queue: Queue): Promise<void> {
+  const { body } = await gateway.call('user-info', {})
+  const options = { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 }
+  const db = openDatabase(devnet.databaseUrl, options)
+  try {
+    await fillQueue(db.$client, Number(body.id), queue)
+  } finally {
+    await closeDatabase(db)
+  }
 }
 
 function gatewayOf({ devnet }: System): Target {
@@ -91,7 +124,7 @@ async function accept({ way, url, pid, apiKey }: Target, senders: string[], seco
   }
 }
 
-function makeReport(rounds: Round[]): Report {
+function makeReport(rounds: Round[], { devices, messages }: Queue): Report {
   const ways = [...new Set(rounds.map(({ way }) => way))]
   const of = (way: string, figure: keyof Omit<Round, 'way'>) =>
     median(rounds.filter((round) => round.way === way).map((round) => round[figure]))
@@ -115,6 +148,7 @@ function makeReport(rounds: Round[]): Report {
     ],
     notes: [
       'The gateway answers when the message is on the disk of Postgres; Redis writes behind its answers (appendfsync everysec). The API writes no line for each request here (LOG_LEVEL=warn).',
+      `Many waiting: ${messages} messages more, for ${devices} other senders of the account.`,
     ],
     samples: rounds,
   }

@@ -37,7 +37,12 @@ export async function measureStatements({ short, signal }: BenchmarkOptions): Pr
   const kind = short ? 'short' : 'full'
   const size = sizes[kind]
   return withThrowAwayPostgres({ shards: size.shards, signal }, async ({ url, pid }) => {
-    const db = openDatabase(url, { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 })
+    const db = openDatabase(url, {
+      poolSize: 1,
+      applicationName: 'bench',
+      statementTimeoutMs: 600_000,
+      plans: 'generic',
+    })
     try {
       await fillInstallation(db.$client, size)
       const rows = []

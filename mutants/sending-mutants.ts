@@ -11,6 +11,16 @@ const ofAgreement = {
 /** From the outbox to WhatsApp. */
 export const sendingMutants: Mutant[] = [
   {
+    name: 'wake during a read lost',
+    file: 'apps/worker/src/outbox/waiting-list.ts',
+    text: 'isMore ||= hasMore',
+    replacement: 'isMore = hasMore',
+    test: {
+      file: 'apps/worker/test/waiting-list.test.ts',
+      title: 'reads again after a wake during a read, whose message the read did not see',
+    },
+  },
+  {
     name: 'typing shown again before a message is sent again',
     file: 'apps/worker/src/outbox/send-loop.ts',
     text: "kindOf(turn) === 'fresh' && typing.isDue(turn.message)",

@@ -62,6 +62,18 @@ describe('the waiting list', () => {
     expect(ids()).toEqual(['id-1', 'id-2', 'id-3'])
   })
 
+  test('reads again after a wake during a read, whose message the read did not see', async () => {
+    const rows = [makeMessage(1, 'a')]
+    const { list, refill, ids } = makeRows(rows)
+    const read = refill()
+    rows.push(makeMessage(2, 'a'))
+    list.mayHaveMore()
+    await read
+    expect(ids()).toEqual(['id-1'])
+    await refill()
+    expect(ids()).toEqual(['id-1', 'id-2'])
+  })
+
   test('reads past a recipient with a long queue, at limited intervals', async () => {
     const rows = Array.from({ length: 1000 }, (_, index) => makeMessage(index, 'slow'))
     rows.push(makeMessage(1000, 'other'))

@@ -63,7 +63,9 @@ export function makeWaitingList(
   async function readInOrder(): Promise<void> {
     isMore = false
     try {
-      isMore ||= await readMore({ exceptNumbers: [], without: [], limit: readAhead })
+      const hasMore = await readMore({ exceptNumbers: [], without: [], limit: readAhead })
+      // A wake during the read must not be lost.
+      isMore ||= hasMore
     } catch (error) {
       isMore = true
       throw error
@@ -77,7 +79,6 @@ export function makeWaitingList(
       messages.length < windowMax ? windowMax - messages.length : readPastMax,
       messagesMax - messages.length,
     )
-    // A wake during the read must not be lost.
     exhausted = wanted
     try {
       const { numbers, without } = wanted

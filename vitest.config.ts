@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const conditions = ['source', 'node', 'import', 'module', 'default']
 
-// A project of vitest takes these settings from nowhere else.
+// Projects do not inherit these settings.
 const shared = {
   ssr: { resolve: { conditions } },
   // Where the global setup runs.

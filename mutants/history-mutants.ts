@@ -25,8 +25,8 @@ export const historyMutants: Mutant[] = [
     replacement: '${messages.accountId} =',
     test: {
       file: 'packages/db/test/young-partition.test.ts',
-      title: 'a page of events looks at few pages in a week that has just begun',
-      written: { title: '%s looks at few pages in a week that has just begun' },
+      title: 'a page of events reads few index pages in a week that has just begun',
+      written: { title: '%s reads few index pages in a week that has just begun' },
     },
   },
   {

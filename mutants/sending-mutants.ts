@@ -13,8 +13,8 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'wake during a read lost',
     file: 'apps/worker/src/outbox/waiting-list.ts',
-    text: 'isMore ||= hasMore',
-    replacement: 'isMore = hasMore',
+    text: 'if (await readMore({ exceptNumbers: [], without: [], limit: readAhead })) isMore = true',
+    replacement: 'isMore = await readMore({ exceptNumbers: [], without: [], limit: readAhead })',
     test: {
       file: 'apps/worker/test/waiting-list.test.ts',
       title: 'reads again after a wake during a read, whose message the read did not see',

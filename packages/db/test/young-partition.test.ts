@@ -90,7 +90,7 @@ async function send(claim: typeof claimMessages): Promise<void> {
   await recordOutcomes(db, [{ ...outcome, status: 'delivered' }])
 }
 
-/** The latest, as those who look for one message usually do. */
+/** The newest message of each direction: callers mostly ask for recent ones. */
 let latest: { sent: string; received: string }
 
 const quoted = { waId: 'stanza 1', from_me: false, type: 'text', text: 'x' } as const
@@ -106,7 +106,7 @@ const statements: Record<string, () => Promise<unknown>> = {
   'a message sent to a new contact': () => send(claimFirstMessages),
 }
 
-/** Of one message. Some indexes would only skip the entries of others, which Postgres does not count as read. */
+/** For single messages. Postgres does not count index entries that it skips, so these tests count pages. */
 const searches: Record<string, () => Promise<unknown>> = {
   'a page of events': () => listEvents(db, accountId, { after: firstPosition, limit: 2 }),
   'a message by its id': () => findMessage(db, accountId, latest.sent),
@@ -126,6 +126,9 @@ test.each(Object.entries(statements))('%s reads little in a week that has just b
   expect(await countReads(db, run, { table: 'events', isScanCounted: true })).toBeLessThan(100)
 })
 
-test.each(Object.entries(searches))('%s looks at few pages in a week that has just begun', async (_, run) => {
-  expect(await countIndexPages(db, run)).toBeLessThan(20)
-})
+test.each(Object.entries(searches))(
+  '%s reads few index pages in a week that has just begun',
+  async (_, run) => {
+    expect(await countIndexPages(db, run)).toBeLessThan(20)
+  },
+)

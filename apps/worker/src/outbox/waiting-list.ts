@@ -63,9 +63,8 @@ export function makeWaitingList(
   async function readInOrder(): Promise<void> {
     isMore = false
     try {
-      const hasMore = await readMore({ exceptNumbers: [], without: [], limit: readAhead })
-      // A wake during the read must not be lost.
-      isMore ||= hasMore
+      // Only set, never cleared here: a wake during the read must not be lost.
+      if (await readMore({ exceptNumbers: [], without: [], limit: readAhead })) isMore = true
     } catch (error) {
       isMore = true
       throw error
@@ -79,6 +78,7 @@ export function makeWaitingList(
       messages.length < windowMax ? windowMax - messages.length : readPastMax,
       messagesMax - messages.length,
     )
+    // A wake during the read must not be lost.
     exhausted = wanted
     try {
       const { numbers, without } = wanted

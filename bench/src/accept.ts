@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { typescript } from '@wagate/devnet/app-process'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { recipientOf, senderNumbers } from '@wagate/test-kit/load/numbers'
 import { median, significant } from '@wagate/test-kit/statistics'
 import { type System, withSystem } from '@wagate/test-kit/system'
-import { fillQueue, type Queue } from './accept/fill-queue.ts'
+import { clearQueue, fillQueue, type Queue } from './accept/fill-queue.ts'
 import { load } from './accept/load.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
@@ -45,8 +45,10 @@ export async function measureAccept({ short, data, signal }: BenchmarkOptions): 
     try {
       const gateway = gatewayOf(system)
       const others = yardsticks.map(({ target }) => target)
+      await changeQueue(system, clearQueue)
       const empty = await measureInTurn([gateway, ...others], { senders, size, signal })
-      await fillQueueOf(system, size.queue)
+      const { body } = await system.gateway.call('user-info', {})
+      await changeQueue(system, (sql) => fillQueue(sql, Number(body.id), size.queue))
       const full = await measureInTurn([{ ...gateway, way: whileMessagesWait }], { senders, size, signal })
       return [...empty, ...full]
     } finally {
@@ -71,12 +73,14 @@ async function measureInTurn(
   return rounds
 }
 
-async function fillQueueOf({ devnet, gateway }: System, queue: Queue): Promise<void> {
-  const { body } = await gateway.call('user-info', {})
+async function changeQueue(
+  { devnet }: System,
+  change: (sql: Database['$client']) => Promise<void>,
+): Promise<void> {
   const options = { poolSize: 1, applicationName: 'bench', statementTimeoutMs: 600_000 }
   const db = openDatabase(devnet.databaseUrl, options)
   try {
-    await fillQueue(db.$client, Number(body.id), queue)
+    await change(db.$client)
   } finally {
     await closeDatabase(db)
   }

@@ -7,6 +7,12 @@ const messagesAtOnce = 50_000
 /** Above those of senders that were linked. */
 const firstDevice = 1_000_000
 
+/** Removes what an earlier run has left in a data folder that is kept. */
+export async function clearQueue(sql: Database['$client']): Promise<void> {
+  await sql`DELETE FROM messages WHERE device_id >= ${firstDevice}`
+  await sql`DELETE FROM devices WHERE id >= ${firstDevice}`
+}
+
 /** Adds linked senders to the account, and messages that wait for them. */
 export async function fillQueue(
   sql: Database['$client'],

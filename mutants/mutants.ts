@@ -1,4 +1,5 @@
 import { accessMutants } from './access-mutants.ts'
+import { claimMutants } from './claim-mutants.ts'
 import { commandMutants } from './command-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
@@ -15,6 +16,7 @@ import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
   ...ownershipMutants,
+  ...claimMutants,
   ...commandMutants,
   ...sendingMutants,
   ...sessionMutants,

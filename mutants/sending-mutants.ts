@@ -53,16 +53,6 @@ export const sendingMutants: Mutant[] = [
     },
   },
   {
-    name: 'known contact counted as a new one',
-    file: 'packages/db/src/queries/message-claims.ts',
-    text: "WHERE NOT ${isKnownOrCounted(sql, 'marked')} AND",
-    replacement: 'WHERE',
-    test: {
-      file: 'packages/db/test/new-contacts.test.ts',
-      title: 'counts on the day of its first message only, also if WhatsApp refused that',
-    },
-  },
-  {
     name: 'ack not awaited',
     file: 'apps/worker/src/outbox/delivery.ts',
     text: 'const given = await answer',
@@ -165,16 +155,6 @@ export const sendingMutants: Mutant[] = [
     test: {
       file: 'system-tests/device-lists.test.ts',
       title: 'are asked for again when an acknowledgement says that the message missed one',
-    },
-  },
-  {
-    name: 'an opt-out is ignored',
-    file: 'apps/worker/src/outbox/delivery.ts',
-    text: 'if (claim.refusal)',
-    replacement: "if (claim.refusal === 'message_stops_workers')",
-    test: {
-      file: 'system-tests/opt-outs.test.ts',
-      title: 'a message to a recipient that has opted out fails and never leaves, until it opts in',
     },
   },
   {

@@ -69,6 +69,24 @@ it('fails a message that stops three workers, and nothing else', async () => {
   expect(await restartWhatDied()).toBe(0)
 }, 200_000)
 
+it('fails a text to a known contact that stops four workers', async () => {
+  const [sender, contact] = ['15551100008', '15551100500'] as const
+  await gateway.link(sender)
+  await gateway.deliver(sender, contact, 'before the poison')
+  const bad = await gateway.send(sender, contact, poison)
+  const behind = await gateway.send(sender, contact, 'behind the poison')
+  let deaths = 0
+  const failed = await until('the poison has failed', twoMinutes, async () => {
+    deaths += await restartWhatDied()
+    const message = await gateway.messageStatus(bad)
+    return message.status === 'failed' && message
+  })
+  expect(failed.error_code).toBe('message_stops_workers')
+  // The first did not say what it was handling.
+  expect(deaths).toBe(4)
+  await gateway.untilStatus(behind, 'delivered')
+}, 200_000)
+
 it('fails nothing that only waits for its answer while five owners are killed', async () => {
   const sender = '15551100005'
   await gateway.link(sender)

@@ -71,9 +71,9 @@ test('a text to a known contact needs few statements, commands of Redis and byte
   const commands = (await countRedisCommands()) - before.commands - besides
   const wal = (await readWalBytes()) - before.wal
   const executed = statements.take().filter((statement) => !idle.statements.has(statement))
-  expect(executed.length / messages).toBeLessThan(5.6)
+  expect(executed.length / messages).toBeLessThan(4.6)
   expect(commands / messages).toBeLessThan(14)
-  expect(wal / messages).toBeLessThan(3700)
+  expect(wal / messages).toBeLessThan(3200)
 })
 
 test('a sender has few rows, and an idle worker few connections', async () => {

@@ -1,13 +1,6 @@
 import type { Database } from '@wagate/db/client'
-import {
-  type AuthRead,
-  type AuthValue,
-  type AuthWrite,
-  listAuthValues,
-  storeAuthWrites,
-} from '@wagate/db/queries/device-auth'
+import { type AuthRead, type AuthValue, listAuthValues } from '@wagate/db/queries/device-auth'
 import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-owner-view'
-import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type MessageOutcome, type OutcomeResult, recordOutcomes } from '@wagate/db/queries/message-outcomes'
 import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/message-setbacks'
 import type { OwnedShard } from '@wagate/db/queries/shard-leases'
@@ -18,6 +11,7 @@ import type { EventHints } from '@wagate/queue/event-hints'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeNaturalBatch, type NaturalBatch } from '@wagate/runtime/natural-batch'
+import { type AuthWrites, makeAuthWrites } from './auth-writes.ts'
 import type { Config } from './config.ts'
 import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
 import type { Inspector } from './media/inspection/inspector.ts'
@@ -63,7 +57,7 @@ export type DeviceContext = {
   caches: { auth(): Scope<CachedAuth>; retryCounts(): Scope; messageSecrets(): Scope }
   deviceStates: Batch<number, DeviceState | undefined>
   authReads: Batch<AuthRead, AuthValue[]>
-  authWrites: Batch<AuthWrite, OwnershipLost | undefined>
+  authWrites: AuthWrites
   nextReads: NextReads
   messageClaims: MessageClaims
   setbacks: Batch<SetbackNote, undefined>
@@ -104,6 +98,7 @@ export function makeDeviceContext(
 ): DeviceContext {
   const { config, db, claimsDb, logger, metrics } = given
   const network = chooseNetwork(config)
+  const authWrites = makeAuthWrites(db)
   return {
     ...given,
     network,
@@ -122,9 +117,9 @@ export function makeDeviceContext(
     // A worker that takes over shards reconciles hundreds of devices at once.
     deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
     authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
-    authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: batchItemsMax }),
+    authWrites,
     nextReads: makeNextReads(db),
-    messageClaims: makeMessageClaims({ db, claimsDb }, given.logger),
+    messageClaims: makeMessageClaims({ db, claimsDb, authWrites }, logger),
     setbacks: makeNaturalBatch(
       async (notes) => {
         await storeSetbacks(db, notes)

@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { insertAccount } from '@wagate/db/queries/accounts'
-import { listAuthValues, storeAuthWrites } from '@wagate/db/queries/device-auth'
+import { listAuthValues } from '@wagate/db/queries/device-auth'
 import { createDevice, findDevice } from '@wagate/db/queries/devices'
 import { claimShards } from '@wagate/db/queries/shard-leases'
 import { registerWorker } from '@wagate/db/queries/workers'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeAuthWrites } from '../src/auth-writes.ts'
 import { changeSignalFormat } from '../src/change-signal-format.ts'
 import { makeDeviceAuth } from '../src/device/device-auth.ts'
 import type { Lease } from '../src/ownership/lease.ts'
@@ -60,7 +61,7 @@ function openStore(lease: Partial<Lease>) {
         retryCounts: makeScopedCache({ sizeMax: 100 }),
         messageSecrets: makeScopedCache({ sizeMax: 100 }),
       },
-      authWrites: makeNaturalBatch((writes) => storeAuthWrites(db, writes), { itemsMax: 100 }),
+      authWrites: makeAuthWrites(db),
       onLost: () => undefined,
       signalFormat: 2,
     },

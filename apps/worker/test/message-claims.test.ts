@@ -29,11 +29,13 @@ afterAll(async () => {
   await database.drop()
 })
 
+const authWrites = { claimWithNext: async () => undefined }
+
 test('a claim that counts a new contact waits for the disk, and others do not', async () => {
-  const durable = makeMessageClaims({ db: working, claimsDb: ended }, logger)
+  const durable = makeMessageClaims({ db: working, claimsDb: ended, authWrites }, logger)
   expect(await durable.claimFirst(unknown)).toBeUndefined()
   await expect(durable.claim(unknown)).rejects.toThrow('CONNECTION_ENDED')
-  const lazy = makeMessageClaims({ db: ended, claimsDb: working }, logger)
+  const lazy = makeMessageClaims({ db: ended, claimsDb: working, authWrites }, logger)
   expect(await lazy.claim(unknown)).toBeUndefined()
   await expect(lazy.claimFirst(unknown)).rejects.toThrow('CONNECTION_ENDED')
 })

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { beginning, deleteUnusedMedia } from '../src/queries/housekeeping.ts'
-import { claimFirstMessages, claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
+import {
+  claimFirstMessages,
+  claimMessages,
+  claimWithAuthWrites,
+  releaseMessages,
+} from '../src/queries/message-claims.ts'
 import { storeUploadedContent } from '../src/queries/message-content.ts'
 import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
 import { storeSetbacks } from '../src/queries/message-setbacks.ts'
@@ -57,6 +62,10 @@ const claimsOf = (messages: WaitingMessage[]) =>
 const statements: Record<string, (messages: WaitingMessage[]) => Promise<unknown>> = {
   claim: (messages) => claimMessages(db, claimsOf(messages)),
   'claim that counts new contacts': (messages) => claimFirstMessages(db, claimsOf(messages)),
+  'claim with a Signal state': (messages) =>
+    claimWithAuthWrites(db, claimsOf(messages), [
+      { ...device, rows: [{ type: 'session', id: 'a', value: Buffer.from('x') }] },
+    ]),
   setback: (messages) =>
     storeSetbacks(
       db,

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
+import { type AuthWrite, listAuthValues } from '../src/queries/device-auth.ts'
 import { createDevice, findDevice } from '../src/queries/devices.ts'
-import type { Fence } from '../src/queries/fence.ts'
-import { claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
+import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { claimMessages, claimWithAuthWrites, releaseMessages } from '../src/queries/message-claims.ts'
 import { storeUploadedContent } from '../src/queries/message-content.ts'
 import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
 import { type Hindrance, listWaitingMessages } from '../src/queries/waiting-messages.ts'
@@ -114,6 +115,64 @@ describe('deaths of owners that had claimed a message', () => {
     await die(first)
     await own(device.shard)
     expect(await claim(first, message)).toBeUndefined()
+  })
+})
+
+describe('claims that are stored with a Signal state', () => {
+  const stateOf = (deviceId: number, fence: Fence, value: string): AuthWrite => {
+    return { fence, deviceId, rows: [{ type: 'session', id: 'a', value: Buffer.from(value) }] }
+  }
+  const storedState = async (deviceId: number) => {
+    const [found] = await listAuthValues(db, [{ deviceId, type: 'session', ids: ['a'] }])
+    return found?.[0]?.value.toString()
+  }
+  const claimOf = (message: Stored, fence: Fence) => ({
+    ...message,
+    fence,
+    recipientJid: 'jid',
+    setback: null,
+  })
+
+  it('answer in the order of the claims, and leave out a canceled message whose state is stored', async () => {
+    const [one, other] = [await makeDevice(), await makeDevice()]
+    const [first, second] = [await own(one.shard), await own(other.shard)]
+    const [canceled, claimed] = [
+      await insert(one.id, { number: '1', status: 'canceled' }),
+      await insert(other.id, { number: '2' }),
+    ]
+    const result = await claimWithAuthWrites(
+      db,
+      [claimOf(canceled, first), claimOf(claimed, second)],
+      [stateOf(one.id, first, 'skipped'), stateOf(other.id, second, 'used')],
+    )
+    expect(result).toEqual({
+      claimed: [undefined, { interruptions: 0, isOptedOut: false }],
+      lost: [undefined, undefined],
+    })
+    expect(await Promise.all([one, other].map(({ id }) => storedState(id)))).toEqual(['skipped', 'used'])
+    const statuses = await db.$client`
+      SELECT status, attempts, recipient_jid AS jid FROM messages WHERE id IN (${canceled.id}, ${claimed.id}) ORDER BY number`
+    expect(statuses).toEqual([
+      { status: 'canceled', attempts: 0, jid: null },
+      { status: 'sending', attempts: 1, jid: 'jid' },
+    ])
+  })
+
+  it('are refused with the state of a former owner, while those of another owner are stored', async () => {
+    const [lost, kept] = [await makeDevice(), await makeDevice()]
+    const former = await own(lost.shard)
+    await die(former)
+    await own(lost.shard)
+    const owner = await own(kept.shard)
+    const messages = [await insert(lost.id, { number: '1' }), await insert(kept.id, { number: '2' })] as const
+    const result = await claimWithAuthWrites(
+      db,
+      [claimOf(messages[0], former), claimOf(messages[1], owner)],
+      [stateOf(lost.id, former, 'late'), stateOf(kept.id, owner, 'in time')],
+    )
+    expect(result.claimed).toEqual([undefined, { interruptions: 0, isOptedOut: false }])
+    expect(result.lost).toEqual([expect.any(OwnershipLost), undefined])
+    expect(await Promise.all([lost, kept].map(({ id }) => storedState(id)))).toEqual([undefined, 'in time'])
   })
 })
 

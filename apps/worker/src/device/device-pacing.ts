@@ -18,7 +18,13 @@ export type DevicePacing = {
   isBudgetUsedUp(): boolean
 }
 
-type DevicePace = { pacer: Pacer; recipientPace: RecipientPace; contactBudget: ContactBudget }
+type DevicePace = {
+  pacer: Pacer
+  recipientPace: RecipientPace
+  contactBudget: ContactBudget
+  /** By the clock of Postgres. */
+  sendsSinceMs: number
+}
 
 type Settings = Pacing & NewContactBudget
 
@@ -52,6 +58,7 @@ export function makeDevicePacing(
       pacer: makePacer(settings, sent, { ...systemClock, dateMs }),
       recipientPace: makeRecipientPace(recipientIntervalMs, sent.lately),
       contactBudget: makeContactBudget({ ...sent, budget: settings }, countedContactsOf(deviceId), dateMs),
+      sendsSinceMs: sent.nowMs,
     }
   }
 

@@ -13,6 +13,7 @@ import type { AckResult, InFlight } from './in-flight.ts'
 import type { MessageClaim } from './message-claims.ts'
 import type { MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-device.ts'
+import { makeSendClaims, NotSent } from './send-claims.ts'
 import type { SendResult } from './send-result.ts'
 
 /** Sends single messages through one socket and waits for WhatsApp's answers. */
@@ -27,11 +28,11 @@ export function makeDelivery(
   sock: WASocket,
   { inFlight, results }: { inFlight: InFlight; results: MessageResults },
 ): Delivery {
-  const { lease, retries, addressees, contactBudget } = device
   const deviceLists = makeDeviceLists(sock)
   const checkReach = makeReachCheck(sock, deviceLists)
   const ensureRecipientSessions = makeEnsureRecipientSessions(sock, device.resolver)
   const handleRefusal = makeRefusalHandler({ device, sock, deviceLists, results })
+  const beginClaim = makeSendClaims(context, device, results)
 
   async function compareDevices(recipient: string, fanOut: FanOut, given: Acknowledgement): Promise<void> {
     try {
@@ -42,21 +43,31 @@ export function makeDelivery(
     }
   }
 
-  async function relay(message: WaitingMessage, recipient: string, claim: MessageClaim): Promise<AckResult> {
+  async function relay(
+    message: WaitingMessage,
+    recipient: string,
+    claim: () => Promise<MessageClaim>,
+  ): Promise<AckResult> {
     const content = await contentOf(device.vault, message, { recipient, me: sock.user })
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
+    const claiming = claim()
     let fanOut: FanOut
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
-      fanOut = await watchFanOut(send)
+      fanOut = await watchFanOut(send, () => claiming)
       device.recipientPace.noteSent(recipient)
       await checkReach(message, recipient, fanOut)
     } catch (error) {
       inFlight.forget(message.waId)
+      // Baileys only tells that it could not encrypt.
+      await claiming
       throw error
     } finally {
-      await claim.releaseSuspect()
+      await claiming.then(
+        ({ releaseSuspect }) => releaseSuspect(),
+        () => undefined,
+      )
       message.interruptions = 0
     }
     const given = await answer
@@ -69,43 +80,28 @@ export function makeDelivery(
     return given
   }
 
-  async function claimFor(message: WaitingMessage, recipient: string): Promise<MessageClaim | undefined> {
-    const setback = retries.setbackOf(message.id)
-    const request = { ...message, fence: lease, recipientJid: recipient, setback }
-    const right = await contactBudget.reserve(message)
-    if (right === 'wait') return undefined
-    if (right === 'plain') return context.messageClaims.claim(request)
-    try {
-      const claim = await context.messageClaims.claimFirst(request)
-      const contact = claim?.contact
-      contactBudget.conclude(message, contact ? { kind: 'claimed', ...contact } : { kind: 'unclaimed' })
-      return claim
-    } catch (error) {
-      contactBudget.conclude(message, { kind: 'unknown' })
-      throw error
+  async function attempt(
+    message: WaitingMessage,
+    recipient: string,
+    maySend: () => boolean,
+  ): Promise<SendResult> {
+    await ensureRecipientSessions(recipient)
+    const { early, claim } = await beginClaim(message, recipient)
+    if (!maySend()) {
+      early?.end()
+      return { kind: 'retry' }
     }
+    const answer = await relay(message, recipient, claim)
+    if (answer.kind === 'acknowledged') return { kind: 'acknowledged' }
+    if (answer.kind === 'refused') return handleRefusal(message, recipient, answer)
+    return { kind: 'retry', setback: answer.kind }
   }
 
   return {
-    async send(message, recipient, maySend) {
-      await ensureRecipientSessions(recipient)
-      const claim = await claimFor(message, recipient)
-      if (!claim) return { kind: 'unclaimed' }
-      message.recipientJid = recipient
-      addressees.note(message.waId, recipient)
-      if (claim.refusal) {
-        claim.end()
-        await results.fail(message, claim.refusal)
-        return { kind: 'failed' }
-      }
-      if (!maySend()) {
-        claim.end()
-        return { kind: 'retry' }
-      }
-      const answer = await relay(message, recipient, claim)
-      if (answer.kind === 'acknowledged') return { kind: 'acknowledged' }
-      if (answer.kind === 'refused') return handleRefusal(message, recipient, answer)
-      return { kind: 'retry', setback: answer.kind }
-    },
+    send: (message, recipient, maySend) =>
+      attempt(message, recipient, maySend).catch((error) => {
+        if (error instanceof NotSent) return { kind: error.result }
+        throw error
+      }),
   }
 }

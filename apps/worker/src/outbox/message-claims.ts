@@ -11,8 +11,9 @@ import {
 import type { Logger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
+import type { AuthWrites } from '../auth-writes.ts'
 
-type Request = Claim & {
+export type ClaimRequest = Claim & {
   /** As read from Postgres; the stored number may be higher by one. */
   interruptions: number
 }
@@ -40,9 +41,14 @@ export type MessageClaim = {
  */
 export type MessageClaims = {
   /** Undefined when the message was canceled, or the shard has another owner. */
-  claim(message: Request): Promise<MessageClaim | undefined>
+  claim(message: ClaimRequest): Promise<MessageClaim | undefined>
+  /**
+   * As `claim`, but waits for the next Signal state of any device, to be stored with it: for a message that is about to be
+   * encrypted, and that no earlier owner has claimed.
+   */
+  claimLate(message: ClaimRequest): Promise<MessageClaim | undefined>
   /** As `claim`, and counts the recipient if it is a new contact. A crash of Postgres does not undo it. */
-  claimFirst(message: Request): Promise<MessageClaim | undefined>
+  claimFirst(message: ClaimRequest): Promise<MessageClaim | undefined>
 }
 
 const interruptionsMax = 3
@@ -56,10 +62,13 @@ const aloneMsMax = 5000
 const batchItemsMax = 500
 
 export function makeMessageClaims(
-  databases: { db: Database; claimsDb: Database },
+  {
+    db,
+    claimsDb,
+    authWrites,
+  }: { db: Database; claimsDb: Database; authWrites: Pick<AuthWrites, 'claimWithNext'> },
   logger: Logger,
 ): MessageClaims {
-  const { db, claimsDb } = databases
   const alone = makeSemaphore(1)
   const claimBatch = makeNaturalBatch((items: Claim[]) => claimMessages(claimsDb, items), {
     itemsMax: batchItemsMax,
@@ -86,7 +95,7 @@ export function makeMessageClaims(
   }
 
   async function claimWith(
-    message: Request,
+    message: ClaimRequest,
     add: () => Promise<(Claimed & { contact: MessageClaim['contact'] }) | undefined>,
   ): Promise<MessageClaim | undefined> {
     const end = message.interruptions > 0 ? await untilAlone() : () => undefined
@@ -119,12 +128,12 @@ export function makeMessageClaims(
     }
   }
 
+  const withoutContact = (found: Claimed | undefined) => found && { ...found, contact: null }
+
   return {
-    claim: (message) =>
-      claimWith(message, async () => {
-        const found = await claimBatch.add(message)
-        return found && { ...found, contact: null }
-      }),
+    claim: (message) => claimWith(message, async () => withoutContact(await claimBatch.add(message))),
+    claimLate: (message) =>
+      claimWith(message, async () => withoutContact(await authWrites.claimWithNext(message))),
     claimFirst: (message) =>
       claimWith(message, async () => {
         const found = await firstClaimBatch.add(message)

@@ -15,6 +15,8 @@ export type OutboxDevice = {
   id: number
   accountId: number
   lease: Lease
+  /** Since when this owner sends for it, by the clock of Postgres. Messages accepted before may have had another owner. */
+  sendsSinceMs: number
   vault: Vault
   pacer: Pacer
   recipientPace: RecipientPace

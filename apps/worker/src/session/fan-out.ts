@@ -6,11 +6,17 @@ type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepos
 /** The JIDs of the devices that a message was encrypted for, and of those where that failed. */
 export type FanOut = { encrypted: string[]; failed: string[] }
 
-const present = new AsyncLocalStorage<FanOut>()
+const present = new AsyncLocalStorage<FanOut & { mayLeave: () => Promise<unknown> }>()
 
-/** Returns what `send` encrypted: Baileys silently leaves out the devices that it cannot encrypt for. */
-export async function watchFanOut(send: () => Promise<unknown>): Promise<FanOut> {
-  const fanOut: FanOut = { encrypted: [], failed: [] }
+/**
+ * Returns what `send` encrypted: Baileys silently leaves out the devices that it cannot encrypt for. Nothing leaves before
+ * `mayLeave` has resolved. If it rejects, `send` fails.
+ */
+export async function watchFanOut(
+  send: () => Promise<unknown>,
+  mayLeave: () => Promise<unknown>,
+): Promise<FanOut> {
+  const fanOut = { encrypted: [], failed: [], mayLeave }
   await present.run(fanOut, send)
   return fanOut
 }
@@ -19,12 +25,14 @@ export function reportFanOut(repository: Repository): Repository {
   return {
     ...repository,
     async encryptMessage(given) {
+      const watched = present.getStore()
       try {
         const ciphertext = await repository.encryptMessage(given)
-        present.getStore()?.encrypted.push(given.jid)
+        await watched?.mayLeave()
+        watched?.encrypted.push(given.jid)
         return ciphertext
       } catch (error) {
-        present.getStore()?.failed.push(given.jid)
+        watched?.failed.push(given.jid)
         throw error
       }
     },

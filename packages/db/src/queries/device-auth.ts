@@ -1,3 +1,4 @@
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { rows } from './rows.ts'
@@ -46,30 +47,30 @@ export async function storeAuthWrites(
   writes: AuthWrite[],
 ): Promise<(OwnershipLost | undefined)[]> {
   const sql = db.$client
-  // A batch may write a row twice, but a statement may write it only once. The later write wins.
-  const distinct = new Map<
-    string,
-    { fence: Fence; deviceId: number; type: string; id: string; value: string | null }
-  >()
-  for (const { fence, deviceId, rows: own } of writes) {
-    for (const { type, id, value } of own) {
-      distinct.set(`${leaseKey(fence)} ${deviceId} ${type} ${id}`, {
-        fence,
-        deviceId,
-        type,
-        id,
-        value: value?.toString('base64') ?? null,
-      })
-    }
-  }
-  const given = [...distinct.values()]
   const valid = await sql<{ lease: string }[]>`
     WITH valid AS (${fencesOf(
       sql,
       writes.map(({ fence }) => fence),
     )}),
+    ${authWriteSteps(sql, writes)}
+    SELECT shard || ' ' || epoch AS lease FROM valid`
+  return lostWrites(
+    writes,
+    valid.map(({ lease }) => lease),
+  )
+}
+
+/** An error for each write whose lease is not among those that are valid. */
+export function lostWrites(writes: AuthWrite[], valid: string[]): (OwnershipLost | undefined)[] {
+  const validLeases = new Set(valid)
+  return writes.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
+}
+
+/** SQL: common table expressions that store the writes whose leases are in `valid`. */
+export function authWriteSteps(sql: postgres.Sql, writes: AuthWrite[]) {
+  return sql`
     given AS (
-      SELECT row.* FROM valid JOIN ${rows(sql, 'row', given, {
+      SELECT row.* FROM valid JOIN ${rows(sql, 'row', distinctRows(writes), {
         ...leaseColumns,
         device_id: ['int', ({ deviceId }) => deviceId],
         type: ['text', ({ type }) => type],
@@ -96,8 +97,24 @@ export async function storeAuthWrites(
       DELETE FROM device_auth USING given
       WHERE given.value IS NULL AND device_auth.device_id = given.device_id
         AND device_auth.type = given.type AND device_auth.id = given.id
-    )
-    SELECT shard || ' ' || epoch AS lease FROM valid`
-  const validLeases = new Set(valid.map(({ lease }) => lease))
-  return writes.map(({ fence }) => (validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence)))
+    )`
+}
+
+type GivenRow = { fence: Fence; deviceId: number; type: string; id: string; value: string | null }
+
+/** A batch may write a row twice, but a statement may write it only once. The later write wins. */
+function distinctRows(writes: AuthWrite[]): GivenRow[] {
+  const distinct = new Map<string, GivenRow>()
+  for (const { fence, deviceId, rows: own } of writes) {
+    for (const { type, id, value } of own) {
+      distinct.set(`${leaseKey(fence)} ${deviceId} ${type} ${id}`, {
+        fence,
+        deviceId,
+        type,
+        id,
+        value: value?.toString('base64') ?? null,
+      })
+    }
+  }
+  return [...distinct.values()]
 }

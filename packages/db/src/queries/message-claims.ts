@@ -1,7 +1,9 @@
 import { timelineMarks } from '@wagate/shared/timeline-marks'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isKnownOrCounted } from './contacts.ts'
-import { type Fence, fencesOf, leaseColumns } from './fence.ts'
+import { type AuthWrite, authWriteSteps, lostWrites } from './device-auth.ts'
+import { type Fence, fencesOf, leaseColumns, type OwnershipLost } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { numberForms } from './number-forms.ts'
 import { isOptedOut } from './opt-outs.ts'
@@ -27,11 +29,28 @@ export type Claimed = { interruptions: number; isOptedOut: boolean }
  * canceled, that was accepted for another link of its device, or whose shard has another owner.
  */
 export async function claimMessages(db: Database, claims: Claim[]): Promise<(Claimed | undefined)[]> {
-  const marked = await mark(db, claims)
-  const found = new Map(
-    marked.map(({ id, interruptions, isOptedOut }) => [id, { interruptions, isOptedOut }]),
-  )
-  return claims.map(({ id }) => found.get(id))
+  const sql = db.$client
+  const marked = await sql<Marked[]>`
+    WITH valid AS (${fencesOf(sql, claims.map(fenceIn))})
+    ${mark(sql, claims)}`
+  return inOrder(claims, marked)
+}
+
+/** `claimMessages` and `storeAuthWrites` in one statement. Either happens without the other where it is possible. */
+export async function claimWithAuthWrites(
+  db: Database,
+  claims: Claim[],
+  writes: AuthWrite[],
+): Promise<{ claimed: (Claimed | undefined)[]; lost: (OwnershipLost | undefined)[] }> {
+  const sql = db.$client
+  const [answer] = await sql<{ leases: string[]; marked: Marked[] }[]>`
+    WITH valid AS (${fencesOf(sql, [...writes, ...claims].map(fenceIn))}),
+    ${authWriteSteps(sql, writes)},
+    marked AS (${mark(sql, claims)})
+    SELECT ARRAY(SELECT shard || ' ' || epoch FROM valid) AS leases,
+      (SELECT coalesce(json_agg(json_build_object(
+        'id', id, 'interruptions', interruptions, 'isOptedOut', "isOptedOut")), '[]') FROM marked) AS marked`
+  return { claimed: inOrder(claims, answer?.marked ?? []), lost: lostWrites(writes, answer?.leases ?? []) }
 }
 
 /**
@@ -48,7 +67,8 @@ export async function claimFirstMessages(db: Database, claims: Claim[]): Promise
   const sql = db.$client
   const forms = sql`${numberForms(sql, sql`marked.number`)} AS forms (form)`
   const marked = await sql<(FirstClaim & { id: string })[]>`
-    WITH marked AS (${mark(db, claims)}),
+    WITH valid AS (${fencesOf(sql, claims.map(fenceIn))}),
+    marked AS (${mark(sql, claims)}),
     counted AS (
       INSERT INTO new_contacts (device_id, number)
       SELECT DISTINCT device_id, (SELECT min(form) FROM ${forms}) FROM marked
@@ -71,14 +91,11 @@ export async function claimFirstMessages(db: Database, claims: Claim[]): Promise
 const claimMark = `CASE WHEN message.status = 'sending' AND message.held_epoch <> valid.epoch
   THEN ${timelineMarks.sendingAfterTakeover} ELSE ${timelineMarks.sending} END`
 
-/** Not sent before it is awaited, so it can be a part of another statement. */
-function mark(db: Database, claims: Claim[]) {
-  const sql = db.$client
-  return sql<(Claimed & { id: string })[]>`
-    WITH valid AS (${fencesOf(
-      sql,
-      claims.map(({ fence }) => fence),
-    )})
+type Marked = Claimed & { id: string }
+
+/** SQL: claims the messages whose leases are in `valid`. */
+function mark(sql: postgres.Sql, claims: Claim[]) {
+  return sql`
     UPDATE messages AS message SET
       status = CASE WHEN given.recipient_jid IS NULL THEN message.status ELSE 'sending' END,
       recipient_jid = coalesce(given.recipient_jid, message.recipient_jid),
@@ -103,6 +120,15 @@ function mark(db: Database, claims: Claim[]) {
     RETURNING message.id, message.interruptions, ${isOptedOut(sql)} AS "isOptedOut", message.device_id, message.account_id, message.number`
 }
 
+function inOrder(claims: Claim[], marked: Marked[]): (Claimed | undefined)[] {
+  const found = new Map(
+    marked.map(({ id, interruptions, isOptedOut }) => [id, { interruptions, isOptedOut }]),
+  )
+  return claims.map(({ id }) => found.get(id))
+}
+
+const fenceIn = ({ fence }: { fence: Fence }) => fence
+
 /**
  * Undoes claims after the messages were handled without a death: if their owner dies from now on, they were not the
  * cause, and neither were they of earlier deaths.
@@ -113,10 +139,7 @@ export async function releaseMessages(
 ): Promise<void> {
   const sql = db.$client
   await sql`
-    WITH valid AS (${fencesOf(
-      sql,
-      claimed.map(({ fence }) => fence),
-    )})
+    WITH valid AS (${fencesOf(sql, claimed.map(fenceIn))})
     UPDATE messages AS message SET held_epoch = NULL, interruptions = 0
     FROM valid JOIN ${rows(sql, 'given', claimed, {
       ...leaseColumns,

@@ -1,0 +1,78 @@
+import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { DeviceContext } from '../context.ts'
+import type { ClaimRequest, MessageClaim } from './message-claims.ts'
+import type { MessageResults } from './message-results.ts'
+import type { OutboxDevice } from './outbox-device.ts'
+
+/** `unclaimed`: canceled, the shard has another owner, or the message has to wait. */
+export class NotSent extends Error {
+  readonly result: 'unclaimed' | 'failed'
+
+  constructor(result: 'unclaimed' | 'failed') {
+    super('The message must not be sent')
+    this.result = result
+  }
+}
+
+type SendClaim = {
+  /** Undefined for a message that is claimed late. */
+  early: MessageClaim | undefined
+  /** Call right before the message is encrypted. It may leave when this resolves. Rejects with `NotSent`. */
+  claim(): Promise<MessageClaim>
+}
+
+/** Claims messages that are about to be sent. Rejects with `NotSent`. */
+export function makeSendClaims(
+  { messageClaims }: Pick<DeviceContext, 'messageClaims'>,
+  { lease, retries, addressees, contactBudget, sendsSinceMs }: OutboxDevice,
+  results: Pick<MessageResults, 'fail'>,
+): (message: WaitingMessage, recipient: string) => Promise<SendClaim> {
+  /**
+   * A text that cannot have stopped an earlier owner is claimed in one statement with the Signal state that encrypts it.
+   * Anything else is claimed before it is handled, so that the next owner knows what a dead one was handling.
+   */
+  function isClaimedLate({ id, type, status, replyTo, interruptions, createdAt }: WaitingMessage): boolean {
+    const isFirstAttempt = status === 'queued' && retries.setbackOf(id) === null && interruptions === 0
+    return type === 'text' && !replyTo && isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs
+  }
+
+  async function claimFirst(request: ClaimRequest & WaitingMessage): Promise<MessageClaim | undefined> {
+    try {
+      const claim = await messageClaims.claimFirst(request)
+      const contact = claim?.contact
+      contactBudget.conclude(request, contact ? { kind: 'claimed', ...contact } : { kind: 'unclaimed' })
+      return claim
+    } catch (error) {
+      contactBudget.conclude(request, { kind: 'unknown' })
+      throw error
+    }
+  }
+
+  async function finish(
+    message: WaitingMessage,
+    recipient: string,
+    claim: MessageClaim | undefined,
+  ): Promise<MessageClaim> {
+    if (!claim) throw new NotSent('unclaimed')
+    message.recipientJid = recipient
+    addressees.note(message.waId, recipient)
+    if (!claim.refusal) return claim
+    claim.end()
+    await results.fail(message, claim.refusal)
+    throw new NotSent('failed')
+  }
+
+  return async (message, recipient) => {
+    const right = await contactBudget.reserve(message)
+    if (right === 'wait') throw new NotSent('unclaimed')
+    const setback = retries.setbackOf(message.id)
+    const request = { ...message, fence: lease, recipientJid: recipient, setback }
+    if (right === 'plain' && isClaimedLate(message)) {
+      const claim = async () => finish(message, recipient, await messageClaims.claimLate(request))
+      return { early: undefined, claim }
+    }
+    const given = right === 'plain' ? await messageClaims.claim(request) : await claimFirst(request)
+    const early = await finish(message, recipient, given)
+    return { early, claim: async () => early }
+  }
+}

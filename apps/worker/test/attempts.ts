@@ -1,0 +1,116 @@
+import { EventEmitter } from 'node:events'
+import { makeLogger } from '@wagate/runtime/logger'
+import type { UserFacingSocketConfig, WASocket } from 'baileys'
+import type { DeviceContext } from '../src/context.ts'
+import { makeMetrics } from '../src/metrics.ts'
+import { makeAddressees } from '../src/outbox/addressees.ts'
+import { makeContactBudget } from '../src/outbox/contact-budget.ts'
+import { makeDelivery } from '../src/outbox/delivery.ts'
+import { makeInFlight } from '../src/outbox/in-flight.ts'
+import type { MessageClaim } from '../src/outbox/message-claims.ts'
+import type { MessageResults } from '../src/outbox/message-results.ts'
+import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
+import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
+import { makeRetries } from '../src/outbox/retries.ts'
+import { reportFanOut } from '../src/session/fan-out.ts'
+
+type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
+type Message = Parameters<ReturnType<typeof makeDelivery>['send']>[0]
+
+export const own = ['15550000001:3@s.whatsapp.net', '900000000000001:3@lid']
+export const ownPhone = '15550000001@s.whatsapp.net'
+export const recipient = '15550000002@s.whatsapp.net'
+export const companion = '15550000002:5@s.whatsapp.net'
+
+type Given = {
+  /** Devices that nothing can be encrypted for. */
+  failing?: string[]
+  message?: Partial<Message>
+  /** What a claim finds. Undefined: the message was canceled. */
+  claimed?: (way: string) => Promise<Pick<MessageClaim, 'refusal'> | undefined>
+}
+
+/** One message through a socket that encrypts as Baileys does: a device that it cannot encrypt for is left out. */
+export function makeAttempts({
+  failing = [],
+  message: fields = {},
+  claimed = async () => ({ refusal: undefined }),
+}: Given) {
+  const waId = '3EB0000000000000000001'
+  const forgotten: unknown[] = []
+  const steps: string[] = []
+  const inFlight = makeInFlight()
+  let times = 0
+  const repository = reportFanOut(
+    standIn<Repository>({
+      async encryptMessage({ jid }: { jid: string }) {
+        if (failing.includes(jid)) throw new Error('No session')
+        if (jid === recipient) steps.push('encrypted')
+        return { type: 'msg', ciphertext: new Uint8Array() }
+      },
+    }),
+  )
+  const sock = standIn<WASocket>({
+    ws: new EventEmitter(),
+    user: { id: own[0], lid: own[1] },
+    userDevicesCache: { get: async () => ['0'], del: async (user: string) => void forgotten.push(user) },
+    async relayMessage() {
+      times += 1
+      const data = new Uint8Array()
+      const encrypted = await Promise.allSettled(
+        [ownPhone, recipient, companion].map((jid) => repository.encryptMessage({ jid, data })),
+      )
+      if (encrypted.every(({ status }) => status === 'rejected')) throw new Error('All encryptions failed')
+      steps.push('left')
+      inFlight.resolve(waId, { kind: 'acknowledged' })
+      return waId
+    },
+  })
+  const nothing = async () => undefined
+  const unlimited = { perDay: 0, warmUpDays: 0, warmUpDay: 0 }
+  const claimIn = (way: string) => async () => {
+    steps.push(way)
+    const found = await claimed(way)
+    return found && { contact: null, end: nothing, release: nothing, releaseSuspect: nothing, ...found }
+  }
+  const context = standIn<DeviceContext>({
+    config: { outbox: { ackTimeoutMs: 60_000 } },
+    logger: makeLogger('test', 'silent'),
+    metrics: makeMetrics(),
+    messageClaims: { claim: claimIn('claim'), claimLate: claimIn('claimLate') },
+  })
+  const device = standIn<OutboxDevice>({
+    id: 1,
+    sendsSinceMs: Date.parse('2026-01-01T00:00:00Z'),
+    retries: makeRetries(),
+    addressees: makeAddressees(),
+    recipientPace: makeRecipientPace(0, {}),
+    contactBudget: makeContactBudget({ budget: unlimited, newContacts: [], nowMs: 0 }, new Set(), () => 0),
+    lease: { shard: 1 },
+  })
+  const results = standIn<MessageResults>({ fail: async (_: Message, code: string) => void steps.push(code) })
+  const delivery = makeDelivery(context, device, sock, { inFlight, results })
+  const message = standIn<Message>({
+    id: 'a message',
+    waId,
+    type: 'text',
+    body: 'x',
+    createdAt: '2026-01-01 00:00:01+00',
+    status: 'queued',
+    replyTo: null,
+    uploadedContent: null,
+    interruptions: 0,
+    ...fields,
+  })
+  return {
+    device,
+    steps,
+    attempt: (maySend = () => true) => delivery.send(message, recipient, maySend),
+    sent: () => ({ times, forgotten }),
+  }
+}
+
+/** The parts of something large that a test needs. */
+function standIn<Whole>(parts: object): Whole {
+  return parts as Whole
+}

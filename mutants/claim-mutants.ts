@@ -1,0 +1,56 @@
+import type { Mutant } from './mutant.ts'
+
+/** How a message is claimed before it leaves. */
+export const claimMutants: Mutant[] = [
+  {
+    name: 'known contact counted as a new one',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: "WHERE NOT ${isKnownOrCounted(sql, 'marked')} AND",
+    replacement: 'WHERE',
+    test: {
+      file: 'packages/db/test/new-contacts.test.ts',
+      title: 'counts on the day of its first message only, also if WhatsApp refused that',
+    },
+  },
+  {
+    name: 'an opt-out is ignored',
+    file: 'apps/worker/src/outbox/send-claims.ts',
+    text: 'if (!claim.refusal) return claim',
+    replacement: "if (claim.refusal !== 'message_stops_workers') return claim",
+    test: {
+      file: 'system-tests/opt-outs.test.ts',
+      title: 'a message to a recipient that has opted out fails and never leaves, until it opts in',
+    },
+  },
+  {
+    name: 'a text leaves before its claim is stored',
+    file: 'apps/worker/src/session/fan-out.ts',
+    text: 'await watched?.mayLeave()',
+    replacement: 'void watched?.mayLeave().catch(() => undefined)',
+    test: {
+      file: 'apps/worker/test/late-claims.test.ts',
+      title: 'begins before it is encrypted, and it leaves only after the claim is stored',
+    },
+  },
+  {
+    name: 'a text that may have stopped an owner is claimed late',
+    file: 'apps/worker/src/outbox/send-claims.ts',
+    text: 'isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs',
+    replacement: 'isFirstAttempt',
+    test: {
+      file: 'system-tests/interruptions.test.ts',
+      title: 'fails a text to a known contact that stops four workers',
+    },
+  },
+  {
+    name: 'a late claim that Postgres refused is taken for a claim',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: 'return claims.map(({ id }) => found.get(id))\n}\n\nconst fenceIn',
+    replacement:
+      'return claims.map(({ id }) => found.get(id) ?? { interruptions: 0, isOptedOut: false })\n}\n\nconst fenceIn',
+    test: {
+      file: 'packages/db/test/message-claims.test.ts',
+      title: 'answer in the order of the claims, and leave out a canceled message whose state is stored',
+    },
+  },
+]

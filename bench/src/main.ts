@@ -23,6 +23,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   statements: async () => (await import('./statements.ts')).measureStatements,
   history: async () => (await import('./history.ts')).measureHistory,
   mass: async () => (await import('./mass.ts')).measureMass,
+  soak: async () => (await import('./soak.ts')).measureSoak,
   preload: async () => (await import('./preload.ts')).measurePreload,
 }
 

@@ -75,15 +75,17 @@ export function startDispatcher({
     outage.worked()
   }
 
-  async function repeat(work: () => Promise<void>, everyMs: number, { signal }: AbortController) {
+  async function repeat(work: () => Promise<void>, pauseMs: () => number, { signal }: AbortController) {
     while (!signal.aborted) {
       await work().catch(outage.failed)
-      await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+      await delay(pauseMs(), undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
 
-  const polling = repeat(poll, limits.pollMs, closing)
-  const beating = repeat(beat, limits.heartbeatMs, closed)
+  // Without webhooks there is nothing to poll, and each timer wakes the process.
+  const pollPauseMs = () => (ownership.webhooks.length > 0 ? limits.pollMs : limits.heartbeatMs)
+  const polling = repeat(poll, pollPauseMs, closing)
+  const beating = repeat(beat, () => limits.heartbeatMs, closed)
   void deleteDeadDispatchers(db).catch(outage.failed)
   addDispatcherGauges(metrics, () => readingsOf(ownership.webhooks))
 

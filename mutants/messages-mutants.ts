@@ -165,7 +165,7 @@ export const messagesMutants: Mutant[] = [
     test: {
       file: 'system-tests/message-costs.test.ts',
       title:
-        'a text to a known contact needs few statements, commands of Redis and bytes in the log of Postgres',
+        'a text to a known contact needs few statements, stanzas, commands of Redis and bytes in the log of Postgres',
     },
   },
   {

@@ -43,4 +43,15 @@ export const processMutants: Mutant[] = [
         'a silent partition ends a query within 7 seconds under TLS, an idle connection is kept, and the pool heals',
     },
   },
+  {
+    name: 'a process that was paused takes its connections for silent',
+    file: 'apps/worker/src/session/silence-watch.ts',
+    text: 'if (wasPaused) connection.heardAtMs = nowMs',
+    replacement: 'if (wasPaused && nowMs < 0) connection.heardAtMs = nowMs',
+    test: {
+      file: 'apps/worker/test/silence-watch.test.ts',
+      title:
+        'after a pause of the process, connections are given time for the frames that have not been read',
+    },
+  },
 ]

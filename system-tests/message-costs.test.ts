@@ -18,7 +18,7 @@ let system: TestSystem
 let gateway: GatewayClient
 let statements: ExecutedStatements
 /** Of a second in which nothing is sent. */
-let idle: { statements: Set<string>; redisCommands: number }
+let idle: { statements: Set<string>; redisCommands: number; stanzas: number }
 
 beforeAll(async () => {
   system = await openTestSystem({ workers: 1, shards: 256 })
@@ -26,11 +26,12 @@ beforeAll(async () => {
   await gateway.link(sender)
   for (let count = 0; count < 5; count++) await send()
   statements = await logStatements(system)
-  const commandsBefore = await countRedisCommands()
+  const before = { commands: await countRedisCommands(), stanzas: await countStanzas() }
   await delay(idleMs)
   idle = {
     statements: new Set(statements.take()),
-    redisCommands: ((await countRedisCommands()) - commandsBefore) / (idleMs / 1000),
+    redisCommands: ((await countRedisCommands()) - before.commands) / (idleMs / 1000),
+    stanzas: ((await countStanzas()) - before.stanzas) / (idleMs / 1000),
   }
 }, 90_000)
 afterAll(() => system?.close(), 30_000)
@@ -41,6 +42,8 @@ async function send(): Promise<void> {
   const { body } = await gateway.call('send-message', fields)
   await gateway.untilMessage(body.message_id, 'is delivered', ({ status }) => status === 'delivered')
 }
+
+const countStanzas = async () => (await gateway.control<{ stanzas: number }>('/stats')).stanzas
 
 async function readRedis(section: string, field: string): Promise<number> {
   const script = `return tonumber(string.match(redis.call('INFO', '${section}'), '${field}:(%d+)'))`
@@ -59,9 +62,14 @@ async function readNumber(query: string): Promise<number> {
 const readWalBytes = () =>
   readNumber(`SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS value`)
 
-test('a text to a known contact needs few statements, commands of Redis and bytes in the log of Postgres', async () => {
+test('a text to a known contact needs few statements, stanzas, commands of Redis and bytes in the log of Postgres', async () => {
   statements.take()
-  const before = { ms: performance.now(), wal: await readWalBytes(), commands: await countRedisCommands() }
+  const before = {
+    ms: performance.now(),
+    wal: await readWalBytes(),
+    commands: await countRedisCommands(),
+    stanzas: await countStanzas(),
+  }
   for (let count = 0; count < messages; count++) {
     const { body } = await gateway.call('send-message', fields)
     expect(['sent', 'delivered']).toContain(body.status)
@@ -70,10 +78,13 @@ test('a text to a known contact needs few statements, commands of Redis and byte
   const besides = idle.redisCommands * seconds + redisCommandsOfJob * (seconds + 1)
   const commands = (await countRedisCommands()) - before.commands - besides
   const wal = (await readWalBytes()) - before.wal
+  const stanzas = (await countStanzas()) - before.stanzas - idle.stanzas * seconds
   const executed = statements.take().filter((statement) => !idle.statements.has(statement))
   expect(executed.length / messages).toBeLessThan(4.6)
   expect(commands / messages).toBeLessThan(14)
   expect(wal / messages).toBeLessThan(3200)
+  // The message, and the acknowledgement of its receipt.
+  expect(stanzas / messages).toBeLessThan(2.4)
 })
 
 test('a sender has few rows, and an idle worker few connections', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { measureRecovery } from '../src/failover/recovery.ts'
 import { summarizeProfile } from '../src/profile-summary.ts'
 import { simulateMoves } from '../src/scaling/moves.ts'
+import { trendOf } from '../src/soak/memory-trend.ts'
 import { formatTable } from '../src/table.ts'
 
 describe('statistics', () => {
@@ -52,6 +53,21 @@ describe('a table', () => {
       'c          -',
     ])
   })
+})
+
+it('the trend of memory is that of all samples, and a peak on the way does not count for more', () => {
+  const mebibyte = 2 ** 20
+  const samples = Array.from({ length: 61 }, (_, minute) => ({
+    atMs: minute * 60_000,
+    bytes: (100 + minute / 10) * mebibyte,
+  }))
+  const trend = trendOf('api', samples)
+  expect(trend).toMatchObject({ process: 'api', startMb: 100, endMb: 106, peakMb: 106 })
+  expect(trend.percentPerTenMinutes).toBeCloseTo(100 / 103, 5)
+  const peak = samples.map((sample, minute) =>
+    minute === 30 ? { ...sample, bytes: 400 * mebibyte } : sample,
+  )
+  expect(trendOf('api', peak).percentPerTenMinutes).toBeLessThan(1)
 })
 
 describe('failover', () => {

@@ -4,7 +4,10 @@ import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from './context.ts'
 import type { Lease } from './ownership/lease.ts'
 
-/** Records an event for each device that has not come back within the grace period of its status. */
+/**
+ * Records an event for each device that has not come back within the grace period of its status. `listLeases`: of shards
+ * that have a device without a connection.
+ */
 export function startGraceWatch(
   { db, config, logger }: Pick<DeviceContext, 'db' | 'config' | 'logger'>,
   listLeases: () => Lease[],

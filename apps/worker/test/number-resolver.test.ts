@@ -37,12 +37,13 @@ describe('resolving numbers', () => {
         new Map([
           ['1', jidOf('1')],
           ['2', null],
+          ['3', jidOf('33')],
         ]),
     )
-    await resolver.resolve(['1', '2', '1'], lookUp)
-    await resolver.resolve(['1', '2'], lookUp)
-    expect(asked).toEqual([['1', '2']])
-    expect([resolver.find('1'), resolver.find('2')]).toEqual([jidOf('1'), null])
+    await resolver.resolve(['1', '2', '1', '3'], lookUp)
+    await resolver.resolve(['1', '2', '3'], lookUp)
+    expect(asked).toEqual([['1', '2', '3']])
+    expect(['1', '2', '3'].map(resolver.find)).toEqual([jidOf('1'), null, jidOf('33')])
   })
 
   test('leaves a number unknown without an answer, and asks again after growing pauses', async () => {

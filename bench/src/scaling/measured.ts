@@ -30,6 +30,6 @@ export const product = {
   tickMs: 500,
   /** describeShardsOwnedBy, listLiveWorkers. */
   statementsPerLeasePoll: 2,
-  /** expireMessages, listDevicesWithWork, countLinkedDevices. */
+  /** listDevicesWithWork, listDueMedia, and announceDisconnections while a device is offline. */
   statementsPerWorkPoll: 3,
 }

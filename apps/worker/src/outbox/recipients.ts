@@ -14,7 +14,7 @@ const hourMs = 3_600_000
  * to one tenant which numbers another has looked up.
  */
 export function makeRecipientsCache(): (deviceId: number) => Recipients {
-  const known = new LRUCache<string, { jid: string | null }>({
+  const known = new LRUCache<string, Known>({
     // A `max` would reserve the memory of all of them now.
     maxSize: 200_000,
     sizeCalculation: () => 1,
@@ -22,8 +22,21 @@ export function makeRecipientsCache(): (deviceId: number) => Recipients {
   return (deviceId) => {
     const keyOf = (number: string) => `${deviceId} ${number}`
     return {
-      find: (number) => known.get(keyOf(number))?.jid,
-      set: (number, jid) => void known.set(keyOf(number), { jid }, { ttl: jid ? 7 * dayMs : hourMs }),
+      find(number) {
+        const found = known.get(keyOf(number))
+        return found === sameNumber ? jidOf(number) : found?.jid
+      },
+      set(number, jid) {
+        const value = jid === jidOf(number) ? sameNumber : { jid }
+        known.set(keyOf(number), value, { ttl: jid ? 7 * dayMs : hourMs })
+      },
     }
   }
 }
+
+type Known = { jid: string | null }
+
+/** Nearly all: without an object and a text of their own, a contact takes half the memory. */
+const sameNumber: Known = { jid: null }
+
+const jidOf = (number: string) => `${number}@s.whatsapp.net`

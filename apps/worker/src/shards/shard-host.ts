@@ -34,7 +34,11 @@ export function startShardHost(
   const consumers = makeConsumerStarts({ context, redis, onDropped: work.poll })
   const listLeases = () => [...hosted.values()].map(({ lease }) => lease)
   const expiry = startExpiry(context, listLeases)
-  const graceWatch = startGraceWatch(context, listLeases)
+  const graceWatch = startGraceWatch(context, () =>
+    [...hosted.values()].flatMap(({ lease, devices }) =>
+      [...devices.values()].every((device) => device.isOnline()) ? [] : lease,
+    ),
+  )
 
   async function stop(numbers: number[], why: 'released' | 'lost'): Promise<void> {
     const stopping = numbers.flatMap((number) => hosted.get(number) ?? [])

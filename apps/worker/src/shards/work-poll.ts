@@ -42,11 +42,10 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
       const shard = hosted.get(state.shard)
       if (shard) notify(deviceOf(context, shard, state.id), state)
     }
-    await countLinked(shards)
+    setLinked(shards, countByShard(working))
   }
 
-  async function countLinked(shards: number[]): Promise<void> {
-    const counts = await countLinkedDevices(db, shards)
+  function setLinked(shards: number[], counts: ReadonlyMap<number, number>): void {
     for (const number of shards) {
       const shard = hosted.get(number)
       if (shard) shard.linked = counts.get(number) ?? 0
@@ -55,13 +54,19 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
 
   return {
     poll,
-    countLinked,
+    countLinked: async (shards) => setLinked(shards, await countLinkedDevices(db, shards)),
     waitingDevices: () => waitingDevices,
     blockedDevices: () => blockedDevices,
     async close() {
       clearInterval(timer)
     },
   }
+}
+
+function countByShard(devices: Pick<DeviceWork, 'shard' | 'counts'>[]): Map<number, number> {
+  const linked = new Map<number, number>()
+  for (const { shard, counts } of devices) if (counts) linked.set(shard, (linked.get(shard) ?? 0) + 1)
+  return linked
 }
 
 export function countBlocked(
@@ -80,7 +85,7 @@ export function countBlocked(
 /** A device that waits for its login needs both: the messages move it forward in the queue. */
 export function notify(
   device: Pick<Device, 'isReconciled' | 'reconcile' | 'wake' | 'markRead'>,
-  state: DeviceWork,
+  state: Omit<DeviceWork, 'counts'>,
 ): void {
   if (state.hasWaiting) device.wake()
   if (state.hasReadRequests) device.markRead()

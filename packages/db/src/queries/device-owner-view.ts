@@ -3,6 +3,7 @@ import type { Database } from '../client.ts'
 import { hasDueMessage } from './due-messages.ts'
 import { type Fence, fencesOf } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
+import { listOf } from './rows.ts'
 import { tightestPace } from './tightest-pace.ts'
 import { warmUpDay } from './warm-up.ts'
 
@@ -114,7 +115,8 @@ const endConnections = (db: Database) => db.$client`
   UPDATE devices SET connection = 'offline', pairing_step = NULL, offline_since = coalesce(offline_since, now())
   FROM valid WHERE devices.shard = valid.shard AND devices.connection <> 'offline'`
 
-export type DeviceWork = DeviceState & { hasWaiting: boolean; hasReadRequests: boolean }
+/** `counts`: it has credentials, so it counts for the capacity of its owner. */
+export type DeviceWork = DeviceState & { hasWaiting: boolean; hasReadRequests: boolean; counts: boolean }
 
 /**
  * The devices of these shards that need their owner to do something or have due messages. Finds what a lost command
@@ -123,9 +125,9 @@ export type DeviceWork = DeviceState & { hasWaiting: boolean; hasReadRequests: b
 export async function listDevicesWithWork(db: Database, shards: number[]): Promise<DeviceWork[]> {
   return db.$client<DeviceWork[]>`
     SELECT ${columns(db)}, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting",
-      EXISTS (SELECT FROM read_requests WHERE device_id = device.id) AS "hasReadRequests"
+      EXISTS (SELECT FROM read_requests WHERE device_id = device.id) AS "hasReadRequests", device.has_credentials AS counts
     FROM ${devicesOfAccounts(db)}
-    WHERE device.shard = ANY(${shards}) AND (${needsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`
+    WHERE device.shard = ANY(${listOf(shards)}::int[]) AND (${needsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`
 }
 
 const needsOwner = (db: Database) => db.$client`(
@@ -138,6 +140,6 @@ const needsOwner = (db: Database) => db.$client`(
 export async function countLinkedDevices(db: Database, shards: number[]): Promise<Map<number, number>> {
   const rows = await db.$client<{ shard: number; linked: number }[]>`
     SELECT shard, count(*)::int AS linked FROM devices
-    WHERE shard = ANY(${shards}) AND has_credentials GROUP BY shard`
+    WHERE shard = ANY(${listOf(shards)}::int[]) AND has_credentials GROUP BY shard`
   return new Map(rows.map(({ shard, linked }) => [shard, linked]))
 }

@@ -5,6 +5,7 @@ import { advisoryLocks } from '../locks.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 import { lockContent } from './media-content.ts'
+import { listOf } from './rows.ts'
 
 /** A file that an owner should download now. */
 export type DueMedia = {
@@ -33,7 +34,7 @@ export async function listDueMedia(
     FROM (
       SELECT media.*, device.shard, row_number() OVER (PARTITION BY media.account_id ORDER BY next_attempt_at) AS place
       FROM received_media AS media JOIN devices AS device ON device.id = media.device_id
-      WHERE device.shard = ANY (${shards}::int[]) AND media.state = 'pending' AND media.next_attempt_at <= now()
+      WHERE device.shard = ANY (${listOf(shards)}::int[]) AND media.state = 'pending' AND media.next_attempt_at <= now()
         AND media.message_id <> ALL (${except}::uuid[])
     ) AS due
     WHERE place <= ${maxOfAccount}

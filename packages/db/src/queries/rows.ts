@@ -58,6 +58,9 @@ function relation<Item>(
  */
 const hidden = 'LIMIT (SELECT NULL::bigint)'
 
+/** The numbers as text for `${…}::int[]`: postgres.js would look at each of thousands for characters to escape. */
+export const listOf = (numbers: readonly number[]) => `{${numbers.join()}}`
+
 /** One object for each text: postgres.js keeps every template that it has seen. */
 const templates = new Map<string, TemplateStringsArray>()
 

@@ -3,6 +3,7 @@ import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
+import { listOf } from './rows.ts'
 import { isStillWaiting } from './still-waiting.ts'
 import { withEntry } from './timeline-entries.ts'
 
@@ -115,7 +116,7 @@ export async function listDevicesWithExpired(
   const since = sql`now() - ${ttlMs} * interval '1 ms'`
   return sql<{ id: number; accountId: number; shard: number }[]>`
     SELECT device.id, device.account_id AS "accountId", device.shard FROM devices AS device
-    WHERE device.shard = ANY(${shards}) AND coalesce(
+    WHERE device.shard = ANY(${listOf(shards)}::int[]) AND coalesce(
       (SELECT created_at FROM messages
         WHERE device_id = device.id AND is_waiting AND send_at IS NULL ORDER BY seq LIMIT 1) < ${since}
       OR (SELECT true FROM messages

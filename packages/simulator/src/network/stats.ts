@@ -3,6 +3,8 @@ export type Counters = {
   logins: number
   refused_logins: number
   conflicts: number
+  /** Of any kind, from clients that are logged in. */
+  stanzas: number
   messages: number
   duplicates: number
   undecryptable: number
@@ -32,6 +34,7 @@ export function makeCounters(): Counters {
     logins: 0,
     refused_logins: 0,
     conflicts: 0,
+    stanzas: 0,
     messages: 0,
     duplicates: 0,
     undecryptable: 0,

@@ -58,6 +58,7 @@ function readStanza(network: Network, connection: Connection, stanza: Node): voi
 }
 
 function readDeviceStanza(network: Network, device: Device, connection: Connection, stanza: Node): void {
+  network.counters.stanzas += 1
   const read = readers[stanza.tag]
   if (read) read(network, device, connection, stanza)
   else countUnknown(network.counters, stanza.tag)

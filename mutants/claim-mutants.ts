@@ -53,4 +53,11 @@ export const claimMutants: Mutant[] = [
       title: 'answer in the order of the claims, and leave out a canceled message whose state is stored',
     },
   },
+  {
+    name: 'a late claim that fails early ends the process',
+    file: 'apps/worker/src/outbox/delivery.ts',
+    text: 'claiming.catch(() => undefined)',
+    replacement: '',
+    test: { file: 'apps/worker/test/late-claims.test.ts', title: 'may fail before the text is encrypted' },
+  },
 ]

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { makeLogger } from '@wagate/runtime/logger'
 import type { UserFacingSocketConfig, WASocket } from 'baileys'
 import type { DeviceContext } from '../src/context.ts'
@@ -26,6 +27,7 @@ type Given = {
   /** Devices that nothing can be encrypted for. */
   failing?: string[]
   message?: Partial<Message>
+  encryptionMs?: number
   /** What a claim finds. Undefined: the message was canceled. */
   claimed?: (way: string) => Promise<Pick<MessageClaim, 'refusal'> | undefined>
 }
@@ -34,6 +36,7 @@ type Given = {
 export function makeAttempts({
   failing = [],
   message: fields = {},
+  encryptionMs = 0,
   claimed = async () => ({ refusal: undefined }),
 }: Given) {
   const waId = '3EB0000000000000000001'
@@ -44,6 +47,7 @@ export function makeAttempts({
   const repository = reportFanOut(
     standIn<Repository>({
       async encryptMessage({ jid }: { jid: string }) {
+        if (encryptionMs > 0) await delay(encryptionMs)
         if (failing.includes(jid)) throw new Error('No session')
         if (jid === recipient) steps.push('encrypted')
         return { type: 'msg', ciphertext: new Uint8Array() }

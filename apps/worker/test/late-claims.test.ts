@@ -43,6 +43,17 @@ describe('the claim of a text', () => {
     expect(steps).not.toContain('left')
   })
 
+  test('may fail before the text is encrypted', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    const { attempt, steps } = makeAttempts({ encryptionMs: 20, claimed: async () => undefined })
+    expect(await attempt()).toEqual({ kind: 'unclaimed' })
+    process.off('unhandledRejection', note)
+    expect(steps).toEqual(['claimLate', 'encrypted'])
+    expect(unhandled).toEqual([])
+  })
+
   test('is not made while nothing may be sent', async () => {
     const { attempt, steps } = makeAttempts({})
     expect(await attempt(() => false)).toEqual({ kind: 'retry' })

@@ -52,6 +52,8 @@ export function makeDelivery(
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
     const claiming = claim()
+    // It may fail while the message is still being encrypted, when nobody awaits it yet.
+    claiming.catch(() => undefined)
     let fanOut: FanOut
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })

@@ -24,7 +24,8 @@ export function makeInbox<Item>(): Inbox<Item> {
         return Promise.resolve(item)
       }
       return new Promise((resolve) => {
-        const timer = setTimeout(() => answer?.(undefined), forMs)
+        // Node counts timers in whole milliseconds, from the last whole one: rounded up, none fires early.
+        const timer = setTimeout(() => answer?.(undefined), Math.ceil(forMs) + 1)
         answer = (item) => {
           clearTimeout(timer)
           answer = undefined

@@ -14,6 +14,7 @@ import { clearQueue, fillQueue, type Queue } from './accept/fill-queue.ts'
 import { load } from './accept/load.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
+import { makeProfiler, type Profiler } from './profiler.ts'
 
 const sizes = {
   full: { seconds: 8, rounds: 5, queue: { devices: 10_000, messages: 1_000_000 } },
@@ -26,17 +27,20 @@ const whileMessagesWait = 'gateway, many waiting'
 
 type Size = (typeof sizes)['full']
 type Round = { way: string; perSecond: number; p99Ms: number; failures: number; cpuMs: number }
+type Measurement = { senders: string[]; size: Size; profiler?: Profiler | undefined; signal: AbortSignal }
 type Target = { way: string; url: string; pid: number; apiKey: string }
 
 /**
  * Accepted texts a second of one API process, against a server that does nothing and one that only asks Redis, and once
  * more while many messages wait.
  */
-export async function measureAccept({ short, data, signal }: BenchmarkOptions): Promise<Report> {
+export async function measureAccept({ short, data, profile, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   // A separate folder, because servers without a data folder do not wait for the disk.
   const dataFolder = data ? resolve(data) : mkdtempSync(join(tmpdir(), 'wagate-accept-'))
-  const rounds = await withSystem({ workers: 1, dataFolder, signal }, async (system) => {
+  const profiler = profile ? makeProfiler(profile, 'api') : undefined
+  const environment = (name: string) => (name === 'api' && profiler ? profiler.environment : {})
+  const rounds = await withSystem({ workers: 1, dataFolder, environment, signal }, async (system) => {
     const senders = senderNumbers(short ? 2 : sendersMax)
     await linkSenders(system, senders)
     // This measures accepting, not sending.
@@ -46,7 +50,7 @@ export async function measureAccept({ short, data, signal }: BenchmarkOptions): 
       const gateway = gatewayOf(system)
       const others = yardsticks.map(({ target }) => target)
       await changeQueue(system, clearQueue)
-      const empty = await measureInTurn([gateway, ...others], { senders, size, signal })
+      const empty = await measureInTurn([gateway, ...others], { senders, size, profiler, signal })
       const { body } = await system.gateway.call('user-info', {})
       await changeQueue(system, (sql) => fillQueue(sql, Number(body.id), size.queue))
       const full = await measureInTurn([{ ...gateway, way: whileMessagesWait }], { senders, size, signal })
@@ -55,19 +59,22 @@ export async function measureAccept({ short, data, signal }: BenchmarkOptions): 
       for (const { child } of yardsticks) child.disconnect()
     }
   }).finally(() => data ?? rmSync(dataFolder, { recursive: true, force: true }))
-  return makeReport(rounds, size.queue)
+  return makeReport(rounds, size.queue, await profiler?.summarize())
 }
 
 async function measureInTurn(
   targets: Target[],
-  { senders, size, signal }: { senders: string[]; size: Size; signal: AbortSignal },
+  { senders, size, profiler, signal }: Measurement,
 ): Promise<Round[]> {
   const rounds: Round[] = []
   for (const target of targets) await accept(target, senders, 2)
   for (let round = 0; round < size.rounds; round++) {
     for (const target of targets) {
       signal.throwIfAborted()
+      const profiled = target.way === 'gateway' ? profiler : undefined
+      await profiled?.start(target.pid)
       rounds.push(await accept(target, senders, size.seconds))
+      await profiled?.stop(target.pid)
     }
   }
   return rounds
@@ -128,7 +135,7 @@ async function accept({ way, url, pid, apiKey }: Target, senders: string[], seco
   }
 }
 
-function makeReport(rounds: Round[], { devices, messages }: Queue): Report {
+function makeReport(rounds: Round[], { devices, messages }: Queue, profile: string[] = []): Report {
   const ways = [...new Set(rounds.map(({ way }) => way))]
   const of = (way: string, figure: keyof Omit<Round, 'way'>) =>
     median(rounds.filter((round) => round.way === way).map((round) => round[figure]))
@@ -151,6 +158,7 @@ function makeReport(rounds: Round[], { devices, messages }: Queue): Report {
       { title: 'Ratios of the medians', rows: ratios },
     ],
     notes: [
+      ...profile,
       'The gateway answers when the message is on the disk of Postgres; Redis writes behind its answers (appendfsync everysec). The API writes no line for each request here (LOG_LEVEL=warn).',
       `Many waiting: ${messages} messages more, for ${devices} other senders of the account.`,
     ],

@@ -1,11 +1,13 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AppProcess } from './app-process.ts'
 
 const pollMs = 250
 
+type Log = Pick<AppProcess, 'logFile' | 'logOffset'>
+
 /** Calls back for every line that the process writes to its log. Returns how to stop. */
-export function followLog(app: AppProcess, onLine: (line: string) => void): () => void {
+export function followLog(app: Log, onLine: (line: string) => void): () => void {
   let offset = app.logOffset
   let rest = ''
   const poll = () => {
@@ -46,6 +48,8 @@ export function lastLines(app: AppProcess, count = 12): string {
 }
 
 function readFrom(file: string, offset: number): { text: string; end: number } {
+  // A temporary folder is gone as soon as its servers are, also when they could not start.
+  if (!existsSync(file)) return { text: '', end: offset }
   const handle = openSync(file, 'r')
   const chunks: Buffer[] = []
   let end = offset

@@ -35,8 +35,14 @@ export function describeSimulator(
 
 /** As in the Dockerfile: a larger young generation halves the number of minor collections. */
 const apiNodeOptions = ['--max-semi-space-size=32', '--expose-gc']
-/** As in the Dockerfile: one thread for garbage, and less room for young objects than Node 24 takes. */
-const workerNodeOptions = ['--v8-pool-size=1', '--max-semi-space-size=16', '--expose-gc']
+/** As in the Dockerfile: one thread for garbage, less room for young objects than Node 24 takes, and fewer full collections. */
+const workerNodeOptions = [
+  '--v8-pool-size=1',
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=100',
+  '--no-incremental-marking-task',
+  '--expose-gc',
+]
 
 export function describeApi(settings: AppSettings, servers: Promise<AppServers>): AppProcessOptions {
   const own = { PORT: String(settings.apiPort), ...settings.environment('api') }

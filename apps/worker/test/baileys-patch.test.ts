@@ -1,4 +1,12 @@
-import { DEFAULT_CONNECTION_CONFIG, DisconnectReason, MessageRetryManager, promiseTimeout } from 'baileys'
+import {
+  type BinaryNode,
+  DEFAULT_CONNECTION_CONFIG,
+  DisconnectReason,
+  decodeBinaryNode,
+  encodeBinaryNode,
+  MessageRetryManager,
+  promiseTimeout,
+} from 'baileys'
 import { expect, test } from 'vitest'
 
 test('a query reads no stack trace, and leaves no timer', async () => {
@@ -37,4 +45,23 @@ test('the memory of sent messages is bounded, and takes nothing before the first
   expect(manager.getRecentMessage('a', '599')).toBeDefined()
   expect(manager.getRecentMessage('a', '87')).toBeUndefined()
   expect(manager.getRecentMessage('a', '88')).toBeDefined()
+})
+
+test('a stanza is encoded without an iterator over its bytes', async () => {
+  const content = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index & 0xff))
+  Object.defineProperty(content, Symbol.iterator, {
+    value: () => {
+      throw new Error('iterated')
+    },
+  })
+  const attrs = { v: '2', type: 'msg', 'not-a-token': 'Ünïcode 1' }
+  const stanza: BinaryNode = {
+    tag: 'message',
+    attrs: { to: '4912345678:3@s.whatsapp.net' },
+    content: [{ tag: 'enc', attrs, content }],
+  }
+  const decoded = await decodeBinaryNode(encodeBinaryNode(stanza))
+  expect(decoded).toMatchObject({ tag: stanza.tag, attrs: stanza.attrs, content: [{ tag: 'enc', attrs }] })
+  const [enc] = decoded.content as BinaryNode[]
+  expect(Buffer.compare(enc?.content as Buffer, content)).toBe(0)
 })

@@ -62,42 +62,42 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
       hindered: { newContacts: 0, unprepared: 0, attempted: 0 },
     },
   }
-  const lanes = new Map<string, Lane>()
-  const numbers = new Map<string, OfNumber>()
+  /**
+   * By recipient and by number, so that a plan looks each number up once: it is made for every answer, and the look-ups
+   * would be most of its cost. Null: not on WhatsApp.
+   */
+  const lanes = new Map<string, Lane | null>()
+  const lengths = new Map<string, number>()
 
   function findLane(message: WaitingMessage): Lane | null {
+    const address = message.recipientJid ?? message.number
+    const known = lanes.get(address)
+    if (known !== undefined) return known
     const recipient = facts.recipientOf(message)
-    if (recipient === null) return null
-    const key = recipient ?? message.number
-    const lane = lanes.get(key) ?? { state: addHead(plan, message, recipient, facts), length: 0 }
+    const key = recipient ?? address
+    const lane =
+      recipient === null
+        ? null
+        : (lanes.get(key) ?? { state: addHead(plan, message, recipient, facts), length: 0 })
     lanes.set(key, lane)
+    lanes.set(address, lane)
     return lane
   }
 
   for (const message of messages) {
     if (facts.isAcknowledged(message)) continue
-    let ofNumber = numbers.get(message.number)
-    if (!ofNumber) {
-      const { recipientJid } = message
-      // Once for each number: a plan is made for every answer, and a look-up costs more than the rest of it.
-      ofNumber = { recipientJid, lane: findLane(message), length: 0 }
-      numbers.set(message.number, ofNumber)
-    }
-    const lane = message.recipientJid === ofNumber.recipientJid ? ofNumber.lane : findLane(message)
+    const lane = findLane(message)
     if (lane === null) {
       plan.absent.push(message)
       continue
     }
     lane.length += 1
-    ofNumber.length += 1
-    countIn(plan.supply, message, lane, ofNumber.length)
+    countIn(plan.supply, message, lane, lengths)
   }
   return plan
 }
 
 type Lane = { state: LaneState; length: number }
-/** `lane`: of its messages with this `recipientJid`, null for a number that is absent. */
-type OfNumber = { recipientJid: string | null; lane: Lane | null; length: number }
 
 /** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
 type LaneState = 'open' | 'paced' | Hindrance
@@ -134,11 +134,13 @@ function countIn(
   supply: Supply,
   { number }: WaitingMessage,
   { state, length }: Lane,
-  lengthOfNumber: number,
+  lengths: Map<string, number>,
 ): void {
+  const ofNumber = (lengths.get(number) ?? 0) + 1
+  lengths.set(number, ofNumber)
   if (state === 'open' || state === 'paced') {
     if (state === 'open' && length <= countedPerLane) supply.open += 1
-    if (lengthOfNumber >= countedPerLane) supply.stocked.add(number)
+    if (ofNumber >= countedPerLane) supply.stocked.add(number)
   } else {
     supply.hindered[state] += 1
     supply.stocked.add(number)

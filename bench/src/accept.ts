@@ -14,7 +14,7 @@ import { clearQueue, fillQueue, type Queue } from './accept/fill-queue.ts'
 import { load } from './accept/load.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'
-import { makeProfiler, type Profiler } from './profiler.ts'
+import { makeProfiler, type Profiler, profiledEnvironment } from './profiler.ts'
 
 const sizes = {
   full: { seconds: 8, rounds: 5, queue: { devices: 10_000, messages: 1_000_000 } },
@@ -27,8 +27,7 @@ const whileMessagesWait = 'gateway, many waiting'
 
 type Size = (typeof sizes)['full']
 type Round = { way: string; perSecond: number; p99Ms: number; failures: number; cpuMs: number }
-type Measurement = { senders: string[]; size: Size; profiler?: Profiler | undefined; signal: AbortSignal }
-type Target = { way: string; url: string; pid: number; apiKey: string }
+type Target = { way: string; url: string; pid: number; apiKey: string; profiler?: Profiler | undefined }
 
 /**
  * Accepted texts a second of one API process, against a server that does nothing and one that only asks Redis, and once
@@ -39,7 +38,7 @@ export async function measureAccept({ short, data, profile, signal }: BenchmarkO
   // A separate folder, because servers without a data folder do not wait for the disk.
   const dataFolder = data ? resolve(data) : mkdtempSync(join(tmpdir(), 'wagate-accept-'))
   const profiler = profile ? makeProfiler(profile, 'api') : undefined
-  const environment = (name: string) => (name === 'api' && profiler ? profiler.environment : {})
+  const environment = profiledEnvironment(profiler, 'api')
   const rounds = await withSystem({ workers: 1, dataFolder, environment, signal }, async (system) => {
     const senders = senderNumbers(short ? 2 : sendersMax)
     await linkSenders(system, senders)
@@ -47,10 +46,10 @@ export async function measureAccept({ short, data, profile, signal }: BenchmarkO
     await system.devnet.stop('worker-1')
     const yardsticks = [await startYardstick('hello', system), await startYardstick('redis', system)]
     try {
-      const gateway = gatewayOf(system)
+      const gateway = { ...gatewayOf(system), profiler }
       const others = yardsticks.map(({ target }) => target)
       await changeQueue(system, clearQueue)
-      const empty = await measureInTurn([gateway, ...others], { senders, size, profiler, signal })
+      const empty = await measureInTurn([gateway, ...others], { senders, size, signal })
       const { body } = await system.gateway.call('user-info', {})
       await changeQueue(system, (sql) => fillQueue(sql, Number(body.id), size.queue))
       const full = await measureInTurn([{ ...gateway, way: whileMessagesWait }], { senders, size, signal })
@@ -64,17 +63,16 @@ export async function measureAccept({ short, data, profile, signal }: BenchmarkO
 
 async function measureInTurn(
   targets: Target[],
-  { senders, size, profiler, signal }: Measurement,
+  { senders, size, signal }: { senders: string[]; size: Size; signal: AbortSignal },
 ): Promise<Round[]> {
   const rounds: Round[] = []
   for (const target of targets) await accept(target, senders, 2)
   for (let round = 0; round < size.rounds; round++) {
     for (const target of targets) {
       signal.throwIfAborted()
-      const profiled = target.way === 'gateway' ? profiler : undefined
-      await profiled?.start(target.pid)
+      await target.profiler?.start(target.pid)
       rounds.push(await accept(target, senders, size.seconds))
-      await profiled?.stop(target.pid)
+      await target.profiler?.stop(target.pid, target.way)
     }
   }
   return rounds

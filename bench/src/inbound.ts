@@ -9,7 +9,7 @@ import { type Phase, untilAllDelivered, writeAsFastAsDelivered, writeSteadily } 
 import { makePhoneWriter } from './inbound/phone-writer.ts'
 import { type Findings, type MeasuredPhase, makeInboundReport } from './inbound/report.ts'
 import { startProcessMeter } from './process-meter.ts'
-import { makeProfiler, type Profiler } from './profiler.ts'
+import { makeProfiler, type Profiler, profiledEnvironment } from './profiler.ts'
 import { addWebhook } from './subscribers/add-webhook.ts'
 import { findLatestCursor, listEventsAfter } from './subscribers/event-reader.ts'
 import { openWebhookTarget } from './subscribers/webhook-target.ts'
@@ -31,10 +31,8 @@ export async function measureInbound(options: BenchmarkOptions): Promise<Report>
   const chosen = short ? sizes.short : sizes.full
   const size = { ...chosen, senders: count ?? chosen.senders }
   const profiler = options.profile ? makeProfiler(options.profile) : undefined
-  const environment = (name: string): NodeJS.ProcessEnv => {
-    const profiled = name === workers[0] ? profiler?.environment : {}
-    return { ...profiled, ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' }
-  }
+  const profiled = profiledEnvironment(profiler, workers[0] ?? '')
+  const environment = (name: string) => ({ ...profiled(name), ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true' })
   const system = { workers: workers.length, environment, signal, ...keptIn(data) }
   const found = await withSystem(system, async (system) => {
     const senders = senderNumbers(size.senders, 4)

@@ -14,6 +14,14 @@ export type Profiler = {
   summarize(): Promise<string[]>
 }
 
+/** The environment of the processes of a system, where the one with this name is profiled. */
+export function profiledEnvironment(
+  profiler: Profiler | undefined,
+  processName: string,
+): (name: string) => NodeJS.ProcessEnv {
+  return (name) => (name === processName && profiler ? profiler.environment : {})
+}
+
 export function makeProfiler(folder: string, processName = 'worker'): Profiler {
   mkdirSync(folder, { recursive: true })
   const latest = join(folder, `${processName}.cpuprofile`)

@@ -8,7 +8,7 @@ import { until } from '@wagate/test-kit/until'
 import { Redis } from 'ioredis'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { type Group, startProcessMeter, type Usages } from './process-meter.ts'
-import { makeProfiler, type Profiler } from './profiler.ts'
+import { makeProfiler, type Profiler, profiledEnvironment } from './profiler.ts'
 import { sendTexts, type Way } from './send-costs/ways.ts'
 import { countersCoolDownMs, readServerCounters, type ServerCounters } from './server-counters.ts'
 import type { Row } from './table.ts'
@@ -42,9 +42,7 @@ const deliveredMs = 120_000
 export async function measureSendCosts({ short, data, profile, signal }: BenchmarkOptions): Promise<Report> {
   const size = short ? sizes.short : sizes.full
   const profiler = profile ? makeProfiler(profile) : undefined
-  const environment = withoutDecryption((name) =>
-    name === 'worker-1' && profiler ? profiler.environment : {},
-  )
+  const environment = withoutDecryption(profiledEnvironment(profiler, 'worker-1'))
   return withSystem({ workers: 1, environment, signal, ...keptIn(data) }, async (system) => {
     const db = openDatabase(system.devnet.databaseUrl, {
       poolSize: 1,

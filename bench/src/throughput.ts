@@ -5,7 +5,7 @@ import { median, significant } from '@wagate/test-kit/statistics'
 import { keptIn, withSystem } from '@wagate/test-kit/system'
 import { type BareLoop, startBareLoop } from './bare/bare-loop.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
-import { makeProfiler } from './profiler.ts'
+import { makeProfiler, profiledEnvironment } from './profiler.ts'
 import type { Row } from './table.ts'
 import type { Round } from './throughput/round.ts'
 import { sendThroughGateway } from './throughput/send-through-gateway.ts'
@@ -24,9 +24,7 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
   const size = options.short ? sizes.short : sizes.full
   const profiler = options.profile ? makeProfiler(options.profile) : undefined
   const bareProfiler = options.profile ? makeProfiler(options.profile, 'bare') : undefined
-  const environment = withoutDecryption((name) =>
-    name === 'worker-1' && profiler ? profiler.environment : {},
-  )
+  const environment = withoutDecryption(profiledEnvironment(profiler, 'worker-1'))
   return withSystem(
     { workers: 1, environment, ...keptIn(options.data), signal: options.signal },
     async (system) => {

@@ -58,6 +58,7 @@ ENV METRICS_HOST=0.0.0.0 METRICS_PORT=9090
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "scripts/healthcheck.mjs", "9090"]
 # One thread for garbage, not four: with large media in hand they would take all cores from the other processes.
 # Objects become old after 16 MB, as in Node 20: later versions reserve up to 64. Garbage is collected at rest too.
+# A full collection starts when the heap has doubled, and marks while objects are allocated (docs/decisions/0045).
 CMD ["node", "--v8-pool-size=1", "--max-semi-space-size=16", "--heap-growing-percent=100", "--no-incremental-marking-task", "--expose-gc", "--import", "./apps/worker/dist/preload.js", "apps/worker/dist/main.js"]
 
 FROM runtime AS api

@@ -35,7 +35,7 @@ export function describeSimulator(
 
 /** As in the Dockerfile: a larger young generation halves the number of minor collections. */
 const apiNodeOptions = ['--max-semi-space-size=32', '--expose-gc']
-/** As in the Dockerfile: one thread for garbage, less room for young objects than Node 24 takes, and fewer full collections. */
+/** As in the Dockerfile: one thread for garbage, a smaller young generation than in Node 24, and fewer full collections. */
 const workerNodeOptions = [
   '--v8-pool-size=1',
   '--max-semi-space-size=16',

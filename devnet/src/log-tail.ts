@@ -48,7 +48,7 @@ export function lastLines(app: AppProcess, count = 12): string {
 }
 
 function readFrom(file: string, offset: number): { text: string; end: number } {
-  // A temporary folder is gone as soon as its servers are, also when they could not start.
+  // The supervisor of the servers deletes a temporary folder when they stop, and when they cannot start.
   if (!existsSync(file)) return { text: '', end: offset }
   const handle = openSync(file, 'r')
   const chunks: Buffer[] = []

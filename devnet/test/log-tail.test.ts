@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { expect, test } from 'vitest'
 import { followLog } from '../src/log-tail.ts'
 
-test('a log that is gone, as when the servers of a temporary folder could not start, has no more lines', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'wagate-log-'))
+test('a log that was deleted with its temporary folder has no more lines', () => {
+  const folder = temporaryFolder()
   const logFile = join(folder, 'api.log')
   writeFileSync(logFile, 'first\nsecond\n')
   const lines: string[] = []

@@ -22,13 +22,15 @@ beforeAll(async () => {
 })
 afterAll(() => drop())
 
+/** In a later week than this one: a search near its time excludes earlier partitions, whatever day it is. */
 async function insert(): Promise<Given> {
-  const id = makeMessageId('1')
+  const acceptedMs = Date.now() + 2 * 7 * 86_400_000
+  const id = makeMessageId('1', acceptedMs)
   const [row] = await db.$client<Given[]>`
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
-      link_generation, held_epoch)
+      link_generation, held_epoch, created_at)
     VALUES (${id}, ${accountId}, ${device.deviceId}, 'out', 'text', '1', '2', 'x', 'queued', ${id}, 1,
-      ${device.fence.epoch})
+      ${device.fence.epoch}, ${new Date(acceptedMs).toISOString()})
     RETURNING id, created_at::text AS "createdAt"`
   if (!row) throw new Error('Not inserted')
   return row

@@ -88,8 +88,8 @@ export const messagesMutants: Mutant[] = [
   {
     name: 'canceled messages claimed',
     file: 'packages/db/src/queries/message-claims.ts',
-    text: "AND ${sql.unsafe(isStillWaiting('message'))}\n    RETURNING",
-    replacement: 'RETURNING',
+    text: ' AND message.is_waiting\n    RETURNING',
+    replacement: '\n    RETURNING',
     test: onlyForward,
   },
   {

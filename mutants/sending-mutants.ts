@@ -168,17 +168,6 @@ export const sendingMutants: Mutant[] = [
     },
   },
   {
-    name: 'a message is looked for among all that wait',
-    file: 'packages/db/src/queries/still-waiting.ts',
-    text: "${message}.status IN ('queued', 'sending')",
-    replacement: '${message}.is_waiting',
-    test: {
-      file: ofLongQueue,
-      title: 'the claim neither reads the whole queue nor is planned each time',
-      written: { title: 'the %s neither reads the whole queue nor is planned each time' },
-    },
-  },
-  {
     name: 'a statement planned for each number of rows',
     file: 'packages/db/src/queries/rows.ts',
     text: "'LIMIT (SELECT NULL::bigint)'",

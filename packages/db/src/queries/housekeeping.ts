@@ -4,7 +4,6 @@ import { advisoryLocks } from '../locks.ts'
 import { contactDays } from './contacts.ts'
 import { historyChatType, pollSecretType, tokenHolderType } from './device-auth.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'
-import { isStillWaiting } from './still-waiting.ts'
 
 /**
  * One limited step of a deletion. `next` is where the next step begins, so that it does not read deleted rows again. It is
@@ -131,8 +130,7 @@ export async function deleteUnusedMedia(db: Database, after: string): Promise<De
         -- Stored by one statement with its message, so with one now().
         WHERE NOT EXISTS (
           SELECT FROM messages
-          WHERE id = scanned.message_id AND created_at = scanned.created_at
-            AND ${sql.unsafe(isStillWaiting('messages'))})))
+          WHERE id = scanned.message_id AND created_at = scanned.created_at AND is_waiting)))
       RETURNING 1
     )
     SELECT (SELECT count(*)::int FROM deleted) AS deleted, max(created_at)::text AS last FROM scanned`

@@ -8,7 +8,6 @@ import { isLinkedIn } from './linked-device.ts'
 import { numberForms } from './number-forms.ts'
 import { isOptedOut } from './opt-outs.ts'
 import { rows } from './rows.ts'
-import { isStillWaiting } from './still-waiting.ts'
 import { withEntry } from './timeline-entries.ts'
 
 export type Claim = {
@@ -115,8 +114,7 @@ function mark(sql: postgres.Sql, claims: Claim[]) {
     })} USING (shard, epoch), devices AS device
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
       AND device.id = message.device_id AND device.link_generation = message.link_generation
-      AND ${isLinkedIn(sql, 'device')}
-      AND ${sql.unsafe(isStillWaiting('message'))}
+      AND ${isLinkedIn(sql, 'device')} AND message.is_waiting
     RETURNING message.id, message.interruptions, ${isOptedOut(sql)} AS "isOptedOut", message.device_id, message.account_id, message.number`
 }
 

@@ -2,7 +2,6 @@ import { type Setback, setbackMarks } from '@wagate/shared/timeline-marks'
 import type { Database } from '../client.ts'
 import { type Fence, fencesOf, leaseColumns } from './fence.ts'
 import { rows } from './rows.ts'
-import { isStillWaiting } from './still-waiting.ts'
 import { withEntry } from './timeline-entries.ts'
 
 export type SetbackNote = {
@@ -32,5 +31,5 @@ export async function storeSetbacks(db: Database, notes: SetbackNote[]): Promise
       sentence: ['text', ({ sentence }) => sentence],
     })} USING (shard, epoch)
     WHERE message.id = given.id AND message.created_at = given.created_at::timestamptz
-      AND ${sql.unsafe(isStillWaiting('message'))}`
+      AND message.is_waiting`
 }

@@ -4,7 +4,6 @@ import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
 import { listOf } from './rows.ts'
-import { isStillWaiting } from './still-waiting.ts'
 import { withEntry } from './timeline-entries.ts'
 
 /** The start of the next page of a device's waiting messages. Those without `send_at` come before scheduled ones. */
@@ -91,7 +90,7 @@ async function failPage(
         timeline = ${sql.unsafe(withEntry('message', 'failed'))}
       FROM fence, page, devices AS device
       WHERE message.id = page.id AND message.created_at = page.created_at AND device.id = ${deviceId}
-        AND ${sql.unsafe(isStillWaiting('message'))} AND (${end.isOver})
+        AND message.is_waiting AND (${end.isOver})
       RETURNING message.id, message.account_id, message.device_id
     ),
     announced AS (${insertMessageEvents(sql, 'message.failed', 'failed')})

@@ -1,5 +1,4 @@
 import type { Database } from '../client.ts'
-import { isStillWaiting } from './still-waiting.ts'
 
 type MediaPart = { accountId: number; uploadId: string; position: number; base64: string }
 
@@ -50,8 +49,7 @@ export async function deleteEndedMedia(db: Database, accountId: number): Promise
       -- Stored by one statement with its message, so with one now().
       WHERE NOT EXISTS (
         SELECT FROM messages
-        WHERE id = scanned.message_id AND created_at = scanned.created_at
-          AND ${sql.unsafe(isStillWaiting('messages'))})))
+        WHERE id = scanned.message_id AND created_at = scanned.created_at AND is_waiting)))
     RETURNING message_id`
   return deleted.length > 0
 }

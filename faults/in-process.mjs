@@ -10,9 +10,10 @@ const { PUBLIC_MEDIA_ADDRESS, MEMORY_FILE = '', FAULTS_BLOCK_MS = '15000' } = pr
 const { connect } = Socket.prototype
 
 Socket.prototype.connect = function (...given) {
-  const [first] = given
-  const options = Array.isArray(first) ? first[0] : first
-  if (options?.host === PUBLIC_MEDIA_ADDRESS) options.host = '127.0.0.1'
+  // Node wraps the options in a marked array.
+  const args = Array.isArray(given[0]) ? given[0] : given
+  // Not changed in place: an agent finds its sockets by their host, and would keep all of them.
+  if (args[0]?.host === PUBLIC_MEDIA_ADDRESS) args[0] = { ...args[0], host: '127.0.0.1' }
   return Reflect.apply(connect, this, given)
 }
 

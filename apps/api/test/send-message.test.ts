@@ -186,6 +186,29 @@ describe('send-message', () => {
     expect(await storedOf(account)).toMatchObject([{ status: 'scheduled', message: 'later' }])
   })
 
+  test.each([
+    ['an hour fast', 3_600_000],
+    ['two hours slow', -7_200_000],
+  ])(
+    'is scheduled for a time that is possible by the clock of Postgres, while that of the API is %s',
+    async (_, wrongByMs) => {
+      const { account, sender } = await createSender(gateway)
+      const post = (send_at: string) =>
+        account.post('/send-message', { sender, number, message: 'x', send_at })
+      const soon = new Date(Date.now() + 60_000).toISOString()
+      const latest = new Date(Date.now() + 30 * 86_400_000 - 60_000).toISOString()
+      const never = new Date(Date.now() + 31 * 86_400_000).toISOString()
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + wrongByMs })
+      try {
+        for (const send_at of [soon, latest])
+          expect((await post(send_at)).body).toMatchObject({ status: 'scheduled' })
+        expect((await post(never)).body).toMatchObject({ code: 'invalid_parameter' })
+      } finally {
+        vi.useRealTimers()
+      }
+    },
+  )
+
   test('accepts all concurrent messages and keeps their order', async () => {
     const { account, sender, deviceId } = await createSender(gateway)
     const messages = Array.from({ length: 300 }, (_, n) => `message ${n}`)

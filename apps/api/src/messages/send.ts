@@ -1,4 +1,5 @@
 import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import { readClockMs } from '@wagate/db/queries/clock'
 import type { MessageProgress } from '@wagate/db/queries/message-progress'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import type { z } from 'zod'
@@ -65,7 +66,7 @@ async function accept(
     },
     call.deadline,
     // A replay is answered even when its time has passed since the first request.
-    { file: content.file, fault: (send_at && findTimeFault(send_at)) ?? fault },
+    { file: content.file, fault: (send_at && (await findTimeFault(call, send_at))) ?? fault },
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
   if (accepted.away && accepted.away.forMs >= call.context.config.devices.statusGraceMs) {
@@ -103,9 +104,13 @@ async function findIdempotency(
   return { operation: call.operation, key, payloadHash }
 }
 
-function findTimeFault(sendAt: Date): AppError | undefined {
-  const aheadMs = sendAt.getTime() - Date.now()
-  if (aheadMs > 0 && aheadMs <= sendAheadMsMax) return undefined
+/** The clock of this process may be wrong, so nothing is refused by it alone. */
+async function findTimeFault({ context }: Call, sendAt: Date): Promise<AppError | undefined> {
+  const isPossibleAt = (nowMs: number) => {
+    const aheadMs = sendAt.getTime() - nowMs
+    return aheadMs > 0 && aheadMs <= sendAheadMsMax
+  }
+  if (isPossibleAt(Date.now()) || isPossibleAt(await readClockMs(context.db.$client))) return undefined
   const message = 'must be in the future, at most 30 days ahead'
   return new AppError('invalid_parameter', `send_at ${message}`, {
     details: [{ parameter: 'send_at', message }],

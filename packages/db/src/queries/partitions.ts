@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import { advisoryLocks } from '../locks.ts'
+import { readClockMs } from './clock.ts'
 
 /** Both are partitioned by week of `created_at`. */
 export type PartitionedTable = 'messages' | 'events'
@@ -27,7 +28,7 @@ const dropMark = 'wagate: detached, to be dropped'
  * transaction. Tries all of them before it throws.
  */
 export async function ensurePartitions(sql: postgres.Sql): Promise<void> {
-  const thisWeek = Math.floor((await findNowMs(sql)) / weekMs)
+  const thisWeek = Math.floor((await readClockMs(sql)) / weekMs)
   const existing = new Set((await listAllPartitions(sql)).map(({ name }) => name))
   const errors: unknown[] = []
   for (let week = thisWeek - 1; week <= thisWeek + weeksAhead; week++) {
@@ -66,7 +67,7 @@ async function createPartition(
  * when none can be stored now.
  */
 export async function countPartitionWeeksAhead(sql: postgres.Sql): Promise<number> {
-  const nowMs = await findNowMs(sql)
+  const nowMs = await readClockMs(sql)
   const partitions = await listAllPartitions(sql)
   return Math.min(
     ...tables.map((table) =>
@@ -90,7 +91,7 @@ function countWeeks(partitions: Partition[], nowMs: number): number {
 
 /** Whether rows of this past time were dropped with their partition. */
 export async function wasDropped(sql: postgres.Sql, table: PartitionedTable, atMs: number): Promise<boolean> {
-  if (atMs >= (await findNowMs(sql))) return false
+  if (atMs >= (await readClockMs(sql))) return false
   const partitions = await listPartitions(sql, table)
   return !partitions.some(
     ({ startsAtMs, endsAtMs, isPending }) => !isPending && startsAtMs <= atMs && atMs < endsAtMs,
@@ -107,7 +108,7 @@ export async function dropOldPartitions(
   table: PartitionedTable,
   retentionDays: number,
 ): Promise<string[]> {
-  const endedBeforeMs = (await findNowMs(sql)) - retentionDays * dayMs
+  const endedBeforeMs = (await readClockMs(sql)) - retentionDays * dayMs
   const dropped: string[] = []
   for (const { name, endsAtMs, isPending } of await listPartitions(sql, table)) {
     if (endsAtMs >= endedBeforeMs) continue
@@ -150,11 +151,6 @@ async function withLockTimeout(sql: postgres.Sql, statement: string): Promise<vo
     await tx.unsafe(`SET LOCAL lock_timeout = '${lockTimeout}'`)
     await tx.unsafe(statement)
   })
-}
-
-async function findNowMs(sql: postgres.ISql): Promise<number> {
-  const [row] = await sql<{ nowMs: number }[]>`SELECT extract(epoch FROM now())::float8 * 1000 AS "nowMs"`
-  return row?.nowMs ?? 0
 }
 
 /** `isPending`: detaching it was interrupted. */

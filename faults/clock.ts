@@ -37,14 +37,14 @@ async function expectNoHarm(world: World, clocks: Clocks): Promise<void> {
   const first = await world.gateway.call('send-message', { ...fields, wait: 20 })
   expect(first.body.status).not.toBe('queued')
 
-  const { messages } = await trial(world, '23 clocks', async () => {
+  const { texts } = await trial(world, '23 clocks', async () => {
     for (const shift of ['+1h', '-2h']) {
       clocks.set(shift)
       await expectOwnerFor(world, 'worker-1', id, leaseMs + 2000)
     }
   })
   const endedAtMs = Date.now()
-  const wrong = messages.filter(({ createdAtMs, sentAtMs }) => {
+  const wrong = texts.filter(({ createdAtMs, sentAtMs }) => {
     return sentAtMs === null || sentAtMs < createdAtMs || sentAtMs > endedAtMs
   })
   expect(wrong).toEqual([])

@@ -199,7 +199,7 @@ function connectionsSlow(find: () => World): void {
       expect(othersMs).toBeLessThan(undisturbedMs(baselineMs))
       expect(slowMs).toBeGreaterThan(1000)
       expect(growth.heldMib).toBeLessThan(50)
-      expect(Math.abs(inMinute / pace.rate_per_minute - 1)).toBeLessThanOrEqual(0.05)
+      expect(Math.abs(inMinute - pace.rate_per_minute)).toBeLessThanOrEqual(0.05 * pace.rate_per_minute)
     },
   )
 }

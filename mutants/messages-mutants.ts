@@ -127,6 +127,21 @@ export const messagesMutants: Mutant[] = [
     },
   },
   {
+    name: 'send_at refused by the clock of the process',
+    file: 'apps/api/src/messages/send.ts',
+    text: ' || isPossibleAt(await readClockMs(context.db.$client))',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/send-message.test.ts',
+      title:
+        'is scheduled for a time that is possible by the clock of Postgres, while that of the API is an hour fast',
+      written: {
+        title:
+          'is scheduled for a time that is possible by the clock of Postgres, while that of the API is %s',
+      },
+    },
+  },
+  {
     name: 'idempotency key ignored',
     file: 'apps/api/src/messages/send.ts',
     text: 'findIdempotencyKey(call, input.idempotency_key)',

@@ -1,7 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
 const ofStatus = 'packages/db/test/message-status.test.ts'
-const ofLongQueue = 'packages/db/test/long-queue.test.ts'
 const ofWaitingList = 'apps/worker/test/waiting-list.test.ts'
 const ofAgreement = {
   file: 'faults/test/agreement.test.ts',
@@ -173,7 +172,7 @@ export const sendingMutants: Mutant[] = [
     text: "'LIMIT (SELECT NULL::bigint)'",
     replacement: "''",
     test: {
-      file: ofLongQueue,
+      file: 'packages/db/test/long-queue.test.ts',
       title: 'the sent message neither reads the whole queue nor is planned each time',
       written: { title: 'the %s neither reads the whole queue nor is planned each time' },
     },

@@ -184,8 +184,14 @@ async function newestMessageOf(world: World, sender: string): Promise<string> {
 
 /** Resolves to a connection that is none of `known`. */
 async function untilSentThroughOther(world: World, waId: string, known: Set<number>): Promise<number> {
-  return until(`${waId} leaves through another connection`, { withinMs: 30_000, everyMs: 300 }, async () => {
+  const find = async () => {
     const lines = (await world.phones.log()).filter((line) => line.wa_message_id === waId)
     return lines.findLast(({ connection }) => !known.has(connection))?.connection
-  })
+  }
+  const what = `${waId} leaves through a connection after ${[...known]}`
+  try {
+    return await until(what, { withinMs: 30_000, everyMs: 300 }, find)
+  } catch (error) {
+    throw new Error(JSON.stringify(await world.records.explainMessage(waId)), { cause: error })
+  }
 }

@@ -19,6 +19,8 @@ export type Records = {
   listMessagesSince(sinceMs: number): Promise<MessageFacts[]>
   /** Received messages. */
   listInboundSince(sinceMs: number): Promise<InboundFacts[]>
+  /** Why a message is where it is, for the error of a test: the message, its sender, and what else waits there. */
+  explainMessage(waId: string): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -108,6 +110,22 @@ export function openRecords(databaseUrl: string): Records {
     listInboundSince: (sinceMs) => sql<InboundFacts[]>`
       SELECT wa_id AS "waId", sender, body
       FROM messages WHERE created_at >= ${since(sinceMs)} AND direction = 'in' ORDER BY seq`,
+    async explainMessage(waId) {
+      const [row] = await sql`
+        SELECT message.type, message.status, message.error_code, message.attempts, message.setback,
+          message.interruptions, message.held_epoch, device.connection, device.login_after, lease.epoch,
+          lease.died_epoch, workers.name AS owner, workers.state,
+          (SELECT json_agg(json_build_object('worker', suspect_lease.owner, 'interruptions', suspect.interruptions))
+            FROM messages AS suspect JOIN devices ON devices.id = suspect.device_id
+            JOIN shard_leases AS suspect_lease USING (shard)
+            WHERE suspect.is_waiting AND suspect.interruptions > 0) AS suspects,
+          (SELECT count(*)::int FROM messages AS waiting
+            WHERE waiting.device_id = device.id AND waiting.is_waiting AND waiting.seq < message.seq) AS before
+        FROM messages AS message JOIN devices AS device ON device.id = message.device_id
+        JOIN shard_leases AS lease USING (shard) LEFT JOIN workers ON workers.id = lease.owner
+        WHERE message.wa_id = ${waId} AND message.direction = 'out'`
+      return row
+    },
     close: () => closeDatabase(db),
   }
 }

@@ -108,6 +108,16 @@ export const ownershipMutants: Mutant[] = [
     },
   },
   {
+    name: 'failure of a proxy taken for a lack of pairing slots',
+    file: 'apps/api/src/pairing/await-pairing.ts',
+    text: 'if (refused === undefined) return undefined',
+    replacement: 'if (refusal === undefined) return undefined',
+    test: {
+      file: 'apps/api/test/device-proxy.test.ts',
+      title: 'that gives no connection ends the wait also while a code is being looked up',
+    },
+  },
+  {
     name: 'refused login forgotten by the next owner',
     file: 'apps/worker/src/device/plan.ts',
     text: 'Math.max(pauseMs(facts, state, at.nowMs), blockedMs(facts, at.version))',

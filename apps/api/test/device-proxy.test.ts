@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { recordMasterKey } from '@wagate/db/queries/master-keys'
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
-import type { Client } from '@wagate/test-kit/http-client'
+import { type Client, makeClient } from '@wagate/test-kit/http-client'
+import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Gateway, randomPhone, recordCommands, startGateway } from './gateway.ts'
+import { type Gateway, randomPhone, recordCommands, startGateway, startReplica } from './gateway.ts'
 import { waitForPairing } from './play-pairing.ts'
 
 const key = makeBoxKey(randomBytes(32))
 const url = 'http://shop:s%3Acret@proxy.example.com:8080'
 
 let gateway: Gateway
-let account: Client
+let account: Client & { apiKey: string }
 let sender: string
 let deviceId: number
 beforeAll(async () => {
@@ -100,12 +102,31 @@ test('of another account can be neither seen nor changed', async () => {
   expect(await stored()).toEqual(before)
 })
 
+const proxyFailed = {
+  status: 409,
+  body: { code: 'proxy_failed', error: expect.stringContaining('(407)') },
+}
+
 test('that gives no connection ends the wait for a code', async () => {
   const answering = account.post('/generate-qr', { sender })
   await waitForPairing(gateway, sender)
   await gateway.events.publish(deviceId, { kind: 'proxy-failed', detail: '407' })
-  expect(await answering).toMatchObject({
-    status: 409,
-    body: { code: 'proxy_failed', error: expect.stringContaining('(407)') },
+  expect(await answering).toMatchObject(proxyFailed)
+})
+
+test('that gives no connection ends the wait also while a code is being looked up', async () => {
+  const heard = new EventEmitter()
+  const redis = await startTcpProxy(gateway.redisUrl, {
+    hold(chunk, { isAnswer }) {
+      if (isAnswer && chunk.includes('proxy-failed')) heard.emit('event')
+      if (isAnswer || !chunk.includes(`${deviceId}:qr`)) return undefined
+      void gateway.events.publish(deviceId, { kind: 'proxy-failed', detail: '407' })
+      return once(heard, 'event')
+    },
   })
+  const replica = await startReplica({ ...gateway, redisUrl: redis.url })
+  const client = makeClient(replica.url, account.apiKey)
+  expect(await client.post('/generate-qr', { sender })).toMatchObject(proxyFailed)
+  await replica.close()
+  await redis.close()
 })

@@ -27,7 +27,7 @@ type Options = {
   /** Called with the data of both directions. */
   onData?(chunk: Buffer): void
   /** Delays this data, and all later data in its direction, until it resolves. */
-  hold?(chunk: Buffer, from: Origin): Promise<void> | undefined
+  hold?(chunk: Buffer, from: Origin): Promise<unknown> | undefined
 }
 
 /** A proxy in front of a real server that can fail like a network. */

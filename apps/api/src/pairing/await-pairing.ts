@@ -43,6 +43,8 @@ export async function awaitPairing<Found extends Awaited>(
   let hasLiveOwner = false
 
   async function find(): Promise<Found | undefined> {
+    // An event that arrives during the reads below causes another call.
+    const refused = refusal
     const pairing = await findPairing(db, accountId, deviceId)
     if (pairing?.isLinked) throw alreadyConnected()
     if (pairing?.step) throw passkeyPending(pairing.step)
@@ -51,10 +53,10 @@ export async function awaitPairing<Found extends Awaited>(
     const isCurrent = (found: Found | undefined) =>
       found?.epoch === pairing.epoch && found.expiresAtMs > Date.now()
     if (isCurrent(announced)) return announced
-    if (refusal !== undefined && refusal !== noSlot) throw refusal
+    if (refused !== undefined && refused !== noSlot) throw refused
     const earlier = await findEarlier()
     if (isCurrent(earlier)) return earlier
-    if (refusal === undefined) return undefined
+    if (refused === undefined) return undefined
     // Otherwise the pairing would take the next free slot although no caller waits for its code.
     await withdrawPairing(db, accountId, deviceId)
     throw tooManyPairings()

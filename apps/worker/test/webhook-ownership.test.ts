@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhook-leases'
 import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
@@ -49,6 +50,41 @@ test('two dispatchers divide the webhooks, and the second takes over those of th
   await untilOwned(first, 3)
   await first.close()
   await untilOwned(second, 6)
+})
+
+test('a dispatcher that gives away a webhook renews its lease while the target does not answer', async () => {
+  await addWebhooks(2)
+  const limits = { leaseMs: 500, requestMs: 3000 }
+  target.answer = () => undefined
+  const first = database.start({ limits })
+  await database.addEvent(accountId)
+  await until('both requests', () => target.requests.length === 2)
+  const second = database.start({ limits })
+  await untilOwned(first, 1)
+  await delay(2 * limits.leaseMs)
+  expect(second.webhookIds()).toEqual([])
+  await untilOwned(second, 1)
+  expect(first.webhookIds()).toHaveLength(1)
+})
+
+test('a webhook that could not be given away is given away later', async () => {
+  await addWebhooks(2)
+  const first = database.start()
+  await untilOwned(first, 2)
+  await database.sql.unsafe(`
+    CREATE SEQUENCE refused_releases;
+    CREATE FUNCTION refuse_release() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM nextval('refused_releases'); RAISE EXCEPTION 'refused'; END $$;
+    CREATE TRIGGER refuse_release BEFORE UPDATE ON webhooks FOR EACH ROW
+      WHEN (NEW.dispatcher IS NULL) EXECUTE FUNCTION refuse_release()`)
+  const second = database.start()
+  await until('a refused release', async () => {
+    const [row] = await database.sql`SELECT is_called FROM refused_releases`
+    return row?.is_called === true
+  })
+  await database.sql`DROP FUNCTION refuse_release CASCADE`
+  await untilOwned(second, 1)
+  expect(first.webhookIds()).toHaveLength(1)
 })
 
 test('the webhooks of a dispatcher that is silent for its lease are taken over, with their events', async () => {

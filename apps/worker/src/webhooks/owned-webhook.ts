@@ -29,6 +29,11 @@ export class OwnedWebhook {
     return this.#stopping.signal.aborted
   }
 
+  /** Nothing is in flight any more, and what became of it is stored. */
+  get hasStopped(): boolean {
+    return this.isStopping && !this.#running
+  }
+
   /** Looks for something to deliver, now or after the present round. */
   wake(): void {
     if (this.#state) this.#state.mayBeDue = true
@@ -43,7 +48,7 @@ export class OwnedWebhook {
     })
   }
 
-  /** Resolves when no request is in flight and what became of them is stored. */
+  /** Resolves once it has stopped. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running

@@ -51,10 +51,12 @@ export class WebhookOwnership {
       if (epochs.get(webhook.lease.webhookId) !== webhook.lease.epoch) this.#drop(webhook)
     }
     if (this.#isClosing) return
-    const missing = share - leases.length
+    const stays = ({ webhookId }: WebhookLease) => !this.#owned.get(webhookId)?.isStopping
+    const missing = share - leases.filter(stays).length
     const claimed = missing > 0 ? await claimWebhooks(db, id, missing) : []
     for (const lease of [...leases, ...claimed]) this.#add(lease)
-    if (missing < 0) await this.#release(this.webhooks.slice(missing))
+    for (const webhook of this.webhooks.slice(share)) this.#giveAway(webhook)
+    await this.#releaseStopped()
   }
 
   /** Finishes what is in flight. Keep beating until it resolves. */
@@ -84,10 +86,18 @@ export class WebhookOwnership {
     })
   }
 
-  async #release(surplus: OwnedWebhook[]): Promise<void> {
+  /** Does not wait for its requests in flight, so that the lease is renewed meanwhile. A beat releases it. */
+  #giveAway(webhook: OwnedWebhook): void {
+    const beat = () => this.beat().catch(() => undefined)
+    void webhook.stop().then(beat)
+  }
+
+  /** What fails is repeated at the next beat. */
+  async #releaseStopped(): Promise<void> {
     const { db, id } = this.#options
-    await Promise.all(surplus.map((webhook) => webhook.stop()))
-    const ids = surplus.map(({ lease }) => lease.webhookId)
+    const stopped = [...this.#owned.values()].filter(({ hasStopped }) => hasStopped)
+    if (stopped.length === 0) return
+    const ids = stopped.map(({ lease }) => lease.webhookId)
     await releaseWebhooks(db, id, ids)
     for (const webhookId of ids) this.#owned.delete(webhookId)
   }

@@ -30,14 +30,17 @@ export function startLiveReader(
   async function readNew(): Promise<void> {
     let hasMore = true
     while (hasMore && !idle.signal.aborted) {
-      const lowest = [...listeners].map(({ cursor }) => cursor).sort()[0]
-      const after = parseEventId(lowest ?? '')
+      const lowest = [...listeners].map(({ cursor }) => cursor).sort()[0] ?? ''
+      const after = parseEventId(lowest)
       if (!after) return
       const page = await feed.read(accountId, { after, limit: pageMax }, idle.signal)
       const linkTo = await getLinker()
       const frames = page.events.map((event) => toFrame(event, linkTo))
       const next = formatEventId(page.next)
-      for (const listener of listeners) if (listener.cursor < next) listener.take(frames, next)
+      for (const listener of listeners) {
+        // One that was added during the read, and is further behind, gets what it misses from the next one.
+        if (listener.cursor >= lowest && listener.cursor < next) listener.take(frames, next)
+      }
       hasMore = page.hasMore
     }
   }

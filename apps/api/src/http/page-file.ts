@@ -26,7 +26,14 @@ export const pageTypes = {
 /** Read once: the largest file has 1.4 MB. */
 export function fileOf(type: string, path: string | URL): PageFile {
   let bytes: Promise<Uint8Array<ArrayBuffer>> | undefined
-  return { type, read: () => (bytes ??= readFile(path)) }
+  const read = () => {
+    bytes ??= readFile(path).catch((error: unknown) => {
+      bytes = undefined
+      throw error
+    })
+    return bytes
+  }
+  return { type, read }
 }
 
 export async function answerFile(

@@ -56,8 +56,11 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
     try {
       await inTurn(async () => {
         if (isClosing) return batch.forEach(endAsLost)
-        await host.start(batch.map(({ lease }) => lease))
-        for (const entry of batch) entry.isStarted = true
+        // Leases end while a start waits for its turn, too.
+        const starting = batch.filter(({ isEnded }) => !isEnded)
+        if (starting.length === 0) return
+        await host.start(starting.map(({ lease }) => lease))
+        for (const entry of starting) entry.isStarted = true
       })
     } catch (error) {
       logger.error({ err: error, shards: batch.length }, 'Could not start shards')

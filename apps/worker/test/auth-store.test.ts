@@ -5,11 +5,12 @@ import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/au
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { makeVault } from '../src/session/vault.ts'
 
-function makeStore(written: AuthRows[] = []) {
+function makeStore(written: AuthRows[] = [], whileReading: () => Promise<void> = async () => undefined) {
   return makeAuthStore({
     async read(type, ids) {
       const isWritten = written.flat().some((row) => row.type === type && ids.includes(row.id))
       if (isWritten) throw new Error('What was written is cached')
+      await whileReading()
       return []
     },
     vault: makeVault(readMasterKeys(randomBytes(32)), 1),
@@ -46,4 +47,25 @@ test('reads what is cached without a promise', async () => {
   expect(keys.get('lid-mapping', ['15550001'])).toEqual({ '15550001': '77' })
   expect(readOwn('account-salt', ['-'])).toEqual(new Map([['-', 'salt']]))
   expect(keys.get('lid-mapping', ['15550001', '15550002'])).toBeInstanceOf(Promise)
+})
+
+test('a value that is written during a read is not replaced by what the read found', async () => {
+  const newer = new Map([['-', 'newer']])
+  const { readOwn, writeOwn } = makeStore([], () => writeOwn('account-salt', newer))
+  expect(await readOwn('account-salt', ['-'])).toEqual(newer)
+  expect(readOwn('account-salt', ['-'])).toEqual(newer)
+})
+
+test('pre-keys that are made after the end of the session are not stored, and used ones are deleted', async () => {
+  const written: AuthRows[] = []
+  const { keys, release } = makeStore(written)
+  const preKey = { public: randomBytes(32), private: randomBytes(32) }
+  await keys.set({ 'pre-key': { 1: preKey } })
+  release()
+  await keys.set({ 'pre-key': { 1: preKey } })
+  await keys.set({ 'pre-key': { 2: null } })
+  expect(written.flat().map(({ id, value }) => [id, value !== null])).toEqual([
+    ['1', true],
+    ['2', false],
+  ])
 })

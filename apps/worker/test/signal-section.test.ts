@@ -125,6 +125,15 @@ describe('the Signal operations of a device', () => {
   })
 })
 
+test('an address that Baileys notes beside an operation is stored even if the operation fails', async () => {
+  const { stored, repository } = makeSender()
+  const failing = repository.decryptMessage({ jid: recipient, type: 'msg', ciphertext: Buffer.from('garbage') })
+  const noting = repository.lidMapping.storeLIDPNMappings([{ lid: '77@lid', pn: recipient }])
+  await expect(failing).rejects.toThrow()
+  await noting
+  expect(stored.get('lid-mapping 15550000009')).toBe('77')
+})
+
 test('the addresses of only a few contacts are kept in memory, however many there are', async () => {
   const { repository, stored } = makeSender()
   const { lidMapping } = repository

@@ -84,6 +84,7 @@ type AuthSource = {
  */
 export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = initAuthCreds()): AuthStore {
   const { vault, cache, write } = source
+  let isReleased = false
 
   /** Each promise counts: a message needs nine reads, which the cache answers. */
   function read(type: string, ids: string[]): Values | Promise<Values> {
@@ -101,19 +102,29 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     const stored = await source.read(type, missing)
     const rows = new Map(stored.map((row) => [row.id, row.value]))
     for (const id of missing) {
-      const sealed = rows.get(id) ?? null
-      const opened = sealed ? openAuthValue(vault, type, id, sealed) : { value: null }
-      if (!uncachedTypes.has(type)) keep(type, id, opened, sealed)
-      if (opened.value != null) found.set(id, opened.value)
+      // What was written during the read is newer than what it found.
+      const written = cache.get(authContext(type, id))?.value
+      const value = written ? written.value : open(type, id, rows.get(id) ?? null)
+      if (value != null) found.set(id, value)
     }
     return found
+  }
+
+  function open(type: string, id: string, sealed: Buffer | null): unknown {
+    const opened = sealed ? openAuthValue(vault, type, id, sealed) : { value: null }
+    if (!uncachedTypes.has(type)) keep(type, id, opened, sealed)
+    return opened.value
   }
 
   function keep(type: string, id: string, { value, frame }: CachedAuth, sealed: Buffer | null): void {
     cache.set(authContext(type, id), { value: withOwnBytes(value), frame }, memoryOf(sealed, frame))
   }
 
-  async function store(entries: Entry[]): Promise<void> {
+  async function store(given: Entry[]): Promise<void> {
+    // Baileys repeats an upload of pre-keys after the connection has ended. The next session may have given the same ids
+    // to other keys by then.
+    const entries = isReleased ? given.filter(({ type, value }) => type !== 'pre-key' || value == null) : given
+    if (entries.length === 0) return
     const sealed = entries.map((entry) => {
       const known = cache.get(authContext(entry.type, entry.id))?.value.frame
       return entry.value == null ? undefined : sealAuthValue(source, entry, known)
@@ -151,7 +162,10 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
     keys: noteTokenHolders(keys, own),
     ...own,
     credsRow,
-    release: cache.close,
+    release() {
+      isReleased = true
+      cache.close()
+    },
     saveCreds() {
       saving = saving.catch(() => undefined).then(() => write([credsRow()]))
       return saving

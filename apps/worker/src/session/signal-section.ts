@@ -113,9 +113,9 @@ export function makeSignalSection(
     },
 
     async set(data) {
-      const writes = toWrites(data)
-      if (current) for (const [key, write] of writes) current.set(key, write)
-      else await persist(() => keys.set(data))
+      // Baileys also notes addresses beside the operation in progress, and must not lose them if that one fails.
+      if (!current || 'lid-mapping' in data) return persist(() => keys.set(data))
+      for (const [key, write] of toWrites(data)) current.set(key, write)
     },
 
     transaction: (work) => work(),

@@ -8,11 +8,14 @@ import { makeMessage, readFrom } from './waiting-rows.ts'
 function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {}) {
   const queries: WaitingQuery[] = []
   let nowMs = 0
+  let onRead: (() => void) | undefined
   const list = makeWaitingList(
     {
       async read(query) {
         queries.push(query)
-        return readFrom(rows, query)
+        const found = readFrom(rows, query)
+        onRead?.()
+        return found
       },
       findLast: async () => rows.at(-1)?.seq,
     },
@@ -35,6 +38,13 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
       nowMs += ms
     },
     refill: () => list.refill(supplyOf),
+    /** Happens during the next read, when it has been decided what it finds. */
+    duringRead(happen: () => void) {
+      onRead = () => {
+        onRead = undefined
+        happen()
+      }
+    },
     ids: () => list.list().map(({ id }) => id),
     /** Refills for as long as there is something to wait for, and answers with how long that took. */
     async refillAll() {
@@ -140,22 +150,28 @@ describe('the waiting list', () => {
     expect(queries.at(-1)?.after).toBeGreaterThan(1100)
   })
 
-  test('reads the whole queue again when a message was put back', async () => {
-    const rows = Array.from({ length: 400 }, (_, index) => makeMessage(index, 'slow'))
-    rows.push(makeMessage(400, 'other'))
-    const { list, queries, pass, refillAll, ids } = makeRows(rows, { slow: ['slow', 'other'] })
-    for (let n = 0; n < 150; n++) {
-      list.mayHaveMore()
-      await refillAll()
-      pass(100)
-    }
-    expect(queries.at(-1)?.after).toBe(400)
-    const message = list.list().find(({ number }) => number === 'other')
-    if (message) list.putBack(message)
-    list.mayHaveMore()
-    await refillAll()
-    expect(ids()).toContain('id-400')
-  })
+  test.each(['before a read', 'during a read'])(
+    'reads the whole queue again when a message was put back %s',
+    async (when) => {
+      const rows = Array.from({ length: 400 }, (_, index) => makeMessage(index, 'slow'))
+      rows.push(makeMessage(400, 'other'))
+      const { list, queries, pass, refillAll, duringRead, ids } = makeRows(rows, { slow: ['slow', 'other'] })
+      async function readAgain() {
+        list.mayHaveMore()
+        await refillAll()
+        pass(100)
+      }
+      for (let n = 0; n < 150; n++) await readAgain()
+      expect(queries.at(-1)?.after).toBe(400)
+      const [message] = list.list().filter(({ number }) => number === 'other')
+      const putBack = () => list.putBack(message ?? expect.fail('It was not read'))
+      if (when === 'before a read') putBack()
+      else duringRead(putBack)
+      await readAgain()
+      await readAgain()
+      expect(ids()).toContain('id-400')
+    },
+  )
 
   test('does not read a skipped message again before it is woken', async () => {
     const row = makeMessage(1, 'a')

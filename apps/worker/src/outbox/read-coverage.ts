@@ -5,11 +5,11 @@ export type ReadFilter = { numbers: Set<string>; without: Hindrance[] }
 
 /** Up to which message a read past blocked messages finds nothing more, so that the next one need not read the queue again. */
 export type ReadCoverage = {
-  /** The message after which this read may begin. Undefined: it must read all. */
+  /** Called when a read begins. The message after which it may begin; undefined: it must read all. */
   after(wanted: ReadFilter): number | undefined
-  /** A read that began at this time has found everything. `last`: the last message that waited then, if that may be used. */
+  /** The read that began at this time has found everything. `last`: the last message that waited then, if that may be used. */
   note(read: Read): void
-  /** Messages that were read are in the list no more, and still wait. */
+  /** Messages that were read, also by a read in progress, are in the list no more, and still wait. */
   forget(): void
 }
 
@@ -23,6 +23,7 @@ const allEveryMs = 30_000
 export function makeReadCoverage(nowMs: () => number): ReadCoverage {
   let covered: (ReadFilter & { seq: number }) | undefined
   let lastReadOfAllMs = Number.NEGATIVE_INFINITY
+  let isForgotten = false
   let seen: { seq: number; atMs: number }[] = []
 
   function findSettled(atMs: number): number | undefined {
@@ -33,10 +34,12 @@ export function makeReadCoverage(nowMs: () => number): ReadCoverage {
 
   function forget(): void {
     covered = undefined
+    isForgotten = true
   }
 
   return {
     after(wanted) {
+      isForgotten = false
       if (wanted.without.length > 0 || nowMs() - lastReadOfAllMs > allEveryMs) return undefined
       return isCoveredBy(covered, wanted) ? covered?.seq : undefined
     },
@@ -44,7 +47,7 @@ export function makeReadCoverage(nowMs: () => number): ReadCoverage {
       // Which messages wait behind a blocked one can only be told from the whole queue.
       if (wanted.without.length > 0) return
       if (wasOfAll) lastReadOfAllMs = atMs
-      if (last === undefined) return forget()
+      if (last === undefined || isForgotten) return forget()
       const seq = findSettled(atMs)
       seen.push({ seq: last, atMs })
       covered = seq === undefined ? undefined : { ...wanted, seq }

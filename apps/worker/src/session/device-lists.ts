@@ -34,8 +34,8 @@ export function makeDeviceLists(sock: WASocket): DeviceLists {
       const ours = deviceListHash([...encrypted, ...failed, ...(own ? [own] : [])])
       const isNews = deviceHash && deviceHash !== ours && answered.get(recipient) !== deviceHash
       if (!isNews && !isMappingStale) return
-      if (deviceHash) answered.set(recipient, deviceHash)
       await forget(recipient)
+      if (deviceHash) answered.set(recipient, deviceHash)
     },
   }
 }

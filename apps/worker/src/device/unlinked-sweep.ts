@@ -39,18 +39,20 @@ export function makeUnlinkedSweep(
     logger.warn({ err, deviceId }, 'Failing the messages of a former link did not work, will retry')
   })
 
+  const mayGoOn = () => !isStopped && lease.isValid()
+
   async function sweepAll(): Promise<void> {
     const at = seen
     const sentence = messageErrors.sender_logged_out
     const failed = await endInPages(
       (from) => failUnlinkedMessages(db, lease, deviceId, from, sentence),
-      () => !isStopped && lease.isValid(),
+      mayGoOn,
     )
     if (failed > 0) {
       metrics.failures.inc({ code: 'sender_logged_out' }, failed)
       if (at) publishEventHint(at.accountId)
     }
-    if (at?.isLinked && !isStopped) sweptGeneration = at.linkGeneration
+    if (at?.isLinked && mayGoOn()) sweptGeneration = at.linkGeneration
   }
 
   return {

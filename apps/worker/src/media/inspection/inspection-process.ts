@@ -33,9 +33,10 @@ export async function startInspectionProcess(nodeOptions = sourceOptions()): Pro
     const waiting = new AbortController()
     const { signal } = waiting
     const answer = once(child, 'message', { signal }).then(([message]) => message as unknown)
-    const lost = [answer, delay(ms, undefined, { signal })].map((waited) => waited.catch(() => undefined))
+    const end = once(child, 'exit', { signal }).then(() => undefined)
+    const ends = [answer, end, delay(ms, undefined, { signal })].map((one) => one.catch(() => undefined))
     try {
-      return await Promise.race([...lost, ended])
+      return hasEnded() ? undefined : await Promise.race(ends)
     } finally {
       waiting.abort()
     }

@@ -15,7 +15,7 @@ test('a device list is forgotten once for each new hash, and again if that faile
     compare(
       '15550002@s.whatsapp.net',
       { encrypted: ['15550002@s.whatsapp.net'], failed: [] },
-      { deviceHash: '2:other', isMappingStale: false },
+      { kind: 'acknowledged', deviceHash: '2:other' },
     )
   await expect(acknowledge()).rejects.toThrow('Postgres restarts')
   failure = undefined

@@ -30,7 +30,7 @@ export type MessageClaim = {
   end(): void
   /** Releases the message: if this process dies from now on, the message is not the cause. */
   release(): Promise<void>
-  /** Releases the message if earlier owners died with it. Other messages save the statement. */
+  /** Releases the message if earlier owners died with it. Other messages save the statement. Never rejects. */
   releaseSuspect(): Promise<void>
 }
 

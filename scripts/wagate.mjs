@@ -4,9 +4,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const app = ['keys', 'shards', 'network', 'signal-format', 'housekeeping'].includes(process.argv[2] ?? '')
-  ? 'worker'
-  : 'api'
+const ofWorker = ['keys', 'shards', 'network', 'signal-format', 'housekeeping', 'dispatcher']
+const app = ofWorker.includes(process.argv[2] ?? '') ? 'worker' : 'api'
 const cli = fileURLToPath(new URL(`../apps/${app}/src/cli.ts`, import.meta.url))
 const child = spawn(
   process.execPath,

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@wagate/devnet/app-process'
@@ -14,7 +14,6 @@ const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const pages = readPages()
 const scripts = Object.keys(JSON.parse(read('package.json')).scripts)
 const services = Object.keys(parse(read('docker-compose.yml'), { merge: true }).services)
-const subcommands = ['apps/api/src/cli.ts', 'apps/worker/src/cli.ts'].map(read).join('\n')
 const benchmarks = read('bench/src/main.ts')
 
 /** Every command line of a page: those of its shell blocks, and code in a sentence that begins with a program. */
@@ -66,9 +65,12 @@ test('every file that Node runs in a command exists', () => {
   )
 })
 
-test('every subcommand of wagate in a command exists', () => {
-  const found = argumentsOf(/(?:scripts\/wagate\.mjs|dist\/cli\.js) (\w+ \w+|housekeeping)/g)
-  expectAll(found, 4, (name) => subcommands.includes(name))
+test('every subcommand of wagate in a command exists, and scripts/wagate.mjs finds it', () => {
+  const found = argumentsOf(/(?:scripts\/wagate\.mjs|dist\/cli\.js) ([a-z-]+(?: [a-z]+)?)/g)
+  const usageOf = (subject = '') =>
+    String(spawnSync(process.execPath, ['scripts/wagate.mjs', subject, '--help'], { cwd: repository }).stderr)
+  const usages = new Map(found.map((name) => [name, usageOf(name.split(' ')[0])]))
+  expectAll(found, 6, (name) => usages.get(name)?.includes(`wagate ${name}`) === true)
 })
 
 test('every benchmark in a command exists', () => {

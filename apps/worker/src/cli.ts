@@ -41,8 +41,9 @@ Creates and drops partitions and deletes expired rows until it is stopped. For i
 HOUSEKEEPING=false because their database role does not own the tables.
 
 dispatcher
-Delivers webhooks until it is stopped, beside others and beside workers. It needs DATABASE_URL, REDIS_URL and the master
-keys. For installations whose workers run with WEBHOOK_DISPATCH=false.`
+Delivers webhooks until it is stopped, beside others and beside workers. It needs DATABASE_URL, REDIS_URL, the master keys,
+SHARDS, WHATSAPP_NETWORK, PUBLIC_URL and ALLOW_PRIVATE_WEBHOOK_HOSTS as the workers have them. For installations whose
+workers run with WEBHOOK_DISPATCH=false.`
 
 const { DATABASE_URL, MASTER_KEY, MASTER_KEYS_OTHER, SHARDS, WHATSAPP_NETWORK } = settings
 const { LOG_LEVEL, RETENTION_DAYS, EVENT_RETENTION_DAYS } = settings

@@ -64,7 +64,7 @@ export function makeMetrics() {
     ),
     offlineStalls: counter(
       'offline_queue_stalls_total',
-      'Times that WhatsApp stopped to deliver what had waited for a sender',
+      'Times that WhatsApp stopped delivering what had waited for a sender',
     ),
     logins: counter('logins_total', 'Connections to WhatsApp that were opened'),
     disconnects: counter('disconnects_total', 'Connections that WhatsApp or the network ended, by code', [

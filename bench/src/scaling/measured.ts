@@ -14,10 +14,10 @@ export const measured = {
   perMessage: { statements: 5, postgresMs: 2.4, commands: 16, redisMs: 0.28 },
   /** `bench idle`: includes the start of the worker. */
   perLogin: { statements: 15, postgresMs: 12, commands: 7, redisMs: 0.8 },
-  postgresConnections: { idle: 4, most: 11 },
+  postgresConnections: { idle: 4, most: 16 },
   redisConnections: { perWorker: 4 },
   /** `bench idle` for shards, `bench memory` for senders. */
-  rssMb: { base: 140, perShard: 0.02, perSender: 0.57 },
+  rssMb: { base: 100, perShard: 0.02, perSender: 0.2 },
   /** `bench throughput`: many messages at once. */
   perMessageOfMany: { postgresMs: 0.42, redisMs: 0.02 },
   /** `bench restart`. */

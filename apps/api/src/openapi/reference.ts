@@ -20,6 +20,7 @@ export function makeReference(operations: Operation[]): string {
             `| [${name}](#${name.replaceAll('/', '')}) | ${methods.join(', ')} | ${summary} |`,
         )
         .join('\n'),
+    'The files of received messages are at `GET /media` ([media.md](media.md)).',
     ...operations.map((operation) => section(operation)),
   ]
     .join('\n\n')

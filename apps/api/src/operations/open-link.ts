@@ -20,7 +20,7 @@ export const openLink = defineOperation({
     session: z
       .string()
       .describe(
-        'Credential for generate-qr, pair-code and pairing-status of this sender, in place of an API key',
+        'Credential for generate-qr, pair-code, pairing-status and the passkey operations of this sender, in place of an API key',
       ),
     expires_in: z.int().describe('Seconds until the session becomes invalid'),
   }),

@@ -28,7 +28,7 @@ export const replayWebhook = defineOperation({
       .describe('Event to deliver again'),
     from: moment
       .optional()
-      .describe('Begin of the time range; only events that the webhook wants are delivered'),
+      .describe('Start of the time range; only events that the webhook wants are delivered'),
     to: moment.optional().describe('End of the time range, by default now'),
     failed: flag.optional().describe('true: all requests that are no longer repeated, instead'),
   }),

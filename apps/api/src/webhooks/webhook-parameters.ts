@@ -34,7 +34,7 @@ export const webhookParameters = {
     .describe('Only events of these devices, separated by commas, or all, the default'),
   events_max: integer(1, 100)
     .optional()
-    .describe('Events in one request, 1 by default. With more, the body is a list'),
+    .describe('Events in one request, 1 by default. With more, the body is `{"events": […]}`'),
 }
 
 /** Throws `device_not_found`. */

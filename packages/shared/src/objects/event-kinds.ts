@@ -43,7 +43,7 @@ export const eventKinds: Record<EventType, EventKind> = {
   'message.marked_read': messageData('A received message was marked as read, as mark-read had requested'),
   'media.stored': messageData('The file of a received message is stored: `message.media.url` leads to it'),
   'media.unavailable': messageData(
-    'The file of a received message cannot be had: `message.media.reason` says why',
+    'The file of a received message is not available: `message.media.reason` says why',
   ),
   'device.connected': deviceData(
     'The sender is logged in at WhatsApp, for the first time or after `device.disconnected`',

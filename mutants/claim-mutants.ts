@@ -39,7 +39,7 @@ export const claimMutants: Mutant[] = [
     replacement: 'isFirstAttempt',
     test: {
       file: 'system-tests/interruptions.test.ts',
-      title: 'fails a text to a known contact that stops four workers',
+      title: 'fails a text to a known contact that stops five workers',
     },
   },
   {

@@ -37,7 +37,7 @@ async function restartWhatDied(): Promise<number> {
   return dead.length
 }
 
-it('fails a message that stops three workers, and nothing else', async () => {
+it('fails a message that stops four workers, and nothing else', async () => {
   const [sender, ...bystanders] = ['15551100001', '15551100002', '15551100003', '15551100004'] as const
   await Promise.all([sender, ...bystanders].map(gateway.link))
   // They wait for their answers when the first worker ends.
@@ -54,7 +54,7 @@ it('fails a message that stops three workers, and nothing else', async () => {
     return message.status === 'failed' && message
   })
   expect(failed.error_code).toBe('message_stops_workers')
-  expect(deaths).toBe(3)
+  expect(deaths).toBe(4)
   await system.phones.clearFaults()
   const ids = [...(await Promise.all(beside)), behind]
   const states = await until('all others arrive', minute, async () => {
@@ -69,7 +69,7 @@ it('fails a message that stops three workers, and nothing else', async () => {
   expect(await restartWhatDied()).toBe(0)
 }, 200_000)
 
-it('fails a text to a known contact that stops four workers', async () => {
+it('fails a text to a known contact that stops five workers', async () => {
   const [sender, contact] = ['15551100008', '15551100500'] as const
   await gateway.link(sender)
   await gateway.deliver(sender, contact, 'before the poison')
@@ -83,7 +83,7 @@ it('fails a text to a known contact that stops four workers', async () => {
   })
   expect(failed.error_code).toBe('message_stops_workers')
   // The first did not say what it was handling.
-  expect(deaths).toBe(4)
+  expect(deaths).toBe(5)
   await gateway.untilStatus(behind, 'delivered')
 }, 200_000)
 

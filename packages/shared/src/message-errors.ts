@@ -14,7 +14,7 @@ export const messageErrors = {
   message_expired: 'The message could not be sent in the time allowed.',
   rejected_by_whatsapp: 'WhatsApp refused the message.',
   message_ends_connection: 'WhatsApp ended the connection each time that the message was sent.',
-  message_stops_workers: 'Three workers stopped while they prepared or sent the message.',
+  message_stops_workers: 'Four workers stopped while they prepared or sent the message.',
 } as const
 
 export type MessageErrorCode = keyof typeof messageErrors

@@ -56,7 +56,7 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Do not send it again unchanged.',
   ),
   message_stops_workers: permanent(
-    'Three workers stopped or lost their lease while preparing or sending this message.',
+    'Four workers stopped or lost their lease while preparing or sending this message.',
     'Do not send it again unchanged. The operator can find the cause in the log of the workers.',
   ),
 }

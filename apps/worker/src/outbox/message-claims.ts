@@ -22,7 +22,7 @@ export type MessageClaim = {
   /** Null for a claim that counts no contact. */
   contact: Pick<FirstClaim, 'countedToday' | 'day'> | null
   /**
-   * Why the message must not be handled: three owners died or lost their lease while they had claimed it, or its recipient
+   * Why the message must not be handled: four owners died or lost their lease while they had claimed it, or its recipient
    * has opted out.
    */
   refusal: 'message_stops_workers' | 'opted_out' | undefined
@@ -51,10 +51,11 @@ export type MessageClaims = {
   claimFirst(message: ClaimRequest): Promise<MessageClaim | undefined>
 }
 
-const interruptionsMax = 3
+/** The last two owners handle it alone: with one, a single coincidence would fail a message that stops nothing. */
+const interruptionsMax = 4
 /**
- * The pause before a message is handled alone. It is random, so that workers which are killed at the same step each time
- * are not handling the same innocent message each time.
+ * The pause before a message is handled alone, for each interruption. It is random, so that workers which are killed at the
+ * same step each time are not handling the same innocent message each time.
  */
 const aloneDelayMs = { least: 500, most: 2500 }
 /** A message that takes longer than this is only waiting, for instance for Postgres. */
@@ -84,8 +85,9 @@ export function makeMessageClaims(
     { itemsMax: batchItemsMax },
   )
 
-  async function untilAlone(): Promise<() => void> {
-    await delay(aloneDelayMs.least + Math.random() * (aloneDelayMs.most - aloneDelayMs.least))
+  async function untilAlone(interruptions: number): Promise<() => void> {
+    const { least, most } = aloneDelayMs
+    await delay(interruptions * (least + Math.random() * (most - least)))
     const endTurn = await alone.acquire(1)
     const timer = setTimeout(endTurn, aloneMsMax)
     return () => {
@@ -98,7 +100,7 @@ export function makeMessageClaims(
     message: ClaimRequest,
     add: () => Promise<(Claimed & { contact: MessageClaim['contact'] }) | undefined>,
   ): Promise<MessageClaim | undefined> {
-    const end = message.interruptions > 0 ? await untilAlone() : () => undefined
+    const end = message.interruptions > 0 ? await untilAlone(message.interruptions) : () => undefined
     try {
       const found = await add()
       if (!found) {

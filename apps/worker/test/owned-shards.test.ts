@@ -5,7 +5,7 @@ import { makeOwnedShards } from '../src/ownership/owned-shards.ts'
 
 test('shards that are lost while their start waits for its turn are not started', async () => {
   const started: number[] = []
-  let finishStart = () => undefined as void
+  let finishStart: (() => void) | undefined
   const host = {
     async start(leases) {
       started.push(...leases.map(({ shard }) => shard))
@@ -23,7 +23,7 @@ test('shards that are lost while their start waits for its turn are not started'
   await expect.poll(() => started.length).toBe(32)
   owned.loseAll()
   const stopping = owned.stopLost()
-  finishStart()
+  finishStart?.()
   await stopping
   await adding
   expect(started).toHaveLength(32)

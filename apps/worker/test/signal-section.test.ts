@@ -127,7 +127,11 @@ describe('the Signal operations of a device', () => {
 
 test('an address that Baileys notes beside an operation is stored even if the operation fails', async () => {
   const { stored, repository } = makeSender()
-  const failing = repository.decryptMessage({ jid: recipient, type: 'msg', ciphertext: Buffer.from('garbage') })
+  const failing = repository.decryptMessage({
+    jid: recipient,
+    type: 'msg',
+    ciphertext: Buffer.from('garbage'),
+  })
   const noting = repository.lidMapping.storeLIDPNMappings([{ lid: '77@lid', pn: recipient }])
   await expect(failing).rejects.toThrow()
   await noting

@@ -10,8 +10,7 @@ const waitMs = 20_000
 
 export const pairingStatus = defineOperation({
   name: 'pairing-status',
-  summary:
-    'Follow the linking of a sender: its status and the current QR code, with a wait for changes',
+  summary: 'Follow the linking of a sender: its status and the current QR code, with a wait for changes',
   methods: ['GET', 'POST'],
   changes: false,
   admits: ['key', 'session'],

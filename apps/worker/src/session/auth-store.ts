@@ -123,7 +123,9 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
   async function store(given: Entry[]): Promise<void> {
     // Baileys repeats an upload of pre-keys after the connection has ended. The next session may have given the same ids
     // to other keys by then.
-    const entries = isReleased ? given.filter(({ type, value }) => type !== 'pre-key' || value == null) : given
+    const entries = isReleased
+      ? given.filter(({ type, value }) => type !== 'pre-key' || value == null)
+      : given
     if (entries.length === 0) return
     const sealed = entries.map((entry) => {
       const known = cache.get(authContext(entry.type, entry.id))?.value.frame

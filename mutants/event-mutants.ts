@@ -129,4 +129,14 @@ export const eventMutants: Mutant[] = [
       title: 'a token shows no more than what it was created for',
     },
   },
+  {
+    name: 'events skipped that came before a read',
+    file: 'apps/api/src/event-streams/live-reader.ts',
+    text: 'listener.cursor >= lowest && ',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/live-reader.test.ts',
+      title: 'a stream that reaches the present during a read misses no event before that read',
+    },
+  },
 ]

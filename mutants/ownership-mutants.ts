@@ -137,4 +137,14 @@ export const ownershipMutants: Mutant[] = [
       title: 'is over when the device is linked, and does not begin again',
     },
   },
+  {
+    name: 'shards started that were lost while waiting',
+    file: 'apps/worker/src/ownership/owned-shards.ts',
+    text: 'batch.filter(({ isEnded }) => !isEnded)',
+    replacement: 'batch',
+    test: {
+      file: 'apps/worker/test/owned-shards.test.ts',
+      title: 'shards that are lost while their start waits for its turn are not started',
+    },
+  },
 ]

@@ -69,4 +69,14 @@ export const sessionMutants: Mutant[] = [
       title: 'the format of Signal sessions does not change while workers run that cannot read it',
     },
   },
+  {
+    name: 'pre-keys of an ended session stored',
+    file: 'apps/worker/src/session/auth-store.ts',
+    text: 'isReleased = true',
+    replacement: 'isReleased = false',
+    test: {
+      file: 'apps/worker/test/auth-store.test.ts',
+      title: 'pre-keys that are made after the end of the session are not stored, and used ones are deleted',
+    },
+  },
 ]

@@ -113,4 +113,15 @@ export const webhookMutants: Mutant[] = [
       title: 'a target with TLS needs a certificate of an authority and of its name',
     },
   },
+  {
+    name: 'lease not renewed while a target does not answer',
+    file: `${folder}/webhook-ownership.ts`,
+    text: '    await this.#releaseStopped()',
+    replacement:
+      '    await Promise.all([...this.#owned.values()].filter((one) => one.isStopping).map((one) => one.stop()))',
+    test: {
+      file: 'apps/worker/test/webhook-ownership.test.ts',
+      title: 'a dispatcher that gives away a webhook renews its lease while the target does not answer',
+    },
+  },
 ]

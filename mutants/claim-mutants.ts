@@ -60,14 +60,4 @@ export const claimMutants: Mutant[] = [
     replacement: '',
     test: { file: 'apps/worker/test/late-claims.test.ts', title: 'may fail before the text is encrypted' },
   },
-  {
-    name: 'a message that has left is blamed for a death',
-    file: 'apps/worker/src/outbox/delivery.ts',
-    text: 'watchFanOut(send, release)',
-    replacement: 'watchFanOut(send, () => claiming)',
-    test: {
-      file: 'apps/worker/test/late-claims.test.ts',
-      title: 'and released before it leaves, if it was held when an owner died',
-    },
-  },
 ]

@@ -75,10 +75,7 @@ export function makeAttempts({
   const claimIn = (way: string) => async () => {
     steps.push(way)
     const found = await claimed(way)
-    const releaseSuspect = async () => {
-      if (message.interruptions > 0) steps.push('released')
-    }
-    return found && { contact: null, end: nothing, release: nothing, releaseSuspect, ...found }
+    return found && { contact: null, end: nothing, release: nothing, releaseSuspect: nothing, ...found }
   }
   const context = standIn<DeviceContext>({
     config: { outbox: { ackTimeoutMs: 60_000 } },

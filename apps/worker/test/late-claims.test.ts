@@ -73,12 +73,6 @@ describe('a message is claimed before it is handled', () => {
     expect(steps).toEqual(['claim'])
   })
 
-  test('and released before it leaves, if it was held when an owner died', async () => {
-    const { attempt, steps } = makeAttempts({ message: { interruptions: 1 } })
-    expect(await attempt()).toEqual({ kind: 'acknowledged' })
-    expect(steps).toEqual(['claim', 'encrypted', 'released', 'left'])
-  })
-
   test('if an attempt failed', async () => {
     const { device, attempt, steps } = makeAttempts({ claimed: async () => undefined })
     device.retries.note('a message', 'send_failed')

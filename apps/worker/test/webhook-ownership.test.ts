@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhook-leases'
@@ -54,15 +55,17 @@ test('two dispatchers divide the webhooks, and the second takes over those of th
 
 test('a dispatcher that gives away a webhook renews its lease while the target does not answer', async () => {
   await addWebhooks(2)
-  const limits = { leaseMs: 500, requestMs: 3000 }
-  target.answer = () => undefined
+  const limits = { leaseMs: 1500, requestMs: 30_000 }
+  const unanswered: ServerResponse[] = []
+  target.answer = (_, response) => void unanswered.push(response)
   const first = database.start({ limits })
   await database.addEvent(accountId)
-  await until('both requests', () => target.requests.length === 2)
+  await until('both requests', () => unanswered.length === 2)
   const second = database.start({ limits })
   await untilOwned(first, 1)
   await delay(2 * limits.leaseMs)
   expect(second.webhookIds()).toEqual([])
+  for (const response of unanswered) response.end()
   await untilOwned(second, 1)
   expect(first.webhookIds()).toHaveLength(1)
 })

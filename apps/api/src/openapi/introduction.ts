@@ -10,7 +10,8 @@ unsupported methods return 405 and \`Allow\`. HEAD is supported where GET change
 **API key.** Send it in the header \`x-api-key\`, as \`Authorization: Bearer\`, or as \`api_key\` in the query or the body. A
 request with two different keys is refused.
 
-**Responses** are JSON, except files (\`media\`), \`events/stream\` and the PNG of \`generate-qr\`. A success has status 200 and the body \`{"ok": true, …}\`. A failure has the body
+**Responses** are JSON, except files (\`media\`), \`events/stream\` and the PNG of \`generate-qr\`. A success has status 200
+and the body \`{"ok": true, …}\`. A failure has the body
 \`{"ok": false, "error": "…", "code": "…", "request_id": "…"}\`: \`error\` is for people and may change, \`code\` is for programs
 and does not. \`details\` names the invalid parameters. New fields may be added to any response, and new values to any field
 with a list of values (status, type, role, code): your program must tolerate unknown ones.

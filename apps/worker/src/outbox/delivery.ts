@@ -54,13 +54,10 @@ export function makeDelivery(
     const claiming = claim()
     // It may fail while the message is still being encrypted, when nobody awaits it yet.
     claiming.catch(() => undefined)
-    // From here on a death is not the message's fault, and one that may have left must not fail as the cause of deaths.
-    let released: Promise<void> | undefined
-    const release = () => (released ??= claiming.then(({ releaseSuspect }) => releaseSuspect()))
     let fanOut: FanOut
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
-      fanOut = await watchFanOut(send, release)
+      fanOut = await watchFanOut(send, () => claiming)
       device.recipientPace.noteSent(recipient)
       await checkReach(message, recipient, fanOut)
     } catch (error) {
@@ -69,7 +66,10 @@ export function makeDelivery(
       await claiming
       throw error
     } finally {
-      await release().catch(() => undefined)
+      await claiming.then(
+        ({ releaseSuspect }) => releaseSuspect(),
+        () => undefined,
+      )
       message.interruptions = 0
     }
     const given = await answer

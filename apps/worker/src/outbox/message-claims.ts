@@ -30,7 +30,7 @@ export type MessageClaim = {
   end(): void
   /** Releases the message: if this process dies from now on, the message is not the cause. */
   release(): Promise<void>
-  /** Releases the message if earlier owners died with it. Other messages save the statement. Never rejects. */
+  /** Releases the message if earlier owners died with it. Other messages save the statement. */
   releaseSuspect(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export type MessageClaims = {
   claimFirst(message: ClaimRequest): Promise<MessageClaim | undefined>
 }
 
-/** The last two owners handle it alone: with one, a single coincidence would fail a message that stops nothing. */
+/** The last two of these owners handle no other suspect beside it: with one, a coincidence fails what stops nothing. */
 const interruptionsMax = 4
 /**
  * The pause before a message is handled alone, for each interruption. It is random, so that workers which are killed at the

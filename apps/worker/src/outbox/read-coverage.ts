@@ -9,7 +9,7 @@ export type ReadCoverage = {
   after(wanted: ReadFilter): number | undefined
   /** The read that began at this time has found everything. `last`: the last message that waited then, if that may be used. */
   note(read: Read): void
-  /** Messages that were read, also by a read in progress, are in the list no more, and still wait. */
+  /** Messages that were read, even by a read in progress, have left the list but still wait. */
   forget(): void
 }
 

@@ -56,7 +56,7 @@ export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
     try {
       await inTurn(async () => {
         if (isClosing) return batch.forEach(endAsLost)
-        // Leases end while a start waits for its turn, too.
+        // A lease may end while its start waits for its turn.
         const starting = batch.filter(({ isEnded }) => !isEnded)
         if (starting.length === 0) return
         await host.start(starting.map(({ lease }) => lease))

@@ -86,7 +86,10 @@ export class WebhookOwnership {
     })
   }
 
-  /** Does not wait for its requests in flight, so that the lease is renewed meanwhile. A beat releases it. */
+  /**
+   * Does not wait for the webhook's requests in flight, so that the dispatcher's lease is renewed meanwhile. A later beat
+   * releases the webhook.
+   */
   #giveAway(webhook: OwnedWebhook): void {
     const beat = () => this.beat().catch(() => undefined)
     void webhook.stop().then(beat)

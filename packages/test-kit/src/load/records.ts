@@ -19,7 +19,7 @@ export type Records = {
   listMessagesSince(sinceMs: number): Promise<MessageFacts[]>
   /** Received messages. */
   listInboundSince(sinceMs: number): Promise<InboundFacts[]>
-  /** Why a message is where it is, for the error of a test: the message, its sender, and what else waits there. */
+  /** Why a message is where it is, for the error of a test: the message, its sender, what waits before it, and all suspects. */
   explainMessage(waId: string): Promise<unknown>
   close(): Promise<void>
 }

@@ -43,16 +43,23 @@ test('runs exactly once more for commands that came while one was being handled'
   const first = new Promise<void>((resolve) => {
     finish = resolve
   })
+  let haveArrived = false
   await queues.consume(shard, {
     send: async () => {
       runs++
       if (runs === 1) await first
+    },
+    'start-session': async () => {
+      haveArrived = true
     },
   })
   const producer = queues.produce()
   await producer.add([{ kind: 'send', deviceId: shard }])
   await vi.waitFor(() => expect(runs).toBe(1))
   for (let n = 0; n < 20; n++) await producer.add([{ kind: 'send', deviceId: shard }])
+  // Announcements arrive in their order, but not before `add` has resolved.
+  await producer.add([{ kind: 'start-session', deviceId: shard }])
+  await vi.waitFor(() => expect(haveArrived).toBe(true))
   finish()
   await vi.waitFor(() => expect(runs).toBe(2))
   await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })

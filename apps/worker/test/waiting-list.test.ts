@@ -38,7 +38,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
       nowMs += ms
     },
     refill: () => list.refill(supplyOf),
-    /** Happens during the next read, when it has been decided what it finds. */
+    /** Runs during the next read, after its rows have been selected. */
     duringRead(happen: () => void) {
       onRead = () => {
         onRead = undefined

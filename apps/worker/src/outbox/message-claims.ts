@@ -51,7 +51,10 @@ export type MessageClaims = {
   claimFirst(message: ClaimRequest): Promise<MessageClaim | undefined>
 }
 
-/** The last two of these owners handle no other suspect beside it: with one, a coincidence fails what stops nothing. */
+/**
+ * The last two of these owners handle it without other suspects. After one such death, a message that happened to be in
+ * progress would fail as the cause.
+ */
 const interruptionsMax = 4
 /**
  * The pause before a message is handled alone, for each interruption. It is random, so that workers which are killed at the

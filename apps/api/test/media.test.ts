@@ -1,7 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { keyOf } from '@wagate/media-store/media-store'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { makeMessageId } from '@wagate/shared/ids'
 import { signMediaLink } from '@wagate/shared/media-links'
@@ -31,14 +34,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function addMedia(state: string, reason: string | null = null): Promise<string> {
+async function addMedia(state: string, reason: string | null = null, storedAs = sha256): Promise<string> {
   const messageId = makeMessageId('4915112345678')
   const sealed = state === 'pending' ? Buffer.from('sealed') : null
   await gateway.db.$client`
     INSERT INTO received_media
       (message_id, account_id, device_id, state, reason, mime, filename, size, sha256, sealed)
     VALUES (${messageId}, ${account.userId}, 1, ${state}, ${reason}, 'image/png', 'Grüße "1".png', ${bytes.length},
-      decode(${sha256}, 'hex'), ${sealed})`
+      decode(${storedAs}, 'hex'), ${sealed})`
   return messageId
 }
 
@@ -139,4 +142,17 @@ test('a file that is not there yet says when to retry, and one that never will b
     status: 404,
     body: { code: 'media_unavailable', error: 'The gateway does not have the file: quota.' },
   })
+})
+
+test('a file that the store opens after the request has timed out is closed again', async () => {
+  const late = 'f'.repeat(64)
+  const path = join(folder, keyOf({ accountId: account.userId, sha256: late }))
+  mkdirSync(dirname(path), { recursive: true })
+  // Opening a named pipe takes until somebody writes to it.
+  execFileSync('mkfifo', [path])
+  const answer = await account.get('/media', { id: await addMedia('stored', null, late) })
+  expect([answer.status, answer.body.code]).toEqual([503, 'unavailable'])
+  const writer = await open(path, 'w')
+  await expect.poll(() => writer.write('x').catch(({ code }) => code)).toBe('EPIPE')
+  await writer.close()
 })

@@ -79,7 +79,11 @@ async function open(
     })
   }
   try {
-    const stream = await deadline.run(() => mediaStore.read({ accountId, sha256 }, range))
+    const stream = await deadline.run(async () => {
+      const opened = await mediaStore.read({ accountId, sha256 }, range)
+      if (deadline.isOver) opened?.destroy()
+      return opened
+    })
     if (stream) {
       stream.once('close', release)
       return Readable.toWeb(stream) as ReadableStream<Uint8Array>

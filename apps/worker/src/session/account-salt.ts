@@ -17,14 +17,18 @@ export function makeAccountSalt({ readOwn, writeOwn }: Pick<AuthStore, 'readOwn'
     const salt = (await readOwn(type, [id])).get(id)
     return salt instanceof Uint8Array ? salt : undefined
   }
-  const set = (salt: Uint8Array | undefined) =>
+  const write = (salt: Uint8Array | undefined) =>
     writeOwn(type, new Map([[id, salt ? Buffer.from(salt) : null]]))
+  let isFromState = false
 
   return {
     find,
-    set,
+    set(salt) {
+      isFromState = true
+      return write(salt)
+    },
     async setFirst(salt) {
-      if (salt && !(await find())) await set(salt)
+      if (salt && !(await find()) && !isFromState) await write(salt)
     },
   }
 }

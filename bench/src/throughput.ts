@@ -30,7 +30,10 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
     async (system) => {
       const senders = senderNumbers(size.senders)
       await linkSenders(system, senders)
-      const bare = await startBareLoop(system, senderNumbers(size.senders, 2), bareProfiler)
+      const bareLoops = [
+        await startBareLoop(system, senderNumbers(size.senders, 2), 'as released'),
+        await startBareLoop(system, senderNumbers(size.senders, 3), 'as in a worker', bareProfiler),
+      ]
       const db = openDatabase(system.devnet.databaseUrl, databaseOptions)
       try {
         const rounds = await alternate(size, {
@@ -39,7 +42,7 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
             const round = await sendThroughGateway(system, senders, messages, profiler)
             return { ...round, walBytes: (await readWalBytes(db)) - before }
           },
-          bare,
+          bareLoops,
         })
         const profiles = [
           ...((await profiler?.summarize()) ?? []),
@@ -47,23 +50,25 @@ export async function measureThroughput(options: BenchmarkOptions): Promise<Repo
         ]
         return makeReport(rounds, size, profiles)
       } finally {
-        await Promise.all([bare.close(), closeDatabase(db)])
+        await Promise.all([...bareLoops.map((loop) => loop.close()), closeDatabase(db)])
       }
     },
   )
 }
 
-type Ways = { gateway: (messages: number) => Promise<Round>; bare: BareLoop }
+type Ways = { gateway: (messages: number) => Promise<Round>; bareLoops: BareLoop[] }
 
-async function alternate(size: (typeof sizes)['full'], { gateway, bare }: Ways): Promise<Round[]> {
+async function alternate(size: (typeof sizes)['full'], { gateway, bareLoops }: Ways): Promise<Round[]> {
   // The first contact, with its lookups and handshakes, does not count: two messages to each recipient.
   await gateway(size.senders * 10)
-  await bare.send(size.senders * 10, { waitForAcks: true })
+  for (const bare of bareLoops) await bare.send(size.senders * 10, { waitForAcks: true })
   const rounds: Round[] = []
   for (let round = 0; round < size.rounds; round++) {
     rounds.push(await gateway(size.messages))
-    rounds.push(await bare.send(size.messages, { waitForAcks: true }))
-    rounds.push(await bare.send(size.messages, { waitForAcks: false }))
+    for (const bare of bareLoops) {
+      rounds.push(await bare.send(size.messages, { waitForAcks: true }))
+      rounds.push(await bare.send(size.messages, { waitForAcks: false }))
+    }
   }
   return rounds
 }

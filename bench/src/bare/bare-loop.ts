@@ -14,18 +14,23 @@ export type BareLoop = {
 }
 
 const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
-const preload = import.meta.resolve('@wagate/worker/preload')
+/** What is loaded first: nothing but the released Baileys, or all with which a worker makes it faster. */
+const imports = {
+  'as released': new URL('./as-released.ts', import.meta.url).href,
+  'as in a worker': import.meta.resolve('@wagate/worker/preload'),
+}
 const limitMs = 180_000
 
 export async function startBareLoop(
   { devnet }: System,
   senders: string[],
+  baileys: keyof typeof imports,
   profiler?: Profiler,
 ): Promise<BareLoop> {
   const { simulator } = devnet
   if (!simulator) throw new Error('The bare loop needs the simulated network')
   const child = fork(program, {
-    execArgv: ['--import', typescript, '--import', preload, '--conditions=source'],
+    execArgv: ['--import', typescript, '--import', imports[baileys], '--conditions=source'],
     env: { ...process.env, ...profiler?.environment },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -59,7 +64,7 @@ export async function startBareLoop(
   await ask({ kind: 'link', senders, ...simulator })
   return {
     async send(messages, { waitForAcks }) {
-      const way = waitForAcks ? 'bare, waiting for acks' : 'bare, not waiting'
+      const way = `Baileys ${baileys}, ${waitForAcks ? 'waiting for acks' : 'not waiting'}`
       await profiler?.start(pid)
       const before = cpuNow()
       const { ms } = await ask({ kind: 'send', messages, waitForAcks })

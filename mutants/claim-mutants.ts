@@ -25,11 +25,41 @@ export const claimMutants: Mutant[] = [
   {
     name: 'a text leaves before its claim is stored',
     file: 'apps/worker/src/session/fan-out.ts',
-    text: 'await watched?.mayLeave()',
-    replacement: 'void watched?.mayLeave().catch(() => undefined)',
+    text: 'await fanOut?.mayLeave()',
+    replacement: 'void fanOut?.mayLeave().catch(() => undefined)',
     test: {
       file: 'apps/worker/test/late-claims.test.ts',
       title: 'begins before it is encrypted, and it leaves only after the claim is stored',
+    },
+  },
+  {
+    name: 'sends of one sender overlap',
+    file: 'apps/worker/src/session/transactions.ts',
+    text: 'oneAtATime(begin(work))',
+    replacement: 'begin(work)()',
+    test: {
+      file: 'apps/worker/test/transactions.test.ts',
+      title: 'transactions run one after the other, also when one fails',
+    },
+  },
+  {
+    name: 'what is encrypted counts for the message that was given last',
+    file: 'apps/worker/src/session/fan-out.ts',
+    text: 'const own = given\n      given = undefined\n      return async () => {\n        current = own',
+    replacement: 'current = given\n      given = undefined\n      return async () => {',
+    test: {
+      file: 'apps/worker/test/fan-out.test.ts',
+      title: 'keeps messages apart that one socket sends at the same time',
+    },
+  },
+  {
+    name: 'a message leaves before its claim if Baileys waits before its transaction',
+    file: 'apps/worker/src/session/fan-out.ts',
+    text: 'unknown += 1',
+    replacement: 'unknown += 0',
+    test: {
+      file: 'apps/worker/test/fan-out.test.ts',
+      title: 'encrypts nothing for a message whose transaction does not begin at once',
     },
   },
   {

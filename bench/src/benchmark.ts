@@ -6,7 +6,6 @@ export type BenchmarkOptions = {
   profile?: string | undefined
   kills?: number | undefined
   senders?: number | undefined
-  node24?: string | undefined
   signal: AbortSignal
 }
 

@@ -24,19 +24,17 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   history: async () => (await import('./history.ts')).measureHistory,
   mass: async () => (await import('./mass.ts')).measureMass,
   soak: async () => (await import('./soak.ts')).measureSoak,
-  preload: async () => (await import('./preload.ts')).measurePreload,
 }
 
 const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> [options]
 
   --short            a quick run of less than half a minute
   --json <file>      writes the figures with every single measurement
-  --data <folder>    keeps the linked senders there for the next run (not preload)
+  --data <folder>    keeps the linked senders there for the next run
   --profile <folder> throughput, send-costs, inbound: writes CPU profiles of a worker (accept: of the API) and prints the
                      most expensive functions
   --kills <number>   failover: number of SIGKILLs of a worker whose senders the other takes over (10)
-  --senders <number> failover, inbound: number of senders (20, 200)
-  --node24 <file>    preload: also measure this Node 24`
+  --senders <number> failover, inbound: number of senders (20, 200)`
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -63,7 +61,6 @@ async function main(): Promise<void> {
       profile: { type: 'string' },
       kills: { type: 'string' },
       senders: { type: 'string' },
-      node24: { type: 'string' },
     },
   })
   const [name = ''] = positionals

@@ -1,5 +1,4 @@
 /** Loaded with --import before the rest of the worker: all of this must be in place before Baileys is evaluated. */
-import './preload/async-context.ts'
 import './preload/bounded-inflate.ts'
 import './preload/console-filter.ts'
 import './preload/intact-sessions.ts'

@@ -13,7 +13,7 @@ import type { MessageResults } from '../src/outbox/message-results.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
 import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
-import { reportFanOut } from '../src/session/fan-out.ts'
+import { makeFanOutReports } from '../src/session/fan-out.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 type Message = Parameters<ReturnType<typeof makeDelivery>['send']>[0]
@@ -44,7 +44,8 @@ export function makeAttempts({
   const steps: string[] = []
   const inFlight = makeInFlight()
   let times = 0
-  const repository = reportFanOut(
+  const fanOuts = makeFanOutReports()
+  const repository = fanOuts.wrap(
     standIn<Repository>({
       async encryptMessage({ jid }: { jid: string }) {
         if (encryptionMs > 0) await delay(encryptionMs)
@@ -58,18 +59,20 @@ export function makeAttempts({
     ws: new EventEmitter(),
     user: { id: own[0], lid: own[1] },
     userDevicesCache: { get: async () => ['0'], del: async (user: string) => void forgotten.push(user) },
-    async relayMessage() {
-      times += 1
-      const data = new Uint8Array()
-      const encrypted = await Promise.allSettled(
-        [ownPhone, recipient, companion].map((jid) => repository.encryptMessage({ jid, data })),
-      )
-      if (encrypted.every(({ status }) => status === 'rejected')) throw new Error('All encryptions failed')
-      steps.push('left')
-      inFlight.resolve(waId, { kind: 'acknowledged' })
-      return waId
-    },
+    relayMessage: () =>
+      fanOuts.begin(async () => {
+        times += 1
+        const data = new Uint8Array()
+        const encrypted = await Promise.allSettled(
+          [ownPhone, recipient, companion].map((jid) => repository.encryptMessage({ jid, data })),
+        )
+        if (encrypted.every(({ status }) => status === 'rejected')) throw new Error('All encryptions failed')
+        steps.push('left')
+        inFlight.resolve(waId, { kind: 'acknowledged' })
+        return waId
+      })(),
   })
+  fanOuts.attachTo(sock)
   const nothing = async () => undefined
   const unlimited = { perDay: 0, warmUpDays: 0, warmUpDay: 0 }
   const claimIn = (way: string) => async () => {

@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { describe, expect, test } from 'vitest'
-import { reachOf } from '../src/session/fan-out.ts'
+import { makeFanOutReports, reachOf, watchFanOut } from '../src/session/fan-out.ts'
 import { companion, makeAttempts, own, ownPhone, recipient } from './attempts.ts'
 
 describe('the reach of a message', () => {
@@ -16,6 +18,51 @@ describe('the reach of a message', () => {
 
   test('includes the sender when the sender is the recipient', () => {
     expect(reachOf({ encrypted: [ownPhone], failed: [] }, ownPhone, own)).toBe('all')
+  })
+})
+
+/** A socket that sends as Baileys does, or that waits before it begins the transaction of a message. */
+function makeSocket({ isLate }: { isLate: boolean }) {
+  const reports = makeFanOutReports()
+  const oneAtATime = makeOneAtATime()
+  const { encryptMessage } = reports.wrap({ encryptMessage: async () => turn() } as never)
+  const sock = {
+    async relayMessage(jid: string, _content: object, _options: object) {
+      if (isLate) await turn()
+      return oneAtATime(
+        reports.begin(async () => {
+          await turn()
+          await encryptMessage({ jid, data: new Uint8Array() })
+          return jid
+        }),
+      )
+    },
+  }
+  reports.attachTo(sock)
+  return sock
+}
+
+describe('the fan-out', () => {
+  test('encrypts nothing for a message whose transaction does not begin at once', async () => {
+    const sock = makeSocket({ isLate: true })
+    const content = {}
+    const send = () => sock.relayMessage(recipient, content, {})
+    await expect(watchFanOut(content, send, turn)).rejects.toThrow('began no transaction')
+    expect(await sock.relayMessage(recipient, {}, {})).toBe(recipient)
+  })
+
+  test('keeps messages apart that one socket sends at the same time', async () => {
+    const sock = makeSocket({ isLate: false })
+    const send = (jid: string) => {
+      const content = {}
+      return watchFanOut(content, () => sock.relayMessage(jid, content, {}), turn)
+    }
+    const [first, unwatched, second] = await Promise.all([
+      send(recipient),
+      sock.relayMessage(companion, {}, {}),
+      send(ownPhone),
+    ])
+    expect([first.encrypted, unwatched, second.encrypted]).toEqual([[recipient], companion, [ownPhone]])
   })
 })
 

@@ -16,44 +16,6 @@ function run(program: string, withPreload = true): string {
   )
 }
 
-const contexts = `
-  import { AsyncLocalStorage } from 'node:async_hooks'
-  import { setImmediate as turn } from 'node:timers/promises'
-  const say = (...values) => process.stdout.write(JSON.stringify(values) + '\\n')
-  const first = new AsyncLocalStorage()
-  const second = new AsyncLocalStorage()
-`
-
-describe('the async contexts of the worker', () => {
-  test('are kept apart by instance, nested, and seen across awaits', () => {
-    const printed = run(`${contexts}
-      await first.run('a', () => second.run('b', async () => {
-        await turn()
-        say(first.getStore(), second.getStore())
-        await first.run('c', async () => { await turn(); say(first.getStore(), second.getStore()) })
-        say(first.getStore())
-      }))
-      say(first.getStore() ?? null)
-      say(first.exit(() => first.getStore() ?? null))`)
-    expect(printed.trim().split('\n')).toEqual(['["a","b"]', '["c","b"]', '["a"]', '[null]', '[null]'])
-  })
-
-  const detached = `${contexts}
-    let detached
-    await first.run('transaction', async () => {
-      detached = (async () => { await turn(); await turn(); return first.getStore() ?? null })()
-    })
-    say(await detached)`
-
-  test('end when the work that was run in them has settled', () => {
-    expect(run(detached).trim()).toBe('[null]')
-  })
-
-  test('would not end without the preload', () => {
-    expect(run(detached, false).trim()).toBe('["transaction"]')
-  })
-})
-
 describe('the console of the worker', () => {
   test('prints nothing, so that a library cannot print keys', () => {
     const program = `for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir'])

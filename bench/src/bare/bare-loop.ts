@@ -5,7 +5,7 @@ import type { System } from '@wagate/test-kit/system'
 import { ownCpuMs, readCpuMs } from '../process-usage.ts'
 import type { Profiler } from '../profiler.ts'
 import type { Round } from '../throughput/round.ts'
-import type { BareFailure, BareReply, BareRequest } from './bare-messages.ts'
+import type { BareBaileys, BareFailure, BareReply, BareRequest } from './bare-messages.ts'
 
 /** Only Baileys, in a separate process, to show what the gateway adds. */
 export type BareLoop = {
@@ -14,8 +14,8 @@ export type BareLoop = {
 }
 
 const program = fileURLToPath(new URL('./bare-process.ts', import.meta.url))
-/** What is loaded first: nothing but the released Baileys, or all with which a worker makes it faster. */
-const imports = {
+/** What is loaded first. */
+const imports: { [baileys in BareBaileys]: string } = {
   'as released': new URL('./as-released.ts', import.meta.url).href,
   'as in a worker': import.meta.resolve('@wagate/worker/preload'),
 }
@@ -24,7 +24,7 @@ const limitMs = 180_000
 export async function startBareLoop(
   { devnet }: System,
   senders: string[],
-  baileys: keyof typeof imports,
+  baileys: BareBaileys,
   profiler?: Profiler,
 ): Promise<BareLoop> {
   const { simulator } = devnet
@@ -61,7 +61,7 @@ export async function startBareLoop(
     client: ownCpuMs(),
   })
 
-  await ask({ kind: 'link', senders, ...simulator })
+  await ask({ kind: 'link', baileys, senders, ...simulator })
   return {
     async send(messages, { waitForAcks }) {
       const way = `Baileys ${baileys}, ${waitForAcks ? 'waiting for acks' : 'not waiting'}`

@@ -1,5 +1,15 @@
+/** Nothing but the released Baileys, or all with which a worker makes it faster. */
+export type BareBaileys = 'as released' | 'as in a worker'
+
 export type BareRequest =
-  | { kind: 'link'; senders: string[]; socketUrl: string; rootKey: string; controlUrl: string }
+  | {
+      kind: 'link'
+      baileys: BareBaileys
+      senders: string[]
+      socketUrl: string
+      rootKey: string
+      controlUrl: string
+    }
   | { kind: 'send'; messages: number; waitForAcks: boolean }
 
 /** `ms` from the first send to the last awaited response. The reply follows the last receipt. */

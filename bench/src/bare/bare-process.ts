@@ -4,8 +4,10 @@ import { inLanes } from '@wagate/test-kit/load/in-lanes'
 import { recipientOf } from '@wagate/test-kit/load/numbers'
 import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
 import { until } from '@wagate/test-kit/until'
+import { makeSignalSection } from '@wagate/worker/session/signal-section'
+import { replaceTransactions } from '@wagate/worker/session/transactions'
 import { makeWASocket, proto, WA_CERT_DETAILS, type WASocket } from 'baileys'
-import type { BareReply, BareRequest } from './bare-messages.ts'
+import type { BareBaileys, BareReply, BareRequest } from './bare-messages.ts'
 import { makeMemoryAuth } from './memory-auth.ts'
 import { silent } from './silent.ts'
 
@@ -45,6 +47,7 @@ async function answer(request: BareRequest): Promise<BareReply> {
 }
 
 async function linkAll({
+  baileys,
   senders: numbers,
   socketUrl,
   rootKey,
@@ -54,13 +57,14 @@ async function linkAll({
   const phones = makePhones(controlUrl)
   const socks = new Map<string, WASocket>()
   await inLanes(numbers, linksAtOnce, async (number) => {
-    socks.set(number, await link(socketUrl, phones, number))
+    socks.set(number, await link(baileys, socketUrl, phones, number))
   })
   senders = [...socks].map(([number, sock]) => ({ number, sock }))
 }
 
-function link(socketUrl: string, phones: Phones, number: string): Promise<WASocket> {
+function link(baileys: BareBaileys, socketUrl: string, phones: Phones, number: string): Promise<WASocket> {
   const auth = makeMemoryAuth()
+  const signal = baileys === 'as in a worker' ? makeSignalSection(auth.keys) : undefined
   // Entries of the default cache expire within minutes, and the lookups that follow would count as sending.
   const devices = new Map<string, unknown>()
   const userDevicesCache = {
@@ -72,7 +76,8 @@ function link(socketUrl: string, phones: Phones, number: string): Promise<WASock
   return new Promise((resolve, reject) => {
     function open(): void {
       const sock = makeWASocket({
-        auth,
+        auth: signal ? { creds: auth.creds, keys: signal.keys } : auth,
+        ...(signal && { makeSignalRepository: signal.makeRepository }),
         waWebSocketUrl: socketUrl,
         logger: silent,
         userDevicesCache,
@@ -80,6 +85,7 @@ function link(socketUrl: string, phones: Phones, number: string): Promise<WASock
         markOnlineOnConnect: false,
         syncFullHistory: false,
       })
+      if (signal) replaceTransactions(sock, signal.keys)
       sock.ev.on('creds.update', (update) => Object.assign(auth.creds, update))
       sock.ev.on('messages.update', (updates) => {
         for (const { update } of updates) {

@@ -57,7 +57,7 @@ export function makeDelivery(
     let fanOut: FanOut
     try {
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
-      fanOut = await watchFanOut(send, () => claiming)
+      fanOut = await watchFanOut(content, send, () => claiming)
       device.recipientPace.noteSent(recipient)
       await checkReach(message, recipient, fanOut)
     } catch (error) {

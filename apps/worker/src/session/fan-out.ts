@@ -1,41 +1,94 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { jidDecode, type UserFacingSocketConfig } from 'baileys'
+import { jidDecode, type proto, type UserFacingSocketConfig, type WASocket } from 'baileys'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 
 /** The JIDs of the devices that a message was encrypted for, and of those where that failed. */
 export type FanOut = { encrypted: string[]; failed: string[] }
 
-const present = new AsyncLocalStorage<FanOut & { mayLeave: () => Promise<unknown> }>()
+type Watched = FanOut & { mayLeave: () => Promise<unknown> }
+
+const watched = new WeakMap<proto.IMessage, Watched>()
 
 /**
- * Returns what `send` encrypted: Baileys silently leaves out the devices that it cannot encrypt for. Nothing leaves before
- * `mayLeave` has resolved. If it rejects, `send` fails.
+ * Returns what `send` encrypted of this content: Baileys silently leaves out the devices that it cannot encrypt for.
+ * Nothing leaves before `mayLeave` has resolved. If it rejects, `send` fails.
  */
 export async function watchFanOut(
+  content: proto.IMessage,
   send: () => Promise<unknown>,
   mayLeave: () => Promise<unknown>,
 ): Promise<FanOut> {
   const fanOut = { encrypted: [], failed: [], mayLeave }
-  await present.run(fanOut, send)
+  watched.set(content, fanOut)
+  await send()
   return fanOut
 }
 
-export function reportFanOut(repository: Repository): Repository {
+/** Finds out for which message a socket encrypts. */
+export type FanOutReports = {
+  /** Before other wrappers of `relayMessage`. */
+  attachTo(sock: Pick<WASocket, 'relayMessage'>): void
+  /** Wraps the work of a transaction. They run one at a time. */
+  begin<Result>(work: () => Promise<Result>): () => Promise<Result>
+  wrap(repository: Repository): Repository
+}
+
+export function makeFanOutReports(): FanOutReports {
+  /** Of the message that Baileys is being given. It begins its transaction at once. */
+  let given: Watched | undefined
+  /** Of the message whose transaction is in progress. */
+  let current: Watched | undefined
+  /** Messages whose transaction did not begin at once: what is encrypted for them cannot be told apart. */
+  let unknown = 0
+
   return {
-    ...repository,
-    async encryptMessage(given) {
-      const watched = present.getStore()
-      try {
-        const ciphertext = await repository.encryptMessage(given)
-        await watched?.mayLeave()
-        watched?.encrypted.push(given.jid)
-        return ciphertext
-      } catch (error) {
-        watched?.failed.push(given.jid)
-        throw error
+    attachTo(sock) {
+      const { relayMessage } = sock
+      sock.relayMessage = (jid, message, options) => {
+        given = watched.get(message)
+        const sending = relayMessage(jid, message, options)
+        if (given) {
+          given = undefined
+          unknown += 1
+          const end = () => {
+            unknown -= 1
+          }
+          sending.then(end, end)
+        }
+        return sending
       }
     },
+
+    begin(work) {
+      const own = given
+      given = undefined
+      return async () => {
+        current = own
+        try {
+          return await work()
+        } finally {
+          current = undefined
+        }
+      }
+    },
+
+    wrap: (repository) => ({
+      ...repository,
+      async encryptMessage(plain) {
+        const fanOut = current
+        // It would leave before `mayLeave` has resolved.
+        if (!fanOut && unknown > 0) throw new Error('Baileys began no transaction for a message')
+        try {
+          const ciphertext = await repository.encryptMessage(plain)
+          await fanOut?.mayLeave()
+          fanOut?.encrypted.push(plain.jid)
+          return ciphertext
+        } catch (error) {
+          fanOut?.failed.push(plain.jid)
+          throw error
+        }
+      },
+    }),
   }
 }
 

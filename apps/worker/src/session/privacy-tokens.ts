@@ -1,3 +1,4 @@
+import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import type { SignalDataSet, SignalKeyStore } from 'baileys'
 
 /** A contact's privacy token (`tctoken`) as Baileys stores it, in seconds. */
@@ -28,13 +29,7 @@ export function issuedAt({ timestamp }: Stored): number {
  * expired. A token that was stored by a phone number follows the contact to its LID as soon as that is known.
  */
 export function keepNewestTokens(keys: SignalKeyStore): SignalKeyStore {
-  let last: Promise<unknown> = Promise.resolve()
-
-  function oneAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
-  }
+  const oneAtATime = makeOneAtATime()
 
   async function setTokens({ tctoken: given = {}, ...others }: SignalDataSet): Promise<void> {
     const stored: Tokens = await keys.get('tctoken', Object.keys(given))

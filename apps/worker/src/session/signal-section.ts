@@ -31,7 +31,7 @@ type Hooks = {
 const noHooks: Hooks = { persist: async (work) => work(), storePlaintext: async () => undefined }
 
 export type SignalSection = {
-  /** The key store for Baileys itself, which wraps it once more. */
+  /** The key store for everything else in Baileys (transactions.ts). */
   keys: SignalKeyStore
   makeRepository: MakeRepository
 }

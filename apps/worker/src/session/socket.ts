@@ -13,7 +13,7 @@ import { onAppStateSalt } from './app-state-salt.ts'
 import type { AuthStore } from './auth-store.ts'
 import { makeBaileysLogger } from './baileys-logger.ts'
 import { makeColdTokens } from './cold-tokens.ts'
-import { reportFanOut } from './fan-out.ts'
+import { makeFanOutReports } from './fan-out.ts'
 import { isWantedHistory } from './history.ts'
 import type { Inbound } from './inbound.ts'
 import { noteKnownChats } from './known-chats.ts'
@@ -21,6 +21,7 @@ import { learnAddresses } from './learn-addresses.ts'
 import { onHistory } from './on-history.ts'
 import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
+import { replaceTransactions } from './transactions.ts'
 import { makeUserDevices } from './user-devices.ts'
 
 /** Of one device. Only this folder knows where it comes from. */
@@ -52,10 +53,11 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
   const salt = makeAccountSalt(auth)
   const coldTokens = makeColdTokens(auth.keys, salt)
   const signal = makeSignalSection(coldTokens.keys, { persist, storePlaintext: inbound.storePlaintext })
+  const fanOuts = makeFanOutReports()
   const sock = makeWASocket({
     ...options.network,
     auth: { creds: auth.creds, keys: signal.keys },
-    makeSignalRepository: (...given) => reportFanOut(inbound.wrap(signal.makeRepository(...given))),
+    makeSignalRepository: (...given) => fanOuts.wrap(inbound.wrap(signal.makeRepository(...given))),
     logger: makeBaileysLogger(options.logger, options.deviceId),
     keepAliveIntervalMs: options.keepAliveMs,
     // An own message in the event buffer would swallow the updates that follow it.
@@ -66,8 +68,6 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     shouldSyncHistoryMessage: (history) => isWantedHistory(history, auth.creds),
     maxMsgRetryCount: retryCountMax,
     generateHighQualityLinkPreview: false,
-    // The default of 10 × 3 s is spent inside the sender's lock, and would freeze the sender for half a minute.
-    transactionOpts: { maxCommitRetries: 1, delayBetweenTriesMs: 0 },
     shouldIgnoreJid: (jid) => isJidStatusBroadcast(jid) || isJidNewsletter(jid),
     userDevicesCache: makeUserDevices(auth),
     msgRetryCounterCache: cacheStore(retryCounts),
@@ -75,6 +75,8 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     callOfferCache: cacheStore(retryCounts),
     getMessage: options.getMessage,
   })
+  replaceTransactions(sock, signal.keys, fanOuts.begin)
+  fanOuts.attachTo(sock)
   // A process that was paused in the middle of a handshake would log in after its lease has ended, and replace the
   // connection of the new owner. The first frame is WhatsApp's part of the handshake; the login is the answer to it.
   sock.ws.once('frame', () => {

@@ -102,14 +102,14 @@ export function makeSignalSection(
     isInTransaction: () => current !== undefined,
 
     async get<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
-      const written: { [id: string]: SignalDataTypeMap[Type] } = {}
+      const written: { [id: string]: SignalDataTypeMap[Type] } = Object.create(null)
       const others = ids.filter((id) => {
         const write = current?.get(keyOf(type, id)) ?? unstored.get(keyOf(type, id))
         if (write && write.value !== null) written[id] = write.value as SignalDataTypeMap[Type]
         return !write
       })
       if (others.length === 0) return written
-      return { ...(await persist(() => keys.get(type, others))), ...written }
+      return Object.assign(written, await persist(() => keys.get(type, others)))
     },
 
     async set(data) {
@@ -190,6 +190,9 @@ function toWrites(data: SignalDataSet): Writes {
 /** The cast is safe: a value is returned under the type that it was stored under. */
 function toDataSet(writes: Writes): SignalDataSet {
   const data: { [type: string]: { [id: string]: unknown } } = {}
-  for (const { type, id, value } of writes.values()) data[type] = { ...data[type], [id]: value }
+  for (const { type, id, value } of writes.values()) {
+    data[type] ??= Object.create(null) as { [id: string]: unknown }
+    data[type][id] = value
+  }
   return data as SignalDataSet
 }

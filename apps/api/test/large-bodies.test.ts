@@ -70,9 +70,9 @@ describe('large bodies', () => {
     const second = String((await account.post('/create-key')).body.api_key)
     // The bodies use up the account's share and its turn to finish; the others wait.
     const held = [account.apiKey, second].flatMap((apiKey) =>
-      [1, 2, 3].map(() => beginUpload({ apiKey, bytes: 11 * mebibyte, length: 23 * mebibyte })),
+      [1, 2, 3].map(() => beginUpload({ apiKey, bytes: 23 * mebibyte - 1, length: 23 * mebibyte })),
     )
-    // The first one fills the share, the next one may finish.
+    // The one that was sent first is longer than the share and what the connection holds, so it has the turn.
     await Promise.race(held)
     const [refused, taken] = await Promise.all([send(tenant, 2 * mebibyte), send(other, 2 * mebibyte)])
     expect(taken.status).toBe(200)

@@ -55,8 +55,8 @@ export const claimMutants: Mutant[] = [
   {
     name: 'a message leaves before its claim if Baileys waits before its transaction',
     file: 'apps/worker/src/session/fan-out.ts',
-    text: 'unknown += 1',
-    replacement: 'unknown += 0',
+    text: 'unattributed += 1',
+    replacement: 'unattributed += 0',
     test: {
       file: 'apps/worker/test/fan-out.test.ts',
       title: 'encrypts nothing for a message whose transaction does not begin at once',

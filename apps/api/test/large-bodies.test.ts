@@ -72,7 +72,7 @@ describe('large bodies', () => {
     const held = [account.apiKey, second].flatMap((apiKey) =>
       [1, 2, 3].map(() => beginUpload({ apiKey, bytes: 23 * mebibyte - 1, length: 23 * mebibyte })),
     )
-    // The one that was sent first is longer than the share and what the connection holds, so it has the turn.
+    // The upload that is sent first exceeds the share plus the buffers of its connection, so it holds the turn.
     await Promise.race(held)
     const [refused, taken] = await Promise.all([send(tenant, 2 * mebibyte), send(other, 2 * mebibyte)])
     expect(taken.status).toBe(200)

@@ -1,4 +1,4 @@
-/** Returns a function that runs each work after the one before has settled, in order of arrival. */
+/** Returns a function that runs tasks one at a time, in order of arrival, also when one fails. */
 export function makeOneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
 

@@ -1,5 +1,6 @@
 import { describeShards, type OwnedShard } from '@wagate/db/queries/shard-leases'
 import type { Logger } from '@wagate/runtime/logger'
+import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import type { Lease, ShardHost } from './lease.ts'
 import type { Registration } from './membership.ts'
 
@@ -41,7 +42,7 @@ const startedAtOnce = 32
 /** The leases of this worker. The host gets one call at a time. */
 export function makeOwnedShards(host: ShardHost, logger: Logger): OwnedShards {
   const entries = new Map<number, Entry>()
-  const inTurn = makeTurns()
+  const inTurn = makeOneAtATime()
   let isClosing = false
   /** Undefined after a shard came or went. */
   let current: { list: ListedShard[]; description: string } | undefined
@@ -166,14 +167,4 @@ function makeEntry(
 
 function linkedOf({ lease, isStarted, claimedLinked }: Entry, host: ShardHost): number {
   return isStarted ? host.linkedDevices(lease.shard) : claimedLinked
-}
-
-/** Runs one task after the other, also when one fails. */
-function makeTurns(): (work: () => Promise<void>) => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
-  }
 }

@@ -188,7 +188,7 @@ function entriesOf(data: SignalDataSet): Entry[] {
 }
 
 function handOutAll<Type extends KeyType>(values: Values): { [id: string]: SignalDataTypeMap[Type] } {
-  // Ids differ from contact to contact: with a prototype, V8 would describe the shape of each object anew, in 3 µs.
+  // With a prototype, V8 would create a hidden class for the ids of each contact, which takes 3 µs.
   const found: { [id: string]: SignalDataTypeMap[Type] } = Object.create(null)
   for (const [id, value] of values) found[id] = handOut<Type>(value)
   return found

@@ -26,7 +26,7 @@ export async function watchFanOut(
 
 /** Finds out for which message a socket encrypts. */
 export type FanOutReports = {
-  /** Before other wrappers of `relayMessage`. */
+  /** Call it before `relayMessage` is wrapped by anything else. */
   attachTo(sock: Pick<WASocket, 'relayMessage'>): void
   /** Wraps the work of a transaction. They run one at a time. */
   begin<Result>(work: () => Promise<Result>): () => Promise<Result>
@@ -34,12 +34,12 @@ export type FanOutReports = {
 }
 
 export function makeFanOutReports(): FanOutReports {
-  /** Of the message that Baileys is being given. It begins its transaction at once. */
+  /** The message being passed to Baileys, which begins its transaction synchronously. */
   let given: Watched | undefined
-  /** Of the message whose transaction is in progress. */
+  /** The message whose transaction is in progress. */
   let current: Watched | undefined
-  /** Messages whose transaction did not begin at once: what is encrypted for them cannot be told apart. */
-  let unknown = 0
+  /** Messages in progress whose transaction did not begin synchronously: their encryptions cannot be attributed. */
+  let unattributed = 0
 
   return {
     attachTo(sock) {
@@ -49,9 +49,9 @@ export function makeFanOutReports(): FanOutReports {
         const sending = relayMessage(jid, message, options)
         if (given) {
           given = undefined
-          unknown += 1
+          unattributed += 1
           const end = () => {
-            unknown -= 1
+            unattributed -= 1
           }
           sending.then(end, end)
         }
@@ -76,8 +76,8 @@ export function makeFanOutReports(): FanOutReports {
       ...repository,
       async encryptMessage(plain) {
         const fanOut = current
-        // It would leave before `mayLeave` has resolved.
-        if (!fanOut && unknown > 0) throw new Error('Baileys began no transaction for a message')
+        // Otherwise the message would leave before `mayLeave` has resolved.
+        if (!fanOut && unattributed > 0) throw new Error('Baileys began no transaction for a message')
         try {
           const ciphertext = await repository.encryptMessage(plain)
           await fanOut?.mayLeave()

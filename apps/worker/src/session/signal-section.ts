@@ -1,4 +1,5 @@
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import {
   DEFAULT_CONNECTION_CONFIG,
   type SignalDataSet,
@@ -55,7 +56,7 @@ export function makeSignalSection(
   keys: SignalKeyStore,
   { persist, storePlaintext }: Hooks = noHooks,
 ): SignalSection {
-  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = makeOneAtATime()
   /** Writes of the operation in progress. */
   let current: Writes | undefined
   /** Writes of earlier operations that are being stored. */
@@ -80,7 +81,7 @@ export function makeSignalSection(
     work: () => Promise<Result>,
     storeResult?: (result: Result) => Promise<void>,
   ): Promise<Result> {
-    const operation = last.then(async () => {
+    const { result, writes } = await inTurn(async () => {
       const writes: Writes = new Map()
       current = writes
       try {
@@ -91,8 +92,6 @@ export function makeSignalSection(
         current = undefined
       }
     })
-    last = operation.catch(() => undefined)
-    const { result, writes } = await operation
     const first = storeResult && (() => storeResult(result))
     if (writes.size > 0 || first) await store.add({ writes, first })
     return result

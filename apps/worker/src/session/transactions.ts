@@ -4,12 +4,11 @@ import type { SignalKeyStore, WASocket } from 'baileys'
 type Work<Result> = () => Promise<Result>
 
 /**
- * Replaces Baileys' transactions, which collect writes in an async context: until the stanza has left, and at the price of
- * every `await` of the process on Node < 24. Here a write is stored at once, and transactions still run one after the other.
+ * Replaces Baileys' transactions, which collect writes in an async context until the stanza has left. On Node < 24, that
+ * slows down every `await` in the process. Here writes are stored at once, and transactions still run one at a time.
  *
- * A transaction inside of another one would wait for itself for ever. Baileys has these in its Signal repository, which
- * must have a key store of its own (signal-section.ts), and in `appPatch`, for changes of chats and contacts, which no part
- * of the worker calls.
+ * A nested transaction would deadlock. Baileys has these in its Signal repository, which needs a separate key store
+ * (signal-section.ts), and in `appPatch`, for changes of chats and contacts, which the worker never calls.
  */
 export function replaceTransactions(
   sock: WASocket,

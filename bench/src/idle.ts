@@ -18,7 +18,7 @@ import {
 
 /** `restMs`: until garbage collection and compilation after the logins have ended, and unused connections have closed. */
 const sizes = {
-  full: { shardCounts: [64, 1024, 4096], senders: 24, restMs: 75_000, seconds: 30, messages: 240 },
+  full: { shardCounts: [64, 1024, 4096], senders: 24, restMs: 150_000, seconds: 30, messages: 240 },
   short: { shardCounts: [256], senders: 4, restMs: 0, seconds: 10, messages: 40 },
 }
 

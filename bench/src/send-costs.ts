@@ -6,6 +6,7 @@ import { median, quantile, significant } from '@wagate/test-kit/statistics'
 import { keptIn, type System, withSystem } from '@wagate/test-kit/system'
 import { until } from '@wagate/test-kit/until'
 import { Redis } from 'ioredis'
+import { type BareLoop, startBareLoop } from './bare/bare-loop.ts'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { type Group, startProcessMeter, type Usages } from './process-meter.ts'
 import { makeProfiler, type Profiler, profiledEnvironment } from './profiler.ts'
@@ -27,6 +28,10 @@ const sizes: Record<'full' | 'short', Size> = {
   short: { senders: 4, rounds: 1, coolDownMs: 0, ways: waysOf(40) },
 }
 
+/** In the same rounds, because the machine changes. At the pace of the way with this name, or as fast as possible. */
+const bareWays = ['saturated', '50 a second']
+type BareRound = { way: string; messages: number; ms: number; cpuMs: number }
+
 type Round = {
   way: string
   messages: number
@@ -44,6 +49,7 @@ export async function measureSendCosts({ short, data, profile, signal }: Benchma
   const profiler = profile ? makeProfiler(profile) : undefined
   const environment = withoutDecryption(profiledEnvironment(profiler, 'worker-1'))
   return withSystem({ workers: 1, environment, signal, ...keptIn(data) }, async (system) => {
+    const bare = await startBareLoop(system, senderNumbers(size.senders, 2), 'as in a worker')
     const db = openDatabase(system.devnet.databaseUrl, {
       poolSize: 1,
       applicationName: 'wagate-bench',
@@ -51,21 +57,25 @@ export async function measureSendCosts({ short, data, profile, signal }: Benchma
     })
     const redis = new Redis(system.devnet.redisUrl)
     try {
-      const rounds = await observe(system, { db, redis, profiler }, size, signal)
+      const rounds = await observe(system, { db, redis, bare, profiler }, size, signal)
       return makeReport(rounds, size, await profiler?.summarize())
     } finally {
+      await bare.close()
       redis.disconnect()
       await closeDatabase(db)
     }
   })
 }
 
+type Observed = { db: Database; redis: Redis; bare: BareLoop; profiler: Profiler | undefined }
+type Rounds = { ways: Round[]; bare: BareRound[] }
+
 async function observe(
   system: System,
-  { profiler, ...servers }: { db: Database; redis: Redis; profiler: Profiler | undefined },
+  { profiler, bare, ...servers }: Observed,
   { senders: count, rounds: roundCount, coolDownMs, ways }: Size,
   signal: AbortSignal,
-): Promise<Round[]> {
+): Promise<Rounds> {
   const { devnet, records } = system
   const senders = senderNumbers(count)
   await linkSenders(system, senders)
@@ -95,36 +105,30 @@ async function observe(
     return { way: way.name, messages: way.messages, ms, requestsMs, usages, counters }
   }
 
+  async function measureBare({ name, messages, perSecond }: Way): Promise<BareRound> {
+    const { ms, cpuMs } = await bare.send(messages, { waitForAcks: true, ...(perSecond && { perSecond }) })
+    return { way: name, messages, ms, cpuMs: cpuMs.sender }
+  }
+
   // The first contact, with its lookups and handshakes, does not count: two messages to each recipient.
   await measure({ name: 'warm-up', wait: false, atOnce: 64, messages: count * 10 })
-  const rounds: Round[] = []
+  await bare.send(count * 10, { waitForAcks: true })
+  const rounds: Rounds = { ways: [], bare: [] }
   for (let round = 0; round < roundCount; round++) {
     for (const way of ways) {
       signal.throwIfAborted()
-      rounds.push(await measure(way))
+      rounds.ways.push(await measure(way))
+      if (bareWays.includes(way.name)) rounds.bare.push(await measureBare(way))
     }
   }
   return rounds
 }
 
 function makeReport(
-  rounds: Round[],
+  rounds: Rounds,
   { senders, ways, rounds: roundCount }: Size,
   profile: string[] = [],
 ): Report {
-  const rowOf = (name: string, figures: (round: Round) => Record<string, number>): Row => {
-    const found = rounds.filter(({ way }) => way === name).map(figures)
-    const columns = Object.keys(found[0] ?? {})
-    return {
-      way: name,
-      ...Object.fromEntries(
-        columns.map((column) => [
-          column,
-          significant(median(found.map((figures) => figures[column] ?? Number.NaN))),
-        ]),
-      ),
-    }
-  }
   const cpu = ({ usages, messages }: Round, ...groups: Group[]) =>
     groups.reduce((total, group) => total + usages[group].cpuMs, 0) / messages
   return {
@@ -132,7 +136,7 @@ function makeReport(
       {
         title: 'Medians; CPU in ms a message',
         rows: ways.map(({ name }) =>
-          rowOf(name, (round) => ({
+          medianRow(rounds.ways, name, (round) => ({
             'msg/s': (round.messages / round.ms) * 1000,
             'p50 ms': quantile(round.requestsMs, 0.5),
             'p99 ms': quantile(round.requestsMs, 0.99),
@@ -147,10 +151,19 @@ function makeReport(
       {
         title: 'What the servers did for a message, with what idle processes ask of them meanwhile',
         rows: ways.map(({ name }) =>
-          rowOf(name, ({ counters, messages }) => ({
+          medianRow(rounds.ways, name, ({ counters, messages }) => ({
             statements: counters.statements / messages,
             'Redis commands': counters.redisCommands / messages,
             'WAL bytes': counters.walBytes / messages,
+          })),
+        ),
+      },
+      {
+        title: 'Baileys alone, as in a worker, waiting for acks',
+        rows: bareWays.map((name) =>
+          medianRow(rounds.bare, name, ({ ms, cpuMs, messages }) => ({
+            'msg/s': (messages / ms) * 1000,
+            'CPU ms': cpuMs / messages,
           })),
         ),
       },
@@ -162,4 +175,17 @@ function makeReport(
     ],
     samples: rounds,
   }
+}
+
+function medianRow<R extends { way: string }>(
+  rounds: R[],
+  name: string,
+  figures: (round: R) => Record<string, number>,
+): Row {
+  const found = rounds.filter(({ way }) => way === name).map(figures)
+  const medians = Object.keys(found[0] ?? {}).map((column) => [
+    column,
+    significant(median(found.map((figures) => figures[column] ?? Number.NaN))),
+  ])
+  return { way: name, ...Object.fromEntries(medians) }
 }

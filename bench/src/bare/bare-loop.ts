@@ -5,11 +5,11 @@ import type { System } from '@wagate/test-kit/system'
 import { ownCpuMs, readCpuMs } from '../process-usage.ts'
 import type { Profiler } from '../profiler.ts'
 import type { Round } from '../throughput/round.ts'
-import type { BareBaileys, BareFailure, BareReply, BareRequest } from './bare-messages.ts'
+import type { BareBaileys, BareFailure, BarePace, BareReply, BareRequest } from './bare-messages.ts'
 
 /** Only Baileys, in a separate process, to show what the gateway adds. */
 export type BareLoop = {
-  send(messages: number, options: { waitForAcks: boolean }): Promise<Round>
+  send(messages: number, pace: BarePace): Promise<Round>
   close(): Promise<void>
 }
 
@@ -63,11 +63,11 @@ export async function startBareLoop(
 
   await ask({ kind: 'link', baileys, senders, ...simulator })
   return {
-    async send(messages, { waitForAcks }) {
-      const way = `Baileys ${baileys}, ${waitForAcks ? 'waiting for acks' : 'not waiting'}`
+    async send(messages, pace) {
+      const way = `Baileys ${baileys}, ${pace.waitForAcks ? 'waiting for acks' : 'not waiting'}`
       await profiler?.start(pid)
       const before = cpuNow()
-      const { ms } = await ask({ kind: 'send', messages, waitForAcks })
+      const { ms } = await ask({ kind: 'send', messages, ...pace })
       const after = cpuNow()
       await profiler?.stop(pid, way)
       const cpuMs = {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { inLanes } from '@wagate/test-kit/load/in-lanes'
 import { recipientOf } from '@wagate/test-kit/load/numbers'
 import { makePhones, type Phones } from '@wagate/test-kit/load/phones'
@@ -7,7 +7,7 @@ import { until } from '@wagate/test-kit/until'
 import { makeSignalSection } from '@wagate/worker/session/signal-section'
 import { replaceTransactions } from '@wagate/worker/session/transactions'
 import { makeWASocket, proto, WA_CERT_DETAILS, type WASocket } from 'baileys'
-import type { BareBaileys, BareReply, BareRequest } from './bare-messages.ts'
+import type { BareBaileys, BarePace, BareReply, BareRequest } from './bare-messages.ts'
 import { makeMemoryAuth } from './memory-auth.ts'
 import { silent } from './silent.ts'
 
@@ -37,7 +37,7 @@ async function answer(request: BareRequest): Promise<BareReply> {
     return { ms: performance.now() - startedAt }
   }
   const before = delivered
-  const messages = await sendAll(request.messages, request.waitForAcks)
+  const messages = await sendAll(request.messages, request)
   const ms = performance.now() - startedAt
   // Reading the receipts is a part of the cost.
   await until('all receipts are read', { withinMs: receiptsMs, everyMs: 5 }, () => {
@@ -104,11 +104,18 @@ function link(baileys: BareBaileys, socketUrl: string, phones: Phones, number: s
 }
 
 /** Returns how many it has sent. */
-async function sendAll(messages: number, waitForAcks: boolean): Promise<number> {
+async function sendAll(messages: number, { waitForAcks, perSecond }: BarePace): Promise<number> {
   const perSender = Math.ceil(messages / senders.length)
   const indexes = Array.from({ length: perSender }, (_, index) => index)
+  const startedMs = performance.now()
   await Promise.all(
-    senders.map((sender) => inLanes(indexes, inFlightMax, (index) => send(sender, index, waitForAcks))),
+    senders.map((sender, place) =>
+      inLanes(indexes, inFlightMax, async (index) => {
+        const before = index * senders.length + place
+        if (perSecond) await delay(startedMs + (before * 1000) / perSecond - performance.now())
+        await send(sender, index, waitForAcks)
+      }),
+    ),
   )
   return perSender * senders.length
 }

@@ -136,6 +136,7 @@ test.each([
   ['api', 'CREATE TEMP TABLE devices (id int)'],
   ['api', "COPY (SELECT 1) TO PROGRAM 'true'"],
   ['worker', 'SELECT * FROM api_keys'],
+  ['worker', 'SELECT password_hash FROM accounts'],
   ['worker', 'UPDATE accounts SET role = role'],
   ['worker', 'DELETE FROM audit_log'],
   ['worker', "INSERT INTO audit_log (operation, target, result) VALUES ('', '', '')"],

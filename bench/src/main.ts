@@ -28,11 +28,11 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
 
 const usage = `Usage: node bench/run.mjs <${Object.keys(benchmarks).join('|')}> [options]
 
-  --short            a quick run of less than half a minute
+  --short            a short form, in about half a minute
   --json <file>      writes the figures with every single measurement
   --data <folder>    keeps the linked senders there for the next run
-  --profile <folder> throughput, send-costs, inbound: writes CPU profiles of a worker (accept: of the API) and prints the
-                     most expensive functions
+  --profile <folder> throughput, send-costs, inbound: writes CPU profiles of a worker (throughput: also of Baileys alone,
+                     accept: of the API) and prints the most expensive functions
   --kills <number>   failover: number of SIGKILLs of a worker whose senders the other takes over (10)
   --senders <number> failover, inbound: number of senders (20, 200)`
 

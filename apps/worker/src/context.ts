@@ -45,7 +45,7 @@ export type DeviceContext = {
   masterKeys: MasterKeys
   /** How Signal sessions are written. */
   signalFormat: SignalFormat
-  /** A login costs 25 ms of CPU: too many at a time would stall the open sockets. */
+  /** A login costs 10 to 18 ms of CPU: too many at a time would stall the open sockets. */
   logins: LoginQueue
   /** Limited per account: each is a connection to WhatsApp that a caller can request without having a phone. */
   pairings: FairSemaphore

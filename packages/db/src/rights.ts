@@ -5,8 +5,11 @@ export type DatabaseRole = 'migrate' | 'api' | 'worker'
 
 type Rights = { [table: string]: string }
 
-/** They contain media keys, the passwords of proxies and the secrets of webhooks, which only workers need. */
-const secretColumns = ['uploaded_content', 'sealed']
+/**
+ * They contain media keys, the passwords of proxies and the secrets of webhooks, which only workers need, and the hashes
+ * of passwords, which only the API needs.
+ */
+const secretColumns = ['uploaded_content', 'sealed', 'password_hash']
 
 /**
  * The rights of the running processes' roles. The role `migrate` owns everything. The roles cannot access a table that is
@@ -43,7 +46,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     workers: 'SELECT',
   },
   worker: {
-    accounts: 'SELECT',
+    accounts: 'SELECT (columns)',
     api_keys: '',
     audit_log: '',
     device_auth: 'SELECT, INSERT, UPDATE, DELETE',

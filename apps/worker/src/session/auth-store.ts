@@ -49,7 +49,10 @@ function memoryOf(sealed: Buffer | null, frame: SealedFrame | undefined): number
   return entryBytes + (frame ? partsShare : valueShare) * (sealed?.length ?? 0)
 }
 
-/** Not worth caching: 812 pre-keys are written at once, and each is read once. Most secrets are never read. */
+/**
+ * Not worth caching: 812 pre-keys are written at once, read once for their upload, and then each at most once. Most secrets
+ * are never read.
+ */
 const uncachedTypes = new Set(['pre-key', pollSecretType])
 
 const credsType = 'creds'

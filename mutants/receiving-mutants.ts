@@ -110,9 +110,9 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'received message acknowledged before it is stored',
-    file: 'apps/worker/src/session/signal-section.ts',
-    text: 'await Promise.all(batch.map(({ first }) => first?.()))',
-    replacement: 'Promise.all(batch.map(({ first }) => first?.())).catch(() => undefined)',
+    file: 'apps/worker/src/session/signal-steps.ts',
+    text: 'await Promise.all(sound.map(({ first }) => first?.()))',
+    replacement: 'Promise.all(sound.map(({ first }) => first?.())).catch(() => undefined)',
     test: ofKill,
   },
   {

@@ -32,8 +32,8 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'ciphertext before its step is stored',
     file: 'apps/worker/src/session/signal-section.ts',
-    text: 'await store.add({ writes, first })',
-    replacement: 'store.add({ writes, first }).catch(() => undefined)',
+    text: 'await steps.store({ ...step, first })',
+    replacement: 'steps.store({ ...step, first }).catch(() => undefined)',
     test: {
       file: 'apps/worker/test/signal-section.test.ts',
       title: 'never overlap, and each has stored its step before it returns the ciphertext',

@@ -43,13 +43,53 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'keys of late messages dropped with their chain',
-    file: 'apps/worker/src/session/spent-chains.ts',
+    file: 'apps/worker/src/session/bounded-session.ts',
     text: ' && Object.keys(messageKeys).length === 0',
     replacement: '',
     test: {
       file: ofRecord,
       title:
         'a long conversation does not make the session longer, and messages of its beginning can still arrive',
+    },
+  },
+  {
+    name: 'step stored that builds on one that could not be stored',
+    file: 'apps/worker/src/session/signal-steps.ts',
+    text: 'failuresBefore === failures',
+    replacement: 'failuresBefore <= failures',
+    test: {
+      file: 'apps/worker/test/signal-section.test.ts',
+      title: 'store no step that builds on one that could not be stored',
+    },
+  },
+  {
+    name: 'sender key of any name stored',
+    file: 'apps/worker/src/session/signal-section.ts',
+    text: "if (!groupId.test(given.item.groupId ?? ''))",
+    replacement: 'if (!given.item.groupId)',
+    test: {
+      file: 'apps/worker/test/signal-section.test.ts',
+      title: 'a sender key is stored for a group only',
+    },
+  },
+  {
+    name: 'bad key of one device refused to all',
+    file: 'apps/worker/src/statement-batch.ts',
+    text: 'databaseFailure(error) === undefined',
+    replacement: 'databaseFailure(error) !== undefined',
+    test: {
+      file: 'apps/worker/test/device-auth.test.ts',
+      title: 'what Postgres refuses of one device does not affect the others',
+    },
+  },
+  {
+    name: 'keys of messages that never arrive kept without a limit',
+    file: 'apps/worker/src/session/bounded-session.ts',
+    text: 'withoutSpentChains(withoutOldKeys(record))',
+    replacement: 'withoutSpentChains(record)',
+    test: {
+      file: ofRecord,
+      title: 'keys of messages that a contact never sends do not make the session longer and longer',
     },
   },
   {

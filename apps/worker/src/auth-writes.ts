@@ -2,7 +2,7 @@ import type { Database } from '@wagate/db/client'
 import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/device-auth'
 import type { OwnershipLost } from '@wagate/db/queries/fence'
 import { type Claim, type Claimed, claimWithAuthWrites } from '@wagate/db/queries/message-claims'
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import { makeStatementBatch } from './statement-batch.ts'
 
 /** Stores credentials and keys, and the claims of messages that they are about to encrypt, many in one statement. */
 export type AuthWrites = {
@@ -18,7 +18,7 @@ const batchItemsMax = 500
 const nextWriteMs = 50
 
 export function makeAuthWrites(db: Database): AuthWrites {
-  const batch = makeNaturalBatch<Item, Claimed | OwnershipLost | undefined>(
+  const batch = makeStatementBatch<Item, Claimed | OwnershipLost | undefined>(
     async (items) => {
       const writes = items.flatMap((item) => ('write' in item ? item.write : []))
       const claims = items.flatMap((item) => ('claim' in item ? item.claim : []))

@@ -10,7 +10,7 @@ import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
-import { makeNaturalBatch, type NaturalBatch } from '@wagate/runtime/natural-batch'
+import type { NaturalBatch } from '@wagate/runtime/natural-batch'
 import { type AuthWrites, makeAuthWrites } from './auth-writes.ts'
 import type { Config } from './config.ts'
 import { type LoginQueue, makeLoginQueue } from './device/login-queue.ts'
@@ -27,6 +27,7 @@ import type { CachedAuth } from './session/auth-store.ts'
 import type { MasterKeys } from './session/master-keys.ts'
 import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
+import { makeStatementBatch } from './statement-batch.ts'
 
 type Batch<Item, Result> = Pick<NaturalBatch<Item, Result>, 'add'>
 
@@ -115,12 +116,12 @@ export function makeDeviceContext(
       messageSecrets: makeScopedCache({ sizeMax: 50_000, scopeSizeMax: 1000, ttlMs: hourMs }),
     },
     // A worker that takes over shards reconciles hundreds of devices at once.
-    deviceStates: makeNaturalBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
-    authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
+    deviceStates: makeStatementBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
+    authReads: makeStatementBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites,
     nextReads: makeNextReads(db),
     messageClaims: makeMessageClaims({ db, claimsDb, authWrites }, logger),
-    setbacks: makeNaturalBatch(
+    setbacks: makeStatementBatch(
       async (notes) => {
         await storeSetbacks(db, notes)
         return notes.map(() => undefined)
@@ -129,7 +130,7 @@ export function makeDeviceContext(
     ),
     receivedWrites: makeReceivedWrites(db),
     mediaArrivals: makeMediaArrivals(),
-    outcomes: makeNaturalBatch(
+    outcomes: makeStatementBatch(
       (outcomes) =>
         recordOutcomes(db, outcomes, (unknown) => {
           metrics.unknownOutcomes.inc(unknown.length)

@@ -15,6 +15,7 @@ import type { Lease } from '../src/ownership/lease.ts'
 import { makeScopedCache } from '../src/scoped-cache.ts'
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { authContext, isInParts, makeVault } from '../src/session/vault.ts'
+import { makeStatementBatch } from '../src/statement-batch.ts'
 
 let db: Database
 let drop: () => Promise<void>
@@ -94,6 +95,27 @@ describe('the key store of a device', () => {
     await expect(keys.set({ 'sender-key': { a: Buffer.from('3') } })).rejects.toThrow('Another worker')
     expect(await storedValues()).toEqual(before)
   })
+})
+
+test('what Postgres refuses of one device does not affect the others', async () => {
+  const authReads = makeStatementBatch(
+    (reads: Parameters<typeof listAuthValues>[1]) => listAuthValues(db, reads),
+    { itemsMax: 100 },
+  )
+  const read = (key: string) => authReads.add({ deviceId: id, type: 'sender-key', ids: [key] })
+  await openStore({}).keys.set({ 'sender-key': { a: Buffer.from('4') } })
+  const [good, bad] = await Promise.allSettled([read('a'), read('a\0b')])
+  expect(good).toMatchObject({ status: 'fulfilled', value: [{ id: 'a' }] })
+  expect(bad.status).toBe('rejected')
+
+  // More than an entry of an index can hold.
+  const long = randomBytes(8000).toString('hex')
+  const { keys } = openStore({})
+  const write = (key: string, text: string) => keys.set({ 'sender-key': { [key]: Buffer.from(text) } })
+  const written = await Promise.allSettled([write('b', '5'), write(long, '6'), write('c', '7')])
+  expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(await read('b')).toHaveLength(1)
+  expect(await read('c')).toHaveLength(1)
 })
 
 test('sessions go back to the format that earlier versions read', async () => {

@@ -113,6 +113,22 @@ test('a long conversation does not make the session longer, and messages of its 
   await turn()
 })
 
+test('keys of messages that a contact never sends do not make the session longer and longer', async () => {
+  const { us, them, write, answer, storedSession } = await makeConversation()
+  const skipped: Awaited<ReturnType<typeof them.encryptFor>>[] = []
+  for (let turn = 0; turn < 3; turn++) {
+    for (let n = 0; n < 900; n++) skipped.push(await them.encryptFor(us))
+    await answer()
+    await write()
+  }
+  // 37 bytes for each of 2,000 keys.
+  expect(storedSession().length).toBeLessThan(80_000)
+  const oldestKept = skipped.slice(-2000, -1999)
+  for (const kept of [...oldestKept, ...skipped.slice(-1)]) await us.decryptFrom(them, kept)
+  for (const older of skipped.slice(-2001, -2000)) await expect(us.decryptFrom(them, older)).rejects.toThrow()
+  await answer()
+}, 60_000)
+
 test('a session of a shape that is not known is stored as it is', async () => {
   const session = { _sessions: {}, version: 'v1' }
   for (const value of [

@@ -113,6 +113,22 @@ describe('the Signal operations of a device', () => {
     expect(storedCounter(sender) - before).toBe(1)
   })
 
+  test('store no step that builds on one that could not be stored', async () => {
+    const sender = makeSender()
+    await meet(sender)
+    await sender.encrypt('first')
+    const before = storedCounter(sender)
+    sender.failWith(new Error('another owner'))
+    // The third is encrypted while the failing write of the second is under way.
+    const encrypted = ['second', 'third'].map((text) => sender.encrypt(text))
+    encrypted[0]?.catch(() => sender.failWith(undefined))
+    const results = await Promise.allSettled(encrypted)
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(storedCounter(sender)).toBe(before)
+    await sender.encrypt('fourth')
+    expect(storedCounter(sender) - before).toBe(1)
+  })
+
   test('wait for the deletion of a session by Baileys, and are not undone by it', async () => {
     const sender = makeSender()
     await meet(sender)
@@ -123,6 +139,24 @@ describe('the Signal operations of a device', () => {
     await Promise.all([encrypted, deleted])
     expect(sender.writes.at(-1)).toEqual({ session: { [id]: null } })
   })
+})
+
+test('a sender key is stored for a group only', async () => {
+  const [us, them] = [makeSender(), makeSender()]
+  const group = '120363000000000001@g.us'
+  const { senderKeyDistributionMessage: axolotlSenderKeyDistributionMessage } =
+    await them.repository.encryptGroupMessage({ group, meId: recipient, data: Buffer.from('text') })
+  const take = (groupId: string) =>
+    us.repository.processSenderKeyDistributionMessage({
+      authorJid: recipient,
+      item: { groupId, axolotlSenderKeyDistributionMessage },
+    })
+  for (const other of ['', recipient, 'a\0@g.us', `${'1'.repeat(61)}@g.us`]) {
+    await expect(take(other)).rejects.toThrow()
+  }
+  expect([...us.stored]).toEqual([])
+  await take(group)
+  expect([...us.stored.keys()]).toEqual([expect.stringContaining(`sender-key ${group}::`)])
 })
 
 test('an address that Baileys notes beside an operation is stored even if the operation fails', async () => {

@@ -112,13 +112,14 @@ describe('deletion of expired data', () => {
       INSERT INTO devices (id, shard, account_id, sender, name) SELECT 9, 9, id, '1555', '' FROM account`
     const store = (type: string, id: string, days: number) => db.$client`
       INSERT INTO device_auth (device_id, type, id, value, used_on) VALUES (9, ${type}, ${id}, '', CURRENT_DATE - ${days}::int)`
-    const keys = ['creds', 'pre-key', 'app-state-sync-key', 'sender-key']
+    const keys = ['creds', 'pre-key', 'app-state-sync-key']
     for (const type of keys) await store(type, '1', 1000)
     for (const [user, days] of [
       ['10', 91],
       ['20', 90],
     ] as const) {
       await store('session', `${user}_1.0`, days)
+      await store('sender-key', user, days)
       await store('identity-key', `${user}_1.0`, 1000)
       await store('lid-mapping', `${user}_reverse`, 1000)
       await store('user-devices', user, days)
@@ -142,6 +143,7 @@ describe('deletion of expired data', () => {
       'identity-key 20_1.0',
       'lid-mapping 20_reverse',
       'poll-secret 20',
+      'sender-key 20',
       'session 20_1.0',
       'tctoken 20@lid',
       'token-holder 20',

@@ -56,6 +56,22 @@ describe('a natural batch', () => {
     ])
   })
 
+  it('flushes one by one what may have failed because of one item', async () => {
+    const flushed: number[][] = []
+    const flush = async (items: number[]) => {
+      flushed.push(items)
+      if (items.includes(2)) throw new Error('two')
+      return items
+    }
+    const batch = makeNaturalBatch(flush, {
+      itemsMax: 10,
+      isOfOneItem: (error) => error instanceof Error && error.message === 'two',
+    })
+    const added = await Promise.allSettled([1, 2, 3].map(batch.add))
+    expect(added.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(flushed).toEqual([[1, 2, 3], [1], [2], [3]])
+  })
+
   it('sends a deferred item with the next item that is not deferred', async () => {
     const { flushes, flush } = makeGatedFlush()
     const batch = makeNaturalBatch(flush, { itemsMax: 10, deferMs: 60_000 })

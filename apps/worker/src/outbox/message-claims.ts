@@ -9,9 +9,9 @@ import {
   releaseMessages,
 } from '@wagate/db/queries/message-claims'
 import type { Logger } from '@wagate/runtime/logger'
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
 import type { AuthWrites } from '../auth-writes.ts'
+import { makeStatementBatch } from '../statement-batch.ts'
 
 export type ClaimRequest = Claim & {
   /** As read from Postgres; the stored number may be higher by one. */
@@ -74,13 +74,13 @@ export function makeMessageClaims(
   logger: Logger,
 ): MessageClaims {
   const alone = makeSemaphore(1)
-  const claimBatch = makeNaturalBatch((items: Claim[]) => claimMessages(claimsDb, items), {
+  const claimBatch = makeStatementBatch((items: Claim[]) => claimMessages(claimsDb, items), {
     itemsMax: batchItemsMax,
   })
-  const firstClaimBatch = makeNaturalBatch((items: Claim[]) => claimFirstMessages(db, items), {
+  const firstClaimBatch = makeStatementBatch((items: Claim[]) => claimFirstMessages(db, items), {
     itemsMax: batchItemsMax,
   })
-  const releaseBatch = makeNaturalBatch(
+  const releaseBatch = makeStatementBatch(
     async (items: Pick<Claim, 'fence' | 'id' | 'createdAt'>[]) => {
       await releaseMessages(db, items)
       return items.map(() => undefined)

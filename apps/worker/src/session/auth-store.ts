@@ -9,9 +9,9 @@ import {
 } from 'baileys'
 import type { Scope } from '../scoped-cache.ts'
 import { openAuthValue, sealAuthValue } from './auth-values.ts'
+import { boundSession } from './bounded-session.ts'
 import { keepNewestTokens } from './privacy-tokens.ts'
 import type { SessionRecord } from './session-record.ts'
-import { withoutSpentChains } from './spent-chains.ts'
 import { noteTokenHolders } from './token-holders.ts'
 import { withoutTokenIndex } from './token-index.ts'
 import { authContext, type SealedFrame, type Vault } from './vault.ts'
@@ -39,14 +39,14 @@ export type AuthStore = {
   release(): void
 }
 
-/** The memory of a cache entry: a fixed part, and a multiple of the size of its encrypted value. */
+/** The memory of a cache entry: a fixed part, its key twice, and a multiple of the size of its encrypted value. */
 const entryBytes = 400
 const valueShare = 2
 /** Of a session in parts, whose values are longer in memory, and whose frame is kept as well. */
 const partsShare = 6
 
-function memoryOf(sealed: Buffer | null, frame: SealedFrame | undefined): number {
-  return entryBytes + (frame ? partsShare : valueShare) * (sealed?.length ?? 0)
+function memoryOf(key: string, sealed: Buffer | null, frame: SealedFrame | undefined): number {
+  return entryBytes + 2 * key.length + (frame ? partsShare : valueShare) * (sealed?.length ?? 0)
 }
 
 /**
@@ -120,7 +120,8 @@ export function makeAuthStore(source: AuthSource, creds: AuthenticationCreds = i
   }
 
   function keep(type: string, id: string, { value, frame }: CachedAuth, sealed: Buffer | null): void {
-    cache.set(authContext(type, id), { value: withOwnBytes(value), frame }, memoryOf(sealed, frame))
+    const key = authContext(type, id)
+    cache.set(key, { value: withOwnBytes(value), frame }, memoryOf(key, sealed, frame))
   }
 
   async function store(given: Entry[]): Promise<void> {
@@ -185,7 +186,7 @@ function entriesOf(data: SignalDataSet): Entry[] {
     Object.entries(values ?? {}).map(([id, value]) => ({
       type,
       id,
-      value: type === 'session' && value ? withoutSpentChains(value as SessionRecord) : value,
+      value: type === 'session' && value ? boundSession(value as SessionRecord) : value,
     })),
   )
 }

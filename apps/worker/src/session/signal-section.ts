@@ -1,4 +1,3 @@
-import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import {
   DEFAULT_CONNECTION_CONFIG,
@@ -10,19 +9,10 @@ import {
 } from 'baileys'
 import { boundMappingCache } from './mapping-cache.ts'
 import type { Persist } from './persistence.ts'
+import { makeSignalSteps, type Writes } from './signal-steps.ts'
 
 type MakeRepository = NonNullable<UserFacingSocketConfig['makeSignalRepository']>
 type Repository = ReturnType<MakeRepository>
-type Write = { type: string; id: string; value: unknown }
-/** Keyed by type and id, so that the last write counts. */
-type Writes = Map<string, Write>
-
-type Operation = {
-  writes: Writes
-  /** Stores the values that must be stored before them. */
-  first: (() => Promise<void>) | undefined
-}
-
 type Hooks = {
   persist: Persist
   /** Called with every message that was decrypted. Resolves when it is stored. */
@@ -37,7 +27,7 @@ export type SignalSection = {
   makeRepository: MakeRepository
 }
 
-const operationsAtOnceMax = 100
+const groupId = /^[\d-]{1,60}@g\.us$/
 
 /**
  * Baileys' own transactions are keyed by chat, so a send and a decryption of one session can overlap and lose a ratchet
@@ -57,43 +47,27 @@ export function makeSignalSection(
   { persist, storePlaintext }: Hooks = noHooks,
 ): SignalSection {
   const inTurn = makeOneAtATime()
+  const steps = makeSignalSteps(keys, persist)
   /** Writes of the operation in progress. */
   let current: Writes | undefined
-  /** Writes of earlier operations that are being stored. */
-  const unstored: Writes = new Map()
-
-  const store = makeNaturalBatch<Operation, undefined>(
-    async (batch) => {
-      const merged: Writes = new Map(batch.flatMap(({ writes }) => [...writes]))
-      try {
-        await Promise.all(batch.map(({ first }) => first?.()))
-        await persist(() => keys.set(toDataSet(merged)))
-      } finally {
-        // Either stored or failed, they are no longer pending. A later operation may have written the same row again.
-        for (const [key, write] of merged) if (unstored.get(key) === write) unstored.delete(key)
-      }
-      return batch.map(() => undefined)
-    },
-    { itemsMax: operationsAtOnceMax },
-  )
 
   async function operate<Result>(
     work: () => Promise<Result>,
     storeResult?: (result: Result) => Promise<void>,
   ): Promise<Result> {
-    const { result, writes } = await inTurn(async () => {
-      const writes: Writes = new Map()
-      current = writes
+    const { result, step } = await inTurn(async () => {
+      const step = steps.begin()
+      current = step.writes
       try {
         const result = await work()
-        for (const [key, write] of writes) unstored.set(key, write)
-        return { result, writes }
+        steps.end(step)
+        return { result, step }
       } finally {
         current = undefined
       }
     })
     const first = storeResult && (() => storeResult(result))
-    if (writes.size > 0 || first) await store.add({ writes, first })
+    if (step.writes.size > 0 || first) await steps.store({ ...step, first })
     return result
   }
 
@@ -103,7 +77,7 @@ export function makeSignalSection(
     async get<Type extends keyof SignalDataTypeMap>(type: Type, ids: string[]) {
       const written: { [id: string]: SignalDataTypeMap[Type] } = Object.create(null)
       const others = ids.filter((id) => {
-        const write = current?.get(keyOf(type, id)) ?? unstored.get(keyOf(type, id))
+        const write = current?.get(keyOf(type, id)) ?? steps.find(keyOf(type, id))
         if (write && write.value !== null) written[id] = write.value as SignalDataTypeMap[Type]
         return !write
       })
@@ -167,8 +141,12 @@ function serialized(
     },
     decryptGroupMessage: (given) => operate(() => stock.decryptGroupMessage(given)),
     encryptGroupMessage: (given) => operate(() => stock.encryptGroupMessage(given)),
-    processSenderKeyDistributionMessage: (given) =>
-      operate(() => stock.processSenderKeyDistributionMessage(given)),
+    async processSenderKeyDistributionMessage(given) {
+      // The text of a contact, which becomes the id of a stored key.
+      if (!groupId.test(given.item.groupId ?? ''))
+        throw new Error('A sender key for something that is no group')
+      await operate(() => stock.processSenderKeyDistributionMessage(given))
+    },
   }
 }
 
@@ -184,14 +162,4 @@ function toWrites(data: SignalDataSet): Writes {
       ),
     ),
   )
-}
-
-/** The cast is safe: a value is returned under the type that it was stored under. */
-function toDataSet(writes: Writes): SignalDataSet {
-  const data: { [type: string]: { [id: string]: unknown } } = {}
-  for (const { type, id, value } of writes.values()) {
-    data[type] ??= Object.create(null) as { [id: string]: unknown }
-    data[type][id] = value
-  }
-  return data as SignalDataSet
 }

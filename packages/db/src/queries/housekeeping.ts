@@ -158,7 +158,7 @@ export async function deleteUnusedContacts(db: Database, after: string): Promise
     unused AS (
       SELECT device_id, type, id FROM scanned
       WHERE used_on < CURRENT_DATE - ${contactDaysMax}::int AND (
-          type IN ('session', 'tctoken', ${tokenHolderType}, ${historyChatType}, ${pollSecretType}, 'user-devices', 'device-list')
+          type IN ('session', 'sender-key', 'tctoken', ${tokenHolderType}, ${historyChatType}, ${pollSecretType}, 'user-devices', 'device-list')
           OR (type = 'identity-key' AND NOT EXISTS (
             SELECT FROM device_auth AS session
             WHERE session.device_id = scanned.device_id AND session.type = 'session' AND session.id = scanned.id))

@@ -92,7 +92,7 @@ export const eventMutants: Mutant[] = [
   {
     name: 'a reply to a message of another account',
     file: 'packages/db/src/queries/quotable-message.ts',
-    text: 'account_id = ${accountId} AND sender = ${sender} AND ${isWanted}',
+    text: 'account_id + 0 = ${accountId} AND sender = ${sender} AND ${isWanted}',
     replacement: 'sender = ${sender} AND ${isWanted}',
     test: {
       file: 'apps/api/test/replies.test.ts',

@@ -194,7 +194,8 @@ export const sendingMutants: Mutant[] = [
     replacement: 'remove(message)\n    },',
     test: {
       file: ofWaitingList,
-      title: 'reads the whole queue again when a message was put back',
+      title: 'reads the whole queue again when a message was put back before a read',
+      written: { title: 'reads the whole queue again when a message was put back %s' },
     },
   },
 ]

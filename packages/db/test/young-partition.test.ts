@@ -51,6 +51,7 @@ async function stopAutovacuum(): Promise<void> {
 
 type Row = { id: string; createdAt: string }
 
+/** Each at another time: Postgres would find any of those of one time with one search of an index. */
 async function insert(
   count: number,
   { direction, status }: { direction: string; status: string },
@@ -58,9 +59,10 @@ async function insert(
   const ids = Array.from({ length: count }, () => makeMessageId('1'))
   return db.$client<Row[]>`
     INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
-      link_generation)
-    SELECT id, ${accountId}, ${device.deviceId}, ${direction}, 'text', '1', '3', 'x', ${status}, id, 1
-    FROM unnest(${ids}::uuid[]) AS given (id)
+      link_generation, created_at)
+    SELECT id, ${accountId}, ${device.deviceId}, ${direction}, 'text', '1', '3', 'x', ${status}, id, 1,
+      now() - n * interval '1 ms'
+    FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS given (id, n)
     RETURNING id, created_at::text AS "createdAt"`
 }
 

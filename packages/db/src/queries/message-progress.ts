@@ -8,7 +8,10 @@ export type MessageProgress = { status: MessageStatus; error: string | null; err
 
 type Wanted = { accountId: number; messageId: string }
 
-/** In the order of the messages. Undefined where the account has no such message. */
+/**
+ * In the order of the messages. Undefined where the account has no such message. Found by the id alone, as in
+ * message-history.ts.
+ */
 export async function findMessagesProgress(
   db: Database,
   wanted: Wanted[],
@@ -22,7 +25,7 @@ export async function findMessagesProgress(
       account_id: ['int', ({ accountId }) => accountId],
       id: ['uuid', ({ messageId }) => messageId],
     })}
-    JOIN messages AS message USING (account_id, id)
+    JOIN messages AS message ON message.id = given.id AND message.account_id + 0 = given.account_id
     WHERE ${isCreatedAround(sql, timesMs)}`
   const found = new Map(messages.map(({ id, accountId, ...progress }) => [`${accountId} ${id}`, progress]))
   return wanted.map(({ accountId, messageId }) => found.get(`${accountId} ${messageId}`))

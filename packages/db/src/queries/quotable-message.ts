@@ -9,7 +9,10 @@ type Wanted = { sender: string; number: string; id: string }
 
 const isMessageId = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i
 
-/** What a message to this number can quote: one of the same chat that its recipient may have. */
+/**
+ * What a message to this number can quote: one of the same chat that its recipient may have. Found by the id alone, as in
+ * message-history.ts.
+ */
 export async function findQuotable(
   db: Database,
   accountId: number,
@@ -26,7 +29,7 @@ export async function findQuotable(
     SELECT wa_id AS wa_message_id, id AS message_id, direction = 'out' AS from_me, type,
       left(body, ${quotedCharsMax}) AS text
     FROM messages
-    WHERE account_id = ${accountId} AND sender = ${sender} AND ${isWanted}
+    WHERE account_id + 0 = ${accountId} AND sender = ${sender} AND ${isWanted}
       AND number IN (SELECT form FROM ${numberForms(sql, sql`${number}::text`)} AS forms (form))
       AND status NOT IN ('failed', 'canceled')
     LIMIT 1`

@@ -28,6 +28,7 @@ type Given = {
   failing?: string[]
   message?: Partial<Message>
   encryptionMs?: number
+  acknowledgedAfterMs?: number
   /** What a claim finds. Undefined: the message was canceled. */
   claimed?: (way: string) => Promise<Pick<MessageClaim, 'refusal'> | undefined>
 }
@@ -37,6 +38,7 @@ export function makeAttempts({
   failing = [],
   message: fields = {},
   encryptionMs = 0,
+  acknowledgedAfterMs = 0,
   claimed = async () => ({ refusal: undefined }),
 }: Given) {
   const waId = '3EB0000000000000000001'
@@ -68,7 +70,10 @@ export function makeAttempts({
         )
         if (encrypted.every(({ status }) => status === 'rejected')) throw new Error('All encryptions failed')
         steps.push('left')
-        inFlight.resolve(waId, { kind: 'acknowledged' })
+        const acknowledge = () =>
+          inFlight.resolve(waId, { kind: 'acknowledged' }) && steps.push('acknowledged')
+        if (acknowledgedAfterMs > 0) setTimeout(acknowledge, acknowledgedAfterMs)
+        else acknowledge()
         return waId
       })(),
   })

@@ -74,6 +74,12 @@ describe('a delivery', () => {
     expect(sent()).toEqual({ times: 2, forgotten: ['15550000002', '15550000001', '900000000000001'] })
   })
 
+  test('that left out a device waits for its acknowledgement, which would count for the next one', async () => {
+    const { attempt, steps } = makeAttempts({ failing: [companion], acknowledgedAfterMs: 20 })
+    await expect(attempt()).rejects.toThrow('could not be encrypted for every device')
+    expect(steps.at(-1)).toBe('acknowledged')
+  })
+
   test('never counts a message as sent when nothing in it is for the recipient', async () => {
     const { attempt } = makeAttempts({ failing: [recipient, companion] })
     for (let n = 0; n < 3; n++) await expect(attempt()).rejects.toThrow('could not be encrypted')

@@ -18,7 +18,7 @@ describe('the claim of a text', () => {
     expect(steps).toEqual(['claimLate', 'encrypted'])
     store?.()
     expect(await sending).toEqual({ kind: 'acknowledged' })
-    expect(steps).toEqual(['claimLate', 'encrypted', 'left'])
+    expect(steps).toEqual(['claimLate', 'encrypted', 'left', 'acknowledged'])
   })
 
   test('keeps a canceled message from leaving', async () => {

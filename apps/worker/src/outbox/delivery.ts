@@ -59,7 +59,6 @@ export function makeDelivery(
       const send = () => sock.relayMessage(recipient, content, { messageId: message.waId })
       fanOut = await watchFanOut(content, send, () => claiming)
       device.recipientPace.noteSent(recipient)
-      await checkReach(message, recipient, fanOut)
     } catch (error) {
       inFlight.forget(message.waId)
       // Baileys only tells that it could not encrypt.
@@ -77,6 +76,8 @@ export function makeDelivery(
     if (given.kind === 'refused') context.metrics.refusals.inc({ code: refusalLabel(given.code) })
     if (given.kind === 'acknowledged') {
       stopTimer()
+      // Not earlier: an acknowledgement after the end of its attempt spares the message the next one.
+      await checkReach(message, recipient, fanOut)
       await compareDevices(recipient, fanOut, given)
     }
     return given

@@ -63,6 +63,16 @@ export const sessionMutants: Mutant[] = [
     },
   },
   {
+    name: 'undecryptable message of a group held for good',
+    file: 'apps/worker/src/session/inbound.ts',
+    text: '(error) => recover(given.msg, error),',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/inbound.test.ts',
+      title: 'a message of a group that cannot be decrypted is held no longer',
+    },
+  },
+  {
     name: 'sender key of any name stored',
     file: 'apps/worker/src/session/signal-section.ts',
     text: "if (!groupId.test(given.item.groupId ?? ''))",
@@ -75,8 +85,8 @@ export const sessionMutants: Mutant[] = [
   {
     name: 'bad key of one device refused to all',
     file: 'apps/worker/src/statement-batch.ts',
-    text: 'databaseFailure(error) === undefined',
-    replacement: 'databaseFailure(error) !== undefined',
+    text: 'isOfOneItem: isRefusedContent',
+    replacement: 'isOfOneItem: () => isRefusedContent(undefined)',
     test: {
       file: 'apps/worker/test/device-auth.test.ts',
       title: 'what Postgres refuses of one device does not affect the others',

@@ -1,4 +1,4 @@
-import { databaseFailure } from '@wagate/db/failures'
+import { isRefusedContent } from '@wagate/db/failures'
 import { makeNaturalBatch, type NaturalBatch, type NaturalBatchOptions } from '@wagate/runtime/natural-batch'
 
 /**
@@ -9,5 +9,5 @@ export function makeStatementBatch<Item, Result>(
   flush: (items: Item[]) => Promise<Result[]>,
   options: Omit<NaturalBatchOptions, 'isOfOneItem'>,
 ): NaturalBatch<Item, Result> {
-  return makeNaturalBatch(flush, { ...options, isOfOneItem: (error) => databaseFailure(error) === undefined })
+  return makeNaturalBatch(flush, { ...options, isOfOneItem: isRefusedContent })
 }

@@ -11,6 +11,14 @@ export function databaseFailure(error: unknown): 'unavailable' | 'storage_full' 
   return transientCodes.has(code) || /^(08|53|57P)/.test(code) ? 'unavailable' : undefined
 }
 
+/**
+ * Whether Postgres refused a statement because of the values in it, such as a text with U+0000 or an id that no index can
+ * hold: without the bad one of several items it succeeds.
+ */
+export function isRefusedContent(error: unknown): boolean {
+  return /^(22|23|54)/.test(codeOf(error) ?? '')
+}
+
 // https://www.postgresql.org/docs/current/errcodes-appendix.html, and error codes of postgres.js and Node sockets.
 const transientCodes = new Set([
   '57014', // statement_timeout

@@ -74,10 +74,10 @@ export function makeDelivery(
     const given = await answer
     context.metrics.sends.inc({ result: given.kind })
     if (given.kind === 'refused') context.metrics.refusals.inc({ code: refusalLabel(given.code) })
+    // Not earlier: an acknowledgement after the end of its attempt spares the message the next one.
+    await checkReach(message, recipient, fanOut)
     if (given.kind === 'acknowledged') {
       stopTimer()
-      // Not earlier: an acknowledgement after the end of its attempt spares the message the next one.
-      await checkReach(message, recipient, fanOut)
       await compareDevices(recipient, fanOut, given)
     }
     return given

@@ -131,7 +131,10 @@ export function makeInbound({
           (error) => recover(given.ciphertext, error),
         ),
       decryptGroupMessage: (given) =>
-        repository.decryptGroupMessage(given).then((plaintext) => succeed(given.msg, plaintext)),
+        repository.decryptGroupMessage(given).then(
+          (plaintext) => succeed(given.msg, plaintext),
+          (error) => recover(given.msg, error),
+        ),
     }),
   }
 }

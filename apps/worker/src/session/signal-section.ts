@@ -27,7 +27,7 @@ export type SignalSection = {
   makeRepository: MakeRepository
 }
 
-const groupId = /^[\d-]{1,60}@g\.us$/
+const groupId = /^[\d-]{1,60}@(g\.us|broadcast)$/
 
 /**
  * Baileys' own transactions are keyed by chat, so a send and a decryption of one session can overlap and lose a ratchet
@@ -134,9 +134,14 @@ function serialized(
     injectE2ESession: (given) => operate(() => stock.injectE2ESession(given)),
     deleteSession: (jids) => operate(() => stock.deleteSession(jids)),
     async migrateSession(from, to) {
-      const result = await operate(() => stock.migrateSession(from, to))
-      // The repository remembers every migration, without a limit. Emptying its memory has no other effect.
-      if (result.migrated > 0) stock.close?.()
+      // The repository remembers every migration, without a limit, also one that could not be stored. Emptying its memory has
+      // no other effect.
+      const forget = () => stock.close?.()
+      const result = await operate(() => stock.migrateSession(from, to)).catch((error) => {
+        forget()
+        throw error
+      })
+      if (result.migrated > 0) forget()
       return result
     },
     decryptGroupMessage: (given) => operate(() => stock.decryptGroupMessage(given)),

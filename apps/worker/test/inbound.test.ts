@@ -1,0 +1,42 @@
+import { EventEmitter } from 'node:events'
+import { makeLogger } from '@wagate/runtime/logger'
+import type { UserFacingSocketConfig, WASocket } from 'baileys'
+import { expect, test } from 'vitest'
+import { makeInbound } from '../src/session/inbound.ts'
+import type { MessageSecrets } from '../src/session/message-secrets.ts'
+
+type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
+
+test('a message of a group that cannot be decrypted is held no longer', async () => {
+  const held = new Set<object>()
+  const inbound = makeInbound({
+    me: () => ({ id: '15550000001:1@s.whatsapp.net' }),
+    store: async () => undefined,
+    isStored: async () => false,
+    findNumber: async () => null,
+    secrets: {} as MessageSecrets,
+    held: {
+      hold: (stanza) => void held.add(stanza),
+      release: (stanza) => void held.delete(stanza),
+      hasRoom: () => true,
+    },
+    logger: makeLogger('test', 'silent'),
+  })
+  const ws = Object.assign(new EventEmitter(), { isOpen: true })
+  inbound.attach({ ws } as unknown as WASocket)
+  const ciphertext = Buffer.from('of an unknown sender key')
+  ws.emit('CB:message', {
+    tag: 'message',
+    attrs: { id: '1', from: '120363000000000001@g.us', participant: '15550000002@s.whatsapp.net', t: '1' },
+    content: [{ tag: 'enc', attrs: { type: 'skmsg', v: '2' }, content: ciphertext }],
+  })
+  expect(held.size).toBe(1)
+  const repository = inbound.wrap({
+    decryptGroupMessage: async () => {
+      throw new Error('No sender key')
+    },
+  } as unknown as Repository)
+  const given = { group: '120363000000000001@g.us', authorJid: '15550000002@s.whatsapp.net', msg: ciphertext }
+  await expect(repository.decryptGroupMessage(given)).rejects.toThrow('No sender key')
+  expect(held.size).toBe(0)
+})

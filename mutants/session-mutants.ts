@@ -79,7 +79,7 @@ export const sessionMutants: Mutant[] = [
     replacement: 'if (!given.item.groupId)',
     test: {
       file: 'apps/worker/test/signal-section.test.ts',
-      title: 'a sender key is stored for a group only',
+      title: 'a sender key is stored for a group or a broadcast list only',
     },
   },
   {

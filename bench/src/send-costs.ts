@@ -28,7 +28,7 @@ const sizes: Record<'full' | 'short', Size> = {
   short: { senders: 4, rounds: 1, coolDownMs: 0, ways: waysOf(40) },
 }
 
-/** In the same rounds, because the machine changes. At the pace of the way with this name, or as fast as possible. */
+/** Those that Baileys alone sends in as well, in the same rounds, because the speed of the machine changes. */
 const bareWays = ['saturated', '50 a second']
 type BareRound = { way: string; messages: number; ms: number; cpuMs: number }
 

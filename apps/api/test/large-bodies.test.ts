@@ -68,11 +68,12 @@ describe('large bodies', () => {
   test('of one account always leave room for those of another', async () => {
     const { account } = tenant
     const second = String((await account.post('/create-key')).body.api_key)
-    // It uses up the account's share and its turn to finish, and waits for nothing: a body that waits is refused in the end.
+    // This body uses up the account's share and its turn to finish. It waits for no memory: one that waits is refused in
+    // the end, and frees its own.
     await beginUpload({ apiKey: second, bytes: 23 * mebibyte - 1, length: 23 * mebibyte })
     const sendBoth = () => Promise.all([send(tenant, 2 * mebibyte), send(other, 2 * mebibyte)])
     let [refused, taken] = await sendBoth()
-    // There is room as long as too much of it is in the buffers of the connection.
+    // There is room until the gateway has read enough of it from the connection.
     while (refused.status === 200) [refused, taken] = await sendBoth()
     expect(taken.status).toBe(200)
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })

@@ -101,12 +101,18 @@ describe('the Signal operations of a device', () => {
     expect(await Promise.all(sent)).toHaveLength(25)
   })
 
-  test('withhold the ciphertext when its step cannot be stored, and continue from the step before', async () => {
+  /** A sender that has sent one message, and whose next write fails. */
+  async function makeFailingSender() {
     const sender = makeSender()
     await meet(sender)
     await sender.encrypt('first')
     const before = storedCounter(sender)
     sender.failWith(new Error('another owner'))
+    return { sender, before }
+  }
+
+  test('withhold the ciphertext when its step cannot be stored, and continue from the step before', async () => {
+    const { sender, before } = await makeFailingSender()
     await expect(sender.encrypt('second')).rejects.toThrow('another owner')
     sender.failWith(undefined)
     await sender.encrypt('third')
@@ -114,12 +120,8 @@ describe('the Signal operations of a device', () => {
   })
 
   test('store no step that builds on one that could not be stored', async () => {
-    const sender = makeSender()
-    await meet(sender)
-    await sender.encrypt('first')
-    const before = storedCounter(sender)
-    sender.failWith(new Error('another owner'))
-    // The third is encrypted while the failing write of the second is under way.
+    const { sender, before } = await makeFailingSender()
+    // The third is encrypted while the write of the second is failing.
     const encrypted = ['second', 'third'].map((text) => sender.encrypt(text))
     encrypted[0]?.catch(() => sender.failWith(undefined))
     const results = await Promise.allSettled(encrypted)
@@ -141,7 +143,7 @@ describe('the Signal operations of a device', () => {
   })
 })
 
-test('a sender key is stored for a group only', async () => {
+test('a sender key is stored for a group or a broadcast list only', async () => {
   const [us, them] = [makeSender(), makeSender()]
   const group = '120363000000000001@g.us'
   const { senderKeyDistributionMessage: axolotlSenderKeyDistributionMessage } =
@@ -155,8 +157,11 @@ test('a sender key is stored for a group only', async () => {
     await expect(take(other)).rejects.toThrow()
   }
   expect([...us.stored]).toEqual([])
-  await take(group)
-  expect([...us.stored.keys()]).toEqual([expect.stringContaining(`sender-key ${group}::`)])
+  const list = '1700000000@broadcast'
+  for (const known of [group, list]) await take(known)
+  expect([...us.stored.keys()]).toEqual(
+    [group, list].map((known) => expect.stringContaining(`sender-key ${known}::`)),
+  )
 })
 
 test('an address that Baileys notes beside an operation is stored even if the operation fails', async () => {

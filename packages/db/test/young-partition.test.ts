@@ -51,7 +51,7 @@ async function stopAutovacuum(): Promise<void> {
 
 type Row = { id: string; createdAt: string }
 
-/** Each at another time: Postgres would find any of those of one time with one search of an index. */
+/** Each row has a different time: Postgres finds a row among those of one time with a single search of an index. */
 async function insert(
   count: number,
   { direction, status }: { direction: string; status: string },

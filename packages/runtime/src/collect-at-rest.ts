@@ -9,7 +9,10 @@ type Collected = {
 }
 
 const checkMs = 10_000
-/** A collection takes 30 to 120 ms of the event loop with 40 MB of heap. Few requests and messages should wait for it, and seldom. */
+/**
+ * A collection takes 30 to 120 ms of the event loop with 40 MB of heap. Few requests and messages should wait for it, and
+ * seldom.
+ */
 const utilizationMax = 0.25
 const checksBetween = 30
 /** Each collection has a second one, which finds what the timers of Baileys kept: up to 30 s after a login. */

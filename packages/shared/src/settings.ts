@@ -77,7 +77,10 @@ export const settings = {
   /** The origin under which people reach the API, for links in its answers. */
   PUBLIC_URL: origin.optional(),
   ALLOW_QUERY_API_KEY: flag.default(true),
-  /** Of bodies of send-media that one API process holds at a time; one account has less than half of it, and one body to finish. */
+  /**
+   * Of bodies of send-media that one API process holds at a time. One account has less than half of it, apart from one
+   * body that may finish.
+   */
   BODY_MEMORY_BYTES: wholeNumber(48 * 2 ** 20, 1e11).default(128 * 2 ** 20),
   /** Of clients to one API process; further ones are closed at once. */
   CONNECTIONS_MAX: wholeNumber(1, 1_000_000).default(4000),

@@ -27,6 +27,7 @@ export type SignalSection = {
   makeRepository: MakeRepository
 }
 
+/** Of a group or a broadcast list. */
 const groupId = /^[\d-]{1,60}@(g\.us|broadcast)$/
 
 /**
@@ -147,9 +148,8 @@ function serialized(
     decryptGroupMessage: (given) => operate(() => stock.decryptGroupMessage(given)),
     encryptGroupMessage: (given) => operate(() => stock.encryptGroupMessage(given)),
     async processSenderKeyDistributionMessage(given) {
-      // The text of a contact, which becomes the id of a stored key.
-      if (!groupId.test(given.item.groupId ?? ''))
-        throw new Error('A sender key for something that is no group')
+      // A contact chooses this text, and it becomes a part of the id of a stored key.
+      if (!groupId.test(given.item.groupId ?? '')) throw new Error('The sender key is for no group')
       await operate(() => stock.processSenderKeyDistributionMessage(given))
     },
   }

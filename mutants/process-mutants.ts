@@ -35,12 +35,23 @@ export const processMutants: Mutant[] = [
   {
     name: 'an idle connection to Postgres counts as silent',
     file: 'packages/db/src/client.ts',
-    text: 'if (!this.isAwaited()) return',
-    replacement: '',
+    text: 'if (!this.isAwaited() || this.#traffic() !== before) return',
+    replacement: 'if (this.#traffic() !== before) return',
     test: {
       file: 'packages/db/test/tls.test.ts',
       title:
         'a silent partition ends a query within 7 seconds under TLS, an idle connection is kept, and the pool heals',
+    },
+  },
+  {
+    name: 'a query that was not yet written counts as one without an answer',
+    file: 'packages/db/src/client.ts',
+    text: 'if (!this.isAwaited() || this.#traffic() !== before) return',
+    replacement: 'if (!this.isAwaited()) return',
+    test: {
+      file: 'packages/db/test/connections.test.ts',
+      title:
+        'a query is answered when its connection was last used 6 seconds ago, and after a pause of the process',
     },
   },
   {

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -86,6 +86,29 @@ test('a silent partition ends a query within 7 seconds, and the pool heals', asy
   proxy.heal()
   await Promise.allSettled([ask(3), ask(4), ask(5)])
   expect(await ask(6)).toMatchObject([{ n: 6 }])
+})
+
+/** Until so many ms after `startedAt`, without a turn of the event loop. */
+function blockUntil(startedAt: number, ms: number): void {
+  while (performance.now() < startedAt + ms);
+}
+
+test('a query is answered when its connection was last used 6 seconds ago, and after a pause of the process', async () => {
+  const single = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+  const sql = single.$client
+  await sql`SELECT 1`
+  const usedAt = performance.now()
+  await delay(5900)
+  // postgres.js writes the query in the next turn, after the timers of that turn.
+  await turn()
+  blockUntil(usedAt, 6100)
+  expect(await sql`SELECT 2 AS n`).toEqual([{ n: 2 }])
+
+  const answer = sql`SELECT 3 AS n`.execute()
+  for (let turns = 0; turns < 3; turns++) await turn()
+  blockUntil(performance.now(), 6100)
+  expect(await answer).toEqual([{ n: 3 }])
+  await closeDatabase(single)
 })
 
 test('a refused connection and a slow statement are transient failures, and a wrong statement is a bug', async () => {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Devnet } from '@wagate/devnet/devnet'
 import { makeClient } from './http-client.ts'
 import { until } from './until.ts'
@@ -32,12 +34,13 @@ export type MessageRecord = {
 
 export type GatewayClient = ReturnType<typeof makeGatewayClient>
 
-/** The gateway as a client sees it, and the simulated phones on the other side. */
+/** The gateway as a client sees it, and the simulated phones on the other side. With `dataFolder`, failures quote its logs. */
 export function makeGatewayClient({
   apiUrl,
   simulator,
   adminKey,
-}: Pick<Devnet, 'apiUrl' | 'simulator' | 'adminKey'>) {
+  dataFolder,
+}: Pick<Devnet, 'apiUrl' | 'simulator' | 'adminKey'> & Partial<Pick<Devnet, 'dataFolder'>>) {
   const control = makeControl(simulator?.controlUrl ?? '')
   const client = makeClient(apiUrl, adminKey.apiKey ?? '')
   const call = (operation: string, fields: Fields = {}) => client.post(`/${operation}`, fields)
@@ -57,7 +60,10 @@ export function makeGatewayClient({
 
   async function send(sender: string, number: string, message = 'x'): Promise<string> {
     const { status, body } = await call('send-message', { sender, number, message })
-    if (status !== 200) throw new Error(`send-message answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) {
+      const logged = dataFolder ? findLogged(dataFolder, String(body.request_id)) : []
+      throw new Error([`send-message answered ${status}: ${JSON.stringify(body)}`, ...logged].join('\n'))
+    }
     return String(body.message_id)
   }
 
@@ -136,4 +142,12 @@ function makeControl(controlUrl: string) {
     )
     return (await response.json()) as Result
   }
+}
+
+/** The lines of all logs that have the text. */
+function findLogged(dataFolder: string, text: string): string[] {
+  const folder = join(dataFolder, 'logs')
+  return readdirSync(folder)
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+    .filter((line) => line.includes(text))
 }

@@ -35,8 +35,8 @@ export const processMutants: Mutant[] = [
   {
     name: 'an idle connection to Postgres counts as silent',
     file: 'packages/db/src/client.ts',
-    text: 'if (!this.isAwaited() || this.#traffic() !== before) return',
-    replacement: 'if (this.#traffic() !== before) return',
+    text: 'if (!this.isAwaited()) return',
+    replacement: '',
     test: {
       file: 'packages/db/test/tls.test.ts',
       title:
@@ -46,8 +46,8 @@ export const processMutants: Mutant[] = [
   {
     name: 'a query that was not yet written counts as one without an answer',
     file: 'packages/db/src/client.ts',
-    text: 'if (!this.isAwaited() || this.#traffic() !== before) return',
-    replacement: 'if (!this.isAwaited()) return',
+    text: 'if (this.#traffic() !== before) return',
+    replacement: '',
     test: {
       file: 'packages/db/test/connections.test.ts',
       title:
@@ -56,13 +56,33 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'a process that was paused takes its connections for silent',
-    file: 'apps/worker/src/session/silence-watch.ts',
-    text: 'if (wasPaused) connection.heardAtMs = nowMs',
-    replacement: 'if (wasPaused && nowMs < 0) connection.heardAtMs = nowMs',
+    file: 'apps/worker/src/session/keep-alive.ts',
+    text: 'if (wasPaused) for',
+    replacement: 'if (wasPaused && nowMs < 0) for',
     test: {
-      file: 'apps/worker/test/silence-watch.test.ts',
+      file: 'apps/worker/test/keep-alive.test.ts',
       title:
         'after a pause of the process, connections are given time for the frames that have not been read',
+    },
+  },
+  {
+    name: 'a connection is given up although its answer has arrived',
+    file: 'apps/worker/src/session/keep-alive.ts',
+    text: 'await turn()\n  try {',
+    replacement: 'try {',
+    test: {
+      file: 'apps/worker/test/keep-alive.test.ts',
+      title: 'an answer that has arrived when its time ends is read before the connection would be given up',
+    },
+  },
+  {
+    name: 'a ping in the middle of a handshake',
+    file: 'apps/worker/src/session/keep-alive.ts',
+    text: 'if (!isReady) return',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/keep-alive.test.ts',
+      title: 'nothing is sent before the handshake has ended, which may take a period and 4 seconds',
     },
   },
 ]

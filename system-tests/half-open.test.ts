@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -18,13 +19,23 @@ beforeAll(async () => {
 
 afterAll(() => system?.close(), 30_000)
 
+const readStats = () => gateway.control<{ logins: number; stanzas: number }>('/stats')
+
+it('keeps a connection on which nothing but pings is sent', async () => {
+  const before = await readStats()
+  // Without an answer, it would be given up after 6 s.
+  await delay(5 * keepAliveMs)
+  const after = await readStats()
+  expect(after.logins).toBe(before.logins)
+  expect(after.stanzas - before.stanzas).toBeGreaterThanOrEqual(4)
+})
+
 it('opens a new connection when WhatsApp falls silent, and sends what waited, once', async () => {
-  const before = await gateway.control<{ logins: number }>('/stats')
+  const before = await readStats()
   await gateway.control('/faults', { kind: 'half_open', sender })
   const sent = await gateway.call('send-message', { sender, number: recipient, message: 'into the silence' })
   await until('the device logs in again', async () => {
-    const { logins } = await gateway.control<{ logins: number }>('/stats')
-    return logins > before.logins
+    return (await readStats()).logins > before.logins
   })
   await gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
   const received = await gateway.phone(recipient, sender)

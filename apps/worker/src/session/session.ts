@@ -2,6 +2,7 @@ import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
+import { keepAlive } from './keep-alive.ts'
 import { openLinking } from './linking.ts'
 import { makeMessageSecrets } from './message-secrets.ts'
 import { askForAllOffline } from './offline-queue.ts'
@@ -11,7 +12,6 @@ import { makePersist, type Persist } from './persistence.ts'
 import { findAddresses, findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received } from './received.ts'
 import type { ReceivedSource } from './received-source.ts'
-import { watchSilence } from './silence-watch.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
 import type { Standing } from './standing.ts'
@@ -51,7 +51,7 @@ export type Session = {
 /** As Baileys ends a connection without a scan. */
 const qrCodesUsedUp = { output: { statusCode: DisconnectReason.timedOut } }
 
-export function openSession(options: SocketOptions, hooks: SessionHooks): Session {
+export function openSession(options: SocketOptions & { keepAliveMs: number }, hooks: SessionHooks): Session {
   const { auth, messageSecrets: texts, logger } = options
   let isEnded = false
   /** `end` was called. */
@@ -92,7 +92,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
   onAcknowledgements(sock, hooks.onOutcome)
   storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
   const offline = askForAllOffline(sock, { hasRoom: held.hasRoom, onStalled: hooks.onOfflineStalled })
-  const silence = watchSilence(sock, options.keepAliveMs, () => {
+  const alive = keepAlive(sock, options.keepAliveMs, () => {
     closed(lostConnection).catch(hooks.onError)
   })
 
@@ -116,7 +116,7 @@ export function openSession(options: SocketOptions, hooks: SessionHooks): Sessio
 
   function finish(): Promise<void> {
     isEnded = true
-    silence.stop()
+    alive.stop()
     offline.stop()
     auth.release()
     return sock.end(undefined)

@@ -31,7 +31,6 @@ export type SocketOptions = {
   deviceId: number
   auth: AuthStore
   network: Partial<UserFacingSocketConfig>
-  keepAliveMs: number
   /** Whether messages to contacts that gave no privacy token carry the proof of the account. */
   sendsColdTokens: boolean
   /** Called at the last moment before the login is sent. */
@@ -47,6 +46,9 @@ export type SocketOptions = {
 /** Baileys counts each retry request twice, so five requests of a recipient's device are answered. */
 const retryCountMax = 10
 
+/** The longest time of a timer. `keep-alive.ts` pings instead of Baileys. */
+const neverMs = 2 ** 31 - 1
+
 /** Opens a socket immediately. Its last event is `connection.update` `close`, after which it is never used again. */
 export function openSocket(options: SocketOptions & { inbound: Inbound; persist: Persist }): WASocket {
   const { auth, retryCounts, inbound, persist } = options
@@ -59,7 +61,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     auth: { creds: auth.creds, keys: signal.keys },
     makeSignalRepository: (...given) => fanOuts.wrap(inbound.wrap(signal.makeRepository(...given))),
     logger: makeBaileysLogger(options.logger, options.deviceId),
-    keepAliveIntervalMs: options.keepAliveMs,
+    keepAliveIntervalMs: neverMs,
     // An own message in the event buffer would swallow the updates that follow it.
     emitOwnEvents: false,
     // If true, the phone would stop notifying its owner.

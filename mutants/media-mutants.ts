@@ -63,6 +63,16 @@ export const mediaMutants: Mutant[] = [
     },
   },
   {
+    name: 'file refused because its inspection got no CPU time',
+    file: 'apps/worker/src/media/inspection/inspector.ts',
+    text: "if (facts === 'timed_out') throw new InspectionTimeout(",
+    replacement: "if (facts === 'timed_out') throw new MediaError('invalid_media', ",
+    test: {
+      file: 'apps/worker/test/inspector.test.ts',
+      title: 'that take too long are not refused, because the machine may be busy',
+    },
+  },
+  {
     name: 'link to a file that never expires',
     file: 'packages/shared/src/media-links.ts',
     text: 'Number(query.expires) * 1000 > nowMs ? media : undefined',

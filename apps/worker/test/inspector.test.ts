@@ -8,7 +8,7 @@ import { makeHostileFile, makeHostileMedia } from '@wagate/test-kit/media/hostil
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import sharp from 'sharp'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import type { Inspector } from '../src/media/inspection/inspector.ts'
+import { InspectionTimeout, type Inspector } from '../src/media/inspection/inspector.ts'
 import type { InspectionRequest, MediaFacts } from '../src/media/inspection/media-facts.ts'
 import { inspectionPids, makeTestInspector, nodeOptions } from './inspection.ts'
 
@@ -129,12 +129,9 @@ describe('hostile files', () => {
     })
   })
 
-  test('that take too long are refused', options, async () => {
+  test('that take too long are not refused, because the machine may be busy', options, async () => {
     const impatient = open({ timeoutMs: 50 })
-    await expect(impatient.inspect('a', write(slowTag, 'audio'))).rejects.toMatchObject({
-      name: 'MediaError',
-      code: 'invalid_media',
-    })
+    await expect(impatient.inspect('a', write(slowTag, 'audio'))).rejects.toBeInstanceOf(InspectionTimeout)
   })
 })
 

@@ -6,6 +6,7 @@ import type { DueMedia } from '@wagate/db/queries/received-media'
 import { countMediaBytes, setMediaStored } from '@wagate/db/queries/received-media'
 import type { DeviceContext } from '../context.ts'
 import { networkOf } from '../device/device-network.ts'
+import { InspectionTimeout } from '../media/inspection/inspector.ts'
 import { MediaError } from '../media/media-error.ts'
 import { makeMediaRoom } from '../media/media-room.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -96,7 +97,7 @@ async function findType({ inspector }: DeviceContext, accountId: number, file: s
     const { mime } = await inspector.inspect(String(accountId), { file, type: 'document' })
     return mime ?? unknownType
   } catch (error) {
-    if (error instanceof MediaError) return unknownType
+    if (error instanceof MediaError || error instanceof InspectionTimeout) return unknownType
     throw error
   }
 }

@@ -7,10 +7,13 @@ import { ownUrl } from './own-url.ts'
 
 export type InspectionProcess = {
   hasEnded(): boolean
-  /** Inspects one file at a time. Undefined when the process ended, or was killed because it took too long. */
-  ask(request: InspectionRequest, timeoutMs: number): Promise<MediaFacts | null | undefined>
+  /** Inspects one file at a time. */
+  ask(request: InspectionRequest, timeoutMs: number): Promise<InspectionAnswer>
   close(): Promise<void>
 }
+
+/** Null for a damaged file. `ended`: by the file or from outside. `timed_out`: killed because it took too long. */
+export type InspectionAnswer = MediaFacts | null | 'ended' | 'timed_out'
 
 const startMsMax = 15_000
 
@@ -58,8 +61,9 @@ export async function startInspectionProcess(nodeOptions = sourceOptions()): Pro
       child.send(request, () => undefined)
       const answer = await answerWithin(timeoutMs)
       if (answer !== undefined) return inspectionAnswer.parse(answer)
+      const failure = hasEnded() ? 'ended' : 'timed_out'
       await end()
-      return undefined
+      return failure
     },
   }
 }

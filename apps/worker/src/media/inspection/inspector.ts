@@ -1,18 +1,24 @@
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { Logger } from '@wagate/runtime/logger'
 import { MediaError } from '../media-error.ts'
-import { type InspectionProcess, startInspectionProcess } from './inspection-process.ts'
+import {
+  type InspectionAnswer,
+  type InspectionProcess,
+  startInspectionProcess,
+} from './inspection-process.ts'
 import type { InspectionRequest, MediaFacts } from './media-facts.ts'
 
 export type Inspector = {
   /**
    * Files are inspected one at a time, in turn for each account. Throws MediaError `invalid_media` for a file that
-   * is damaged, or that ended the process twice or took too long twice.
+   * is damaged or ended the process twice, and InspectionTimeout for one that may be sound: the machine may be busy.
    */
   inspect(account: string, request: InspectionRequest): Promise<MediaFacts>
   /** Ends inspections. Safe to call twice. */
   close(): Promise<void>
 }
+
+export class InspectionTimeout extends Error {}
 
 export type InspectorOptions = {
   logger: Logger
@@ -35,10 +41,7 @@ export function makeInspector({
   let running: InspectionProcess | undefined
   let isClosed = false
 
-  async function tryOnce(
-    account: string,
-    request: InspectionRequest,
-  ): Promise<MediaFacts | null | undefined> {
+  async function tryOnce(account: string, request: InspectionRequest): Promise<InspectionAnswer> {
     const release = await turns.acquire(account, 1)
     try {
       if (isClosed) throw new Error('The inspector of media is closed')
@@ -54,7 +57,8 @@ export function makeInspector({
       for (let tries = 0; tries < triesMax; tries++) {
         const facts = await tryOnce(account, request)
         if (facts === null) throw new MediaError('invalid_media')
-        if (facts) return facts
+        if (facts === 'timed_out') throw new InspectionTimeout('The inspection of a media file took too long')
+        if (facts !== 'ended') return facts
         logger.warn({ type: request.type, tries: tries + 1 }, 'A media file ended the inspection process')
       }
       throw new MediaError('invalid_media')

@@ -1,15 +1,25 @@
+import { makeDeviceEvents } from '@wagate/queue/device-events'
+import { openRedisLinks } from '@wagate/queue/redis-links'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
+import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { passkeyAssertion } from '../src/operations/passkey-assertion.ts'
-import { type Gateway, ownShards, randomPhone, recordCommands, startGateway } from './gateway.ts'
+import {
+  type Gateway,
+  ownShards,
+  randomPhone,
+  recordCommands,
+  startGateway,
+  startReplica,
+} from './gateway.ts'
 import { showPasskey } from './play-pairing.ts'
 
 const assertion = passkeyAssertion.example.given.assertion as Record<string, unknown>
 const options = { challenge: 'mPz0', rpId: 'whatsapp.com' }
 
 let gateway: Gateway
-let account: Client
+let account: Client & { apiKey: string }
 let sender: string
 let deviceId: number
 let commands: Awaited<ReturnType<typeof recordCommands>>
@@ -87,6 +97,29 @@ test.each([
     status: 409,
     body: { code: 'passkey_refused', error: expect.stringContaining('403') },
   })
+})
+
+test('an assertion that Redis does not store can be given again', async () => {
+  const redis = await startOwnRedis()
+  const links = openRedisLinks(redis.url, { onError: () => undefined })
+  const own = { ...gateway, redisUrl: redis.url, events: makeDeviceEvents(links) }
+  await links.connected
+  await showPasskey(own, deviceId, { step: 'passkey_required', epochAhead: 0, options })
+  await redis.set('maxmemory', '1')
+  const replica = await startReplica(own)
+  const client = makeClient(replica.url, account.apiKey)
+  expect(await client.post('/passkey-assertion', { sender, assertion })).toMatchObject({
+    status: 503,
+    body: { code: 'unavailable' },
+  })
+  await redis.set('maxmemory', '0')
+  const confirming = { step: 'passkey_confirmation_required', epochAhead: 0, code: 'K7QX2M9F' } as const
+  const owner = await recordCommands(own, deviceId, () => void showPasskey(own, deviceId, confirming))
+  expect(await client.post('/passkey-assertion', { sender, assertion })).toMatchObject({ status: 200 })
+  await owner.close()
+  await replica.close()
+  await links.close()
+  await redis.close()
 })
 
 test('an assertion of more than 16,384 characters is refused', async () => {

@@ -89,7 +89,9 @@ export const passkeyAssertion = defineOperation({
       },
       async begin() {
         await db.transaction((tx) => audit(tx, call, { target: `device:${id}`, result: 'submitted' }))
-        await events.leaveAssertion(id, assertion)
+        await events.leaveAssertion(id, assertion).catch((error: unknown) => {
+          throw pairingUnavailable(error)
+        })
         call.deadline.extend(waitMs)
       },
       async find() {

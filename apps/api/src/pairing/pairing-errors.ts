@@ -20,9 +20,9 @@ export function tooManyPairings(): AppError {
   )
 }
 
-/** QR codes travel through Redis only. */
+/** QR codes and passkeys travel through Redis only. */
 export function pairingUnavailable(cause?: unknown): AppError {
-  return new AppError('unavailable', 'QR codes are temporarily unavailable. Try again.', {
+  return new AppError('unavailable', 'Linking is temporarily unavailable. Try again.', {
     retryAfterSeconds: 1,
     cause,
   })

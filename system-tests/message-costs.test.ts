@@ -3,6 +3,7 @@ import { askRedis } from '@wagate/local-servers/ask-redis'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openAllocations } from './allocations.ts'
 import { type ExecutedStatements, logStatements } from './executed-statements.ts'
 
 // What one message costs, as far as it does not depend on the machine. The limits are a tenth to a third above what is needed.
@@ -14,6 +15,7 @@ const idleMs = 5000
 /** Of one job of the queue, until it is removed. A job serves all messages of about a second. */
 const redisCommandsOfJob = 25
 
+const allocations = openAllocations()
 let system: TestSystem
 let gateway: GatewayClient
 let statements: ExecutedStatements
@@ -21,7 +23,7 @@ let statements: ExecutedStatements
 let idle: { statements: Set<string>; redisCommands: number; stanzas: number }
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, shards: 256 })
+  system = await openTestSystem({ workers: 1, shards: 256, environment: allocations.environment })
   gateway = system.gateway
   await gateway.link(sender)
   for (let count = 0; count < 5; count++) await send()
@@ -34,7 +36,10 @@ beforeAll(async () => {
     stanzas: ((await countStanzas()) - before.stanzas) / (idleMs / 1000),
   }
 }, 90_000)
-afterAll(() => system?.close(), 30_000)
+afterAll(async () => {
+  await system?.close()
+  allocations.close()
+}, 30_000)
 
 const fields = { sender, number: recipient, message: 'A text', wait: 10 }
 
@@ -85,6 +90,18 @@ test('a text to a known contact needs few statements, stanzas, commands of Redis
   expect(wal / messages).toBeLessThan(3200)
   // The message, and the acknowledgement of its receipt.
   expect(stanzas / messages).toBeLessThan(2.4)
+})
+
+test('a text to a known contact allocates little in the worker and in the API', async () => {
+  const [worker = Number.NaN, api = Number.NaN] = await allocations.measure(
+    system,
+    ['worker-1', 'api'],
+    async () => {
+      for (let count = 0; count < messages; count++) await gateway.call('send-message', fields)
+    },
+  )
+  expect(worker / messages).toBeLessThan(650_000)
+  expect(api / messages).toBeLessThan(210_000)
 })
 
 test('a sender has few rows, and an idle worker few connections', async () => {

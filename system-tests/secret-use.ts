@@ -11,8 +11,7 @@ const unique = (name: string) => `${name} ${randomBytes(12).toString('hex')}`
 /** What callers and contacts give in confidence. Each may only be in its column of the database. */
 export const confidential = {
   password: unique('password'),
-  // With six digits of hex only, the dump of a key would contain it by chance.
-  shortPassword: `~${randomBytes(2).toString('hex')}~`,
+  shortPassword: `~${randomBytes(2).toString('hex')}~`, // Six hex digits also occur in keys.
   text: unique('text "quoted" ünïcode'),
   caption: unique('caption'),
   answerText: unique('answer'),

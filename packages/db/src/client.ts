@@ -89,10 +89,11 @@ class WatchedSocket extends Socket {
   #watch(): void {
     if (this.listenerCount('timeout') > 0) return
     this.on('timeout', () => {
+      if (!this.isAwaited()) return
       const before = this.#traffic()
-      // In this turn of the event loop, an answer may still have to be read, and a query of just now to be written.
+      // In this turn of the event loop, an answer may still have to be read, and a query of the last turn to be written.
       setImmediate(() => {
-        if (!this.isAwaited() || this.#traffic() !== before) return
+        if (this.#traffic() !== before) return
         const error = new Error(`Postgres was silent for ${silenceMs} ms`)
         this.destroy(Object.assign(error, { code: 'ETIMEDOUT' }))
       })

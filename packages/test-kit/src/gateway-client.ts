@@ -61,7 +61,8 @@ export function makeGatewayClient({
   async function send(sender: string, number: string, message = 'x'): Promise<string> {
     const { status, body } = await call('send-message', { sender, number, message })
     if (status !== 200) {
-      const logged = dataFolder ? findLogged(dataFolder, String(body.request_id)) : []
+      const { request_id: id } = body
+      const logged = dataFolder && typeof id === 'string' ? findLogged(dataFolder, id) : []
       throw new Error([`send-message answered ${status}: ${JSON.stringify(body)}`, ...logged].join('\n'))
     }
     return String(body.message_id)

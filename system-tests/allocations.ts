@@ -1,0 +1,41 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
+
+/** Measures what processes allocate on the heap of JavaScript. */
+export type Allocations = {
+  /** For the processes to be measured. */
+  environment: NodeJS.ProcessEnv
+  /** The bytes that each of these processes allocates during `work`, in their order: an estimate, good to a few percent. */
+  measure(system: TestSystem, names: string[], work: () => Promise<void>): Promise<number[]>
+  close(): void
+}
+
+export function openAllocations(): Allocations {
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-allocations-'))
+  const prefix = join(folder, 'of-')
+  const sampler = new URL('sample-allocations.mjs', import.meta.url).href
+
+  /** Begins or ends. Returns the bytes of the time in between. */
+  async function turn(pid: number): Promise<number> {
+    const file = `${prefix}${pid}`
+    process.kill(pid, 'SIGUSR2')
+    await until('the allocations are written', () => existsSync(file))
+    const bytes = Number(readFileSync(file, 'utf8'))
+    rmSync(file)
+    return bytes
+  }
+
+  return {
+    environment: { NODE_OPTIONS: `--import ${sampler}`, ALLOCATIONS_FILE: prefix },
+    async measure({ devnet }, names, work) {
+      const pids = names.flatMap((name) => devnet.pid(name) ?? [])
+      await Promise.all(pids.map(turn))
+      await work()
+      return Promise.all(pids.map(turn))
+    },
+    close: () => rmSync(folder, { recursive: true }),
+  }
+}

@@ -1,6 +1,6 @@
 import type { InProcessAnswer } from './in-process.ts'
 
-const ids = /(^|_)(id|key|four)$|^email$/
+const ids = /(^|_)(id|key|four)$|^email$|^next_(after|before)$/
 const times = /(^|_)(at|until|in)$|^next_updated_after$/
 const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate', 'idempotent-replayed']
 

@@ -133,7 +133,7 @@ function acknowledgementsDisturbed(find: () => World): void {
 }
 
 function connectionsSilent(find: () => World): void {
-  // Fails when nobody notices the silence.
+  // Fails unless the session notices the silence.
   it.skipIf(isShort)('21: connections go silent', async () => {
     const world = find()
     const found = await trial(world, '21 half-open', () => world.fault({ kind: 'half_open' }))

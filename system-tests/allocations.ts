@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { askProbe } from '@wagate/test-kit/ask-probe'
 import type { TestSystem } from '@wagate/test-kit/test-system'
-import { until } from '@wagate/test-kit/until'
 
 /** Measures what processes allocate on the heap of JavaScript. */
 export type Allocations = {
@@ -18,23 +18,16 @@ export function openAllocations(): Allocations {
   const prefix = join(folder, 'of-')
   const sampler = new URL('sample-allocations.mjs', import.meta.url).href
 
-  /** Begins or ends. Returns the bytes of the time in between. */
-  async function turn(pid: number): Promise<number> {
-    const file = `${prefix}${pid}`
-    process.kill(pid, 'SIGUSR2')
-    await until('the allocations are written', () => existsSync(file))
-    const bytes = Number(readFileSync(file, 'utf8'))
-    rmSync(file)
-    return bytes
-  }
+  /** Begins, or ends and returns the bytes since then. */
+  const toggle = async (pid: number) => Number(await askProbe(pid, `${prefix}${pid}`))
 
   return {
     environment: { NODE_OPTIONS: `--import ${sampler}`, ALLOCATIONS_FILE: prefix },
     async measure({ devnet }, names, work) {
       const pids = names.flatMap((name) => devnet.pid(name) ?? [])
-      await Promise.all(pids.map(turn))
+      await Promise.all(pids.map(toggle))
       await work()
-      return Promise.all(pids.map(turn))
+      return Promise.all(pids.map(toggle))
     },
     close: () => rmSync(folder, { recursive: true }),
   }

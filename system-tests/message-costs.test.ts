@@ -48,6 +48,13 @@ async function send(): Promise<void> {
   await gateway.untilMessage(body.message_id, 'is delivered', ({ status }) => status === 'delivered')
 }
 
+async function sendMessages(): Promise<void> {
+  for (let count = 0; count < messages; count++) {
+    const { body } = await gateway.call('send-message', fields)
+    expect(['sent', 'delivered']).toContain(body.status)
+  }
+}
+
 const countStanzas = async () => (await gateway.control<{ stanzas: number }>('/stats')).stanzas
 
 async function readRedis(section: string, field: string): Promise<number> {
@@ -75,10 +82,7 @@ test('a text to a known contact needs few statements, stanzas, commands of Redis
     commands: await countRedisCommands(),
     stanzas: await countStanzas(),
   }
-  for (let count = 0; count < messages; count++) {
-    const { body } = await gateway.call('send-message', fields)
-    expect(['sent', 'delivered']).toContain(body.status)
-  }
+  await sendMessages()
   const seconds = (performance.now() - before.ms) / 1000
   const besides = idle.redisCommands * seconds + redisCommandsOfJob * (seconds + 1)
   const commands = (await countRedisCommands()) - before.commands - besides
@@ -93,13 +97,8 @@ test('a text to a known contact needs few statements, stanzas, commands of Redis
 })
 
 test('a text to a known contact allocates little in the worker and in the API', async () => {
-  const [worker = Number.NaN, api = Number.NaN] = await allocations.measure(
-    system,
-    ['worker-1', 'api'],
-    async () => {
-      for (let count = 0; count < messages; count++) await gateway.call('send-message', fields)
-    },
-  )
+  const names = ['worker-1', 'api']
+  const [worker = Number.NaN, api = Number.NaN] = await allocations.measure(system, names, sendMessages)
   expect(worker / messages).toBeLessThan(650_000)
   expect(api / messages).toBeLessThan(210_000)
 })

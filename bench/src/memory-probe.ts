@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { until } from '@wagate/test-kit/until'
+import { askProbe } from '@wagate/test-kit/ask-probe'
 
 /** Environment of a process that writes its memory to the file after a forced garbage collection. */
 export function memoryProbe(file: string): NodeJS.ProcessEnv {
@@ -9,8 +8,5 @@ export function memoryProbe(file: string): NodeJS.ProcessEnv {
 
 /** The heap of such a process after a forced garbage collection. */
 export async function readHeapBytes(pid: number, file: string): Promise<number> {
-  rmSync(file, { force: true })
-  process.kill(pid, 'SIGUSR2')
-  await until('the garbage is collected', { withinMs: 20_000, everyMs: 50 }, () => existsSync(file))
-  return (JSON.parse(readFileSync(file, 'utf8')) as NodeJS.MemoryUsage).heapUsed
+  return (JSON.parse(await askProbe(pid, file)) as NodeJS.MemoryUsage).heapUsed
 }

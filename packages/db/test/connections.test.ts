@@ -90,7 +90,7 @@ test('a silent partition ends a query within 7 seconds, and the pool heals', asy
   expect(await ask(6)).toMatchObject([{ n: 6 }])
 })
 
-/** Pauses the thread, until so many ms after `startedAt`. */
+/** Blocks the thread until `ms` after `startedAt`. */
 function blockUntil(startedAt: number, ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startedAt + ms - performance.now())
 }

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Devnet } from '@wagate/devnet/devnet'
 import { makeClient } from './http-client.ts'
+import { readLogs } from './read-logs.ts'
 import { until } from './until.ts'
 
 type Fields = Record<string, unknown>
@@ -145,10 +144,8 @@ function makeControl(controlUrl: string) {
   }
 }
 
-/** The lines of all logs that have the text. */
+/** The lines of all logs that contain the text. */
 function findLogged(dataFolder: string, text: string): string[] {
-  const folder = join(dataFolder, 'logs')
-  return readdirSync(folder)
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
-    .filter((line) => line.includes(text))
+  const lines = [...readLogs(dataFolder).values()].flatMap((log) => log.split('\n'))
+  return lines.filter((line) => line.includes(text))
 }

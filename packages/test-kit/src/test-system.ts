@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import type { DevnetOptions } from '@wagate/devnet/devnet-options'
 import { type GatewayClient, makeGatewayClient } from './gateway-client.ts'
 import { makePhones, type Phones } from './load/phones.ts'
+import { readLogs } from './read-logs.ts'
 import { unlimited } from './unlimited.ts'
 import { until } from './until.ts'
 
@@ -58,7 +57,7 @@ export async function openTestSystem(given: TestSystemOptions = {}): Promise<Tes
       return makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
     },
     ownerOf: (sender) => ownerOf(database, sender),
-    logs: () => readLogs(join(devnet.dataFolder, 'logs')),
+    logs: () => readLogs(devnet.dataFolder),
     async close() {
       await closeDatabase(database)
       await devnet.close()
@@ -74,9 +73,4 @@ function ownerOf(database: Database, sender: string): Promise<string> {
       WHERE devices.sender = ${sender} AND devices.deleted_at IS NULL`
     return row?.name
   })
-}
-
-function readLogs(folder: string): Map<string, string> {
-  const files = readdirSync(folder)
-  return new Map(files.map((name) => [name.replace(/\.log$/, ''), readFileSync(join(folder, name), 'utf8')]))
 }

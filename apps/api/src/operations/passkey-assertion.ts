@@ -4,7 +4,7 @@ import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
-import { pairingUnavailable } from '../pairing/pairing-errors.ts'
+import { pairingUnavailable, throwPairingUnavailable } from '../pairing/pairing-errors.ts'
 import { findPasskeyStep, getPasskeyStep, noPasskeyPending, passkeyRefused } from '../pairing/passkey-step.ts'
 
 /** WhatsApp and the phone take part. */
@@ -89,9 +89,7 @@ export const passkeyAssertion = defineOperation({
       },
       async begin() {
         await db.transaction((tx) => audit(tx, call, { target: `device:${id}`, result: 'submitted' }))
-        await events.leaveAssertion(id, assertion).catch((error: unknown) => {
-          throw pairingUnavailable(error)
-        })
+        await events.leaveAssertion(id, assertion).catch(throwPairingUnavailable)
         call.deadline.extend(waitMs)
       },
       async find() {

@@ -28,6 +28,10 @@ export function pairingUnavailable(cause?: unknown): AppError {
   })
 }
 
+export function throwPairingUnavailable(cause: unknown): never {
+  throw pairingUnavailable(cause)
+}
+
 /** `error` is WhatsApp's error code. */
 export function pairingCodeRefused(error: string): AppError {
   if (error === '429') {

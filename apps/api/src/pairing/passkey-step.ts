@@ -3,7 +3,7 @@ import type { PasskeyEvent } from '@wagate/shared/device-events'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'
-import { pairingUnavailable } from './pairing-errors.ts'
+import { throwPairingUnavailable } from './pairing-errors.ts'
 
 /** What a person has to do now. Throws `no_passkey_pending`, or `unavailable` without Redis. */
 export async function getPasskeyStep(
@@ -22,9 +22,7 @@ export async function findPasskeyStep(
 ): Promise<(PasskeyEvent & { step: PasskeyStep }) | undefined> {
   const pairing = await findPairing(context.db, principal.accountId, deviceId)
   if (!pairing?.step) return undefined
-  const event = await context.events.findPasskey(deviceId).catch((error: unknown) => {
-    throw pairingUnavailable(error)
-  })
+  const event = await context.events.findPasskey(deviceId).catch(throwPairingUnavailable)
   if (!event || event.epoch !== pairing.epoch || event.expiresAtMs <= Date.now()) return undefined
   return { ...event, step: pairing.step }
 }

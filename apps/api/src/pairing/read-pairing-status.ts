@@ -3,7 +3,7 @@ import { findPairing } from '@wagate/db/queries/device-desired-state'
 import type { Call } from '../call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { toDeviceObject } from '../objects/device-object.ts'
-import { pairingUnavailable } from './pairing-errors.ts'
+import { throwPairingUnavailable } from './pairing-errors.ts'
 import { renderQr } from './render-qr.ts'
 
 /** Throws `device_not_found` or `unavailable`. */
@@ -26,9 +26,7 @@ export async function readPairingStatus(call: Call, deviceId: number) {
 /** Undefined while a new owner has not shown its own QR code yet: that of the former owner links nothing. */
 async function findCurrentQr({ context, principal }: Call, deviceId: number) {
   const [qr, pairing] = await Promise.all([
-    context.events.findQr(deviceId).catch((error: unknown) => {
-      throw pairingUnavailable(error)
-    }),
+    context.events.findQr(deviceId).catch(throwPairingUnavailable),
     findPairing(context.db, principal.accountId, deviceId),
   ])
   return qr && qr.epoch === pairing?.epoch && qr.expiresAtMs > Date.now() ? qr : undefined

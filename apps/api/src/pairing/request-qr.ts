@@ -1,7 +1,7 @@
 import type { QrEvent } from '@wagate/shared/device-events'
 import type { Call } from '../call.ts'
 import { awaitPairing } from './await-pairing.ts'
-import { pairingUnavailable } from './pairing-errors.ts'
+import { throwPairingUnavailable } from './pairing-errors.ts'
 
 /** Asks the owner of the device for a QR code and waits for it. Throws as `awaitPairing` does. */
 export function requestQr(call: Call, deviceId: number, { force }: { force: boolean }): Promise<QrEvent> {
@@ -9,9 +9,6 @@ export function requestQr(call: Call, deviceId: number, { force }: { force: bool
     what: 'QR code',
     force,
     read: (event) => (event.kind === 'qr' ? event : undefined),
-    findEarlier: () =>
-      call.context.events.findQr(deviceId).catch((error: unknown) => {
-        throw pairingUnavailable(error)
-      }),
+    findEarlier: () => call.context.events.findQr(deviceId).catch(throwPairingUnavailable),
   })
 }

@@ -20,7 +20,7 @@ type Connection = {
 
 /**
  * Pings WhatsApp every `periodMs`, because it closes idle connections. Calls `onSilence` once when nothing has been heard
- * for a period and the time for an answer.
+ * for a period plus the time for an answer.
  */
 export function keepAlive(
   sock: Pick<WASocket, 'ws' | 'sendNode' | 'generateMessageTag'>,
@@ -84,7 +84,9 @@ async function check(): Promise<void> {
   // Frames that have arrived are read in this turn.
   await turn()
   try {
-    for (const connection of silent) if (connection.silentAtMs <= nowMs) giveUp(connection)
+    for (const connection of silent) {
+      if (connection.silentAtMs <= nowMs && connections.delete(connection)) connection.onSilence()
+    }
     for (const [index, connection] of toPing.entries()) {
       connection.pingAtMs = nextPingMs(connection.periodMs)
       if (connections.has(connection)) connection.ping()
@@ -93,8 +95,4 @@ async function check(): Promise<void> {
   } finally {
     startTimer()
   }
-}
-
-function giveUp(connection: Connection): void {
-  if (connections.delete(connection)) connection.onSilence()
 }

@@ -52,6 +52,24 @@ export const accessMutants: Mutant[] = [
     },
   },
   {
+    name: 'code shown before it can be confirmed',
+    file: 'apps/api/src/pairing/passkey-step.ts',
+    text: 'isConfirming ? event.code : null',
+    replacement: 'event.code',
+    test: { file: 'apps/api/test/passkey.test.ts', title: 'the code is shown once it can be confirmed' },
+  },
+  {
+    name: 'passkey required before its challenge is stored',
+    file: 'apps/worker/src/device/passkey.ts',
+    text: '    await events.retain(id, event)\n',
+    replacement:
+      '    await setPairingStep(db, lease, id, { desiredRev, step, forMs })\n    await events.retain(id, event)\n',
+    test: {
+      file: 'apps/worker/test/device-passkey.test.ts',
+      title: 'whoever reads that a passkey is required finds the challenge',
+    },
+  },
+  {
     name: 'secret of a scanned QR code kept for a passkey',
     file: 'apps/worker/src/session/passkey.ts',
     text: "creds.advSecretKey = randomBytes(32).toString('base64')",

@@ -87,6 +87,17 @@ test('an assertion reaches the owner once, and no job', async () => {
   expect(await account.post('/passkey-assertion', { sender, assertion })).toMatchObject(noPasskeyPending)
 })
 
+test('the code is shown once it can be confirmed', async () => {
+  await show('passkey_required')
+  const passkey = await gateway.events.findPasskey(deviceId)
+  if (!passkey) throw new Error('Redis does not hold the challenge')
+  await gateway.events.retain(deviceId, { ...passkey, options: null, code: 'K7QX2M9F' })
+  expect((await account.get('/passkey-challenge', { sender })).body).toMatchObject({
+    status: 'passkey_required',
+    code: null,
+  })
+})
+
 test.each([
   ['passkey-assertion', 'passkey_required'],
   ['passkey-confirm', 'passkey_confirmation_required'],

@@ -20,9 +20,6 @@ export async function showPasskey(
   deviceId: number,
   given: { step: PasskeyStep; epochAhead: number; options?: unknown; code?: string },
 ): Promise<void> {
-  await db.$client`
-    UPDATE devices SET desired = 'linked', pairing_step = ${given.step}, pairing_until = now() + interval '20 s'
-    WHERE id = ${deviceId}`
   const event = {
     kind: 'passkey' as const,
     epoch: (await epochOf(db, deviceId)) + given.epochAhead,
@@ -31,6 +28,9 @@ export async function showPasskey(
     expiresAtMs: Date.now() + 20_000,
   }
   await events.retain(deviceId, event)
+  await db.$client`
+    UPDATE devices SET desired = 'linked', pairing_step = ${given.step}, pairing_until = now() + interval '20 s'
+    WHERE id = ${deviceId}`
   await events.publish(deviceId, event)
 }
 

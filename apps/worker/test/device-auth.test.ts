@@ -1,12 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { insertAccount } from '@wagate/db/queries/accounts'
+import { randomBytes } from 'node:crypto'
+import type { Database } from '@wagate/db/client'
 import { listAuthValues } from '@wagate/db/queries/device-auth'
-import { createDevice, findDevice } from '@wagate/db/queries/devices'
-import { claimShards } from '@wagate/db/queries/shard-leases'
-import { registerWorker } from '@wagate/db/queries/workers'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
-import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeAuthWrites } from '../src/auth-writes.ts'
 import { changeSignalFormat } from '../src/change-signal-format.ts'
@@ -16,6 +11,7 @@ import { makeScopedCache } from '../src/scoped-cache.ts'
 import { readMasterKeys } from '../src/session/master-keys.ts'
 import { authContext, isInParts, makeVault } from '../src/session/vault.ts'
 import { makeStatementBatch } from '../src/statement-batch.ts'
+import { openOwnedDevice } from './owned-device.ts'
 
 let db: Database
 let drop: () => Promise<void>
@@ -24,33 +20,9 @@ const masterKeys = readMasterKeys(randomBytes(32))
 let owned: Pick<Lease, 'shard' | 'epoch' | 'workerId'>
 
 beforeAll(async () => {
-  const database = await createTestDatabase()
-  drop = database.drop
-  db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
-  const account = await insertAccount(db, {
-    email: 'a@example.com',
-    passwordHash: '',
-    role: 'USER',
-    devicesAllowed: 1,
-    expiresAt: null,
-    key: { name: 'k', hash: Buffer.from('hash'), lastFour: 'hash' },
-  })
-  const accountId = account?.id ?? 0
-  const sender = '4915100000000'
-  await createDevice(db, accountId, { sender, name: 'x', cmsId: null, cmsVer: null })
-  const device = await findDevice(db, accountId, { sender }, 0)
-  if (!device) throw new Error('The device was not created')
-  const workerId = randomUUID()
-  await registerWorker(db, { id: workerId, name: 'w', capacity: 1, leaseTtlMs: 3_600_000 })
-  const [claimed] = await claimShards(db, workerId, [device.shard])
-  if (!claimed) throw new Error('The shard was not claimed')
-  id = device.id
-  owned = { ...claimed, workerId }
+  ;({ db, id, owned, drop } = await openOwnedDevice())
 })
-afterAll(async () => {
-  await closeDatabase(db)
-  await drop()
-})
+afterAll(() => drop())
 
 /** What Baileys gets to write its keys with, under a lease with these properties. */
 function openStore(lease: Partial<Lease>) {

@@ -24,7 +24,9 @@ export async function findPasskeyStep(
   if (!pairing?.step) return undefined
   const event = await context.events.findPasskey(deviceId).catch(throwPairingUnavailable)
   if (!event || event.epoch !== pairing.epoch || event.expiresAtMs <= Date.now()) return undefined
-  return { ...event, step: pairing.step }
+  // The owner stores the event before the status.
+  const isConfirming = pairing.step === 'passkey_confirmation_required'
+  return { ...event, step: pairing.step, code: isConfirming ? event.code : null }
 }
 
 export function noPasskeyPending(): AppError {

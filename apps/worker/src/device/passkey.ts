@@ -32,11 +32,16 @@ export function makeDevicePasskey(
     forMs: number,
     content: Pick<PasskeyEvent, 'options' | 'code'>,
   ): Promise<void> {
-    const expiresAtMs = Date.now() + forMs
+    const event = {
+      kind: 'passkey',
+      epoch: lease.epoch,
+      ...content,
+      expiresAtMs: Date.now() + forMs,
+    } as const
+    // First, because whoever reads the new status asks for it next.
+    await events.retain(id, event)
     // Called off meanwhile: reconciliation ends the connection.
     if (!(await setPairingStep(db, lease, id, { desiredRev, step, forMs }))) return
-    const event = { kind: 'passkey', epoch: lease.epoch, ...content, expiresAtMs } as const
-    await events.retain(id, event)
     await events.publish(id, event)
   }
 

@@ -188,6 +188,16 @@ export const sendingMutants: Mutant[] = [
     },
   },
   {
+    name: 'new contact read before the pause that began meanwhile',
+    file: 'apps/worker/src/outbox/waiting-queue.ts',
+    text: 'if (!isPausedSince) return found',
+    replacement: 'return found',
+    test: {
+      file: 'apps/worker/test/waiting-queue.test.ts',
+      title: 'a message to a new contact is not read when those are paused during the read',
+    },
+  },
+  {
     name: 'a message that was put back is not read again',
     file: 'apps/worker/src/outbox/waiting-list.ts',
     text: 'remove(message)\n      coverage.forget()\n    },',

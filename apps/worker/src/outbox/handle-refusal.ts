@@ -35,19 +35,19 @@ export function makeRefusalHandler({
       const timeLock = await askTimeLock()
       stored = timeLock ? firstContacts.note({ timeLock }) : firstContacts.pauseLocked()
     }
-    await fail(message, firstContacts.isLocked() ? 'sender_restricted' : 'first_contact_refused')
+    const reason = firstContacts.isLocked() ? 'sender_restricted' : 'first_contact_refused'
+    // First, because whoever reads why the message failed reads the restriction of its sender next.
     await stored
+    await fail(message, reason)
   }
 
   async function handleCap(message: WaitingMessage): Promise<void> {
-    let stored: Promise<void> | undefined
     if (!firstContacts.isCapped()) {
       firstContacts.hold(answerMs)
       const info = await askNewChatCap()
-      if (!firstContacts.isCapped()) stored = firstContacts.pauseCapped(info)
+      if (!firstContacts.isCapped()) await firstContacts.pauseCapped(info)
     }
     await fail(message, 'sender_restricted')
-    await stored
   }
 
   return async (message, recipient, refusal) => {

@@ -1,0 +1,40 @@
+import { nextMessagesMax } from '@wagate/db/queries/next-messages'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
+import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
+import { makeWaitingQueue } from '../src/outbox/waiting-queue.ts'
+import { openOwnedDevice } from './owned-device.ts'
+import { makeMessage } from './waiting-rows.ts'
+
+let device: Awaited<ReturnType<typeof openOwnedDevice>>
+beforeAll(async () => {
+  device = await openOwnedDevice()
+})
+afterAll(() => device.drop())
+
+const message = makeMessage(1, '15550000001')
+const query = { except: [], exceptNumbers: [], without: [], limit: nextMessagesMax }
+
+/** A queue whose next message goes to a new contact, and what happens while it is read. */
+function makeQueue(happen: (pauses: ReturnType<typeof makeNewContactPauses>, useUp: () => void) => void) {
+  const pauses = makeNewContactPauses()
+  let isUsedUp = false
+  const contactBudget = { isUsedUp: () => isUsedUp } as OutboxDevice['contactBudget']
+  const firstContacts = pauses as unknown as OutboxDevice['firstContacts']
+  const nextReads = {
+    async read() {
+      happen(pauses, () => {
+        isUsedUp = true
+      })
+      return [message]
+    },
+  }
+  return makeWaitingQueue({ db: device.db, nextReads }, { id: device.id, contactBudget, firstContacts })
+}
+
+test('a message to a new contact is not read when those are paused during the read', async () => {
+  expect(await makeQueue(() => undefined).read(query)).toEqual([message])
+  const restricted = makeQueue((pauses) => pauses.lock(pauses.lasting('reach_out_time_lock', 60_000)))
+  expect(await restricted.read(query)).toEqual([])
+  expect(await makeQueue((_, useUp) => useUp()).read(query)).toEqual([])
+})

@@ -1,5 +1,6 @@
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { Running } from '@wagate/runtime/running'
+import { within } from '@wagate/runtime/within'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { connectForLimits, firstAttempt, type OnRedisError } from './redis.ts'
 
@@ -27,6 +28,9 @@ export type RateLimits = Running & {
   makeLimiter(policy: RateLimitPolicy): RateLimiter
 }
 
+/** A Redis that does not answer costs a request this much, once: until it answers again, processes count alone. */
+const answerMs = 250
+
 type Bucket = { tokens: number; resetMs: number }
 type Wanted = { key: string; count: 0 | 1 }
 
@@ -46,14 +50,14 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
     // The braces keep the buckets of a policy in one slot of a Redis Cluster.
     const keys = [...wanted.keys()].map((key) => `{wa:limit:${policy.name}}:${key}`)
     const windowMs = 1000 * policy.windowSeconds
-    const answer = await redis.eval(
-      drawTokens,
-      keys.length,
-      ...keys,
-      policy.quota,
-      windowMs,
-      ...wanted.values(),
+    const answer = await within(
+      answerMs,
+      redis.eval(drawTokens, keys.length, ...keys, policy.quota, windowMs, ...wanted.values()),
     )
+    if (!answer) {
+      redis.disconnect(true)
+      throw new Error(`Redis did not answer within ${answerMs} ms`)
+    }
     return (answer as [number, number][]).map(([tokens, resetMs]) => ({ tokens, resetMs }))
   }
 

@@ -28,15 +28,9 @@ export function connectForSubscriptions(redisUrl: string, onError: OnRedisError)
   return new Redis(redisUrl, { ...answerInTime, autoResubscribe: false }).on('error', onError)
 }
 
-/**
- * For commands that precede every response and have a fallback: an unresponsive Redis costs 250 ms once, then the
- * connection counts as lost until Redis answers again.
- */
+/** For commands that have a fallback: whoever gets no answer disconnects, and the connection is lost until Redis answers. */
 export function connectForLimits(redisUrl: string, onError: OnRedisError): Redis {
-  return new Redis(redisUrl, { ...answerInTime, commandTimeout: 250, socketTimeout: 250 }).on(
-    'error',
-    onError,
-  )
+  return new Redis(redisUrl, { ...answerInTime, socketTimeout: 2000 }).on('error', onError)
 }
 
 /** For commands that can wait: they stay queued until Redis is back. BullMQ requires this for its workers. */

@@ -8,7 +8,7 @@ const shared = {
   // Where the global setup runs.
   environments: { __vitest__: { resolve: { conditions } } },
 }
-const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 }
+const timeouts = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 20_000 } } }
 
 /** They measure how long something takes, so they run last, with nothing beside them. */
 const timed = ['apps/api/test/{answer-in-time,limits}.test.ts']

@@ -135,7 +135,7 @@ const send = step(
   'send-message',
   () => true,
   async (model, real) => {
-    const given = { sender: real.sender, number: '15550900000', message: 'x', wait: 10 }
+    const given = { sender: real.sender, number: '15550900000', message: 'x', wait: 20 }
     const { status, body } = await real.gateway.call('send-message', given)
     if (model.status === 'connected') expect(['sent', 'delivered']).toContain(body.status)
     else expect(status).toBe(model.status === 'unknown' ? 404 : 409)

@@ -2,6 +2,7 @@ import { type EventHints, makeEventHints } from '@wagate/queue/event-hints'
 import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 const sender = '15550310001'
@@ -26,7 +27,7 @@ beforeAll(async () => {
   await vi.waitFor(() => {
     hints.publish(nobody)
     expect(heard).toContain(nobody)
-  })
+  }, eventually)
 }, 60_000)
 
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -55,14 +55,14 @@ async function sendPicture(number: string): Promise<string> {
   return String(body.message_id)
 }
 
-/** The files of all workers that ran or run here, with their sizes. */
+/** The files of all workers that ran or run here, with their sizes. A worker may delete some meanwhile. */
 function listFiles(): { path: string; size: number }[] {
-  return readdirSync(folder).flatMap((own) =>
-    readdirSync(join(folder, own)).map((name) => {
-      const path = join(folder, own, name)
-      return { path, size: readFileSync(path).length }
-    }),
-  )
+  const folders = readdirSync(folder).map((own) => join(folder, own))
+  const paths = folders.filter(existsSync).flatMap((own) => readdirSync(own).map((name) => join(own, name)))
+  return paths.flatMap((path) => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found ? [{ path, size: found.size }] : []
+  })
 }
 
 async function kill(owner: string): Promise<void> {

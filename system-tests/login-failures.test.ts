@@ -89,7 +89,7 @@ describe('a number that WhatsApp bans for a time (402)', () => {
     const sender = '15550740001'
     await gateway.link(sender)
     const before = (await loginsOf(sender)).length
-    await refuse(sender, '402', { expire: 15, ban_code: '101' })
+    await refuse(sender, '402', { expire: 30, ban_code: '101' })
     const device = await untilDevice(sender, 'disconnected', 'temporarily_banned')
     expect(device).toMatchObject({ status_detail: 'too_many_people', login_after: expect.any(String) })
 

@@ -40,13 +40,18 @@ describe('cancel-message', () => {
     const recipients = Array.from({ length: 10 }, (_, index) => `1555030010${index}`)
     const race = async (index: number) => {
       const id = await send(recipients[index % recipients.length] ?? contact, `race ${index}`)
-      // Spread over the time that sending takes, so that cancels meet messages at every step.
-      await delay((index * 7919) % 400)
+      // One in ten comes too late for certain. The others are spread over the time that sending takes, so that cancels meet
+      // messages at every step.
+      if (index % 10 === 0) await gateway.untilStatus(id, 'delivered')
+      else await delay((index * 7919) % 400)
       const { status, body } = await gateway.call('cancel-message', { message_id: id })
       if (status !== 200) expect({ status, code: body.code }).toEqual({ status: 409, code: 'not_cancelable' })
       return { id, isCanceled: status === 200 }
     }
-    const raced = await Promise.all(Array.from({ length: 200 }, (_, index) => race(index)))
+    const raced = []
+    // A slow machine gets no more at a time than the API can answer.
+    for (let first = 0; first < 200; first += 50)
+      raced.push(...(await Promise.all(Array.from({ length: 50 }, (_, index) => race(first + index)))))
     const canceled = raced.filter(({ isCanceled }) => isCanceled)
     const others = raced.filter(({ isCanceled }) => !isCanceled)
     expect(canceled.length).toBeGreaterThan(10)

@@ -25,7 +25,6 @@ beforeAll(async () => {
     environment: (name) => ({
       NEW_CONTACTS_PER_DAY: String(perDay),
       OUTBOX_POLL_MS: '500',
-      LEASE_TTL_MS: '1500',
       HEARTBEAT_MS: '200',
       ...(metricsPorts[name] && { METRICS_PORT: metricsPorts[name] }),
     }),

@@ -12,7 +12,7 @@ let numbers = 0
 
 beforeAll(async () => {
   system = await openTestSystem({
-    environment: { PAIRING_MS: '10000', LEASE_TTL_MS: '1500', HEARTBEAT_MS: '200' },
+    environment: { PAIRING_MS: '10000', HEARTBEAT_MS: '200' },
   })
   gateway = system.gateway
 }, 60_000)

@@ -24,7 +24,6 @@ beforeAll(async () => {
     environment: (name) => ({
       ALLOW_PRIVATE_PROXY_HOSTS: 'true',
       STATUS_GRACE_MS: '0',
-      LEASE_TTL_MS: '1500',
       HEARTBEAT_MS: '200',
       ...(name.startsWith('worker') && {
         NODE_OPTIONS: `--import=${recorder}`,

@@ -14,7 +14,6 @@ beforeAll(async () => {
     environment: {
       SEND_RECIPIENT_INTERVAL_MS: String(intervalMs),
       OUTBOX_POLL_MS: '500',
-      LEASE_TTL_MS: '1500',
       HEARTBEAT_MS: '200',
     },
   })

@@ -1,5 +1,5 @@
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
-import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient, MessageRecord } from '@wagate/test-kit/gateway-client'
 import type { LogLine } from '@wagate/test-kit/load/phones'
 import { openSilentHost, type SilentHost } from '@wagate/test-kit/media/silent-host'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const ackTimeoutMs = 2000
 const contact = '15550900099'
+const idle = '15550900098'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -20,6 +21,8 @@ beforeAll(async () => {
     environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', SEND_ACK_TIMEOUT_MS: String(ackTimeoutMs) },
   })
   gateway = system.gateway
+  await gateway.link(idle)
+  await gateway.deliver(idle, contact)
 }, 60_000)
 
 afterAll(async () => {
@@ -33,6 +36,19 @@ async function linesOf(messageId: string): Promise<LogLine[]> {
 }
 
 const acksOf = async (messageId: string) => (await linesOf(messageId)).map(({ ack }) => ack)
+
+/** How many ms later a text to a known contact leaves than one of a sender that has nothing else to do. */
+async function delayOf(sender: string): Promise<number> {
+  const [delayed = 0, usual = 0] = await Promise.all(
+    [sender, idle].map(async (each) => {
+      const { created_at, sent_at } = (await gateway.deliver(each, contact)) as MessageRecord & {
+        created_at: string
+      }
+      return Date.parse(sent_at ?? '') - Date.parse(created_at)
+    }),
+  )
+  return delayed - usual
+}
 
 /** WhatsApp takes messages to this number and says nothing. */
 async function silence(sender: string, number: string): Promise<void> {
@@ -51,16 +67,13 @@ describe('messages that WhatsApp does not answer for', () => {
       return attempts.every((lines) => lines.length > 1)
     })
     for (let round = 0; round < 10; round++) {
-      const { created_at, sent_at } = (await gateway.deliver(sender, contact)) as unknown as Record<
-        string,
-        string
-      >
-      expect(Date.parse(sent_at ?? '') - Date.parse(created_at ?? '')).toBeLessThan(ackTimeoutMs)
+      expect(await delayOf(sender)).toBeLessThan(ackTimeoutMs)
     }
     await until('one was sent three times', { withinMs: 30_000, everyMs: 100 }, async () => {
-      const [lines = []] = (await Promise.all(ids.map(linesOf))).filter(({ length }) => length > 2)
-      const [first = 0, second = 0, third] = lines.map(({ t }) => Date.parse(t))
-      return third !== undefined && third - second > second - first
+      return (await Promise.all(ids.map(linesOf))).some((lines) => {
+        const [first = 0, second = 0, third] = lines.map(({ t }) => Date.parse(t))
+        return third !== undefined && third - second > second - first
+      })
     })
     await system.phones.clearFaults()
     await until('all arrive', { withinMs: 30_000, everyMs: 200 }, async () => {
@@ -169,11 +182,7 @@ describe('with ten thousand of each waiting', () => {
     // It comes behind all of them.
     await gateway.deliver(sender, contact)
     for (let round = 0; round < 5; round++) {
-      const { created_at, sent_at } = (await gateway.deliver(sender, contact)) as unknown as Record<
-        string,
-        string
-      >
-      expect(Date.parse(sent_at ?? '') - Date.parse(created_at ?? '')).toBeLessThan(1000)
+      expect(await delayOf(sender)).toBeLessThan(1000)
     }
   }, 120_000)
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { timeAwake } from '@wagate/test-kit/awake-time'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -78,9 +79,10 @@ test('a webhook gets the events of a message in order, signed, and again on requ
   expect(isSignedBy(String(rotated.secret), request)).toBe(true)
 
   // Polls alone would take a second for each test.
-  const startedMs = performance.now()
-  for (let tests = 0; tests < 5; tests += 1) await gateway.call('test-webhook', { webhook_id })
-  expect(performance.now() - startedMs).toBeLessThan(3500)
+  const { awakeMs } = await timeAwake(async () => {
+    for (let tests = 0; tests < 5; tests += 1) await gateway.call('test-webhook', { webhook_id })
+  })
+  expect(awakeMs).toBeLessThan(3500)
 
   const at = expect.stringMatching(/Z$/)
   await expect

@@ -41,6 +41,7 @@ it('what clients were told, what the database says and what phones show is the s
   })
   const people = startPeople({ phones, random, senders }, load, { perSecond: 60, name: 'agreement' })
   await delay(4000)
+  await until('people have written', () => people.written.length > 10)
   await load.stop()
   await people.stop()
   await until('every message is finished', { withinMs: 60_000, everyMs: 200 }, async () =>

@@ -65,7 +65,10 @@ test('every file that Node runs in a command exists', () => {
   )
 })
 
-test('every subcommand of wagate in a command exists, and scripts/wagate.mjs finds it', () => {
+// Each starts a process from source.
+test('every subcommand of wagate in a command exists, and scripts/wagate.mjs finds it', {
+  timeout: 120_000,
+}, () => {
   const found = argumentsOf(/(?:scripts\/wagate\.mjs|dist\/cli\.js) ([a-z-]+(?: [a-z]+)?)/g)
   const usageOf = (subject = '') =>
     String(spawnSync(process.execPath, ['scripts/wagate.mjs', subject, '--help'], { cwd: repository }).stderr)

@@ -1,4 +1,5 @@
 import { makeClient } from '@wagate/test-kit/http-client'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Gateway, startGateway } from './gateway.ts'
 import { listKeys } from './list-keys.ts'
@@ -46,8 +47,9 @@ test('an expired ADMIN cannot list the keys of other accounts', async () => {
   await gateway.admin.post('/update-user', { user_id: admin.userId, expiry: '2020-01-01T00:00:00Z' })
   expect(await listKeys(admin)).toHaveLength(1)
   const refused = { status: 403, body: { code: 'account_expired' } }
-  await vi.waitFor(async () =>
-    expect(await admin.get('/keys', { user_id: String(other.userId) })).toMatchObject(refused),
+  await vi.waitFor(
+    async () => expect(await admin.get('/keys', { user_id: String(other.userId) })).toMatchObject(refused),
+    eventually,
   )
 })
 

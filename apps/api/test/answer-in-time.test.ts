@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { recordMasterKey } from '@wagate/db/queries/master-keys'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
+import { timeAwake } from '@wagate/test-kit/awake-time'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../src/operation.ts'
@@ -28,11 +29,12 @@ async function createCaller() {
 /** The request of the operation's example, with a sender of the account. */
 async function ask(client: Client, { name, methods, example }: Operation, sender: string) {
   const given = { ...example.given, ...('sender' in example.given && { sender }) }
-  const startedAt = performance.now()
-  const answer = methods.includes('POST')
-    ? await client.post(`/${name}`, given)
-    : await client.get(`/${name}`, given as Record<string, string>)
-  return { name, answer, ms: performance.now() - startedAt }
+  const { result: answer, awakeMs } = await timeAwake(() =>
+    methods.includes('POST')
+      ? client.post(`/${name}`, given)
+      : client.get(`/${name}`, given as Record<string, string>),
+  )
+  return { name, answer, awakeMs }
 }
 
 describe('every request gets a response within 5 s', () => {
@@ -44,10 +46,10 @@ describe('every request gets a response within 5 s', () => {
       const answers = await Promise.all(
         operations.map((operation) => ask(clientFor(operation), operation, sender)),
       )
-      for (const { name, answer, ms } of answers) {
+      for (const { name, answer, awakeMs } of answers) {
         expect(answer, name).toMatchObject(unavailable)
         expect(answer.headers.get('retry-after')).toBe('1')
-        expect(ms, name).toBeLessThan(5000)
+        expect(awakeMs, name).toBeLessThan(5000)
       }
     },
   )
@@ -58,11 +60,11 @@ describe('every request gets a response within 5 s', () => {
     // These wait for a code from WhatsApp for up to 15 s.
     const quick = operations.filter(({ name }) => name !== 'generate-qr' && name !== 'pair-code')
     const answers = await Promise.all(quick.map((operation) => ask(clientFor(operation), operation, sender)))
-    for (const { name, answer, ms } of answers) {
+    for (const { name, answer, awakeMs } of answers) {
       if (name === 'check-number') expect(answer).toMatchObject(unavailable)
       else expect(answer.status, name).toBeLessThan(500)
       expect(answer.headers.has('retry-after'), name).toBe(answer.status === 503)
-      expect(ms, name).toBeLessThan(5000)
+      expect(awakeMs, name).toBeLessThan(5000)
     }
   })
 })

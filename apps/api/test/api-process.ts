@@ -20,5 +20,5 @@ export function spawnApi(env: Record<string, string>): { child: ChildProcess; ou
 export async function listening(output: string[]): Promise<string> {
   const lines = () => output.join('').split('\n')
   const find = () => JSON.parse(lines().find((text) => text.includes('API listening')) ?? '').port
-  return `http://127.0.0.1:${await vi.waitFor(find, { timeout: 20_000, interval: 50 })}`
+  return `http://127.0.0.1:${await vi.waitFor(find, { timeout: 60_000, interval: 50 })}`
 }

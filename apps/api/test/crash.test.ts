@@ -8,6 +8,9 @@ import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/tes
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { listening, spawnApi } from './api-process.ts'
 
+// Processes from source take seconds to start beside other tests.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
+
 type Spawned = ReturnType<typeof spawnApi>
 
 let database: TestDatabase
@@ -37,7 +40,7 @@ beforeAll(async () => {
     const key = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : ''
     if (key === '') throw new Error(processes.map(({ output }) => output.join('')).join('\n'))
     return key
-  }, 20_000)
+  }, 60_000)
 })
 afterAll(async () => {
   await Promise.all(

@@ -1,4 +1,5 @@
 import { makeClient } from '@wagate/test-kit/http-client'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { hashApiKey, makeApiKey } from '../src/credentials/api-key.ts'
 import type { Operation } from '../src/operation.ts'
@@ -133,7 +134,7 @@ test('the last use of a key is recorded', async () => {
       SELECT last_used_at > now() - interval '1 minute' AS "isRecent" FROM api_keys
       WHERE hash = ${hashApiKey(account.apiKey)}`
     expect(row?.isRecent).toBe(true)
-  })
+  }, eventually)
 })
 
 describe('an expired account', () => {

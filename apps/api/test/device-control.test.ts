@@ -1,3 +1,4 @@
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
@@ -64,7 +65,7 @@ describe('set-device', () => {
     const commands = await recordCommands(gateway, deviceId)
     try {
       await account.post('/set-device', { sender, rate_per_minute: 5 })
-      await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']))
+      await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']), eventually)
     } finally {
       await commands.close()
     }
@@ -150,7 +151,7 @@ describe('delete-device', () => {
     const commands = await recordCommands(gateway, deviceId)
     try {
       await account.post('/delete-device', { sender })
-      await vi.waitFor(() => expect(commands.seen).toEqual(['end-session']))
+      await vi.waitFor(() => expect(commands.seen).toEqual(['end-session']), eventually)
     } finally {
       await commands.close()
     }

@@ -1,3 +1,4 @@
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type GatewayWithReplica, startGatewayWithReplica } from './gateway.ts'
 import { countStatuses, guessKey, invalidKey, lowLimits, newClient, rateLimited } from './low-limits.ts'
@@ -57,7 +58,7 @@ describe('invalid keys', () => {
       const guesses = Array.from({ length: 40 }, () => guess(newClient()))
       const waiting = () => sql`
         SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await vi.waitFor(async () => expect((await waiting()).length).toBeGreaterThan(0))
+      await vi.waitFor(async () => expect((await waiting()).length).toBeGreaterThan(0), eventually)
       // Its key is cached, but user-info needs a connection.
       expect((await account.get('/user-info')).status).toBe(200)
       return { waiting: (await waiting()).length, guesses }

@@ -1,5 +1,6 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import { whileLocked } from '@wagate/test-kit/servers/while-locked'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
@@ -42,9 +43,9 @@ test('slow pages of one account delay neither sends nor pages of another account
 
     const refused = await Promise.race(pages)
     expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
-    await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(1))
+    await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(1), eventually)
     void other.account.get('/messages')
-    await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(2))
+    await vi.waitFor(async () => expect(await countWaiting('wagate-api reads')).toBe(2), eventually)
     await expectSends(other)
     expect((await other.account.get('/devices')).status).toBe(200)
     // The reads that were not refused still wait for Postgres.
@@ -60,7 +61,7 @@ test('any number of slow reads delays no send', async () => {
   const old = makeMessageId(heavy.sender, Date.parse('2020-01-04'))
   await whileReadsWait(async () => {
     for (let n = 0; n < 40; n++) void heavy.account.get('/message-status', { message_id: old })
-    await vi.waitFor(async () => expect(await countWaiting('wagate-api%')).toBeGreaterThan(1))
+    await vi.waitFor(async () => expect(await countWaiting('wagate-api%')).toBeGreaterThan(1), eventually)
     await expectSends(other)
   })
 })

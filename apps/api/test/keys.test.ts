@@ -1,4 +1,5 @@
 import { makeClient } from '@wagate/test-kit/http-client'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { atOnce } from './at-once.ts'
 import { type GatewayWithReplica, startGatewayWithReplica } from './gateway.ts'
@@ -32,20 +33,22 @@ describe('create-key', () => {
     const second = makeClient(gateway.url, String(body.api_key))
     expect((await second.get('/user-info')).body).toMatchObject({ id: account.userId })
 
-    await vi.waitFor(async () =>
-      expect(await listKeys(account)).toEqual([
-        {
-          key_id: expect.any(Number),
-          name: 'default',
-          last_four: account.apiKey.slice(-4),
-          created_at: moment,
-          created_by: null,
-          expires_at: null,
-          last_used_at: moment,
-          revoked_at: null,
-        },
-        expect.objectContaining({ key_id: body.key_id, last_used_at: moment }),
-      ]),
+    await vi.waitFor(
+      async () =>
+        expect(await listKeys(account)).toEqual([
+          {
+            key_id: expect.any(Number),
+            name: 'default',
+            last_four: account.apiKey.slice(-4),
+            created_at: moment,
+            created_by: null,
+            expires_at: null,
+            last_used_at: moment,
+            revoked_at: null,
+          },
+          expect.objectContaining({ key_id: body.key_id, last_used_at: moment }),
+        ]),
+      eventually,
     )
     const shown = JSON.stringify((await account.get('/api/keys')).body)
     for (const key of [account.apiKey, String(body.api_key)]) expect(shown).not.toContain(key.slice(4, 40))
@@ -217,7 +220,7 @@ test('the last use of a key is written at most once a minute, by all processes t
     const at = await lastUse()
     expect(at).toBeTruthy()
     return at
-  })
+  }, eventually)
   const elsewhere = makeClient(gateway.replica.url, account.apiKey)
   for (let n = 0; n < 5; n++) await elsewhere.get('/user-info')
   // A write by the other process would have happened before this one.
@@ -227,6 +230,6 @@ test('the last use of a key is written at most once a minute, by all processes t
     const [row] = await gateway.db.$client`
       SELECT 1 FROM api_keys WHERE account_id = ${other.userId} AND last_used_at IS NOT NULL`
     expect(row).toBeDefined()
-  })
+  }, eventually)
   expect(await lastUse()).toBe(first)
 })

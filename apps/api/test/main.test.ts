@@ -9,6 +9,7 @@ import { makeClient } from '@wagate/test-kit/http-client'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { eventually } from '@wagate/test-kit/until'
 import { afterEach, expect, test, vi } from 'vitest'
 import { listening, spawnApi } from './api-process.ts'
 
@@ -147,7 +148,7 @@ test('warns once about a proxy that is not configured', async () => {
   const url = await listening(output)
   const ask = () => fetch(`${url}/health/live`, { headers: { 'x-forwarded-for': '203.0.113.7' } })
   for (let n = 0; n < 3; n++) await ask()
-  await vi.waitFor(() => expect(output.join('')).toContain('TRUST_PROXY is 0'))
+  await vi.waitFor(() => expect(output.join('')).toContain('TRUST_PROXY is 0'), eventually)
   expect(output.join('').split('TRUST_PROXY is 0')).toHaveLength(2)
   const told = start({ ...(await makeEnv()), TRUST_PROXY: '1' })
   await fetch(`${await listening(told.output)}/health/live`, {

@@ -1,4 +1,5 @@
 import { makeMessageId } from '@wagate/shared/ids'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, recordCommands, startGatewayWithOwner } from './gateway.ts'
 
@@ -33,7 +34,7 @@ test('a received message is requested once, however often it is asked for, and i
     expect((await ask('/mark-read', { message_id })).body).toEqual({ ok: true, requested: 1 })
   }
   expect(await countRequests(device)).toBe(1)
-  await vi.waitFor(() => expect(commands.seen).toContain('mark-read'))
+  await vi.waitFor(() => expect(commands.seen).toContain('mark-read'), eventually)
   await commands.close()
 })
 

@@ -5,6 +5,7 @@ import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import { makeMessageId } from '@wagate/shared/ids'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { Deadline } from '../src/http/deadline.ts'
 import { awaitOutcome } from '../src/messages/await-outcome.ts'
@@ -60,7 +61,7 @@ test('the first request of a sender may have missed events, the next hears those
   const next = subscriptions.begin('sender')
   await publish('while it is stored')
   expect(await next.listen(deviceId)).toBe(true)
-  await vi.waitFor(() => expect(heard).toEqual(['while it is stored']))
+  await vi.waitFor(() => expect(heard).toEqual(['while it is stored']), eventually)
   next.end()
 })
 
@@ -95,14 +96,14 @@ test('concurrent first requests share a subscription, which is confirmed for all
   const both = [subscriptions.begin('sender'), subscriptions.begin('sender')]
   const listening = both.map((one) => one.listen(deviceId).then(() => publish('x')))
   expect(await Promise.all(listening)).toEqual([':1', ':1'])
-  await vi.waitFor(() => expect(heard).toEqual(['x', 'x']))
+  await vi.waitFor(() => expect(heard).toEqual(['x', 'x']), eventually)
 })
 
 test('a sender with another device than before is subscribed again', async () => {
   const subscriptions = open()
   await use(subscriptions)
   expect(await use(subscriptions, 'sender', deviceId + 1)).toBe(false)
-  await vi.waitFor(async () => expect(await publish('of the old', deviceId)).toBe(':0'))
+  await vi.waitFor(async () => expect(await publish('of the old', deviceId)).toBe(':0'), eventually)
   expect(await use(subscriptions, 'sender', deviceId + 1)).toBe(true)
 })
 
@@ -112,7 +113,7 @@ test('after a lost connection, no request counts on events from before its own s
   const during = subscriptions.begin('sender')
   const losses = events.countLosses()
   proxy.cut()
-  await vi.waitFor(() => expect(events.countLosses()).toBeGreaterThan(losses))
+  await vi.waitFor(() => expect(events.countLosses()).toBeGreaterThan(losses), eventually)
   expect(await publish('missed')).toBe(':0')
   // Without Redis nothing is heard, and it is no error.
   expect(await use(subscriptions)).toBe(false)
@@ -124,7 +125,7 @@ test('after a lost connection, no request counts on events from before its own s
   heard = []
   await publish('once')
   await publish('more')
-  await vi.waitFor(() => expect(heard).toEqual(['once', 'more']))
+  await vi.waitFor(() => expect(heard).toEqual(['once', 'more']), eventually)
   during.end()
 })
 
@@ -135,5 +136,5 @@ test('a subscription ends some time after its last request, and at once beyond t
   await use(subscriptions, 'second', deviceId + 1)
   await vi.waitFor(async () => expect(await publish('x', deviceId + 1)).toBe(':0'), { interval: 5 })
   used.end()
-  await vi.waitFor(async () => expect(await publish('x')).toBe(':0'))
+  await vi.waitFor(async () => expect(await publish('x')).toBe(':0'), eventually)
 })

@@ -1,6 +1,7 @@
 import { openRedisLinks } from '@wagate/queue/redis-links'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Gateway, randomPhone, startGateway, startReplica } from './gateway.ts'
 
@@ -39,11 +40,11 @@ test('an account creates a limited number of links in a minute', async () => {
 test('a session has its own limit, and leaves that of the key alone', async () => {
   const account = await gateway.createAccount()
   const session = makeClient(gateway.url, await openSession(account))
-  const answers = await Promise.all(Array.from({ length: 70 }, () => session.get('/pairing-status')))
+  const answers = await Promise.all(Array.from({ length: 100 }, () => session.get('/pairing-status')))
   const refused = answers.filter(({ status }) => status === 429)
-  // open-link has taken one of 60.
+  // One of 60 becomes free in a second.
   expect(refused.length).toBeGreaterThanOrEqual(10)
-  expect(refused.length).toBeLessThan(20)
+  expect(refused.length).toBeLessThan(50)
   expect((await account.get('/user-info')).headers.get('ratelimit')).toMatch(/^"default";r=99\d;/)
 })
 
@@ -69,7 +70,7 @@ test('the wait for a change ends when the caller closes the connection', async (
     const tab = new AbortController()
     const url = `${api.url}/pairing-status?after=${body.version}`
     const waiting = fetch(url, { headers, signal: tab.signal }).catch(() => 'closed')
-    await vi.waitFor(async () => expect(await countChannels()).toBe(1))
+    await vi.waitFor(async () => expect(await countChannels()).toBe(1), eventually)
     tab.abort()
     expect(await waiting).toBe('closed')
     await vi.waitFor(async () => expect(await countChannels()).toBe(0), { timeout: 5000 })

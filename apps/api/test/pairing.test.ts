@@ -1,3 +1,4 @@
+import { eventually } from '@wagate/test-kit/until'
 import jsQR from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -65,11 +66,11 @@ test('notifies the owner', async () => {
   const deviceId = Number(body.device_id)
   const commands = await recordCommands(gateway, deviceId)
   const answering = account.get('/generate-qr', { sender })
-  await vi.waitFor(() => expect(commands.seen).toEqual(['start-session']))
+  await vi.waitFor(() => expect(commands.seen).toEqual(['start-session']), eventually)
   await showQr(gateway, deviceId, { text: 'qr' })
   await answering
   await account.post('/logout-device', { sender })
-  await vi.waitFor(() => expect(commands.seen).toEqual(['start-session', 'end-session']))
+  await vi.waitFor(() => expect(commands.seen).toEqual(['start-session', 'end-session']), eventually)
   await commands.close()
 })
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, randomPhone, startGatewayWithOwner, storedOf } from './gateway.ts'
 import { titled } from './titled.ts'
@@ -73,7 +74,7 @@ describe('send-media', () => {
     expect(blob?.bytes.equals(bytes)).toBe(true)
     expect((await send(randomPhone())).body).toMatchObject({ code: 'sender_not_found' })
     const parts = () => gateway.db.$client`SELECT 1 FROM media_parts WHERE account_id = ${account.userId}`
-    await vi.waitFor(async () => expect(await parts()).toHaveLength(0))
+    await vi.waitFor(async () => expect(await parts()).toHaveLength(0), eventually)
   })
 
   test('accepts documents of any type, with the claimed type if none is detected', async () => {

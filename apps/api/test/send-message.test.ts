@@ -1,3 +1,4 @@
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createSender,
@@ -37,7 +38,7 @@ describe('send-message', () => {
         device_id: deviceId,
       },
     })
-    await vi.waitFor(() => expect(commands.seen).toEqual(['send']))
+    await vi.waitFor(() => expect(commands.seen).toEqual(['send']), eventually)
     await commands.close()
     const [row] = await gateway.db.$client`
       SELECT account_id, device_id, direction, type, body, status, wa_id, link_generation, send_at FROM messages

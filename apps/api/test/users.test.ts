@@ -1,5 +1,6 @@
 import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { makeClient } from '@wagate/test-kit/http-client'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { atOnce } from './at-once.ts'
 import {
@@ -177,7 +178,7 @@ describe('update-user', () => {
         gateway.admin.post('/update-user', { user_id: account.userId, ...fields })
       await update({ devices_allowed: 9 })
       await update({ daily_cap: 5 })
-      await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']))
+      await vi.waitFor(() => expect(commands.seen).toEqual(['apply-settings']), eventually)
     } finally {
       await commands.close()
     }

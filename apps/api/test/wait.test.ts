@@ -1,4 +1,5 @@
 import { askRedis } from '@wagate/local-servers/ask-redis'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
 
@@ -75,7 +76,10 @@ describe('wait', () => {
   /** The reply to PUBLISH is the number of subscribers that received it. */
   async function someoneListens(deviceId: number) {
     const publish = ['PUBLISH', `wa:device:${deviceId}`, '{}']
-    await vi.waitFor(async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']))
+    await vi.waitFor(
+      async () => expect(await askRedis(new URL(gateway.redisUrl), [publish])).toEqual([':1']),
+      eventually,
+    )
   }
 
   async function findQueued(deviceId: number): Promise<string> {
@@ -91,6 +95,6 @@ describe('wait', () => {
         WHERE device_id = ${deviceId} RETURNING id`
       if (!row) throw new Error('There is no message yet')
       return row.id
-    })
+    }, eventually)
   }
 })

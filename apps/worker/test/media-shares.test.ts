@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { MediaUnavailable } from '../src/media/media-error.ts'
@@ -86,7 +87,7 @@ describe('room for media', () => {
       const sourceOf = makeSources()
       // More than one account may fetch at a time.
       const dripping = Array.from({ length: 40 }, () => fetchFile(sourceOf(1), path).catch(() => undefined))
-      await vi.waitFor(() => expect(host.hits()).toBeGreaterThanOrEqual(8))
+      await vi.waitFor(() => expect(host.hits()).toBeGreaterThanOrEqual(8), eventually)
       const startedAtMs = performance.now()
       for (let n = 0; n < 20; n++) await (await fetchFile(sourceOf(2), '/picture')).remove()
       expect(performance.now() - startedAtMs).toBeLessThan(3000)

@@ -10,6 +10,7 @@ import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { DeviceEvent } from '@wagate/shared/device-events'
 import { makeMessageId } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeMessageResults } from '../src/outbox/message-results.ts'
@@ -60,12 +61,14 @@ test('only what is stored is announced as stored', async () => {
   await resultsOf(lease.epoch).recordSent(canceled)
   await resultsOf(lease.epoch).recordSent(message)
   const event = { kind: 'message', status: 'sent' }
-  await vi.waitFor(() =>
-    expect(told).toEqual([
-      { ...event, messageId: message.id },
-      { ...event, messageId: canceled.id },
-      { ...event, messageId: message.id, isStored: true },
-    ]),
+  await vi.waitFor(
+    () =>
+      expect(told).toEqual([
+        { ...event, messageId: message.id },
+        { ...event, messageId: canceled.id },
+        { ...event, messageId: message.id, isStored: true },
+      ]),
+    eventually,
   )
 })
 

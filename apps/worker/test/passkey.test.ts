@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { eventually } from '@wagate/test-kit/until'
 import { type BinaryNode, initAuthCreds, type WASocket } from 'baileys'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { watchPasskey } from '../src/session/passkey.ts'
@@ -35,7 +36,7 @@ function ask(given: unknown, from = server): void {
 
 test('WhatsApp asks, and the secret of the QR code is worth nothing any more', async () => {
   ask(options)
-  await vi.waitFor(() => expect(onAsked).toHaveBeenCalledExactlyOnceWith(options))
+  await vi.waitFor(() => expect(onAsked).toHaveBeenCalledExactlyOnceWith(options), eventually)
   expect(creds.advSecretKey).not.toBe(secretOfQr)
   expect(Buffer.from(creds.advSecretKey, 'base64')).toHaveLength(32)
 })
@@ -54,7 +55,7 @@ test.each([[{ ...options, rpId: 'example.com' }], [{ rpId: 'whatsapp.com' }], [n
   async (given) => {
     query.mockResolvedValue({ tag: 'iq', attrs: {}, content: [requestOptions(options)] })
     ask(given)
-    await vi.waitFor(() => expect(onAsked).toHaveBeenCalledExactlyOnceWith(options))
+    await vi.waitFor(() => expect(onAsked).toHaveBeenCalledExactlyOnceWith(options), eventually)
   },
 )
 
@@ -62,6 +63,6 @@ test('passes on no options but those for a passkey of WhatsApp', async () => {
   const foreign = { ...options, rpId: 'example.com' }
   query.mockResolvedValue({ tag: 'iq', attrs: {}, content: [requestOptions(foreign)] })
   ask(foreign)
-  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce(), eventually)
   expect(onAsked).not.toHaveBeenCalled()
 })

@@ -22,7 +22,6 @@ export const masterKeys = readMasterKeys(randomBytes(32))
 const fast: Partial<DispatcherLimits> = {
   heartbeatMs: 100,
   pollMs: 20,
-  requestMs: 500,
   retryDelaysMs: [20, 20, 20],
   circuit: { failuresMax: 10, probeMinMs: 20, probeMaxMs: 40 },
 }

@@ -1,4 +1,5 @@
 import { makeMessageId } from '@wagate/shared/ids'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
@@ -72,7 +73,7 @@ test.each<[string, (message: Given) => Promise<unknown>, Partial<Row>]>([
     const waiting = await db.$client`
       SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     expect(waiting.length).toBe(1)
-  })
+  }, eventually)
   await other`COMMIT`
   other.release()
   await changed

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
+import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { storeAuthWrites } from '../src/queries/device-auth.ts'
@@ -167,15 +168,17 @@ test('a takeover skips a shard while a fenced write of it runs', async () => {
   const [owner, other] = [await register(), await register()]
   const claimed = await claimShards(db, owner, [8, 9])
   const epoch = claimed.find(({ shard }) => shard === 8)?.epoch ?? 0
-  const slowWrite = sql`
-    WITH fence AS MATERIALIZED (${fenceOf(sql, { shard: 8, workerId: owner, epoch })})
-    SELECT pg_sleep(0.5) FROM fence`.execute()
-  await untilSomebodyWaits('Timeout')
+  const writing = await sql.reserve()
+  await writing`BEGIN`
+  expect(
+    await writing`SELECT FROM (${fenceOf(sql, { shard: 8, workerId: owner, epoch })}) AS fence`,
+  ).toHaveLength(1)
   await unregisterWorker(db, owner)
 
   expect(await freeShardsOfDeadWorkers(db)).toBe(1)
   expect((await claimShards(db, other, [8, 9])).map(({ shard }) => shard)).toEqual([9])
-  await slowWrite
+  await writing`COMMIT`
+  writing.release()
   expect(await freeShardsOfDeadWorkers(db)).toBe(1)
   expect((await claimShards(db, other, [8])).map(({ shard }) => shard)).toEqual([8])
 })
@@ -211,7 +214,7 @@ async function untilSomebodyWaits(what: 'Lock' | 'Timeout'): Promise<void> {
     const waiting = await sql`
       SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = ${what}`
     expect(waiting).toHaveLength(1)
-  })
+  }, eventually)
 }
 
 async function register(): Promise<string> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { until } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import {
@@ -229,13 +230,12 @@ async function registerOverEndedConnection(name: string): Promise<string> {
   const elsewhere = openTestDatabase(name)
   await registerWorker(elsewhere, { id, name, capacity: 500, leaseTtlMs })
   await closeDatabase(elsewhere)
-  await vi.waitFor(async () => {
+  return until('its session has ended', async () => {
     const sessions = await sql`
       SELECT FROM workers JOIN pg_stat_activity ON pid = session_pid AND backend_start = session_since
       WHERE id = ${id}`
-    expect(sessions).toHaveLength(0)
+    return sessions.length === 0 && id
   })
-  return id
 }
 
 async function registerLongAgo(name: string): Promise<string> {

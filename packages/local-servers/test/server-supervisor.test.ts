@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
+import { eventually } from '@wagate/test-kit/until'
 import { expect, test, vi } from 'vitest'
 import { isRunning } from '../src/leftover.ts'
 import { startServerSupervisor } from '../src/server-supervisor.ts'
@@ -34,7 +35,7 @@ test('starts a server that was killed again, at the same address', async () => {
   const { supervisor, ended } = await startHere()
   const url = supervisor.redis?.url
   process.kill(supervisor.redis?.pid ?? 0, 'SIGKILL')
-  await vi.waitFor(() => expect(ended).toEqual(['redis']))
+  await vi.waitFor(() => expect(ended).toEqual(['redis']), eventually)
   await supervisor.start('redis')
   expect(supervisor.redis?.url).toBe(url)
   await supervisor.close()
@@ -44,7 +45,7 @@ test('starts a server that was killed again, at the same address', async () => {
 test('leaves no server behind when it is killed itself', async () => {
   const { supervisor, ended } = await startHere()
   process.kill(supervisor.pid, 'SIGKILL')
-  await vi.waitFor(() => expect(ended).toEqual(['supervisor']))
+  await vi.waitFor(() => expect(ended).toEqual(['supervisor']), eventually)
   await supervisor.close()
   expect(isRunning(supervisor.redis?.pid ?? 0)).toBe(false)
 })

@@ -1,6 +1,7 @@
 import type { Command } from '@wagate/shared/commands'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { eventually } from '@wagate/test-kit/until'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { commandQueue } from '../src/command-queue.ts'
@@ -23,7 +24,7 @@ test('later commands are not lost after an owner was killed', async () => {
     },
   })
   await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(isStarted).toBe(true))
+  await vi.waitFor(() => expect(isStarted).toBe(true), eventually)
   await producer.add([{ kind: 'send', deviceId: shard }])
   await former.close()
 
@@ -31,7 +32,7 @@ test('later commands are not lost after an owner was killed', async () => {
   await queues.consume(shard, { send: async () => void runs++ })
   expect(await queues.countJobs(shard)).toBe(0)
   await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(runs).toBe(1))
+  await vi.waitFor(() => expect(runs).toBe(1), eventually)
 })
 
 test('later commands are not lost after one was delivered over a lost connection', async () => {
@@ -80,7 +81,7 @@ test('while Redis refuses writes, sends wake their device, and other commands wa
   await vi.waitFor(() => expect(errors.join()).toContain('NOREPLICAS'), { timeout: 5000 })
   expect(drops).toBeGreaterThan(0)
   await expect(producer.add([{ kind: 'send', deviceId: shard }])).rejects.toThrow('NOREPLICAS')
-  await vi.waitFor(() => expect(seen).toEqual(['send']))
+  await vi.waitFor(() => expect(seen).toEqual(['send']), eventually)
   await redis.set('min-replicas-to-write', '0')
   await vi.waitFor(() => expect(seen).toEqual(['send', 'start-session']), { timeout: 5000 })
 })

@@ -1,5 +1,6 @@
 import type { Command } from '@wagate/shared/commands'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { eventually } from '@wagate/test-kit/until'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { makeCommandConsumers } from '../src/command-consumers.ts'
@@ -21,7 +22,7 @@ test('passes a command to its handler, with ids only', async () => {
   const seen: Command[] = []
   await queues.consume(7, { send: async (command) => void seen.push(command) })
   await queues.produce().add([{ kind: 'send', deviceId: 7 }])
-  await vi.waitFor(() => expect(seen).toEqual([{ kind: 'send', deviceId: 7 }]))
+  await vi.waitFor(() => expect(seen).toEqual([{ kind: 'send', deviceId: 7 }]), eventually)
 })
 
 test('adds commands of many shards over one connection', async () => {
@@ -33,7 +34,7 @@ test('adds commands of many shards over one connection', async () => {
   const producer = queues.produce()
   const deviceIds = Array.from({ length: 50 }, (_, index) => 100 + index)
   await producer.add(deviceIds.map((deviceId) => ({ kind: 'send', deviceId })))
-  await vi.waitFor(() => expect([...seen].sort()).toEqual(deviceIds.map(Number).sort()))
+  await vi.waitFor(() => expect([...seen].sort()).toEqual(deviceIds.map(Number).sort()), eventually)
 })
 
 test('runs exactly once more for commands that came while one was being handled', async () => {
@@ -55,13 +56,13 @@ test('runs exactly once more for commands that came while one was being handled'
   })
   const producer = queues.produce()
   await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(runs).toBe(1))
+  await vi.waitFor(() => expect(runs).toBe(1), eventually)
   for (let n = 0; n < 20; n++) await producer.add([{ kind: 'send', deviceId: shard }])
   // Announcements arrive in their order, but not before `add` has resolved.
   await producer.add([{ kind: 'start-session', deviceId: shard }])
-  await vi.waitFor(() => expect(haveArrived).toBe(true))
+  await vi.waitFor(() => expect(haveArrived).toBe(true), eventually)
   finish()
-  await vi.waitFor(() => expect(runs).toBe(2))
+  await vi.waitFor(() => expect(runs).toBe(2), eventually)
   await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
   expect(runs).toBe(2)
 })
@@ -80,7 +81,7 @@ test('a slow command does not delay one of another kind or device', async () => 
     { kind: 'start-session', deviceId: shard },
     { kind: 'end-session', deviceId: shard + shards },
   ])
-  await vi.waitFor(() => expect(seen.sort()).toEqual(['end-session 265', 'start-session 9']))
+  await vi.waitFor(() => expect(seen.sort()).toEqual(['end-session 265', 'start-session 9']), eventually)
 })
 
 test('a thousand equal commands wait as one', async () => {
@@ -107,9 +108,9 @@ test('a failing handler is reported and does not stop the next command', async (
   )
   const producer = queues.produce()
   await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(errors.map(({ message }) => message)).toEqual(['planted']))
+  await vi.waitFor(() => expect(errors.map(({ message }) => message)).toEqual(['planted']), eventually)
   await producer.add([{ kind: 'send', deviceId: shard }])
-  await vi.waitFor(() => expect(runs).toBe(2))
+  await vi.waitFor(() => expect(runs).toBe(2), eventually)
 })
 
 test('a closed consumer leaves no listeners on the shared connection', async () => {
@@ -146,12 +147,15 @@ test('commands that were not announced are found, and not taken for announced on
     await queue.close()
   }
   await queues.produce().add([{ kind: 'send', deviceId: announced }])
-  await vi.waitFor(() => expect(seen).toEqual(['send 28']))
+  await vi.waitFor(() => expect(seen).toEqual(['send 28']), eventually)
   await add('send', announced)
   await add('start-session', other)
   for (const shard of [announced, other])
     await vi.waitFor(async () => expect(await queues.countJobs(shard)).toBe(0), { timeout: 5000 })
-  await vi.waitFor(() => expect(seen.toSorted()).toEqual(['send 28', 'send 28', 'start-session 29']))
+  await vi.waitFor(
+    () => expect(seen.toSorted()).toEqual(['send 28', 'send 28', 'start-session 29']),
+    eventually,
+  )
 })
 
 test('hundreds of idle shards start, stay and end with a handful of commands of Redis', async () => {
@@ -168,7 +172,7 @@ test('hundreds of idle shards start, stay and end with a handful of commands of 
     Array.from({ length: 600 }, (_, shard) => queues.consume(shard, {}, { consumers })),
   )
   await Promise.all(started.map((consumer) => consumer.close()))
-  await vi.waitFor(async () => expect(await links.requests.pubsub('CHANNELS')).toEqual([]))
+  await vi.waitFor(async () => expect(await links.requests.pubsub('CHANNELS')).toEqual([]), eventually)
   expect((await countCommands()) - before).toBeLessThan(30)
 })
 

@@ -1,5 +1,6 @@
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
+import { eventually } from '@wagate/test-kit/until'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type EventHints, makeEventHints } from '../src/event-hints.ts'
@@ -55,7 +56,7 @@ test('many events of many accounts are a few messages to Redis', async () => {
 
   const accounts = Array.from({ length: 100 }, (_, index) => firstAccount + 1000 + index)
   for (let count = 0; count < 10; count++) for (const accountId of accounts) publisher.publish(accountId)
-  await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(accounts)))
+  await vi.waitFor(() => expect(heard).toEqual(expect.arrayContaining(accounts)), eventually)
   await untilHeard(publisher, heard, firstAccount + 3)
   const ours = messages.filter((message) => message.includes(String(accounts[0])))
   expect(ours).toEqual([accounts.join(' ')])

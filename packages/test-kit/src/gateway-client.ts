@@ -123,9 +123,10 @@ export function makeGatewayClient({
 
     /** The record of a message, once `is` holds of it. */
     untilMessage: (messageId: unknown, what: string, is: (message: MessageRecord) => boolean) =>
-      until(`message ${what}`, async () =>
-        (await history()).find((m) => m.message_id === messageId && is(m)),
-      ),
+      until(`message ${what}`, async () => {
+        const message = await messageStatus(String(messageId))
+        return is(message) && message
+      }),
   }
 }
 

@@ -22,3 +22,6 @@ export async function until<Fact>(
     await delay(everyMs)
   }
 }
+
+/** For `vi.waitFor`, whose own limit of a second is too short when other processes have the CPU. */
+export const eventually = { timeout: 20_000, interval: 50 }

@@ -139,8 +139,8 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'time-lock forgotten by the next owner',
     file: 'apps/worker/src/outbox/first-contacts.ts',
-    text: 'pauses.lock(restrictedMs > 0 ?',
-    replacement: 'pauses.lock(restrictedMs < 0 ?',
+    text: 'const lock = restrictedMs > 0 ?',
+    replacement: 'const lock = restrictedMs < 0 ?',
     test: {
       file: 'system-tests/first-contacts.test.ts',
       title: 'new contacts wait before any refusal once WhatsApp has announced it, also for the next owner',
@@ -195,6 +195,26 @@ export const sendingMutants: Mutant[] = [
     test: {
       file: 'apps/worker/test/waiting-queue.test.ts',
       title: 'a message to a new contact is not read when those are paused during the read',
+    },
+  },
+  {
+    name: 'new contact written to that was read before the pause',
+    file: 'apps/worker/src/outbox/delivery.ts',
+    text: 'device.firstContacts.areActive() && !message.isToContact',
+    replacement: 'device.firstContacts.areActive() && false',
+    test: {
+      file: 'apps/worker/test/late-claims.test.ts',
+      title: 'a message that was read before leaves no more',
+    },
+  },
+  {
+    name: 'stored restriction not loaded after news about the cap',
+    file: 'apps/worker/src/outbox/first-contacts.ts',
+    text: 'if (notedAtMs.lock < sinceMs)',
+    replacement: 'if (Math.max(notedAtMs.lock, notedAtMs.cap) < sinceMs)',
+    test: {
+      file: 'apps/worker/test/first-contacts.test.ts',
+      title: 'a stored time-lock is taken over, also after WhatsApp has told what it counts',
     },
   },
   {

@@ -10,6 +10,7 @@ import { makeDelivery } from '../src/outbox/delivery.ts'
 import { makeInFlight } from '../src/outbox/in-flight.ts'
 import type { MessageClaim } from '../src/outbox/message-claims.ts'
 import type { MessageResults } from '../src/outbox/message-results.ts'
+import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
 import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
@@ -45,6 +46,7 @@ export function makeAttempts({
   const forgotten: unknown[] = []
   const steps: string[] = []
   const inFlight = makeInFlight()
+  const firstContacts = makeNewContactPauses()
   let times = 0
   const fanOuts = makeFanOutReports()
   const repository = fanOuts.wrap(
@@ -98,6 +100,7 @@ export function makeAttempts({
     addressees: makeAddressees(),
     recipientPace: makeRecipientPace(0, {}),
     contactBudget: makeContactBudget({ budget: unlimited, newContacts: [], nowMs: 0 }, new Set(), () => 0),
+    firstContacts,
     lease: { shard: 1 },
   })
   const results = standIn<MessageResults>({ fail: async (_: Message, code: string) => void steps.push(code) })
@@ -116,6 +119,7 @@ export function makeAttempts({
   })
   return {
     device,
+    firstContacts,
     steps,
     attempt: (maySend = () => true) => delivery.send(message, recipient, maySend),
     sent: () => ({ times, forgotten }),

@@ -61,6 +61,25 @@ describe('the claim of a text', () => {
   })
 })
 
+describe('while WhatsApp restricts messages to new contacts', () => {
+  function makeRestricted(isToContact: boolean) {
+    const attempts = makeAttempts({ message: { isToContact } })
+    const { firstContacts } = attempts
+    firstContacts.lock(firstContacts.lasting('reach_out_time_lock', 60_000))
+    return attempts
+  }
+
+  test('a message that was read before leaves no more', async () => {
+    const { attempt, steps } = makeRestricted(false)
+    expect(await attempt()).toEqual({ kind: 'held' })
+    expect(steps).toEqual([])
+  })
+
+  test('one to a known contact leaves', async () => {
+    expect(await makeRestricted(true).attempt()).toEqual({ kind: 'acknowledged' })
+  })
+})
+
 describe('a message is claimed before it is handled', () => {
   test.each([
     { why: 'quotes another', message: { replyTo: { body: 'x' } as never } },

@@ -12,6 +12,13 @@ export async function concludeSend(
 ): Promise<void> {
   const { acknowledged, device, waiting } = outbox
   if (result.kind === 'retry') return keepForRetry(outbox, message, result, wasProven)
+  if (result.kind === 'held') {
+    // It is read again, at once if it is for a known contact.
+    waiting.putBack(message)
+    waiting.mayHaveMore()
+    device.pacer.giveBack(message.waId)
+    return
+  }
   device.retries.forget(message.id)
   if (result.kind === 'acknowledged') acknowledged.add(message)
   else if (result.kind === 'unclaimed') {

@@ -43,6 +43,11 @@ export function makeDelivery(
     }
   }
 
+  /** The pause may have begun after the message was read, while it was prepared, or between two attempts. */
+  function refuseWhileHeld(message: WaitingMessage): void {
+    if (device.firstContacts.areActive() && !message.isToContact) throw new NotSent('held')
+  }
+
   async function relay(
     message: WaitingMessage,
     recipient: string,
@@ -88,7 +93,9 @@ export function makeDelivery(
     recipient: string,
     maySend: () => boolean,
   ): Promise<SendResult> {
+    refuseWhileHeld(message)
     await ensureRecipientSessions(recipient)
+    refuseWhileHeld(message)
     const { early, claim } = await beginClaim(message, recipient)
     if (!maySend()) {
       early?.end()

@@ -16,10 +16,12 @@ type Stored = Pick<DeviceState, 'restrictedMs' | 'restrictionReason' | 'cappedMs
 
 /** Whether WhatsApp lets a device write to new contacts. It outlives a connection, and is stored for the next owner. */
 export type FirstContacts = Pick<NewContactPauses, 'areActive' | 'reason' | 'isLocked' | 'isCapped'> & {
-  /** Takes over what was stored, unless WhatsApp has said something since `sinceMs`. */
+  /** Takes over what was stored, unless WhatsApp has said something about it since `sinceMs`. */
   load(stored: Stored, sinceMs: number): void
   /** This and the pauses take effect at once, and resolve when they are stored. */
   note(standing: Standing): Promise<void>
+  /** Resolves when what was noted so far is stored, or cannot be. */
+  untilStored(): Promise<unknown>
   /** After error 463 that WhatsApp does not explain. */
   pauseLocked(): Promise<void>
   /** After error 475. WhatsApp may have said what it counts. */
@@ -40,7 +42,7 @@ export function makeFirstContacts(
   const { restrictionPauseMs } = config.outbox
   const pauses = makeNewContactPauses()
   const listeners = new Set<() => void>()
-  let notedAtMs = Number.NEGATIVE_INFINITY
+  const notedAtMs = { lock: Number.NEGATIVE_INFINITY, cap: Number.NEGATIVE_INFINITY }
   let isLoaded = false
   let stored: Promise<unknown> = Promise.resolve()
 
@@ -49,11 +51,10 @@ export function makeFirstContacts(
   }
 
   async function change(pause: Pause | undefined, store: () => Promise<void>): Promise<void> {
-    notedAtMs = performance.now()
     pauses.endHold()
     if (pause) {
       metrics.restrictions.inc({ reason: pause.reason })
-      const forMs = Math.round(pause.untilMs - notedAtMs)
+      const forMs = Math.round(msUntil(pause))
       logger.warn({ deviceId, reason: pause.reason, forMs }, 'WhatsApp restricted messages to new contacts')
     }
     announce()
@@ -64,6 +65,7 @@ export function makeFirstContacts(
   }
 
   async function setLock(pause: Pause | undefined): Promise<void> {
+    notedAtMs.lock = performance.now()
     const isNews = pauses.lock(pause)
     if (isNews || !isLoaded) {
       return change(pause, () =>
@@ -75,6 +77,7 @@ export function makeFirstContacts(
   }
 
   function setCap({ isCapped, forMs = restrictionPauseMs, used, total }: NewChatCap): Promise<void> {
+    notedAtMs.cap = performance.now()
     const until = pauses.lasting('new_chat_cap', forMs)
     const pause = isCapped ? until : undefined
     pauses.cap(pause)
@@ -90,10 +93,11 @@ export function makeFirstContacts(
     isCapped: pauses.isCapped,
     load({ restrictedMs, restrictionReason, cappedMs }, sinceMs) {
       isLoaded = true
-      if (notedAtMs >= sinceMs) return
       const reason = restrictionReason ?? 'unconfirmed'
-      pauses.lock(restrictedMs > 0 ? pauses.lasting(reason, restrictedMs) : undefined)
-      pauses.cap(cappedMs > 0 ? pauses.lasting('new_chat_cap', cappedMs) : undefined)
+      const lock = restrictedMs > 0 ? pauses.lasting(reason, restrictedMs) : undefined
+      const cap = cappedMs > 0 ? pauses.lasting('new_chat_cap', cappedMs) : undefined
+      if (notedAtMs.lock < sinceMs) pauses.lock(lock)
+      if (notedAtMs.cap < sinceMs) pauses.cap(cap)
     },
     async note({ timeLock, newChatCap }) {
       const lock = timeLock && readTimeLock(timeLock, Date.now())
@@ -103,6 +107,7 @@ export function makeFirstContacts(
         : undefined
       await Promise.all([lock && setLock(pause), cap && setCap(cap)])
     },
+    untilStored: () => stored,
     pauseLocked: () => setLock(pauses.lasting('unconfirmed', restrictionPauseMs)),
     pauseCapped(info) {
       const cap = readNewChatCap(info, Date.now())

@@ -1,5 +1,6 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { within } from '@wagate/runtime/within'
+import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type { DeviceLists } from '../session/device-lists.ts'
 import type { Refusal } from '../session/outcomes.ts'
 import type { WASocket } from '../session/socket.ts'
@@ -33,12 +34,13 @@ export function makeRefusalHandler({
     if (!firstContacts.isLocked()) {
       firstContacts.hold(answerMs)
       const timeLock = await askTimeLock()
-      stored = timeLock ? firstContacts.note({ timeLock }) : firstContacts.pauseLocked()
+      if (timeLock) stored = firstContacts.note({ timeLock })
+      // WhatsApp may have announced the lock in the meantime.
+      else if (!firstContacts.isLocked()) stored = firstContacts.pauseLocked()
     }
     const reason = firstContacts.isLocked() ? 'sender_restricted' : 'first_contact_refused'
-    // First, because whoever reads why the message failed reads the restriction of its sender next.
     await stored
-    await fail(message, reason)
+    await failOnceStored(message, reason)
   }
 
   async function handleCap(message: WaitingMessage): Promise<void> {
@@ -47,7 +49,13 @@ export function makeRefusalHandler({
       const info = await askNewChatCap()
       if (!firstContacts.isCapped()) await firstContacts.pauseCapped(info)
     }
-    await fail(message, 'sender_restricted')
+    await failOnceStored(message, 'sender_restricted')
+  }
+
+  /** Whoever reads why the message failed reads the restriction of its sender next. */
+  async function failOnceStored(message: WaitingMessage, reason: MessageErrorCode): Promise<void> {
+    await firstContacts.untilStored()
+    await fail(message, reason)
   }
 
   return async (message, recipient, refusal) => {

@@ -6,9 +6,9 @@ import type { OutboxDevice } from './outbox-device.ts'
 
 /** `unclaimed`: canceled, the shard has another owner, or the message has to wait. */
 export class NotSent extends Error {
-  readonly result: 'unclaimed' | 'failed'
+  readonly result: 'unclaimed' | 'failed' | 'held'
 
-  constructor(result: 'unclaimed' | 'failed') {
+  constructor(result: NotSent['result']) {
     super('The message must not be sent')
     this.result = result
   }

@@ -32,6 +32,7 @@ export class Deadline {
 
   /** Rejects with `unavailable` when the time is up. One run at a time: only the latest one would be rejected. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#leftMs <= 0) this.#end()
     if (this.#reason) return Promise.reject(this.#reason)
     return new Promise((resolve, reject) => {
       const startedAt = performance.now()
@@ -71,13 +72,21 @@ export class Deadline {
   /** The timer also counts time between runs, so it may fire too early, but never too late. */
   #check(): void {
     this.#timer = undefined
-    if (this.#runningSince === undefined) return
-    const restMs = this.#leftMs - (performance.now() - this.#runningSince)
+    const since = this.#runningSince
+    if (since === undefined) return
+    const restMs = this.#leftMs - (performance.now() - since)
     if (restMs > 0) {
       this.#timer = setTimeout(() => this.#check(), restMs)
       return
     }
-    this.#reason = tooLate()
+    // After a pause of the process, timers run before the answers that arrived meanwhile are read.
+    setImmediate(() => {
+      if (this.#runningSince === since) this.#end()
+    })
+  }
+
+  #end(): void {
+    this.#reason ??= tooLate()
     this.#controller?.abort(this.#reason)
     this.#giveUp?.(this.#reason)
   }

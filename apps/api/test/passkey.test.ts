@@ -91,9 +91,10 @@ test('the code is shown once it can be confirmed', async () => {
   await show('passkey_required')
   const passkey = await gateway.events.findPasskey(deviceId)
   if (!passkey) throw new Error('Redis does not hold the challenge')
-  await gateway.events.retain(deviceId, { ...passkey, options: null, code: 'K7QX2M9F' })
+  await gateway.events.retain(deviceId, { ...passkey, code: 'K7QX2M9F' })
   expect((await account.get('/passkey-challenge', { sender })).body).toMatchObject({
     status: 'passkey_required',
+    challenge: options,
     code: null,
   })
 })

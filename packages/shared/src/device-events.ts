@@ -15,7 +15,7 @@ export const deviceEventSchema = z.discriminatedUnion('kind', [
   }),
   /**
    * WhatsApp asks for the passkey of the account: `options` are those of WebAuthn as JSON, `code` is what the phone shows
-   * after that. One of them is null.
+   * after that, and null until then.
    */
   z.object({
     kind: z.literal('passkey'),

@@ -26,7 +26,12 @@ export async function findPasskeyStep(
   if (!event || event.epoch !== pairing.epoch || event.expiresAtMs <= Date.now()) return undefined
   // The owner stores the event before the status.
   const isConfirming = pairing.step === 'passkey_confirmation_required'
-  return { ...event, step: pairing.step, code: isConfirming ? event.code : null }
+  return {
+    ...event,
+    step: pairing.step,
+    options: isConfirming ? null : event.options,
+    code: isConfirming ? event.code : null,
+  }
 }
 
 export function noPasskeyPending(): AppError {

@@ -1,5 +1,4 @@
 import { setPairingStep } from '@wagate/db/queries/device-link'
-import type { PasskeyEvent } from '@wagate/shared/device-events'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { PasskeyLink } from '../session/passkey.ts'
@@ -24,18 +23,17 @@ export function makeDevicePasskey(
 ): DevicePasskey {
   const { db, events, config } = context
   const { assertionMs, confirmationMs } = config.passkey
+  /** Those of the assertion, as JSON. */
+  let options: string | null = null
   /** Or it is confirmed, and the link follows. */
   let isConfirming = false
 
-  async function announce(
-    step: PasskeyStep,
-    forMs: number,
-    content: Pick<PasskeyEvent, 'options' | 'code'>,
-  ): Promise<void> {
+  async function announce(step: PasskeyStep, forMs: number, code: string | null): Promise<void> {
     const event = {
       kind: 'passkey',
       epoch: lease.epoch,
-      ...content,
+      options,
+      code,
       expiresAtMs: Date.now() + forMs,
     } as const
     // First, because whoever reads the new status asks for it next.
@@ -57,9 +55,10 @@ export function makeDevicePasskey(
   }
 
   return {
-    async ask(options) {
+    async ask(given) {
+      options = JSON.stringify(given)
       logger.info('WhatsApp asks for the passkey of the account')
-      await announce('passkey_required', assertionMs, { options: JSON.stringify(options), code: null })
+      await announce('passkey_required', assertionMs, null)
     },
     async submit() {
       const assertion = await takeAssertion()
@@ -67,7 +66,7 @@ export function makeDevicePasskey(
       isConfirming = false
       const answer = await link().answer(assertion)
       if (answer.kind === 'refused') return refuse(answer.error)
-      await announce('passkey_confirmation_required', confirmationMs, { options: null, code: answer.code })
+      await announce('passkey_confirmation_required', confirmationMs, answer.code)
     },
     async confirm() {
       if (isConfirming) return

@@ -190,7 +190,7 @@ export const sendingMutants: Mutant[] = [
   {
     name: 'new contact read before the pause that began meanwhile',
     file: 'apps/worker/src/outbox/waiting-queue.ts',
-    text: 'if (!isPausedSince) return found',
+    text: 'if (!hasPauseBegun) return found',
     replacement: 'return found',
     test: {
       file: 'apps/worker/test/waiting-queue.test.ts',
@@ -204,7 +204,7 @@ export const sendingMutants: Mutant[] = [
     replacement: 'device.firstContacts.areActive() && false',
     test: {
       file: 'apps/worker/test/late-claims.test.ts',
-      title: 'a message that was read before leaves no more',
+      title: 'a message that was read before no longer leaves',
     },
   },
   {

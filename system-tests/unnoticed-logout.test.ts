@@ -11,6 +11,7 @@ let gateway: GatewayClient
 let redis: RedisLinks
 
 beforeAll(async () => {
+  // A poll would notice the logout.
   system = await openTestSystem({ workers: 1, environment: { OUTBOX_POLL_MS: '600000' } })
   gateway = system.gateway
   redis = openRedisLinks(system.devnet.redisUrl, { onError: () => undefined })

@@ -1,22 +1,18 @@
+import { pauseProcess } from '@wagate/test-kit/pause-process'
 import { expect, test } from 'vitest'
 import { Deadline } from '../src/http/deadline.ts'
-
-/** Stops this process, as a pause of the machine does. */
-function pause(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
 
 test('an answer that arrived while the process was paused counts', async () => {
   const deadline = new Deadline(50)
   // As with an answer that is read after the timers.
   const answered = deadline.run(() => new Promise((resolve) => setImmediate(resolve, 'stored')))
-  pause(100)
+  pauseProcess(100)
   expect(await answered).toBe('stored')
 })
 
 test('nothing begins after the time is up', async () => {
   const deadline = new Deadline(50)
-  await deadline.run(async () => pause(100))
+  await deadline.run(async () => pauseProcess(100))
   let hasBegun = false
   const late = deadline.run(async () => {
     hasBegun = true

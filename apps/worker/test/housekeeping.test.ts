@@ -1,10 +1,10 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
+import { eventually } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Housekeeping, startHousekeeping } from '../src/housekeeping.ts'
 
-const eventually = { timeout: 15_000, interval: 50 }
 let database: TestDatabase
 let db: Database
 let housekeeping: Housekeeping | undefined

@@ -69,7 +69,7 @@ describe('while WhatsApp restricts messages to new contacts', () => {
     return attempts
   }
 
-  test('a message that was read before leaves no more', async () => {
+  test('a message that was read before no longer leaves', async () => {
     const { attempt, steps } = makeRestricted(false)
     expect(await attempt()).toEqual({ kind: 'held' })
     expect(steps).toEqual([])

@@ -1,5 +1,6 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { timeAwake } from '@wagate/test-kit/awake-time'
+import { pauseProcess } from '@wagate/test-kit/pause-process'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -87,11 +88,6 @@ test('a silent partition ends a query within 7 seconds, and the pool heals', asy
   expect(await ask(6)).toMatchObject([{ n: 6 }])
 })
 
-/** Blocks the thread until `ms` after `startedAt`. */
-function blockUntil(startedAt: number, ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startedAt + ms - performance.now())
-}
-
 test('a query is answered when its connection was last used 6 seconds ago, and after a pause of the process', async () => {
   // Not through the proxy, which runs in this process.
   const single = openDatabase(directUrl, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
@@ -101,12 +97,12 @@ test('a query is answered when its connection was last used 6 seconds ago, and a
   await delay(5900)
   // postgres.js writes the query in the next turn, after the timers of that turn.
   await turn()
-  blockUntil(usedAt, 6100)
+  pauseProcess(usedAt + 6100 - performance.now())
   expect(await sql`SELECT 2 AS n`).toEqual([{ n: 2 }])
 
   const answer = sql`SELECT 3 AS n`.execute()
   for (let turns = 0; turns < 3; turns++) await turn()
-  blockUntil(performance.now(), 6100)
+  pauseProcess(6100)
   expect(await answer).toEqual([{ n: 3 }])
   await closeDatabase(single)
 })

@@ -28,7 +28,10 @@ export function connectForSubscriptions(redisUrl: string, onError: OnRedisError)
   return new Redis(redisUrl, { ...answerInTime, autoResubscribe: false }).on('error', onError)
 }
 
-/** For commands that have a fallback: whoever gets no answer disconnects, and the connection is lost until Redis answers. */
+/**
+ * For commands that have a fallback. A caller that gets no answer in time disconnects: the connection counts as lost until
+ * Redis answers again.
+ */
 export function connectForLimits(redisUrl: string, onError: OnRedisError): Redis {
   return new Redis(redisUrl, { ...answerInTime, socketTimeout: 2000 }).on('error', onError)
 }

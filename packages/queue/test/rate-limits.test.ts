@@ -1,4 +1,5 @@
 import { timeAwake } from '@wagate/test-kit/awake-time'
+import { pauseProcess } from '@wagate/test-kit/pause-process'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -99,7 +100,7 @@ describe('a rate limit', () => {
     }
   })
 
-  it('holds while the process was paused before it read the answer', async () => {
+  it('holds when the process is paused before it reads the answer', async () => {
     const policy = perHour(1)
     const [paused, other] = [open(), open()].map(({ makeLimiter }) => makeLimiter(policy))
     await paused?.peek('a')
@@ -107,7 +108,7 @@ describe('a rate limit', () => {
     const taking = paused?.take('a')
     // Until the command is written.
     await new Promise((resolve) => setImmediate(resolve))
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+    pauseProcess(400)
     expect(await taking).toMatchObject({ isAllowed: false })
   })
 

@@ -32,7 +32,7 @@ export class Deadline {
 
   /** Rejects with `unavailable` when the time is up. One run at a time: only the latest one would be rejected. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#leftMs <= 0) this.#end()
+    if (this.#leftMs <= 0) this.#expire()
     if (this.#reason) return Promise.reject(this.#reason)
     return new Promise((resolve, reject) => {
       const startedAt = performance.now()
@@ -81,11 +81,11 @@ export class Deadline {
     }
     // After a pause of the process, timers run before the answers that arrived meanwhile are read.
     setImmediate(() => {
-      if (this.#runningSince === since) this.#end()
+      if (this.#runningSince === since) this.#expire()
     })
   }
 
-  #end(): void {
+  #expire(): void {
     this.#reason ??= tooLate()
     this.#controller?.abort(this.#reason)
     this.#giveUp?.(this.#reason)

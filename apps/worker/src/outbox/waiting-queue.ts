@@ -17,30 +17,31 @@ export function makeWaitingQueue(
   { db, nextReads }: Pick<DeviceContext, 'db' | 'nextReads'>,
   { id, contactBudget, firstContacts }: Pick<OutboxDevice, 'id' | 'contactBudget' | 'firstContacts'>,
 ): WaitingQueue {
-  const areContactsPaused = () => firstContacts.areActive() || contactBudget.isUsedUp()
+  const pausesNow = () => ({ isRestricted: firstContacts.areActive(), isUsedUp: contactBudget.isUsedUp() })
+  type Pauses = ReturnType<typeof pausesNow>
+  const areActive = ({ isRestricted, isUsedUp }: Pauses) => isRestricted || isUsedUp
 
-  function readOnce(query: WaitingQuery): Promise<WaitingMessage[]> {
-    const without = firstContacts.areActive() ? [...query.without, 'newContacts' as const] : query.without
-    const withinBudget = contactBudget.isUsedUp()
-    const isPaused = areContactsPaused()
+  function readUnder(pauses: Pauses, query: WaitingQuery): Promise<WaitingMessage[]> {
+    const without = pauses.isRestricted ? [...query.without, 'newContacts' as const] : query.without
+    const isPaused = areActive(pauses)
     if (isNext(query) && !isPaused) return nextReads.read({ deviceId: id, except: query.except })
     // Anyone may have become a contact, whose earlier messages were left out.
     const after = isPaused ? undefined : query.after
-    return listWaitingMessages(db, id, { ...query, without, withinBudget, after })
+    return listWaitingMessages(db, id, { ...query, without, withinBudget: pauses.isUsedUp, after })
   }
 
   return {
     async read(query) {
       for (;;) {
-        const [wereRestricted, wasUsedUp] = [firstContacts.areActive(), contactBudget.isUsedUp()]
-        const found = await readOnce(query)
-        const isPausedSince =
-          (firstContacts.areActive() && !wereRestricted) || (contactBudget.isUsedUp() && !wasUsedUp)
+        const before = pausesNow()
+        const found = await readUnder(before, query)
+        const now = pausesNow()
+        const hasPauseBegun = (now.isRestricted && !before.isRestricted) || (now.isUsedUp && !before.isUsedUp)
         // What was found may be for new contacts.
-        if (!isPausedSince) return found
+        if (!hasPauseBegun) return found
       }
     },
-    findLast: async () => (areContactsPaused() ? undefined : findLastWaiting(db, id)),
+    findLast: async () => (areActive(pausesNow()) ? undefined : findLastWaiting(db, id)),
   }
 }
 

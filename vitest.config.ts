@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './packages/test-kit/src/run/longest-first.ts'
 
 const conditions = ['source', 'node', 'import', 'module', 'default']
 
@@ -16,6 +17,7 @@ const timed = ['apps/api/test/{answer-in-time,limits}.test.ts']
 export default defineConfig({
   ...shared,
   test: {
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['packages/test-kit/src/servers/test-servers.ts'],
     projects: [
       {
@@ -38,6 +40,9 @@ export default defineConfig({
             'system-tests/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', ...timed],
+          // Files share two processes, in which modules are loaded once, and `leaks.ts` finds what a file leaves there.
+          isolate: false,
+          setupFiles: ['packages/test-kit/src/run/leaks.ts'],
           // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
           maxWorkers: 2,
         },

@@ -17,6 +17,7 @@ const ports = new Map<string, number>()
 beforeAll(async () => {
   for (const name of ['worker-1', 'worker-2']) ports.set(name, await freePort())
   system = await openTestSystem({
+    ownServers: true,
     environment: (name) => ({
       OUTBOX_POLL_MS: '500',
       WHATSAPP_VERSION: clientVersion,

@@ -23,7 +23,8 @@ let statements: ExecutedStatements
 let idle: { statements: Set<string>; redisCommands: number; stanzas: number }
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, shards: 256, environment: allocations.environment })
+  system = await openTestSystem({
+    ownServers: true, workers: 1, shards: 256, environment: allocations.environment })
   gateway = system.gateway
   await gateway.link(sender)
   for (let count = 0; count < 5; count++) await send()

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { repository } from '@wagate/devnet/app-process'
 
 /** Compiles API and worker: the loader of TypeScript would take memory, and time of their start. */
-export async function buildApps(): Promise<{ compiled: true }> {
+export async function buildApps(): Promise<{ compiledIn: string }> {
   await promisify(execFile)('npm', ['run', 'build'], { cwd: repository })
-  return { compiled: true }
+  return { compiledIn: repository }
 }

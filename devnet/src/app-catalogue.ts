@@ -9,7 +9,8 @@ export type AppSettings = {
   shards: number
   network: 'simulator' | 'live'
   apiPort: number
-  isCompiled: boolean
+  /** Where compiled programs are. Without it they run from source. */
+  compiledIn: string | undefined
   environment(name: string): NodeJS.ProcessEnv
   proxyFor(name: string, url: string): Promise<string>
 }
@@ -20,13 +21,13 @@ export type AppServers = { databaseUrl: string; redisUrl: string }
 export type SimulatorPorts = { port: number; controlPort: number }
 
 export function describeSimulator(
-  settings: Pick<AppSettings, 'dataFolder' | 'environment'>,
+  settings: Pick<AppSettings, 'dataFolder' | 'environment' | 'compiledIn'>,
   { port, controlPort }: SimulatorPorts,
 ): AppProcessOptions {
   const state = join(settings.dataFolder, 'simulator')
   return {
     name: 'simulator',
-    entry: 'packages/simulator/src/cli.ts',
+    ...programOf(settings, 'packages/simulator', 'cli'),
     args: ['--port', String(port), '--control-port', String(controlPort), '--state', state],
     env: { ...inherited(), ...settings.environment('simulator') },
     logFolder: logFolderOf(settings.dataFolder),
@@ -48,11 +49,11 @@ export function describeApi(settings: AppSettings, servers: Promise<AppServers>)
   const own = { PORT: String(settings.apiPort), ...settings.environment('api') }
   return {
     name: 'api',
-    ...programOf(settings, 'api'),
+    ...programOf(settings, 'apps/api', 'main'),
     nodeOptions: apiNodeOptions,
     env: { ...common(settings), ...own },
     ahead: {
-      load: moduleOf(settings, 'api', 'start'),
+      load: moduleOf(settings, 'apps/api', 'start'),
       env: servers.then(async (known) => ({ ...(await addressesOf(settings, 'api', known)), ...own })),
     },
     logFolder: logFolderOf(settings.dataFolder),
@@ -67,26 +68,27 @@ export function describeWorker(
   const own = { WORKER_NAME: name, ...settings.environment(name) }
   return {
     name,
-    ...programOf(settings, 'worker'),
-    preload: moduleOf(settings, 'worker', 'preload'),
+    ...programOf(settings, 'apps/worker', 'main'),
+    preload: moduleOf(settings, 'apps/worker', 'preload'),
     nodeOptions: workerNodeOptions,
     env: { ...common(settings), ...own },
     ahead: {
-      load: moduleOf(settings, 'worker', 'start'),
+      load: moduleOf(settings, 'apps/worker', 'start'),
       env: servers.then(async (known) => ({ ...(await addressesOf(settings, name, known)), ...own })),
     },
     logFolder: logFolderOf(settings.dataFolder),
   }
 }
 
-type App = 'api' | 'worker'
+type Built = Pick<AppSettings, 'compiledIn'>
 
-function programOf(settings: AppSettings, app: App): Pick<AppProcessOptions, 'entry' | 'isCompiled'> {
-  return { entry: moduleOf(settings, app, 'main'), isCompiled: settings.isCompiled }
+function programOf(built: Built, part: string, name: string): Pick<AppProcessOptions, 'entry' | 'isCompiled'> {
+  return { entry: moduleOf(built, part, name), isCompiled: built.compiledIn !== undefined }
 }
 
-function moduleOf({ isCompiled }: AppSettings, app: App, name: 'main' | 'preload' | 'start'): string {
-  return isCompiled ? `apps/${app}/dist/${name}.js` : `apps/${app}/src/${name}.ts`
+/** Of an app or a package. Relative to the repository, unless it was compiled elsewhere. */
+function moduleOf({ compiledIn }: Built, part: string, name: string): string {
+  return compiledIn === undefined ? `${part}/src/${name}.ts` : join(compiledIn, part, 'dist', `${name}.js`)
 }
 
 const compileCache = join(repository, 'node_modules/.cache/node')

@@ -12,8 +12,11 @@ export type DevnetOptions = {
   simulatorPort?: number
   /** 256 without it; fixed when a database is first used. */
   shards?: number
-  /** Run API and workers as `npm run build` has made them, like the image. Otherwise they run from source. */
-  compiled?: boolean
+  /**
+   * Where compiled programs are, laid out as in the image (`apps/api/dist/main.js`): the repository after `npm run build`,
+   * or another folder. Without it they run from source.
+   */
+  compiledIn?: string
   /** Restart crashed processes, servers included. Tests that kill processes leave it off. */
   restart?: boolean
   /** Further settings for one process, such as `{SEND_RATE_PER_MINUTE: '0'}` for a worker. */

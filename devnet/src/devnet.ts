@@ -76,7 +76,7 @@ async function bringUp(
     shards: options.shards ?? 256,
     network: options.network ?? 'simulator',
     apiPort,
-    isCompiled: options.compiled ?? false,
+    compiledIn: options.compiledIn,
     environment: options.environment ?? (() => ({})),
     proxyFor: options.proxyFor ?? (async (_name, url) => url),
   }
@@ -182,7 +182,7 @@ async function startSimulator(
   const ports = { controlPort, port: await freePort() }
   const environment = options.environment ?? (() => ({}))
   const start = () =>
-    waitForLine(apps.start(describeSimulator({ dataFolder, environment }, ports)), parseSimulatorFacts)
+    waitForLine(apps.start(describeSimulator({ dataFolder, environment, compiledIn: options.compiledIn }, ports)), parseSimulatorFacts)
   const facts = await start()
   return { facts, start: async () => void (await start()) }
 }

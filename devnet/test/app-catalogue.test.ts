@@ -10,7 +10,7 @@ const settings: AppSettings = {
   shards: 1,
   network: 'simulator',
   apiPort: 1,
-  isCompiled: true,
+  compiledIn: '',
   environment: () => ({}),
   proxyFor: async (_name, url) => url,
 }

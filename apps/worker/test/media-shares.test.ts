@@ -56,7 +56,8 @@ beforeEach(async () => {
 afterEach(() => host.close())
 afterAll(async () => {
   await closeDatabase(db)
-  process.env.TMPDIR = usualFolder
+  if (usualFolder === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = usualFolder
   await rm(folder, { recursive: true })
 })
 

@@ -69,7 +69,8 @@ afterAll(async () => {
   host.close()
   await Promise.all([inspector.close(), closeDatabase(source.db)])
   await database.drop()
-  process.env.TMPDIR = usualFolder
+  if (usualFolder === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = usualFolder
   await rm(folder, { recursive: true })
 })
 

@@ -5,14 +5,18 @@ import type { DevnetOptions } from '@wagate/devnet/devnet-options'
 import { type GatewayClient, makeGatewayClient } from './gateway-client.ts'
 import { makePhones, type Phones } from './load/phones.ts'
 import { readLogs } from './read-logs.ts'
+import { bundledApps } from './servers/test-bundle.ts'
+import { createTestDatabase, testRedisUrl } from './servers/test-database.ts'
 import { unlimited } from './unlimited.ts'
 import { until } from './until.ts'
 
 /** A whole system on the simulated network, for tests that send single requests. */
 export type TestSystem = {
   devnet: Devnet
-  /** With the key of the first ADMIN. */
+  /** With the key of a new account, which may link a hundred devices. */
   gateway: GatewayClient
+  /** With the key of the first ADMIN. */
+  admin: GatewayClient
   phones: Phones
   /** Reaches Postgres directly, without the proxy of `proxyFor`. */
   database: Database
@@ -20,8 +24,9 @@ export type TestSystem = {
   createAccount(): Promise<GatewayClient>
   /** The name of the live worker that owns the sender, as soon as there is one. */
   ownerOf(sender: string): Promise<string>
-  /** What each process has logged, under the name of the process. */
+  /** What each process has logged since this system was opened, under the name of the process. */
   logs(): Map<string, string>
+  /** Keeps an intact system for the next file that asks for the same settings. */
   close(): Promise<void>
 }
 
@@ -30,39 +35,130 @@ type Environment = Record<string, string | undefined>
 /** `environment` is for all processes, or a function of the process's name. It is added to `unlimited`. */
 export type TestSystemOptions = Omit<DevnetOptions, 'environment'> & {
   environment?: Environment | ((name: string) => Environment)
+  /** With a Postgres and a Redis of its own, for a test that stops or measures them. */
+  ownServers?: boolean
 }
 
-const options = { poolSize: 4, applicationName: 'test', statementTimeoutMs: 30_000 }
+const databaseOptions = { poolSize: 4, applicationName: 'test', statementTimeoutMs: 30_000 }
 const ownerMs = { withinMs: 60_000, everyMs: 50 }
+const keptMax = 2
 
-/** Starts a system with four shards and two workers, unless told otherwise. Every file has its own. */
-export async function openTestSystem(given: TestSystemOptions = {}): Promise<TestSystem> {
-  const { environment = {} } = given
-  const settingsOf = typeof environment === 'function' ? environment : () => environment
-  const devnet = await startDevnet({
-    shards: 4,
-    ...given,
-    environment: (name) => ({ ...unlimited, ...settingsOf(name) }),
-  })
-  const database = openDatabase(devnet.databaseUrl, options)
-  const gateway = makeGatewayClient(devnet)
+type Running = { devnet: Devnet; database: Database; end(): Promise<void> }
+
+/** Systems that no file of this process uses now, by their settings. The oldest comes first. */
+const kept = new Map<string, Running>()
+
+/**
+ * A system with four shards and two workers, unless told otherwise. Files of one process that ask for the same settings
+ * use one system after each other, so that a test counts on no absolute figures of the simulator, and each file has phone
+ * numbers of its own. One with functions as options, a data folder or servers of its own is never shared.
+ */
+export async function openTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
+  const key = settingsOf(options)
+  const running = (key && kept.get(key)) || (await start(options))
+  if (key) kept.delete(key)
+  const { devnet, database } = running
+  const logged = sizesOf(readLogs(devnet.dataFolder))
+  const admin = makeGatewayClient(devnet)
+  const createAccount = async (devicesAllowed = 10) => {
+    const account = {
+      email: `${randomUUID()}@example.com`,
+      password: 'correct horse',
+      devices_allowed: devicesAllowed,
+    }
+    const { body } = await admin.call('create-user', account)
+    return makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
+  }
+  let isOpen = true
   return {
     devnet,
-    gateway,
+    gateway: await createAccount(100),
+    admin,
     phones: makePhones(devnet.simulator?.controlUrl ?? ''),
     database,
-    async createAccount() {
-      const account = { email: `${randomUUID()}@example.com`, password: 'correct horse', devices_allowed: 10 }
-      const { body } = await gateway.call('create-user', account)
-      return makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
-    },
+    createAccount,
     ownerOf: (sender) => ownerOf(database, sender),
-    logs: () => readLogs(devnet.dataFolder),
+    logs: () => newLogs(devnet, logged),
     async close() {
-      await closeDatabase(database)
-      await devnet.close()
+      if (!isOpen) return
+      isOpen = false
+      if (key && (await isIntact(running, options))) await keep(key, running)
+      else await running.end()
     },
   }
+}
+
+/** Undefined for a system that cannot be shared. */
+function settingsOf(options: TestSystemOptions): string | undefined {
+  const { ownServers, dataFolder, ...settings } = options
+  if (ownServers || dataFolder || Object.values(settings).some((value) => typeof value === 'function'))
+    return undefined
+  return JSON.stringify(Object.entries(settings).sort())
+}
+
+async function start({
+  environment = {},
+  ownServers = false,
+  ...given
+}: TestSystemOptions): Promise<Running> {
+  const environmentOf = typeof environment === 'function' ? environment : () => environment
+  const options = { shards: 4, ...given }
+  const servers = ownServers || given.databaseUrl || given.dataFolder ? undefined : await openServers(options)
+  try {
+    const devnet = await startDevnet({
+      compiledIn: await bundledApps(),
+      ...servers?.addresses,
+      ...options,
+      environment: (name) => ({ ...unlimited, ...environmentOf(name) }),
+    })
+    const database = openDatabase(devnet.databaseUrl, databaseOptions)
+    return {
+      devnet,
+      database,
+      async end() {
+        await closeDatabase(database)
+        await devnet.close()
+        await servers?.drop()
+      },
+    }
+  } catch (error) {
+    await servers?.drop()
+    throw error
+  }
+}
+
+/** A database and a Redis database on the servers of this test run. */
+async function openServers(options: { shards: number }) {
+  const [database, redisUrl] = await Promise.all([createTestDatabase(options), testRedisUrl()])
+  return { addresses: { databaseUrl: database.url, redisUrl }, drop: database.drop }
+}
+
+/** Whether everything runs that ran in the beginning, and is ready. */
+async function isIntact({ devnet }: Running, { workers = 2 }: TestSystemOptions): Promise<boolean> {
+  const wanted = ['api', 'simulator', ...Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)]
+  if (wanted.sort().join() !== devnet.names().sort().join()) return false
+  await makePhones(devnet.simulator?.controlUrl ?? '').clearFaults()
+  return devnet.waitUntilReady().then(
+    () => true,
+    () => false,
+  )
+}
+
+async function keep(key: string, running: Running): Promise<void> {
+  const [oldest] = kept
+  if (oldest && kept.size === keptMax) {
+    kept.delete(oldest[0])
+    await oldest[1].end()
+  }
+  kept.set(key, running)
+}
+
+function sizesOf(logs: Map<string, string>): Map<string, number> {
+  return new Map([...logs].map(([name, text]) => [name, text.length]))
+}
+
+function newLogs({ dataFolder }: Devnet, before: Map<string, number>): Map<string, string> {
+  return new Map([...readLogs(dataFolder)].map(([name, text]) => [name, text.slice(before.get(name) ?? 0)]))
 }
 
 function ownerOf(database: Database, sender: string): Promise<string> {

@@ -6,16 +6,15 @@ import { asAdmin, connectTo, nextNumber, runName, serverUrl, urlOf } from './tes
 
 export type TestDatabase = { url: string; drop(): Promise<void> }
 
-const shards = 256
 const advisoryLock = 7_261_001
 const redisDatabases = 255
 
 /** A new, migrated and empty database, copied from a template that the first caller of a run makes. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ shards = 256 } = {}): Promise<TestDatabase> {
   const name = makeName()
   const number = await asAdmin(async (sql) => {
-    await ensureTemplate(sql)
-    await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${runName()}`)
+    const template = await ensureTemplate(sql, shards)
+    await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`)
     return nextNumber(sql, 'databases')
   })
   await spreadIdentities(urlOf(name), number)
@@ -58,9 +57,9 @@ export async function testRedisUrl(): Promise<string> {
 }
 
 /** Made on first use, so that tests without a database need no working migration. */
-async function ensureTemplate(sql: postgres.Sql): Promise<void> {
+async function ensureTemplate(sql: postgres.Sql, shards: number): Promise<string> {
   await sql`SELECT pg_advisory_lock(${advisoryLock})`
-  const template = runName()
+  const template = `${runName()}_${shards}`
   const [found] = await sql`SELECT 1 FROM pg_database WHERE datname = ${template}`
   if (!found) {
     const unfinished = `${template}_new`
@@ -70,6 +69,7 @@ async function ensureTemplate(sql: postgres.Sql): Promise<void> {
     await sql.unsafe(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
   }
   await sql`SELECT pg_advisory_unlock(${advisoryLock})`
+  return template
 }
 
 /** Starts every generated id of the database at a number that no other test database reaches. */

@@ -13,7 +13,9 @@ export async function openTestRun(): Promise<void> {
 /** Only needed on a server that outlives the run. */
 export async function closeTestRun(): Promise<void> {
   await asAdmin(async (sql) => {
-    await sql.unsafe(`DROP DATABASE IF EXISTS ${runName()} WITH (FORCE)`)
+    const templates = await sql<{ name: string }[]>`
+      SELECT datname AS name FROM pg_database WHERE starts_with(datname, ${runName()})`
+    for (const { name } of templates) await sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
     await sql.unsafe(`DROP SEQUENCE IF EXISTS ${runName()}_databases, ${runName()}_redis_databases`)
   })
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServerSupervisor } from '@wagate/local-servers/server-supervisor'
@@ -25,11 +25,13 @@ export async function setup(): Promise<() => Promise<void>> {
     },
     { onProgress: (text) => console.error(text) },
   )
+  process.env.TEST_RUN_FOLDER = folder
   process.env.TEST_DATABASE_URL ??= supervisor.postgres?.url ?? ''
   process.env.TEST_REDIS_URL ??= supervisor.redis?.url ?? ''
   await openTestRun()
   return async () => {
     if (TEST_DATABASE_URL) await closeTestRun()
     await supervisor.close()
+    rmSync(folder, { recursive: true, force: true })
   }
 }

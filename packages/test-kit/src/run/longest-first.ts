@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+const repository = fileURLToPath(new URL('../../../..', import.meta.url))
+const table = fileURLToPath(new URL('./seconds.json', import.meta.url))
+
+/**
+ * Starts the files that take longest first, so that the processors finish together. `scripts/test-seconds.mjs` writes the
+ * table. A file that is not in it takes less than a second or is new.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const seconds: Record<string, number> = JSON.parse(readFileSync(table, 'utf8'))
+    const secondsOf = ({ moduleId }: TestSpecification) => seconds[relative(repository, moduleId)] ?? 0
+    return files.toSorted((one, other) => secondsOf(other) - secondsOf(one))
+  }
+}

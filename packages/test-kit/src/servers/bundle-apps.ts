@@ -1,0 +1,95 @@
+import { mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+
+const repository = fileURLToPath(new URL('../../../..', import.meta.url))
+
+/** What each program consists of, besides what it imports. */
+const programs = {
+  'apps/api': ['main', 'start'],
+  'apps/worker': [
+    'main',
+    'start',
+    'preload',
+    'media/inspection/inspection-main',
+    'media/inspection/inspection-thread',
+  ],
+  'packages/simulator': ['cli'],
+}
+
+/** Packages with native code. */
+const loadedByNode = ['sharp', '@node-rs/argon2', 'msgpackr-extract']
+
+/**
+ * Bundles API, worker and simulator from source, laid out as in the image (`<folder>/apps/api/dist/main.js`). They start
+ * with a quarter of the CPU time that they need from source. Several processes may call it for one folder.
+ */
+export async function bundleApps(folder: string): Promise<void> {
+  const unfinished = `${folder}.${process.pid}`
+  await Promise.all(
+    Object.entries(programs).map(([program, entries]) => {
+      const urls = ownUrls(join(repository, program, 'src'), join(folder, program, 'dist'))
+      return bundle(program, entries, unfinished, urls)
+    }),
+  )
+  try {
+    await rename(unfinished, folder)
+  } catch {
+    // Another process was quicker.
+    await rm(unfinished, { recursive: true, force: true })
+  }
+}
+
+async function bundle(program: string, entries: string[], folder: string, urls: Plugin): Promise<void> {
+  const source = join(repository, program)
+  const target = join(folder, program)
+  await mkdir(target, { recursive: true })
+  const links = (await readdir(source)).filter((name) => !['src', 'dist', 'test'].includes(name))
+  await Promise.all(links.map((name) => symlink(join(source, name), join(target, name))))
+  await build({
+    entryPoints: entries.map((entry) => join(source, 'src', `${entry}.ts`)),
+    outbase: join(source, 'src'),
+    outdir: join(target, 'dist'),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    conditions: ['source'],
+    external: loadedByNode,
+    // CommonJS packages call it.
+    banner: { js: "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);" },
+    logLevel: 'error',
+    plugins: [urls, protobufOfNode],
+  })
+}
+
+/** Modules find files beside themselves by `import.meta.url`, which would be that of the bundle. */
+function ownUrls(source: string, target: string): Plugin {
+  return {
+    name: 'own-urls',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/(apps|packages)\/[^/]+\/src\/.*\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8')
+        if (!text.includes('import.meta.url')) return undefined
+        const within = relative(source, path)
+        const isOwn = !within.startsWith(`..${sep}`)
+        const place = isOwn ? join(target, within).replace(/\.ts$/, '.js') : path
+        const url = JSON.stringify(pathToFileURL(place).href)
+        return { contents: text.replaceAll('import.meta.url', url), loader: 'ts' }
+      })
+    },
+  }
+}
+
+/** A test changes this module of Baileys from outside, where Node loads it. */
+const protobufOfNode: Plugin = {
+  name: 'protobuf-of-node',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/WAProto\/index\.js$/ }, ({ path, importer }) => ({
+      path: pathToFileURL(join(dirname(importer), path)).href,
+      external: true,
+    }))
+  },
+}

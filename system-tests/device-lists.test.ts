@@ -3,13 +3,13 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const sender = '15550900001'
+const sender = '15552001001'
 
 let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, shards: 16 })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
@@ -54,7 +54,7 @@ const untilReceived = (recipient: string, texts: string[], account?: Gateway) =>
 
 describe('the devices of a recipient', () => {
   it('are asked for again when an acknowledgement says that the message missed one', async () => {
-    const recipient = '15550900011'
+    const recipient = '15552001011'
     await deliver(recipient, 'before')
     await linkUnannounced(recipient)
     const { device_lookups: before } = await system.phones.stats()
@@ -67,7 +67,7 @@ describe('the devices of a recipient', () => {
   })
 
   it('are asked for again when an acknowledgement says that its addresses have changed', async () => {
-    const recipient = '15550900012'
+    const recipient = '15552001012'
     await deliver(recipient, 'before')
     await system.phones.fault({ kind: 'refresh_lid', sender, number: recipient, count: 1 })
     const { device_lookups: before } = await system.phones.stats()
@@ -79,7 +79,7 @@ describe('the devices of a recipient', () => {
   })
 
   it('are asked for once when a message is refused with 421, and it goes to all of them under its id', async () => {
-    const recipient = '15550900013'
+    const recipient = '15552001013'
     await deliver(recipient, 'before')
     await linkUnannounced(recipient)
     await system.phones.fault({ kind: 'ack_error', code: '421', sender, number: recipient, count: 1 })
@@ -96,7 +96,7 @@ describe('the devices of a recipient', () => {
 
 describe('a message that WhatsApp refuses', () => {
   it.each(['400', '404', '499'])('with %s fails at once', async (code) => {
-    const recipient = `15550900${code}`
+    const recipient = `15552001${code}`
     await system.phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
     const failed = await gateway.untilStatus(await send(recipient, 'x'), 'failed')
     expect(failed.error_code).toBe('rejected_by_whatsapp')
@@ -104,7 +104,7 @@ describe('a message that WhatsApp refuses', () => {
   })
 
   it.each(['408', '429', '500', '503'])('with %s goes again after a pause', async (code) => {
-    const recipient = `15550900${code}`
+    const recipient = `15552001${code}`
     await system.phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
     expect(await acksOf(await deliver(recipient, 'x'))).toEqual([code, 'ok'])
   })
@@ -112,7 +112,7 @@ describe('a message that WhatsApp refuses', () => {
 
 describe('a message that one device of the recipient cannot decrypt', () => {
   it('is sent again under its id to a phone that has lost its session', async () => {
-    const recipient = '15550900021'
+    const recipient = '15552001021'
     await deliver(recipient, 'before')
     await gateway.control(`/chats/${recipient}/send`, { to: sender, text: 'an answer' })
     await until('the answer is here', async () => (await receivedBy(sender)).includes('an answer'))
@@ -125,7 +125,7 @@ describe('a message that one device of the recipient cannot decrypt', () => {
   })
 
   it('is sent again to that companion alone, of three devices', async () => {
-    const recipient = '15550900022'
+    const recipient = '15552001022'
     const other = await system.createAccount()
     await gateway.link(recipient)
     await other.link(recipient)

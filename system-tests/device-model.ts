@@ -135,7 +135,7 @@ const send = step(
   'send-message',
   () => true,
   async (model, real) => {
-    const given = { sender: real.sender, number: '15550900000', message: 'x', wait: 20 }
+    const given = { sender: real.sender, number: '15552002000', message: 'x', wait: 20 }
     const { status, body } = await real.gateway.call('send-message', given)
     if (model.status === 'connected') expect(['sent', 'delivered']).toContain(body.status)
     else expect(status).toBe(model.status === 'unknown' ? 404 : 409)
@@ -154,7 +154,7 @@ const sendMedia = step(
   () => true,
   async (model, { gateway, sender }) => {
     const url = `data:application/pdf;base64,${Buffer.from('%PDF-1.4\n%%EOF\n').toString('base64')}`
-    const given = { sender, number: '15550900000', type: 'document', url, wait: 20 }
+    const given = { sender, number: '15552002000', type: 'document', url, wait: 20 }
     const answer = await gateway.call('send-media', given)
     if (expectAccepted(model, answer)) expect(['sent', 'delivered']).toContain(answer.body.status)
   },
@@ -165,7 +165,7 @@ const schedule = step(
   () => true,
   async (model, { gateway, sender, scheduled }) => {
     const send_at = new Date(Date.now() + 3_600_000).toISOString()
-    const given = { sender, number: '15550900000', message: 'later', send_at }
+    const given = { sender, number: '15552002000', message: 'later', send_at }
     const answer = await gateway.call('send-message', given)
     if (expectAccepted(model, answer)) scheduled.push(String(answer.body.message_id))
   },

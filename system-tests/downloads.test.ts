@@ -8,7 +8,7 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const sender = '15550700001'
+const sender = '15552003001'
 const recorder = fileURLToPath(new URL('record-connections.mjs', import.meta.url))
 
 let system: TestSystem
@@ -47,7 +47,7 @@ afterAll(async () => {
 /** Baileys is done with a message when a later one is stored. */
 async function untilProcessed(): Promise<void> {
   const text = `after ${performance.now()}`
-  await gateway.control('/chats/15550700002/send', { to: sender, text })
+  await gateway.control('/chats/15552003002/send', { to: sender, text })
   await until('a later message is stored', async () =>
     (await gateway.history()).some(({ message }) => message === text),
   )

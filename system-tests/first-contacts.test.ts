@@ -30,8 +30,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   senders += 1
-  sender = `155507000${10 + senders}`
-  contact = `155507001${10 + senders}`
+  sender = `155520040${10 + senders}`
+  contact = `155520041${10 + senders}`
   await gateway.link(sender)
   await deliver(contact)
 })

@@ -37,7 +37,9 @@ let env: NodeJS.ProcessEnv
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wagate-images-'))
   const ports = { port: await freePort(), controlPort: await freePort() }
-  simulator = startAppProcess(describeSimulator({ dataFolder: folder, environment: () => ({}), compiledIn: undefined }, ports))
+  simulator = startAppProcess(
+    describeSimulator({ dataFolder: folder, environment: () => ({}), compiledIn: undefined }, ports),
+  )
   ;[images, facts, database] = await Promise.all([
     buildImages(join(folder, 'images'), ['migrate', 'api', 'worker']),
     waitForLine(simulator, parseSimulatorFacts),

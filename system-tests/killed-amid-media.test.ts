@@ -10,7 +10,7 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const sender = '15551200001'
+const sender = '15552005001'
 const minute = { withinMs: 60_000, everyMs: 50 }
 const picture = mediaSamples.find(({ type }) => type === 'image')?.bytes ?? Buffer.alloc(0)
 const firstBytes = 20
@@ -87,7 +87,7 @@ async function expectSentOnce(id: string, number: string, killed: string): Promi
 }
 
 it('a message whose media were being downloaded is sent once by the next owner', async () => {
-  const number = '15551200101'
+  const number = '15552005101'
   isStuck = true
   const id = await sendPicture(number)
   await until('a part has arrived', minute, () => listFiles().some(({ size }) => size === firstBytes))
@@ -99,8 +99,8 @@ it('a message whose media were being downloaded is sent once by the next owner',
 }, 120_000)
 
 it('a message whose media were being inspected is sent once by the next owner', async () => {
-  const number = '15551200102'
-  await gateway.untilStatus(await sendPicture('15551200103'), 'delivered')
+  const number = '15552005102'
+  await gateway.untilStatus(await sendPicture('15552005103'), 'delivered')
   const owner = await system.ownerOf(sender)
   const [inspector] = childrenOf(system.devnet.pid(owner))
   process.kill(inspector ?? 0, 'SIGSTOP')

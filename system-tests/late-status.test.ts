@@ -2,7 +2,7 @@ import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
 import { openSystemBehindProxy } from './behind-proxy.ts'
 
-const sender = '15550720001'
+const sender = '15552006001'
 /** A parameter of a statement, as the protocol of Postgres writes it: its length, then the text. */
 const online = Buffer.from('\0\0\0\x06online')
 

@@ -3,8 +3,8 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const sender = '15550800001'
-const contact = '15550800002'
+const sender = '15552007001'
+const contact = '15552007002'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -31,7 +31,7 @@ async function start(fault: Record<string, unknown>): Promise<string> {
 
 describe('a recipient that WhatsApp has not answered for', () => {
   it('is never taken for one without an account when look-ups are limited', async () => {
-    const recipients = ['15550800011', '15550800012', '15550800013']
+    const recipients = ['15552007011', '15552007012', '15552007013']
     await start({ kind: 'lookup_error', code: '429', backoff: 2, count: 2 })
     const ids = await Promise.all(recipients.map(send))
     await deliver(contact)
@@ -40,7 +40,7 @@ describe('a recipient that WhatsApp has not answered for', () => {
   })
 
   it('is asked for again when the answer leaves it out, while others are sent to', async () => {
-    const [missing, found] = ['15550800021', '15550800022'] as const
+    const [missing, found] = ['15552007021', '15552007022'] as const
     const fault = await start({ kind: 'lookup_omit', number: missing })
     const id = await send(missing)
     await deliver(found)
@@ -51,7 +51,7 @@ describe('a recipient that WhatsApp has not answered for', () => {
   })
 
   it('does not keep the others of its query from being found', async () => {
-    const [bad, ...others] = ['15550800031', '15550800032', '15550800033', '15550800034'] as const
+    const [bad, ...others] = ['15552007031', '15552007032', '15552007033', '15552007034'] as const
     await start({ kind: 'lookup_refuse', number: bad, code: '400' })
     const [refused = '', ...ids] = await Promise.all([bad, ...others].map(send))
     await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
@@ -60,7 +60,7 @@ describe('a recipient that WhatsApp has not answered for', () => {
 })
 
 it('a refused look-up of devices makes new recipients wait as long as WhatsApp asks, and no others', async () => {
-  const [refused, another] = ['15550800041', '15550800042']
+  const [refused, another] = ['15552007041', '15552007042']
   expect((await gateway.call('check-number', { sender, number: another })).body.exists).toBe(true)
   const fault = await start({ kind: 'devices_refuse', code: '429', backoff: 3600 })
   const ids = [await send(refused)]
@@ -72,22 +72,22 @@ it('a refused look-up of devices makes new recipients wait as long as WhatsApp a
 })
 
 it('a refused request for keys makes new recipients wait as long as WhatsApp asks, and no others', async () => {
-  const [other, known] = ['15550800005', '15550800052']
+  const [other, known] = ['15552007005', '15552007052']
   await gateway.link(other)
   await gateway.deliver(other, known)
   const fault = await start({ kind: 'keys_refuse', sender: other, code: '429', backoff: 3600 })
-  const ids = [await gateway.send(other, '15550800051')]
+  const ids = [await gateway.send(other, '15552007051')]
   await until('keys were asked for', async () => ((await strikesOf(fault)) ?? 0) > 0)
   await gateway.deliver(other, known)
   const asked = await strikesOf(fault)
-  ids.push(await gateway.send(other, '15550800053'))
+  ids.push(await gateway.send(other, '15552007053'))
   await gateway.deliver(other, known)
   for (const id of ids) expect((await gateway.messageStatus(id)).status).toBe('queued')
   expect(await strikesOf(fault)).toBe(asked)
 })
 
 it('a request for keys that is refused again and again leaves its message queued until WhatsApp answers', async () => {
-  const [other, recipient] = ['15550800006', '15550800061']
+  const [other, recipient] = ['15552007006', '15552007061']
   await gateway.link(other)
   const fault = await start({ kind: 'keys_refuse', sender: other, code: '429', backoff: 1 })
   const id = await gateway.send(other, recipient)

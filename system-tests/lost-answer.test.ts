@@ -3,8 +3,8 @@ import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
 import { openSystemBehindProxy } from './behind-proxy.ts'
 
-const sender = '15550730001'
-const number = '15550730002'
+const sender = '15552008001'
+const number = '15552008002'
 /** Of the statement that stores an upload and deletes what was uploaded. */
 const storing = 'DELETE FROM media_blobs USING fence'
 

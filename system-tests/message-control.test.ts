@@ -5,8 +5,8 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const sender = '15550300001'
-const contact = '15550300002'
+const sender = '15552009001'
+const contact = '15552009002'
 const dayMs = 86_400_000
 
 let system: TestSystem
@@ -37,7 +37,7 @@ async function acksOf(waId: string): Promise<(string | null)[]> {
 
 describe('cancel-message', () => {
   it('has one winner when it races with the sending, message for message', async () => {
-    const recipients = Array.from({ length: 10 }, (_, index) => `1555030010${index}`)
+    const recipients = Array.from({ length: 10 }, (_, index) => `1555200910${index}`)
     const race = async (index: number) => {
       const id = await send(recipients[index % recipients.length] ?? contact, `race ${index}`)
       // One in ten comes too late for certain. The others are spread over the time that sending takes, so that cancels meet
@@ -89,7 +89,7 @@ describe('cancel-message', () => {
 
 describe('a scheduled message', () => {
   it('that was accepted 32 days ago leaves once, and gets its acknowledgement and its receipts', async () => {
-    const number = '15550300301'
+    const number = '15552009301'
     const sendAt = new Date(Date.now() + 3_600_000).toISOString()
     const { body } = await gateway.call('send-message', { sender, number, message: 'x', send_at: sendAt })
     const id = makeMessageId(sender, Date.now() - 32 * dayMs)
@@ -120,7 +120,7 @@ async function acceptAgo(days: number, { id, as }: { id: string; as: string }): 
 
 describe('check-number', () => {
   it('says who is on WhatsApp', async () => {
-    const missing = '15550300777'
+    const missing = '15552009777'
     await gateway.control('/faults', { kind: 'not_on_whatsapp', number: missing })
     const check = async (number: string) => (await gateway.call('check-number', { sender, number })).body
     expect(await check(contact)).toEqual({
@@ -129,16 +129,16 @@ describe('check-number', () => {
       exists: true,
       jid: `${contact}@s.whatsapp.net`,
     })
-    expect(await check('15550300888')).toMatchObject({ exists: true })
+    expect(await check('15552009888')).toMatchObject({ exists: true })
     expect(await check(missing)).toEqual({ ok: true, number: missing, exists: false })
-    const many = Array.from({ length: 40 }, (_, index) => `155503006${10 + index}`)
+    const many = Array.from({ length: 40 }, (_, index) => `155520096${10 + index}`)
     expect((await Promise.all(many.map(check))).map(({ exists }) => exists)).toEqual(many.map(() => true))
   })
 })
 
 describe('a message that WhatsApp refuses', () => {
   it('with 479 goes once more, under its id, to the devices that the recipient has by now', async () => {
-    const recipient = '15550300003'
+    const recipient = '15552009003'
     await deliver(recipient, 'to the phone alone')
     await gateway.link(recipient)
     await refuse(recipient, '479', 1)
@@ -152,7 +152,7 @@ describe('a message that WhatsApp refuses', () => {
   })
 
   it('with 479 again fails', async () => {
-    const recipient = '15550300004'
+    const recipient = '15552009004'
     await refuse(recipient, '479', 2)
     const failed = await gateway.untilStatus(await send(recipient, 'x'), 'failed')
     expect(failed.error_code).toBe('rejected_by_whatsapp')

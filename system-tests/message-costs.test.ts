@@ -8,8 +8,8 @@ import { type ExecutedStatements, logStatements } from './executed-statements.ts
 
 // What one message costs, as far as it does not depend on the machine. The limits are a tenth to a third above what is needed.
 
-const sender = '15550700001'
-const recipient = '15550700002'
+const sender = '15552010001'
+const recipient = '15552010002'
 const messages = 40
 const idleMs = 5000
 /** Of one job of the queue, until it is removed. A job serves all messages of about a second. */
@@ -24,7 +24,11 @@ let idle: { statements: Set<string>; redisCommands: number; stanzas: number }
 
 beforeAll(async () => {
   system = await openTestSystem({
-    ownServers: true, workers: 1, shards: 256, environment: allocations.environment })
+    ownServers: true,
+    workers: 1,
+    shards: 256,
+    environment: allocations.environment,
+  })
   gateway = system.gateway
   await gateway.link(sender)
   for (let count = 0; count < 5; count++) await send()

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   senders += 1
-  sender = `155512000${10 + senders}`
+  sender = `155520110${10 + senders}`
   await gateway.link(sender)
 })
 

@@ -60,9 +60,9 @@ async function whileOffline(name: string, work: () => Promise<void>): Promise<vo
 const contactsOf = (sender: string) => range(10).map((index) => `${sender}${index}`)
 
 it.each([
-  ['all at once', '1555110001', undefined],
-  ['in parts of 100', '1555110002', { size: 100 }],
-  ['in parts of 20', '1555110003', { size: 20 }],
+  ['all at once', '1555201201', undefined],
+  ['in parts of 100', '1555201202', { size: 100 }],
+  ['in parts of 20', '1555201203', { size: 20 }],
 ])(
   'takes thousands of messages and receipts that waited, %s, and sends meanwhile',
   async (_, sender, parts) => {
@@ -87,7 +87,7 @@ it.each([
       )
     })
 
-    const { body } = await gateway.call('send-message', { sender, number: '15551100099', message: 'now' })
+    const { body } = await gateway.call('send-message', { sender, number: '15552012099', message: 'now' })
     await gateway.untilMessage(body.message_id, 'has left', ({ sent_at }) => sent_at !== null)
     const total = contacts.length * perContact
     if (perContact > 100) expect(await countReceived(sender)).toBeLessThan(total)
@@ -109,8 +109,8 @@ it.each([
 )
 
 it.each([
-  ['all at once', '1555110004', undefined],
-  ['in parts', '1555110005', {}],
+  ['all at once', '1555201204', undefined],
+  ['in parts', '1555201205', {}],
 ])(
   'neither stores nor refuses a status that waited before messages, %s',
   async (_, sender, parts) => {
@@ -130,7 +130,7 @@ it.each([
 )
 
 it('counts and survives a server that stops to hand out what waits', async () => {
-  const sender = '1555110006'
+  const sender = '1555201206'
   const contact = `${sender}0`
   await gateway.link(sender)
   const { id } = await gateway.control<{ id: string }>('/faults', { kind: 'offline_parts', sender, size: 0 })

@@ -6,8 +6,8 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const senders = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `1555040000${index}`)
-const recipients = [1, 2, 3].map((index) => `1555040010${index}`)
+const senders = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `1555201300${index}`)
+const recipients = [1, 2, 3].map((index) => `1555201310${index}`)
 
 let system: TestSystem
 let worker2ToWhatsapp: TcpProxy | undefined

@@ -20,7 +20,7 @@ const untilConnected = (sender: string) =>
   until(`${sender} is connected`, async () => (await gateway.statusOf(sender)).status === 'connected')
 
 it('links the sender whose phone types the code', async () => {
-  const sender = '15550730001'
+  const sender = '15552014001'
   const { status, body } = await gateway.call('pair-code', { sender, name: 'Typed' })
   expect(status).toBe(200)
   expect(body).toMatchObject({ sender, name: 'Typed', status: 'scanning' })
@@ -29,13 +29,13 @@ it('links the sender whose phone types the code', async () => {
 
   expect(await type(sender, body.pairing_code)).toEqual({ ok: true, jid: expect.anything() })
   await untilConnected(sender)
-  const sent = await gateway.call('send-message', { sender, number: '15550730099', message: 'x', wait: 20 })
+  const sent = await gateway.call('send-message', { sender, number: '15552014099', message: 'x', wait: 20 })
   expect(['sent', 'delivered']).toContain(sent.body.status)
   expect((await gateway.call('pair-code', { sender })).body.code).toBe('already_connected')
 })
 
 it('shows the same code again, and a phone that types another is not linked', async () => {
-  const sender = '15550730002'
+  const sender = '15552014002'
   const code = (await gateway.call('pair-code', { sender })).body.pairing_code
   expect((await gateway.call('pair-code', { sender })).body.pairing_code).toBe(code)
   expect(await type(sender, '22222222')).toMatchObject({ ok: false })
@@ -45,7 +45,7 @@ it('shows the same code again, and a phone that types another is not linked', as
 })
 
 it('offers a QR code beside it, which can be scanned instead', async () => {
-  const sender = '15550730003'
+  const sender = '15552014003'
   await gateway.call('pair-code', { sender })
   const { body } = await gateway.call('generate-qr', { sender })
   await system.phones.scan(String(body.qr_text), sender)
@@ -54,7 +54,7 @@ it('offers a QR code beside it, which can be scanned instead', async () => {
 })
 
 it('is given for a QR code that is shown already', async () => {
-  const sender = '15550730004'
+  const sender = '15552014004'
   await gateway.call('generate-qr', { sender })
   const { body } = await gateway.call('pair-code', { sender })
   expect(await type(sender, body.pairing_code)).toEqual({ ok: true, jid: expect.anything() })

@@ -9,7 +9,7 @@ import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const recorder = fileURLToPath(new URL('record-connections.mjs', import.meta.url))
-const contact = '4915199990001'
+const contact = '4915199890001'
 const pdf = `data:application/pdf;base64,${Buffer.from('%PDF-1.4\nproxy').toString('base64')}`
 
 let system: TestSystem

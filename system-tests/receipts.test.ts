@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 
 type PhoneState = { number: string; companions: { pending: number }[] }
 
-const sender = '15550800001'
+const sender = '15552017001'
 
 let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, shards: 16 })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
@@ -33,7 +33,7 @@ const untilAcknowledged = () =>
 const duplicatesOn = async (number: string) => (await gateway.phone(number, sender))[0]?.duplicates
 
 it('believes receipts of the recipient only, and sends the message again to no other', async () => {
-  const [recipient, stranger] = ['15550800011', '15550800012']
+  const [recipient, stranger] = ['15552017011', '15552017012']
   const message = await send(recipient)
   await claim(stranger, message, 'read')
   await claim(stranger, message, 'retry')
@@ -45,7 +45,7 @@ it('believes receipts of the recipient only, and sends the message again to no o
 })
 
 it('records that a recipient has played a message, which is then also read', async () => {
-  const recipient = '15550800014'
+  const recipient = '15552017014'
   const { message_id, ...message } = await send(recipient)
   await claim(recipient, { message_id, ...message }, 'played')
   await gateway.untilStatus(message_id, 'read')
@@ -59,7 +59,7 @@ it('records that a recipient has played a message, which is then also read', asy
 })
 
 it('believes the recipient of a message also when a crash of Postgres has undone its claim', async () => {
-  const recipient = '15550800013'
+  const recipient = '15552017013'
   const message = await send(recipient)
   await system.database.$client`UPDATE messages SET recipient_jid = NULL WHERE id = ${message.message_id}`
   await claim(recipient, message, 'read')
@@ -67,7 +67,7 @@ it('believes the recipient of a message also when a crash of Postgres has undone
 })
 
 it('sends a message five times again to a recipient who cannot read it, also after a restart', async () => {
-  const recipient = '15550800021'
+  const recipient = '15552017021'
   const message = await send(recipient)
   await system.devnet.stop('worker-1')
   await system.devnet.start('worker-2')
@@ -83,7 +83,7 @@ it('sends a message five times again to a recipient who cannot read it, also aft
 }, 90_000)
 
 it('does not report a message as sent before WhatsApp named a device of its recipient', async () => {
-  const recipient = '15550800031'
+  const recipient = '15552017031'
   await gateway.control('/faults', { kind: 'devices_omit', number: recipient, count: 3 })
   const message = await send(recipient)
   const [onPhone] = await gateway.phone(recipient, sender)

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 type Fields = Record<string, unknown>
 type Event = { type: string; data: Fields & { message_id?: string; message?: Fields | null } }
 
-const sender = '15550700001'
-const contact = '15550700002'
+const sender = '15552018001'
+const contact = '15552018002'
 let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, shards: 4 })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)
@@ -202,10 +202,10 @@ it('a stranger cannot delete a message of another chat', async () => {
   const waId = await write({ text: 'stays' })
   await untilReceived(waId)
   const key = { id: waId, fromMe: true, remoteJid: `${contact}@s.whatsapp.net` }
-  await write({ content: { protocolMessage: { key, type: 'REVOKE' } } }, '15550700003')
+  await write({ content: { protocolMessage: { key, type: 'REVOKE' } } }, '15552018003')
   const forged = await until('the event', async () =>
     (await listEvents()).find(
-      ({ type, data }) => type === 'message.deleted' && data.number === '15550700003',
+      ({ type, data }) => type === 'message.deleted' && data.number === '15552018003',
     ),
   )
   expect(forged?.data).toMatchObject({ message_id: null, message: null })

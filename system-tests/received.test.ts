@@ -83,17 +83,17 @@ const numbers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, '0')}`)
 
 it('stores what came while a sender was offline, also beside texts that the database refuses', async () => {
-  const sender = '15550600001'
+  const sender = '15552019001'
   const texts = ['first', 'nul \0 inside', 'third', 'half a pair \ud83d', 'fifth']
   await gateway.link(sender)
   await gateway.control('/faults', { kind: 'drop', sender, ms: 3000 })
-  for (const [index, text] of texts.entries()) await write(`1555060001${index}`, sender, text)
+  for (const [index, text] of texts.entries()) await write(`1555201901${index}`, sender, text)
   await untilFact('all five are stored', async () => (await listReceived(sender)).length === 5)
   expect(await textsFrom(sender)).toEqual(['first', 'nul  inside', 'third', 'half a pair \ufffd', 'fifth'])
 })
 
 it('acknowledges every message besides its receipt, as WhatsApp demands', async () => {
-  const sender = '15550600002'
+  const sender = '15552019002'
   await gateway.link(sender)
   await gateway.control('/faults', { kind: 'ack_required', sender, ms: 5000 })
   for (const number of numbers('15550602', 10)) await write(number, sender, 'from a contact')
@@ -104,7 +104,7 @@ it('acknowledges every message besides its receipt, as WhatsApp demands', async 
 })
 
 it('takes what waited for it also from a server that sends it in parts', async () => {
-  const sender = '15550600003'
+  const sender = '15552019003'
   await gateway.link(sender)
   await gateway.control('/faults', { kind: 'offline_parts', sender })
   await gateway.control('/faults', { kind: 'drop', sender, ms: 5000 })
@@ -139,13 +139,13 @@ describe('messages before and after a login, of which none is stored yet', () =>
   }
 
   it('are stored in their order', async () => {
-    const sender = '15550600007'
+    const sender = '15552019007'
     const texts = await receive(sender, async () => undefined)
     expect(await textsFrom(sender)).toEqual(texts)
   }, 90_000)
 
   it('are stored in their order when the connection ends meanwhile', async () => {
-    const sender = '15550600008'
+    const sender = '15552019008'
     const texts = await receive(sender, async () => {
       await gateway.control('/faults', { kind: 'drop', sender, ms: 5000 })
       await untilFact('the connection has ended', () => hasEnded(sender))
@@ -155,7 +155,7 @@ describe('messages before and after a login, of which none is stored yet', () =>
 })
 
 it('loses neither messages nor receipts while Postgres does not answer for longer than a lease', async () => {
-  const sender = '15550600004'
+  const sender = '15552019004'
   const recipients = numbers('15550604', 20)
   await gateway.link(sender)
   await sendAndDeliver(sender, recipients)
@@ -176,7 +176,7 @@ it('loses neither messages nor receipts while Postgres does not answer for longe
 }, 180_000)
 
 it('loses nothing when the owner is killed while messages and receipts wait to be stored', async () => {
-  const sender = '15550600006'
+  const sender = '15552019006'
   const recipients = numbers('15550606', 20)
   await gateway.link(sender)
   await sendAndDeliver(sender, recipients)
@@ -210,7 +210,7 @@ async function countWaitingStatements(): Promise<number> {
 }
 
 it('loses nothing and stores nothing twice when the owner is killed amid messages and receipts', async () => {
-  const sender = '15550600005'
+  const sender = '15552019005'
   const recipients = numbers('15550605', 10)
   await gateway.link(sender)
   await sendAndDeliver(

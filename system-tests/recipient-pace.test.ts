@@ -3,7 +3,7 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const sender = '15551100001'
+const sender = '15552020001'
 const intervalMs = 600_000
 
 let system: TestSystem

@@ -5,7 +5,7 @@ import type { TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
 import { expect } from 'vitest'
 
-const [sender, other, recipient] = ['15550500001', '15550500002', '15550500003']
+const [sender, other, recipient] = ['15552021001', '15552021002', '15552021003']
 const unique = (name: string) => `${name} ${randomBytes(12).toString('hex')}`
 
 /** What callers and contacts give in confidence. Each may only be in its column of the database. */
@@ -141,7 +141,7 @@ async function pair(use: Use, number: string): Promise<void> {
 }
 
 async function useProxy({ request }: Use): Promise<void> {
-  const device = { sender: '15550500009' }
+  const device = { sender: '15552021009' }
   await request('POST', '/create-device', device)
   const host = `shop:${proxyPassword}@proxy.example.com`
   const { proxy } = await request('POST', '/set-device', { ...device, proxy: `http://${host}:8080` })

@@ -4,7 +4,7 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const recipient = '15550400002'
+const recipient = '15552022002'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -31,7 +31,7 @@ const statusesOf = async (ids: string[]) =>
 
 describe('pacing', () => {
   it('keeps the rate that was set while the sender was connected', async () => {
-    const sender = '15550400101'
+    const sender = '15552022101'
     await gateway.link(sender)
     await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
     await setPace(sender, { rate_per_minute: 600, burst: 1 })
@@ -47,8 +47,8 @@ describe('pacing', () => {
   })
 
   it('keeps the rate of the account, which the settings of the sender cannot lift', async () => {
-    const sender = '15550400105'
-    await Promise.all([sender, '15550400106'].map(gateway.link))
+    const sender = '15552022105'
+    await Promise.all([sender, '15552022106'].map(gateway.link))
     await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
     const account = await gateway.call('user-info', {})
     const setAccountPace = (pace: Record<string, unknown>) =>
@@ -56,11 +56,11 @@ describe('pacing', () => {
     await setAccountPace({ rate_per_minute: 1, burst: 1 })
     await untilRepaced(Number((await gateway.statusOf(sender)).device_id))
     const ids = []
-    for (const n of [1, 2, 3]) ids.push(await send(sender, `paced ${n}`, `1555040021${n}`))
+    for (const n of [1, 2, 3]) ids.push(await send(sender, `paced ${n}`, `1555202221${n}`))
     await gateway.untilStatus(ids[0] ?? '', 'delivered')
     expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
     await gateway.call('set-device', { sender, rate_per_minute: 0 })
-    await gateway.untilStatus(await send('15550400106', 'in the time of this it would leave'), 'delivered')
+    await gateway.untilStatus(await send('15552022106', 'in the time of this it would leave'), 'delivered')
     expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
     await setAccountPace({ rate_per_minute: 'default', burst: 'default' })
     await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
@@ -68,10 +68,10 @@ describe('pacing', () => {
 
   it('of one sender does not delay another, nor do media that never come or a lost connection', async () => {
     const [paced, media, offline, free] = [
-      '15550400111',
-      '15550400112',
-      '15550400113',
-      '15550400114',
+      '15552022111',
+      '15552022112',
+      '15552022113',
+      '15552022114',
     ] as const
     await Promise.all([paced, media, offline, free].map(gateway.link))
     await gateway.untilStatus(await send(paced, 'unpaced'), 'delivered')
@@ -85,7 +85,7 @@ describe('pacing', () => {
       const url = `${silentHost.url}/${n}`
       const { body } = await gateway.call('send-media', {
         sender: media,
-        number: `1555040020${n}`,
+        number: `1555202220${n}`,
         type: 'image',
         url,
       })
@@ -98,7 +98,7 @@ describe('pacing', () => {
   })
 
   it('holds what is over the daily cap, also after a change of owner, until the cap is raised', async () => {
-    const [sender, other] = ['15550400121', '15550400122'] as const
+    const [sender, other] = ['15552022121', '15552022122'] as const
     await Promise.all([sender, other].map(gateway.link))
     // In the time of it, what may be sent would be on its way.
     const roundTrip = async () => gateway.untilStatus(await send(other, 'round trip'), 'delivered')
@@ -122,11 +122,11 @@ describe('pacing', () => {
   })
 
   it('counts what is on the wire when the daily cap is set, once however often it is sent', async () => {
-    const [sender, other] = ['15550400131', '15550400132'] as const
+    const [sender, other] = ['15552022131', '15552022132'] as const
     await Promise.all([sender, other].map(gateway.link))
     // In the time of it, what may be sent would be on its way.
     const roundTrip = async () => gateway.untilStatus(await send(other, 'round trip'), 'delivered')
-    const sendTo = (n: number) => send(sender, `capped ${n}`, `1555040030${n}`)
+    const sendTo = (n: number) => send(sender, `capped ${n}`, `1555202230${n}`)
     const arrived = async () => (await system.phones.log()).filter((entry) => entry.sender === sender)
     for (const kind of ['ack_drop', 'no_receipts']) {
       await gateway.control('/faults', { kind, sender, count: 3 })
@@ -147,7 +147,7 @@ describe('pacing', () => {
 
 describe('delete-device', () => {
   it('unlinks the phone, fails what waits, keeps the history and accepts the same sender meanwhile', async () => {
-    const sender = '15550400301'
+    const sender = '15552022301'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
     const sent = await send(sender, 'sent before')
@@ -176,7 +176,7 @@ describe('delete-device', () => {
   })
 
   it('is finished by the next owner when the first one dies', async () => {
-    const sender = '15550400302'
+    const sender = '15552022302'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
     const owner = await system.ownerOf(sender)

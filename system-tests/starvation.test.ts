@@ -7,8 +7,8 @@ import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const ackTimeoutMs = 2000
-const contact = '15550900099'
-const idle = '15550900098'
+const contact = '15552023099'
+const idle = '15552023098'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -57,9 +57,9 @@ async function silence(sender: string, number: string): Promise<void> {
 
 describe('messages that WhatsApp does not answer for', () => {
   it('leave places for others, and are sent again after longer and longer pauses', async () => {
-    const sender = '15550900001'
+    const sender = '15552023001'
     await gateway.link(sender)
-    const silent = Array.from({ length: 12 }, (_, index) => `1555090010${index}`)
+    const silent = Array.from({ length: 12 }, (_, index) => `1555202310${index}`)
     for (const number of silent) await silence(sender, number)
     const ids = await Promise.all(silent.map((number) => gateway.send(sender, number)))
     await until('all of them were sent twice', { withinMs: 30_000, everyMs: 100 }, async () => {
@@ -85,15 +85,15 @@ describe('messages that WhatsApp does not answer for', () => {
 
 describe('a message that makes WhatsApp end the connection', () => {
   it('lets the others go first, and fails after five connections that had worked', async () => {
-    const sender = '15550900002'
-    const number = '15550900200'
+    const sender = '15552023002'
+    const number = '15552023200'
     await gateway.link(sender)
     await gateway.deliver(sender, contact)
     await system.phones.fault({ kind: 'no_receipts', sender, number })
     await system.phones.fault({ kind: 'stream_error', code: '500', sender, number, count: 1_000_000 })
     const loginsBefore = (await system.phones.logins()).length
     const poison = await gateway.send(sender, number)
-    const others = await Promise.all([1, 2, 3, 4].map((n) => gateway.send(sender, `1555090021${n}`)))
+    const others = await Promise.all([1, 2, 3, 4].map((n) => gateway.send(sender, `1555202321${n}`)))
     await Promise.all(others.map((id) => gateway.untilStatus(id, 'delivered')))
     const failed = await until('it has failed', { withinMs: 150_000, everyMs: 200 }, async () => {
       await gateway.deliver(sender, contact)
@@ -111,7 +111,7 @@ describe('a message that makes WhatsApp end the connection', () => {
 
 describe('a connection that WhatsApp ends at any first message', () => {
   it('is opened again after longer and longer pauses', async () => {
-    const sender = '15550900005'
+    const sender = '15552023005'
     await gateway.link(sender)
     const listLogins = async () => (await system.phones.logins()).filter((login) => login.sender === sender)
     const before = (await listLogins()).length
@@ -133,13 +133,13 @@ describe('a connection that WhatsApp ends at any first message', () => {
 })
 
 describe('an error in an acknowledgement', () => {
-  const sender = '15550900003'
+  const sender = '15552023003'
   beforeAll(() => gateway.link(sender))
 
   it('is temporary with 408, 429, 500 and 503: the message is sent again under its id', async () => {
     await Promise.all(
       ['408', '429', '500', '503'].map(async (code) => {
-        const number = `15550900${code}`
+        const number = `15552023${code}`
         await system.phones.fault({ kind: 'ack_error', code, sender, number, count: 2 })
         const id = await gateway.send(sender, number)
         await gateway.untilStatus(id, 'delivered')
@@ -149,7 +149,7 @@ describe('an error in an acknowledgement', () => {
   })
 
   it.each(['400', '404', '406'])('is final with %s', async (code) => {
-    const number = `15550900${code}`
+    const number = `15552023${code}`
     await system.phones.fault({ kind: 'ack_error', code, sender, number })
     const id = await gateway.send(sender, number)
     expect(await gateway.untilStatus(id, 'failed')).toMatchObject({ error_code: 'rejected_by_whatsapp' })
@@ -159,8 +159,8 @@ describe('an error in an acknowledgement', () => {
 
 describe('with ten thousand of each waiting', () => {
   it('a text to a known contact leaves within a second of slow media, unanswered look-ups and a long queue', async () => {
-    const sender = '15550900004'
-    const longQueue = '15550900401'
+    const sender = '15552023004'
+    const longQueue = '15552023401'
     await gateway.link(sender)
     for (const number of [contact, longQueue]) await gateway.deliver(sender, number)
     await system.phones.fault({ kind: 'ack_drop', sender, number: longQueue })

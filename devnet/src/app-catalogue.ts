@@ -82,7 +82,11 @@ export function describeWorker(
 
 type Built = Pick<AppSettings, 'compiledIn'>
 
-function programOf(built: Built, part: string, name: string): Pick<AppProcessOptions, 'entry' | 'isCompiled'> {
+function programOf(
+  built: Built,
+  part: string,
+  name: string,
+): Pick<AppProcessOptions, 'entry' | 'isCompiled'> {
   return { entry: moduleOf(built, part, name), isCompiled: built.compiledIn !== undefined }
 }
 

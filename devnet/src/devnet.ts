@@ -182,7 +182,10 @@ async function startSimulator(
   const ports = { controlPort, port: await freePort() }
   const environment = options.environment ?? (() => ({}))
   const start = () =>
-    waitForLine(apps.start(describeSimulator({ dataFolder, environment, compiledIn: options.compiledIn }, ports)), parseSimulatorFacts)
+    waitForLine(
+      apps.start(describeSimulator({ dataFolder, environment, compiledIn: options.compiledIn }, ports)),
+      parseSimulatorFacts,
+    )
   const facts = await start()
   return { facts, start: async () => void (await start()) }
 }

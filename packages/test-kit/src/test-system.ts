@@ -5,6 +5,7 @@ import type { DevnetOptions } from '@wagate/devnet/devnet-options'
 import { type GatewayClient, makeGatewayClient } from './gateway-client.ts'
 import { makePhones, type Phones } from './load/phones.ts'
 import { readLogs } from './read-logs.ts'
+import { keptProcesses } from './run/kept-processes.ts'
 import { bundledApps } from './servers/test-bundle.ts'
 import { createTestDatabase, testRedisUrl } from './servers/test-database.ts'
 import { unlimited } from './unlimited.ts'
@@ -56,7 +57,7 @@ const kept = new Map<string, Running>()
 export async function openTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   const key = settingsOf(options)
   const running = (key && kept.get(key)) || (await start(options))
-  if (key) kept.delete(key)
+  if (key) forget(key)
   const { devnet, database } = running
   const logged = sizesOf(readLogs(devnet.dataFolder))
   const admin = makeGatewayClient(devnet)
@@ -147,10 +148,16 @@ async function isIntact({ devnet }: Running, { workers = 2 }: TestSystemOptions)
 async function keep(key: string, running: Running): Promise<void> {
   const [oldest] = kept
   if (oldest && kept.size === keptMax) {
-    kept.delete(oldest[0])
+    forget(oldest[0])
     await oldest[1].end()
   }
   kept.set(key, running)
+  keptProcesses.set(key, running.devnet.names().length)
+}
+
+function forget(key: string): void {
+  kept.delete(key)
+  keptProcesses.delete(key)
 }
 
 function sizesOf(logs: Map<string, string>): Map<string, number> {

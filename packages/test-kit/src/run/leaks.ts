@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { eventually } from '../until.ts'
+import { keptProcesses } from './kept-processes.ts'
 
 /** Runs around every test file: files share a process, so what one leaves behind would reach the next. */
 
@@ -26,11 +27,21 @@ afterAll(async () => {
 
 function readState(): State {
   return {
-    environment: Object.entries(process.env).map(([name, value]) => `${name}=${value}`).sort(),
+    environment: Object.entries(process.env)
+      .map(([name, value]) => `${name}=${value}`)
+      .sort(),
     globals: globals.filter((name) => globalThis[name] !== realGlobals.get(name)),
     clock: performance.now === realNow ? [] : ['performance.now'],
     listeners: events.map((event) => `${event}: ${process.listenerCount(event)}`),
     folder: [process.cwd()],
-    handles: process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap' || kind === 'ProcessWrap').sort(),
+    handles: [`${count('TCPServerWrap')} listening`, `${count('ProcessWrap') - countKept()} processes`],
   }
+}
+
+function count(kind: string): number {
+  return process.getActiveResourcesInfo().filter((one) => one === kind).length
+}
+
+function countKept(): number {
+  return [...keptProcesses.values()].reduce((sum, number) => sum + number, 0)
 }

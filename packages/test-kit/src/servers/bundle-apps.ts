@@ -59,7 +59,9 @@ async function bundle(program: string, entries: string[], folder: string, urls: 
     conditions: ['source'],
     external: loadedByNode,
     // CommonJS packages call it.
-    banner: { js: "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);",
+    },
     logLevel: 'error',
     plugins: [urls, protobufOfNode],
   })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { testServers } from '@wagate/test-kit/servers/test-run'
 import { setup } from '@wagate/test-kit/servers/test-servers'
 import type { Mutant } from './mutant.ts'
 import { mutants } from './mutants.ts'
@@ -22,7 +23,7 @@ async function main(): Promise<number> {
   if (chosen.length === 0) throw new Error(`There is no such mutant: ${values.only?.join(', ')}`)
   const startedAt = performance.now()
   const copy = copyRepository()
-  const stopServers = values.check ? undefined : await setup()
+  const stopServers = values.check ? undefined : await startServers()
   try {
     const problems = values.check
       ? chosen.flatMap((mutant) => findObstacle(copy, mutant) ?? [])
@@ -35,6 +36,15 @@ async function main(): Promise<number> {
     copy.remove()
     await stopServers?.()
   }
+}
+
+/** For all runs of tests. */
+async function startServers(): Promise<() => Promise<void>> {
+  const stop = setup()
+  const { databaseUrl, redisUrl } = await testServers()
+  process.env.TEST_DATABASE_URL = databaseUrl
+  process.env.TEST_REDIS_URL = redisUrl
+  return stop
 }
 
 /** What fails anyway notices nothing. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { migrate } from '@wagate/db/migrate'
 import { askRedis } from '@wagate/local-servers/ask-redis'
 import type postgres from 'postgres'
-import { asAdmin, connectTo, nextNumber, runName, serverUrl, urlOf } from './test-run.ts'
+import { asAdmin, connectTo, nextNumber, runName, testServers } from './test-run.ts'
 
 export type TestDatabase = { url: string; drop(): Promise<void> }
 
@@ -17,7 +17,7 @@ export async function createTestDatabase({ shards = 256 } = {}): Promise<TestDat
     await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template}`)
     return nextNumber(sql, 'databases')
   })
-  await spreadIdentities(urlOf(name), number)
+  await spreadIdentities(await urlOf(name), number)
   return describe(name)
 }
 
@@ -28,13 +28,19 @@ export async function createEmptyTestDatabase(): Promise<TestDatabase> {
   return describe(name)
 }
 
+async function urlOf(database: string): Promise<string> {
+  const url = new URL((await testServers()).databaseUrl)
+  url.pathname = `/${database}`
+  return url.href
+}
+
 function makeName(): string {
   return `wagate_test_${randomBytes(8).toString('hex')}`
 }
 
-function describe(name: string): TestDatabase {
+async function describe(name: string): Promise<TestDatabase> {
   return {
-    url: urlOf(name),
+    url: await urlOf(name),
     async drop() {
       await asAdmin((sql) => sql.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
     },
@@ -48,7 +54,7 @@ function describe(name: string): TestDatabase {
 export async function testRedisUrl(): Promise<string> {
   const number = await asAdmin((sql) => nextNumber(sql, 'redis_databases'))
   const database = String((number % redisDatabases) + 1)
-  const url = new URL(serverUrl('TEST_REDIS_URL'))
+  const url = new URL((await testServers()).redisUrl)
   const answers = await askRedis(url, [['SELECT', database], ['FLUSHDB']])
   if (answers.some((answer) => answer !== '+OK'))
     throw new Error(`TEST_REDIS_URL must be a Redis with "databases 256": ${answers.join(', ')}`)
@@ -65,7 +71,7 @@ async function ensureTemplate(sql: postgres.Sql, shards: number): Promise<string
     const unfinished = `${template}_new`
     await sql.unsafe(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
     await sql.unsafe(`CREATE DATABASE ${unfinished}`)
-    await migrate(urlOf(unfinished), { shards })
+    await migrate(await urlOf(unfinished), { shards })
     await sql.unsafe(`ALTER DATABASE ${unfinished} RENAME TO ${template}`)
   }
   await sql`SELECT pg_advisory_unlock(${advisoryLock})`

@@ -1,13 +1,45 @@
-import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import postgres from 'postgres'
+import { until } from '../until.ts'
 
-/** Once per run, before the first test. */
-export async function openTestRun(): Promise<void> {
-  process.env.TEST_RUN_ID = randomBytes(4).toString('hex')
-  await asAdmin(async (sql) => {
-    await sql.unsafe(`CREATE SEQUENCE ${runName()}_databases`)
-    await sql.unsafe(`CREATE SEQUENCE ${runName()}_redis_databases`)
+export type TestServers = { databaseUrl: string; redisUrl: string }
+
+const startMs = { withinMs: 120_000, everyMs: 20 }
+const fileOf = (folder: string) => join(folder, 'servers.json')
+
+/** Tells the processes of the run where its servers are, or why there are none. */
+export function announceServers(folder: string, servers: TestServers | { failure: string }): void {
+  const unfinished = `${fileOf(folder)}.new`
+  writeFileSync(unfinished, JSON.stringify(servers), { mode: 0o600 })
+  renameSync(unfinished, fileOf(folder))
+}
+
+let found: Promise<TestServers> | undefined
+
+/** The servers of this run, as soon as they have started. */
+export function testServers(): Promise<TestServers> {
+  found ??= findServers()
+  return found
+}
+
+async function findServers(): Promise<TestServers> {
+  const { TEST_RUN_FOLDER: folder } = process.env
+  if (!folder) throw new Error('There are no servers: run the tests with "npm test", which starts them.')
+  const file = await until('the servers of the tests have started', startMs, () => {
+    return existsSync(fileOf(folder)) && readFileSync(fileOf(folder), 'utf8')
   })
+  const servers: TestServers | { failure: string } = JSON.parse(file)
+  if ('failure' in servers) throw new Error(`The servers of the tests did not start: ${servers.failure}`)
+  return servers
+}
+
+/** Once per run, before the first test that needs a server. */
+export async function openTestRun(databaseUrl: string): Promise<void> {
+  const sql = connectTo(databaseUrl)
+  await sql.unsafe(`CREATE SEQUENCE ${runName()}_databases`)
+  await sql.unsafe(`CREATE SEQUENCE ${runName()}_redis_databases`)
+  await sql.end()
 }
 
 /** Only needed on a server that outlives the run. */
@@ -26,7 +58,8 @@ export async function nextNumber(sql: postgres.Sql, kind: 'databases' | 'redis_d
 }
 
 export async function asAdmin<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-  const sql = connectTo(serverUrl('TEST_DATABASE_URL'))
+  const { databaseUrl } = await testServers()
+  const sql = connectTo(databaseUrl)
   try {
     return await work(sql)
   } finally {
@@ -36,18 +69,6 @@ export async function asAdmin<T>(work: (sql: postgres.Sql) => Promise<T>): Promi
 
 export function connectTo(url: string): postgres.Sql {
   return postgres(url, { max: 1, onnotice: () => undefined })
-}
-
-export function urlOf(database: string): string {
-  const url = new URL(serverUrl('TEST_DATABASE_URL'))
-  url.pathname = `/${database}`
-  return url.href
-}
-
-export function serverUrl(name: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): string {
-  const url = process.env[name]
-  if (!url) throw new Error(`${name} is not set: run the tests with "npm test", which starts the servers.`)
-  return url
 }
 
 /** The prefix of everything that this run creates on servers that other runs may use. */

@@ -1,37 +1,49 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startServerSupervisor } from '@wagate/local-servers/server-supervisor'
+import { type ServerSupervisor, startServerSupervisor } from '@wagate/local-servers/server-supervisor'
 import { vendorFolder } from '@wagate/local-servers/vendor-folder'
-import { closeTestRun, openTestRun } from './test-run.ts'
+import { announceServers, closeTestRun, openTestRun } from './test-run.ts'
 
 /**
- * Throw-away Postgres and Redis for one run of the tests. TEST_DATABASE_URL (of an account that may create
- * databases) and TEST_REDIS_URL (whose databases are emptied) name servers to use instead.
+ * Throw-away Postgres and Redis for one run of the tests, which start while the tests load. TEST_DATABASE_URL (of an
+ * account that may create databases) and TEST_REDIS_URL (whose databases are emptied) name servers to use instead.
  */
-export async function setup(): Promise<() => Promise<void>> {
-  const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env
+export function setup(): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'wagate-test-'))
   // Postgres may run under another account.
   chmodSync(folder, 0o711)
-  const supervisor = await startServerSupervisor(
-    {
-      folder,
-      logFolder: join(folder, 'logs'),
-      vendorFolder,
-      postgres: !TEST_DATABASE_URL,
-      redis: !TEST_REDIS_URL,
-      durable: false,
-    },
-    { onProgress: (text) => console.error(text) },
-  )
   process.env.TEST_RUN_FOLDER = folder
-  process.env.TEST_DATABASE_URL ??= supervisor.postgres?.url ?? ''
-  process.env.TEST_REDIS_URL ??= supervisor.redis?.url ?? ''
-  await openTestRun()
+  process.env.TEST_RUN_ID = randomBytes(4).toString('hex')
+  const starting = startServers(folder)
+  // Whoever asks for the servers is told.
+  starting.catch((error: Error) => announceServers(folder, { failure: error.message }))
   return async () => {
-    if (TEST_DATABASE_URL) await closeTestRun()
-    await supervisor.close()
+    const supervisor = await starting
+    if (process.env.TEST_DATABASE_URL) await closeTestRun()
+    await supervisor?.close()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+async function startServers(folder: string): Promise<ServerSupervisor | undefined> {
+  const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env
+  const options = {
+    folder,
+    logFolder: join(folder, 'logs'),
+    vendorFolder,
+    postgres: !TEST_DATABASE_URL,
+    redis: !TEST_REDIS_URL,
+    durable: false,
+  }
+  const isNeeded = options.postgres || options.redis
+  const supervisor = isNeeded
+    ? await startServerSupervisor(options, { onProgress: (text) => console.error(text) })
+    : undefined
+  const databaseUrl = TEST_DATABASE_URL ?? supervisor?.postgres?.url ?? ''
+  const redisUrl = TEST_REDIS_URL ?? supervisor?.redis?.url ?? ''
+  await openTestRun(databaseUrl)
+  announceServers(folder, { databaseUrl, redisUrl })
+  return supervisor
 }

@@ -34,7 +34,7 @@ function readState(): State {
     clock: performance.now === realNow ? [] : ['performance.now'],
     listeners: events.map((event) => `${event}: ${process.listenerCount(event)}`),
     folder: [process.cwd()],
-    handles: [`${count('TCPServerWrap')} listening`, `${count('ProcessWrap') - countKept()} processes`],
+    handles: [`${count('TCPServerWrap')} listening`, `${count('TCPSocketWrap')} connections`, `${count('ProcessWrap') - countKept()} processes`],
   }
 }
 

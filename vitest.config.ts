@@ -36,7 +36,7 @@ export default defineConfig({
           name: 'others',
           include: [
             '{packages,apps}/*/test/**/*.test.ts',
-            '{devnet,faults,bench}/test/**/*.test.ts',
+            '{devnet,faults,bench,mutants}/test/**/*.test.ts',
             'system-tests/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', ...timed],

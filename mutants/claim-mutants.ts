@@ -90,4 +90,14 @@ export const claimMutants: Mutant[] = [
     replacement: '',
     test: { file: 'apps/worker/test/late-claims.test.ts', title: 'may fail before the text is encrypted' },
   },
+  {
+    name: 'a release undoes the claim of an earlier owner',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: '\n      AND message.held_epoch = valid.epoch`',
+    replacement: '`',
+    test: {
+      file: 'packages/db/test/message-claims.test.ts',
+      title: 'are counted when the next owner releases a message that it has not claimed',
+    },
+  },
 ]

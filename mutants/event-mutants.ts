@@ -139,4 +139,14 @@ export const eventMutants: Mutant[] = [
       title: 'a stream that reaches the present during a read misses no event before that read',
     },
   },
+  {
+    name: 'a stream reads once after a hint',
+    file: 'apps/api/src/event-streams/live-reader.ts',
+    text: 'againAfterMs: untilReadableMs',
+    replacement: 'againAfterMs: []',
+    test: {
+      file: 'apps/api/test/live-reader.test.ts',
+      title: 'an event that becomes readable only after its hint is sent without waiting for the next poll',
+    },
+  },
 ]

@@ -61,4 +61,14 @@ export const historyMutants: Mutant[] = [
     replacement: 'ON true',
     test: { file: ofTimeline, title: 'a former owner adds no step, also beside the present one' },
   },
+  {
+    name: 'a partition with scheduled messages dropped',
+    file: 'packages/db/src/queries/partitions.ts',
+    text: 'is_waiting AND send_at IS NOT NULL LIMIT 1',
+    replacement: 'false LIMIT 1',
+    test: {
+      file: 'packages/db/test/partitions.test.ts',
+      title: 'are kept while they hold a message that is scheduled for later',
+    },
+  },
 ]

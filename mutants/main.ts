@@ -3,38 +3,61 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { testServers } from '@wagate/test-kit/servers/test-run'
 import { setup } from '@wagate/test-kit/servers/test-servers'
+import { findChange } from './find-change.ts'
 import type { Mutant } from './mutant.ts'
 import { mutants } from './mutants.ts'
 import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
-import { endRunningTests, runTests } from './run-tests.ts'
+import { groupByTestFile, listTouched, type MutantGroup } from './selection.ts'
+import { makeTestRunner, type TestRunner } from './test-runner.ts'
 
-const stopping = new AbortController()
+type Run = {
+  copy: RepositoryCopy
+  tests: TestRunner
+  /** Whether something that takes so long may still begin. */
+  hasTimeFor(seconds: number): boolean
+  problems: string[]
+  notRun: string[]
+}
+
+const startedAt = performance.now()
+let isStopped = false
+let running: TestRunner | undefined
 
 /**
  * Plants one bug at a time in a copy of the repository and runs the test that must fail. It is an error if the test fails
  * without the bug, if the code to change is not found, or if the test passes with the bug. `--only <name>` runs one
- * mutant. `--check` runs no tests and only checks that the code and the test of every mutant are found.
+ * mutant, `--changed` those that a change touches (`--since <commit>`), the cheapest first. `--within <minutes>` begins no
+ * mutant that would take longer. `--check` runs no tests and only checks that the code and the test of every mutant are found.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { only: { type: 'string', multiple: true }, check: { type: 'boolean' } },
+    options: {
+      only: { type: 'string', multiple: true },
+      changed: { type: 'boolean' },
+      since: { type: 'string' },
+      within: { type: 'string' },
+      check: { type: 'boolean' },
+    },
   })
-  const chosen = mutants.filter(({ name }) => !values.only || values.only.includes(name))
+  let chosen = mutants.filter(({ name }) => !values.only || values.only.includes(name))
   if (chosen.length === 0) throw new Error(`There is no such mutant: ${values.only?.join(', ')}`)
-  const startedAt = performance.now()
+  if (values.changed) {
+    const change = await findChange(values.since)
+    chosen = listTouched(chosen, change)
+    const count = chosen.length === 0 ? 'No mutant is' : `${chosen.length} of ${mutants.length} mutants are`
+    console.log(`${count} touched by the ${change.files.size} files that changed since ${change.base}`)
+    if (chosen.length === 0) return 0
+  }
   const copy = copyRepository()
-  const stopServers = values.check ? undefined : await startServers()
   try {
-    const problems = values.check
-      ? chosen.flatMap((mutant) => findObstacle(copy, mutant) ?? [])
-      : [...(await runUnchanged(copy, chosen)), ...(await runChanged(copy, chosen))]
-    const minutes = (performance.now() - startedAt) / 60_000
-    console.log(`\n${chosen.length} mutants, ${problems.length} problems, ${minutes.toFixed(1)} minutes`)
-    for (const problem of problems) console.log(`  ${problem}`)
-    return problems.length > 0 ? 1 : 0
+    if (values.check)
+      return report(
+        chosen.length,
+        chosen.flatMap((mutant) => findObstacle(copy, mutant) ?? []),
+      )
+    return await runAll(copy, chosen, Number(values.within ?? Number.POSITIVE_INFINITY))
   } finally {
     copy.remove()
-    await stopServers?.()
   }
 }
 
@@ -47,31 +70,62 @@ async function startServers(): Promise<() => Promise<void>> {
   return stop
 }
 
-/** What fails anyway notices nothing. */
-async function runUnchanged({ folder }: RepositoryCopy, chosen: Mutant[]): Promise<string[]> {
-  const problems: string[] = []
-  for (const file of new Set(chosen.map(({ test }) => test.file))) {
-    const titles = new Set(chosen.flatMap(({ test }) => (test.file === file ? [test.title] : [])))
-    if (stopping.signal.aborted) return ['stopped']
-    const startedAt = performance.now()
-    const results = await runTests(folder, file, [...titles])
-    console.log(`unchanged  ${file}  ${secondsSince(startedAt)}`)
-    for (const [title, result] of results)
-      if (result !== 'passed') problems.push(`${file}, "${title}", without a mutant: ${result}`)
+async function runAll(copy: RepositoryCopy, chosen: Mutant[], minutesMax: number): Promise<number> {
+  if (!(minutesMax > 0)) throw new Error('--within takes a number of minutes')
+  const stopServers = await startServers()
+  const tests = makeTestRunner(copy.folder)
+  running = tests
+  const hasTimeFor = (seconds: number) => !isStopped && secondsSince(startedAt) + seconds <= minutesMax * 60
+  const run: Run = { copy, tests, hasTimeFor, problems: [], notRun: [] }
+  try {
+    for (const group of groupByTestFile(chosen)) await runGroup(run, group)
+    if (isStopped) run.problems.push('stopped')
+    return report(chosen.length, run.problems, run.notRun)
+  } finally {
+    await tests.close()
+    await stopServers()
   }
-  return problems
 }
 
-async function runChanged(copy: RepositoryCopy, chosen: Mutant[]): Promise<string[]> {
-  const problems: string[] = []
-  for (const mutant of chosen) {
-    if (stopping.signal.aborted) return [...problems, 'stopped']
-    const startedAt = performance.now()
-    const outcome = await tryMutant(copy, mutant)
-    if (outcome !== 'caught') problems.push(`${mutant.name}: ${outcome}`)
-    console.log(`${outcome}  ${mutant.name}  by "${mutant.test.title}"  ${secondsSince(startedAt)}`)
+/** First without a bug: what fails anyway notices nothing. */
+async function runGroup(run: Run, { testFile, mutants, runSeconds }: MutantGroup): Promise<void> {
+  const { tests, hasTimeFor, problems, notRun } = run
+  if (!hasTimeFor(2 * runSeconds)) {
+    notRun.push(...mutants.map(({ name }) => name))
+    return
   }
-  return problems
+  const begunAt = performance.now()
+  const titles = [...new Set(mutants.map(({ test }) => test.title))]
+  const unchanged = await tests.run({ file: testFile, titles, changedFile: undefined })
+  const seconds = secondsSince(begunAt)
+  console.log(`unchanged  ${testFile}  ${seconds.toFixed(1)} s`)
+  for (const [title, result] of unchanged)
+    if (result !== 'passed') problems.push(`${testFile}, "${title}", without a mutant: ${result}`)
+  for (const mutant of mutants.filter(({ test }) => unchanged.get(test.title) === 'passed')) {
+    if (!hasTimeFor(seconds)) notRun.push(mutant.name)
+    else problems.push(...(await runMutant(run, mutant)))
+  }
+}
+
+async function runMutant(run: Run, mutant: Mutant): Promise<string[]> {
+  const begunAt = performance.now()
+  const outcome = await tryMutant(run, mutant)
+  console.log(`${outcome}  ${mutant.name}  by "${mutant.test.title}"  ${secondsSince(begunAt).toFixed(1)} s`)
+  return outcome === 'caught' ? [] : [`${mutant.name}: ${outcome}`]
+}
+
+async function tryMutant({ copy, tests }: Run, mutant: Mutant): Promise<string> {
+  const { file, text, replacement, test } = mutant
+  const obstacle = findObstacle(copy, mutant)
+  if (obstacle) return obstacle
+  const undo = copy.change(file, text, replacement)
+  try {
+    const results = await tests.run({ file: test.file, titles: [test.title], changedFile: file })
+    const result = results.get(test.title)
+    return result === 'failed' ? 'caught' : result === 'passed' ? 'SURVIVED' : 'broken: the test did not run'
+  } finally {
+    undo()
+  }
 }
 
 function findObstacle(
@@ -90,27 +144,23 @@ function findObstacle(
   }
 }
 
-async function tryMutant(copy: RepositoryCopy, mutant: Mutant): Promise<string> {
-  const { file, text, replacement, test } = mutant
-  const obstacle = findObstacle(copy, mutant)
-  if (obstacle) return obstacle
-  const undo = copy.change(file, text, replacement)
-  try {
-    const result = (await runTests(copy.folder, test.file, [test.title])).get(test.title)
-    return result === 'failed' ? 'caught' : result === 'passed' ? 'SURVIVED' : 'broken: the test did not run'
-  } finally {
-    undo()
-  }
+function report(count: number, problems: string[], notRun: string[] = []): number {
+  const minutes = (secondsSince(startedAt) / 60).toFixed(1)
+  console.log(`\n${count} mutants, ${problems.length} problems, ${minutes} minutes`)
+  for (const problem of problems) console.log(`  ${problem}`)
+  if (notRun.length > 0) console.log(`${notRun.length} of them were not run, for lack of time:`)
+  for (const name of notRun) console.log(`  ${name}`)
+  return problems.length > 0 ? 1 : 0
 }
 
-function secondsSince(startedAt: number): string {
-  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+function secondsSince(beginning: number): number {
+  return (performance.now() - beginning) / 1000
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    stopping.abort()
-    endRunningTests()
+    isStopped = true
+    running?.kill()
   })
 }
 process.exitCode = await main()

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const repository = fileURLToPath(new URL('..', import.meta.url))
+export const repository = fileURLToPath(new URL('..', import.meta.url))
 
 export type RepositoryCopy = {
   folder: string

@@ -228,4 +228,14 @@ export const sendingMutants: Mutant[] = [
       written: { title: 'reads the whole queue again when a message was put back %s' },
     },
   },
+  {
+    name: 'two lanes for two forms of a number',
+    file: 'apps/worker/src/outbox/recipient-lanes.ts',
+    text: 'const key = recipient ?? address',
+    replacement: 'const key = address',
+    test: {
+      file: 'apps/worker/test/recipient-lanes.test.ts',
+      title: 'messages to two forms of one number leave one after the other',
+    },
+  },
 ]

@@ -129,4 +129,24 @@ export const sessionMutants: Mutant[] = [
       title: 'pre-keys that are made after the end of the session are not stored, and used ones are deleted',
     },
   },
+  {
+    name: 'the earlier of two writes of a row in one batch stored',
+    file: 'packages/db/src/queries/device-auth.ts',
+    text: 'for (const { fence, deviceId, rows: own } of writes)',
+    replacement: 'for (const { fence, deviceId, rows: own } of writes.toReversed())',
+    test: {
+      file: 'packages/db/test/message-claims.test.ts',
+      title: 'leave the later state when one batch has two of one contact',
+    },
+  },
+  {
+    name: 'a value whose write failed stays cached',
+    file: 'apps/worker/src/session/auth-store.ts',
+    text: 'for (const { type, id } of entries) cache.delete(authContext(type, id))\n      throw error',
+    replacement: 'throw error',
+    test: {
+      file: 'apps/worker/test/auth-store.test.ts',
+      title: 'what is stored is read again after a write that failed, which may have been stored',
+    },
+  },
 ]

@@ -124,4 +124,14 @@ export const webhookMutants: Mutant[] = [
       title: 'a dispatcher that gives away a webhook renews its lease while the target does not answer',
     },
   },
+  {
+    name: 'a delivery whose event is not readable yet counts as lost',
+    file: `${folder}/stored-requests.ts`,
+    text: "isBefore(next, position) ? 'early' : 'lost'",
+    replacement: "'lost'",
+    test: {
+      file: 'apps/worker/test/stored-requests.test.ts',
+      title: 'a delivery whose event is not readable yet waits for it',
+    },
+  },
 ]

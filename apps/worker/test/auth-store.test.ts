@@ -13,12 +13,16 @@ function makeStore(written: AuthRows[] = [], whileReading: () => Promise<void> =
       await whileReading()
       return []
     },
-    vault: makeVault(readMasterKeys(randomBytes(32)), 1),
-    format: 2,
-    cache: makeScopedCache<CachedAuth>({ sizeMax: 100_000 })(),
+    ...makeVaultAndCache(),
     write: async (rows) => void written.push(rows),
   })
 }
+
+const makeVaultAndCache = () => ({
+  vault: makeVault(readMasterKeys(randomBytes(32)), 1),
+  format: 2 as const,
+  cache: makeScopedCache<CachedAuth>({ sizeMax: 100_000 })(),
+})
 
 test('a stored token does not keep the stanza that carried it in memory', async () => {
   const { keys } = makeStore()
@@ -68,4 +72,21 @@ test('pre-keys that are made after the end of the session are not stored, and us
     ['1', true],
     ['2', false],
   ])
+})
+
+test('what is stored is read again after a write that failed, which may have been stored', async () => {
+  const stored = new Map<string, Buffer>()
+  let isAnswerLost = false
+  const { readOwn, writeOwn } = makeAuthStore({
+    ...makeVaultAndCache(),
+    read: async () => [...stored].map(([id, value]) => ({ id, value })),
+    async write(rows) {
+      for (const { id, value } of rows) if (value) stored.set(id, value)
+      if (isAnswerLost) throw new Error('The answer was lost')
+    },
+  })
+  await writeOwn('account-salt', new Map([['-', 'first']]))
+  isAnswerLost = true
+  await expect(writeOwn('account-salt', new Map([['-', 'second']]))).rejects.toThrow('lost')
+  expect(await readOwn('account-salt', ['-'])).toEqual(new Map([['-', 'second']]))
 })

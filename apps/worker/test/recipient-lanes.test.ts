@@ -220,3 +220,17 @@ test('recipients who were just written to hold up no others, however much waits 
   await model.pump()
   expect(model.onWire.map(({ message }) => message.number)).toEqual(['another'])
 })
+
+test('messages to two forms of one number leave one after the other', () => {
+  const messages = ['5511955501000', '551155501000'].map((number, index) => makeMessage(index, number))
+  const plan = planLanes(messages, {
+    recipientOf: () => '551155501000@jid',
+    isAcknowledged: () => false,
+    workFor: () => undefined,
+    waitMs: () => 0,
+    paceMs: () => 0,
+    isRetry: () => false,
+    typingMs: () => 0,
+  })
+  expect(plan.ready.map(({ message }) => message.number)).toEqual(['5511955501000'])
+})

@@ -105,6 +105,17 @@ describe('deaths of owners that had claimed a message', () => {
     expect(await claim(await own(device.shard), held)).toBe(0)
   })
 
+  it('are counted when the next owner releases a message that it has not claimed', async () => {
+    const device = await makeDevice()
+    const message = await insert(device.id, { number: '1' })
+    const first = await own(device.shard)
+    await claim(first, message)
+    await die(first)
+    const second = await own(device.shard)
+    await releaseMessages(db, [{ ...message, fence: second }])
+    expect(await claim(second, message)).toBe(1)
+  })
+
   it('a claim to prepare media leaves the message cancelable, and fails when another owner has the shard', async () => {
     const device = await makeDevice()
     const message = await insert(device.id, { number: '1', type: 'image' })
@@ -156,6 +167,13 @@ describe('claims that are stored with a Signal state', () => {
       { status: 'canceled', attempts: 0, jid: null },
       { status: 'sending', attempts: 1, jid: 'jid' },
     ])
+  })
+
+  it('leave the later state when one batch has two of one contact', async () => {
+    const { id, shard } = await makeDevice()
+    const owner = await own(shard)
+    await claimWithAuthWrites(db, [], [stateOf(id, owner, 'earlier'), stateOf(id, owner, 'later')])
+    expect(await storedState(id)).toBe('later')
   })
 
   it('are refused with the state of a former owner, while those of another owner are stored', async () => {

@@ -112,6 +112,14 @@ describe('partitions past the retention', () => {
     expect(await db.$client`SELECT 1 FROM pg_class WHERE relname = 'messages_done'`).toEqual([])
   })
 
+  it('are kept while they hold a message that is scheduled for later', async () => {
+    await addOldPartition('messages_scheduled_2020', '2020-01-02', '2020-01-09', 'queued')
+    await db.$client`UPDATE messages SET send_at = now() + interval '1 day'`
+    expect(await dropOldPartitions(db.$client, 'messages', 30)).toEqual([])
+    await db.$client`UPDATE messages SET status = 'sent'`
+    expect(await dropOldPartitions(db.$client, 'messages', 30)).toEqual(['messages_scheduled_2020'])
+  })
+
   it('are dropped without blocking new messages while a long transaction reads the history', async () => {
     await addOldPartition('messages_done', '2020-01-02', '2020-01-09')
     const end = await readForLong()

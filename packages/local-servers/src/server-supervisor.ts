@@ -51,6 +51,8 @@ export async function startServerSupervisor(
 
   async function close(): Promise<void> {
     isClosing = true
+    // A process that has nothing else to do would end before the promise resolves.
+    child.ref()
     if (child.connected) child.disconnect()
     await exited
     await endOrphans(supervisor)

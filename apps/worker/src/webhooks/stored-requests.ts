@@ -12,7 +12,7 @@ export type StoredRequests = { requests: DeliveryRequest[]; lost: string[] }
 /** Deliveries whose time has come. Leaves out those with an event that readers of the stream cannot see yet. */
 export async function listStoredRequests(
   db: Database,
-  { lease, accountId }: WebhookState,
+  { lease, accountId }: Pick<WebhookState, 'lease' | 'accountId'>,
   limit: number,
 ): Promise<StoredRequests> {
   const stored: StoredRequests = { requests: [], lost: [] }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { sourceOptions } from '@wagate/test-kit/source-options'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
@@ -147,28 +148,24 @@ test('a start waits for Postgres, and a signal ends it', options, async () => {
 })
 
 function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=source', 'apps/worker/src/main.ts'],
-    {
-      cwd: repository,
-      stdio: ['ignore', 'pipe', errors],
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: link.url,
-        REDIS_URL: redisUrl,
-        MASTER_KEY: randomBytes(32).toString('base64'),
-        WHATSAPP_NETWORK: 'simulator',
-        WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
-        WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),
-        WHATSAPP_MEDIA_HOST: '127.0.0.1:1',
-        WORKER_NAME: name,
-        HOST: '127.0.0.1',
-        LEASE_TTL_MS: '1500',
-        HEARTBEAT_MS: '300',
-      },
+  const child = spawn(process.execPath, [...sourceOptions, 'apps/worker/src/main.ts'], {
+    cwd: repository,
+    stdio: ['ignore', 'pipe', errors],
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: link.url,
+      REDIS_URL: redisUrl,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      WHATSAPP_NETWORK: 'simulator',
+      WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
+      WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),
+      WHATSAPP_MEDIA_HOST: '127.0.0.1:1',
+      WORKER_NAME: name,
+      HOST: '127.0.0.1',
+      LEASE_TTL_MS: '1500',
+      HEARTBEAT_MS: '300',
     },
-  )
+  })
   children.push(child)
   return child
 }

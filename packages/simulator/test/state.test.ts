@@ -106,7 +106,8 @@ type StartedProcess = { child: ChildProcess; sim: Simulator; output: string[] }
 
 async function startProcess(directory: string): Promise<StartedProcess> {
   const cli = new URL('../src/cli.ts', import.meta.url).pathname
-  const args = ['--import', 'tsx', cli, '--port', '0', '--control-port', '0', '--state', directory]
+  const typescript = new URL('../../../scripts/typescript.mjs', import.meta.url).href
+  const args = ['--import', typescript, cli, '--port', '0', '--control-port', '0', '--state', directory]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   cleanups.push(async () => child.kill('SIGKILL'))
   const output: string[] = []

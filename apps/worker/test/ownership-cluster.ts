@@ -44,7 +44,7 @@ export async function clusterOf({ onTestFinished }: TestContext): Promise<Cluste
 }
 
 /** Workers without sessions, in this process, on their own database. */
-export async function openCluster(): Promise<Cluster> {
+async function openCluster(): Promise<Cluster> {
   const server = await createTestDatabase()
   const db = openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
   const bus = new EventEmitter().setMaxListeners(0)

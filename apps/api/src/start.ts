@@ -44,7 +44,11 @@ export async function startApi(config: Config): Promise<RunningApi> {
     })
     const server = makeServer(app.fetch)
     server.maxConnections = http.connectionsMax
-    const port = await listen(server, { host: http.host, port: http.port, variable: 'PORT' })
+    const address = { host: http.host, port: http.port, variable: 'PORT' }
+    const port = await listen(server, address).catch(async (error) => {
+      await internal.close()
+      throw error
+    })
     log.info({ port, metricsPort: internal.port }, 'API listening')
 
     let closed: Promise<void> | undefined

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { sourceOptions } from '@wagate/test-kit/source-options'
 import { vi } from 'vitest'
 
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** A real process, from source. Its output is appended to `output`. */
 export function spawnApi(env: Record<string, string>): { child: ChildProcess; output: string[] } {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', program], {
+  const child = spawn(process.execPath, [...sourceOptions, program], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { sourceOptions } from '@wagate/test-kit/source-options'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { masterKeys, openWebhookDatabase, type WebhookDatabase } from './webhook-database.ts'
@@ -34,22 +35,18 @@ afterEach(async () => {
 
 /** Returns the process and the port of its metrics. */
 async function startProcess(): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=source', 'apps/worker/src/cli.ts', 'dispatcher'],
-    {
-      cwd: repository,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: database.url,
-        REDIS_URL: redisUrl,
-        MASTER_KEY: masterKeys.current.bytes.toString('base64'),
-        WHATSAPP_NETWORK: 'simulator',
-        ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true',
-      },
+  const child = spawn(process.execPath, [...sourceOptions, 'apps/worker/src/cli.ts', 'dispatcher'], {
+    cwd: repository,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: database.url,
+      REDIS_URL: redisUrl,
+      MASTER_KEY: masterKeys.current.bytes.toString('base64'),
+      WHATSAPP_NETWORK: 'simulator',
+      ALLOW_PRIVATE_WEBHOOK_HOSTS: 'true',
     },
-  )
+  })
   children.push(child)
   for await (const text of createInterface(child.stdout)) {
     const { healthPort }: { healthPort?: number } = JSON.parse(text)

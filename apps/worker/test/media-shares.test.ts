@@ -43,12 +43,11 @@ const pages: Record<string, RequestListener> = {
   '/picture': (_, response) => response.end('a picture'),
 }
 
-const usualFolder = process.env.TMPDIR
 let folder: string
 let host: MediaHost
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wagate-test-'))
-  process.env.TMPDIR = folder
+  vi.stubEnv('TMPDIR', folder)
 })
 beforeEach(async () => {
   host = await openMediaHost(pages)
@@ -56,8 +55,7 @@ beforeEach(async () => {
 afterEach(() => host.close())
 afterAll(async () => {
   await closeDatabase(db)
-  if (usualFolder === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = usualFolder
+  vi.unstubAllEnvs()
   await rm(folder, { recursive: true })
 })
 

@@ -11,7 +11,7 @@ import { mediaSamples } from '@wagate/test-kit/media/media-samples'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { generateWAMessageContent } from 'baileys'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { loadMedia } from '../src/media/load-media.ts'
 import type { MediaMessage, MediaSource } from '../src/media/media-file.ts'
@@ -29,7 +29,6 @@ const config = readConfig({
 })
 const inspector = makeTestInspector()
 const files: Record<string, Buffer> = {}
-const usualFolder = process.env.TMPDIR
 let folder: string
 let database: TestDatabase
 let host: MediaHost
@@ -43,7 +42,7 @@ const solid = (width: number, height: number) =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wagate-test-'))
-  process.env.TMPDIR = folder
+  vi.stubEnv('TMPDIR', folder)
   database = await createTestDatabase()
   files['/picture.png'] = await solid(640, 480)
   files['/photo.png'] = await solid(5000, 5000)
@@ -69,8 +68,7 @@ afterAll(async () => {
   host.close()
   await Promise.all([inspector.close(), closeDatabase(source.db)])
   await database.drop()
-  if (usualFolder === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = usualFolder
+  vi.unstubAllEnvs()
   await rm(folder, { recursive: true })
 })
 

@@ -3,7 +3,7 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
-import { expect, vi } from 'vitest'
+import { expect, type TestContext, vi } from 'vitest'
 import type { Lease, ShardHost } from '../src/ownership/lease.ts'
 import { type Ownership, type OwnershipOptions, startOwnership } from '../src/ownership/ownership.ts'
 
@@ -36,8 +36,15 @@ export type Cluster = {
   close(): Promise<void>
 }
 
+/** One for each test, so that tests can run beside each other. It is closed when the test is over. */
+export async function clusterOf({ onTestFinished }: TestContext): Promise<Cluster> {
+  const cluster = await openCluster()
+  onTestFinished(() => cluster.close())
+  return cluster
+}
+
 /** Workers without sessions, in this process, on their own database. */
-export async function openCluster(): Promise<Cluster> {
+async function openCluster(): Promise<Cluster> {
   const server = await createTestDatabase()
   const db = openDatabase(server.url, { poolSize: 5, applicationName: 'test', statementTimeoutMs: 4000 })
   const bus = new EventEmitter().setMaxListeners(0)

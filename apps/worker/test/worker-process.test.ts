@@ -4,10 +4,14 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { makeLogger } from '@wagate/runtime/logger'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { sourceOptions } from '@wagate/test-kit/source-options'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { startWorker } from '../src/start.ts'
 
 type Worker = {
   child: ChildProcess
@@ -24,156 +28,190 @@ let database: TestDatabase
 let link: TcpProxy
 let redisUrl: string
 
-beforeEach(async () => {
+async function openServers(): Promise<void> {
   database = await createTestDatabase()
   link = await startTcpProxy(database.url)
   redisUrl = await testRedisUrl()
-})
-afterEach(async () => {
+}
+
+async function closeAll(): Promise<void> {
   for (const child of children.splice(0)) {
     child.kill('SIGKILL')
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    if (!hasEnded(child)) await once(child, 'exit')
   }
   await link.close()
   await database.drop()
-})
+}
 
-test('a signal hands the shards over and ends the process with 0', options, async () => {
-  const first = await startWorker('first')
-  await owns(first, 256)
-  const second = await startWorker('second')
-  await owns(second, 128)
-  first.child.kill('SIGTERM')
-  expect(await once(first.child, 'exit')).toEqual([0, null])
-  await owns(second, 256)
-})
+/** The processes are the same in all tests. One that a test has ended is started again when it is needed. */
+describe('beside another worker', () => {
+  const workers = new Map<string, Worker>()
+  beforeAll(openServers)
+  afterAll(closeAll)
 
-test('Prometheus metrics show what the worker owns', options, async () => {
-  const worker = await startWorker('first')
-  await owns(worker, 256)
-  // Counted beside the start, not before it.
-  await vi.waitFor(
-    async () => expect((await worker.metrics()).text).toMatch(/^wagate_message_partitions_ahead_weeks 8$/m),
-    eventually,
-  )
-  const { type, text } = await worker.metrics()
-  expect(type).toContain('text/plain')
-  expect(text).toMatch(/^wagate_owned_shards 256$/m)
-  expect(text).toMatch(/^wagate_lease_valid 1$/m)
-  expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
-})
-
-test('a second signal ends the process at once', options, async () => {
-  const worker = await startWorker('first')
-  await owns(worker, 256)
-  link.freeze()
-  worker.child.kill('SIGINT')
-  await vi.waitFor(async () => expect((await worker.ready()).status).toBe(503), eventually)
-  worker.child.kill('SIGINT')
-  expect(await once(worker.child, 'exit')).toEqual([1, null])
-})
-
-test('a process that was paused for longer than its lease continues with a new id', options, async () => {
-  const [first, second] = await Promise.all([startWorker('first'), startWorker('second')])
-  await Promise.all([owns(first, 128), owns(second, 128)])
-  const formerId = (await second.ready()).body.worker_id
-  second.child.kill('SIGSTOP')
-  await owns(first, 256)
-  second.child.kill('SIGCONT')
-  await vi.waitFor(async () => expect((await second.ready()).body.worker_id).not.toBe(formerId), eventually)
-  await owns(second, 128)
-})
-
-test('a Redis that evicts keys ends the start, and the log says what to set', options, async () => {
-  const redis = await startOwnRedis()
-  try {
-    await redis.set('maxmemory-policy', 'allkeys-lfu')
-    redisUrl = redis.url
-    const child = spawnWorker('first', 'pipe')
-    let output = ''
-    child.stderr?.on('data', (chunk) => {
-      output += chunk
-    })
-    expect((await once(child, 'close'))[0]).not.toBe(0)
-    expect(output).toMatch(/maxmemory-policy allkeys-lfu.*noeviction/)
-  } finally {
-    await redis.close()
+  async function workerNamed(name: string): Promise<Worker> {
+    const running = workers.get(name)
+    if (running && !hasEnded(running.child)) return running
+    const worker = await untilStarted(spawnWorker(name, 'inherit'))
+    workers.set(name, worker)
+    return worker
   }
-})
 
-test('a worker of the other network touches no credentials and ends with one message', options, async () => {
-  const db = openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 5000 })
-  const sql = db.$client
-  try {
-    const [account] = await sql<{ id: number }[]>`
-      INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b.c', '', 'USER', 1)
-      RETURNING id`
-    const [device] = await sql<{ id: number }[]>`
-      INSERT INTO devices (id, shard, account_id, sender, name, desired, has_credentials, link_generation)
-      SELECT nextval('devices_id_seq'), 0, ${account?.id ?? 0}, '15550000001', '', 'linked', true, 1 RETURNING id`
-    await sql`
-      INSERT INTO device_auth (device_id, type, id, value) VALUES (${device?.id ?? 0}, 'creds', '', 'sealed')`
-    const read = () => sql`SELECT devices.*, value FROM devices JOIN device_auth ON device_id = devices.id`
-    const before = await read()
-    for (const [network, message] of [
-      ['live', /linked on the network "live", but WHATSAPP_NETWORK is "simulator"/],
-      [null, /wagate network set simulator/],
-    ] as const) {
-      await sql`UPDATE installation SET network = ${network}`
-      const child = spawnWorker('first', 'pipe')
-      let errors = ''
-      child.stderr?.on('data', (chunk) => {
-        errors += chunk
-      })
-      expect((await once(child, 'close'))[0]).toBe(1)
-      expect(errors.match(/Nothing was changed/g)).toHaveLength(1)
-      expect(errors).toMatch(message)
-      expect(await read()).toEqual(before)
-      expect(await sql`SELECT * FROM workers`).toEqual([])
+  async function both(): Promise<[Worker, Worker]> {
+    const pair = await Promise.all([workerNamed('first'), workerNamed('second')])
+    await Promise.all(pair.map((worker) => owns(worker, 128)))
+    return pair
+  }
+
+  test('a process that was paused for longer than its lease continues with a new id', options, async () => {
+    const [first, second] = await both()
+    const formerId = (await second.ready()).body.worker_id
+    second.child.kill('SIGSTOP')
+    await owns(first, 256)
+    second.child.kill('SIGCONT')
+    await vi.waitFor(async () => expect((await second.ready()).body.worker_id).not.toBe(formerId), eventually)
+    await owns(second, 128)
+  })
+
+  test('a signal hands the shards over and ends the process with 0', options, async () => {
+    const [first, second] = await both()
+    first.child.kill('SIGTERM')
+    expect(await once(first.child, 'exit')).toEqual([0, null])
+    await owns(second, 256)
+  })
+
+  test('Prometheus metrics show what the worker owns', options, async () => {
+    const worker = await workerNamed('second')
+    await vi.waitFor(async () => {
+      const { owned_shards: owned } = (await worker.ready()).body
+      const { type, text } = await worker.metrics()
+      expect(owned).toBeGreaterThan(0)
+      expect(text).toMatch(new RegExp(`^wagate_owned_shards ${owned}$`, 'm'))
+      expect(text).toMatch(/^wagate_lease_valid 1$/m)
+      // Counted beside the start, not before it.
+      expect(text).toMatch(/^wagate_message_partitions_ahead_weeks 8$/m)
+      expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
+      expect(type).toContain('text/plain')
+    }, eventually)
+  })
+
+  test('a second signal ends the process at once', options, async () => {
+    const { child, ready } = await workerNamed('second')
+    link.freeze()
+    try {
+      child.kill('SIGINT')
+      await vi.waitFor(async () => expect((await ready()).status).toBe(503), eventually)
+      child.kill('SIGINT')
+      expect(await once(child, 'exit')).toEqual([1, null])
+    } finally {
+      link.heal()
     }
-  } finally {
-    await closeDatabase(db)
-  }
+  })
 })
 
-test('a start waits for Postgres, and a signal ends it', options, async () => {
-  link.cut()
-  const [child, impatient] = [spawnWorker('first', 'inherit'), spawnWorker('second', 'inherit')]
-  await Promise.all([child, impatient].map((each) => logged(each, ({ what }) => what === 'postgres')))
-  impatient.kill('SIGTERM')
-  expect(await once(impatient, 'exit')).toEqual([0, null])
-  link.heal()
-  await owns(await untilStarted(child), 256)
-})
+describe('when it starts', () => {
+  beforeEach(openServers)
+  afterEach(closeAll)
 
-function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=source', 'apps/worker/src/main.ts'],
-    {
-      cwd: repository,
-      stdio: ['ignore', 'pipe', errors],
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: link.url,
-        REDIS_URL: redisUrl,
-        MASTER_KEY: randomBytes(32).toString('base64'),
-        WHATSAPP_NETWORK: 'simulator',
-        WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
-        WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),
-        WHATSAPP_MEDIA_HOST: '127.0.0.1:1',
-        WORKER_NAME: name,
-        HOST: '127.0.0.1',
-        LEASE_TTL_MS: '1500',
-        HEARTBEAT_MS: '300',
-      },
+  test('a Redis that evicts keys ends the start, and the log says what to set', options, async () => {
+    const redis = await startOwnRedis()
+    try {
+      await redis.set('maxmemory-policy', 'allkeys-lfu')
+      redisUrl = redis.url
+      await expect(startHere()).rejects.toThrow(/maxmemory-policy allkeys-lfu.*noeviction/)
+    } finally {
+      await redis.close()
+    }
+  })
+
+  test(
+    'a worker of the other network touches no credentials and ends with one message',
+    options,
+    async () => {
+      const db = openDatabase(database.url, {
+        poolSize: 1,
+        applicationName: 'test',
+        statementTimeoutMs: 5000,
+      })
+      const sql = db.$client
+      try {
+        const [account] = await sql<{ id: number }[]>`
+        INSERT INTO accounts (email, password_hash, role, devices_allowed) VALUES ('a@b.c', '', 'USER', 1)
+        RETURNING id`
+        const [device] = await sql<{ id: number }[]>`
+        INSERT INTO devices (id, shard, account_id, sender, name, desired, has_credentials, link_generation)
+        SELECT nextval('devices_id_seq'), 0, ${account?.id ?? 0}, '15550000001', '', 'linked', true, 1 RETURNING id`
+        await sql`
+        INSERT INTO device_auth (device_id, type, id, value) VALUES (${device?.id ?? 0}, 'creds', '', 'sealed')`
+        const read = () =>
+          sql`SELECT devices.*, value FROM devices JOIN device_auth ON device_id = devices.id`
+        const before = await read()
+        const expectNothingChanged = async () => {
+          expect(await read()).toEqual(before)
+          expect(await sql`SELECT * FROM workers`).toEqual([])
+        }
+
+        await sql`UPDATE installation SET network = 'live'`
+        const child = spawnWorker('first', 'pipe')
+        let errors = ''
+        child.stderr?.on('data', (chunk) => {
+          errors += chunk
+        })
+        expect((await once(child, 'close'))[0]).toBe(1)
+        expect(errors.match(/Nothing was changed/g)).toHaveLength(1)
+        expect(errors).toMatch(/linked on the network "live", but WHATSAPP_NETWORK is "simulator"/)
+        await expectNothingChanged()
+
+        await sql`UPDATE installation SET network = NULL`
+        await expect(startHere()).rejects.toThrow(/Nothing was changed.*wagate network set simulator/s)
+        await expectNothingChanged()
+      } finally {
+        await closeDatabase(db)
+      }
     },
   )
+
+  test('a start waits for Postgres, and a signal ends it', options, async () => {
+    link.cut()
+    const [child, impatient] = [spawnWorker('first', 'inherit'), spawnWorker('second', 'inherit')]
+    await Promise.all([child, impatient].map((each) => logged(each, ({ what }) => what === 'postgres')))
+    impatient.kill('SIGTERM')
+    expect(await once(impatient, 'exit')).toEqual([0, null])
+    link.heal()
+    await owns(await untilStarted(child), 256)
+  })
+})
+
+function settingsOf(name: string): Record<string, string> {
+  return {
+    DATABASE_URL: link.url,
+    REDIS_URL: redisUrl,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    WHATSAPP_NETWORK: 'simulator',
+    WHATSAPP_SOCKET_URL: 'ws://127.0.0.1:9/',
+    WHATSAPP_ROOT_KEY: Buffer.alloc(32, 1).toString('base64'),
+    WHATSAPP_MEDIA_HOST: '127.0.0.1:1',
+    WORKER_NAME: name,
+    HOST: '127.0.0.1',
+    LEASE_TTL_MS: '1500',
+    HEARTBEAT_MS: '300',
+  }
+}
+
+function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
+  const child = spawn(process.execPath, [...sourceOptions, 'apps/worker/src/main.ts'], {
+    cwd: repository,
+    stdio: ['ignore', 'pipe', errors],
+    env: { PATH: process.env.PATH, ...settingsOf(name) },
+  })
   children.push(child)
   return child
 }
 
-const startWorker = (name: string) => untilStarted(spawnWorker(name, 'inherit'))
+/** In this process, for a start that is refused. Node prints the error of a process, which then ends with 1. */
+const startHere = () => startWorker(readConfig(settingsOf('here')), makeLogger('worker', 'silent'))
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 async function untilStarted(child: ChildProcess): Promise<Worker> {
   const { healthPort: port } = await logged(child, ({ healthPort }) => healthPort !== undefined)

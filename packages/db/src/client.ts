@@ -25,6 +25,8 @@ export type DatabaseOptions = {
    * executions for their values. Has no effect if DATABASE_URL disables prepared statements.
    */
   plans?: 'auto' | 'generic'
+  /** A connection is closed when Postgres does not answer for this long. 6 s by default. */
+  silenceMs?: number
   onEvents?: OnEvents
 }
 
@@ -41,7 +43,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     connect_timeout: 5,
     backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
     onnotice: () => undefined,
-    ...withSocket,
+    ...withSocket(options.silenceMs ?? silenceMsDefault),
     connection: {
       application_name: options.applicationName,
       statement_timeout: options.statementTimeoutMs,
@@ -61,21 +63,32 @@ export async function closeDatabase(db: Database): Promise<void> {
 }
 
 /** Without this limit, a network partition could block every connection of the pool indefinitely. */
-const silenceMs = 6000
+const silenceMsDefault = 6000
 
-/** Returned while it is still connecting: postgres.js detects a failure by the socket's close event and retries. */
-function openSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }): Socket {
-  const socket = new WatchedSocket()
-  return path ? socket.connect(path) : socket.connect({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
+type Address = { host: string[]; port: number[]; path?: string }
+
+/** postgres.js reads this option but does not declare it (src/connection.js, createSocket). */
+function withSocket(silenceMs: number): { socket: (address: Address) => Socket } {
+  return {
+    /** Returned while it is still connecting: postgres.js detects a failure by the socket's close event and retries. */
+    socket({ host, port, path }) {
+      const socket = new WatchedSocket(silenceMs)
+      return path
+        ? socket.connect(path)
+        : socket.connect({ host: host[0] ?? 'localhost', port: port[0] ?? 5432 })
+    },
+  }
 }
 
 /** Closes when Postgres does not answer in time. Keeps its listener when postgres.js removes all listeners to start TLS. */
 class WatchedSocket extends Socket {
   /** Set by the patch of postgres.js (docs/decisions/0004-postgres-patch.md). */
   declare isAwaited: () => boolean
+  readonly #silenceMs: number
 
-  constructor() {
+  constructor(silenceMs: number) {
     super()
+    this.#silenceMs = silenceMs
     this.setTimeout(silenceMs)
     this.#watch()
   }
@@ -94,7 +107,7 @@ class WatchedSocket extends Socket {
       // In this turn of the event loop, an answer may still have to be read, and a query of the last turn to be written.
       setImmediate(() => {
         if (this.#traffic() !== before) return
-        const error = new Error(`Postgres was silent for ${silenceMs} ms`)
+        const error = new Error(`Postgres was silent for ${this.#silenceMs} ms`)
         this.destroy(Object.assign(error, { code: 'ETIMEDOUT' }))
       })
     })
@@ -104,6 +117,3 @@ class WatchedSocket extends Socket {
     return this.bytesRead + this.bytesWritten
   }
 }
-
-/** postgres.js reads this option but does not declare it (src/connection.js, createSocket). */
-const withSocket = { socket: openSocket }

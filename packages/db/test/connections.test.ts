@@ -3,7 +3,7 @@ import { timeAwake } from '@wagate/test-kit/awake-time'
 import { pauseProcess } from '@wagate/test-kit/pause-process'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { databaseFailure } from '../src/failures.ts'
 
@@ -25,27 +25,6 @@ afterAll(async () => {
 })
 
 const ask = (n: number) => db.$client`SELECT ${n}::int AS n`
-
-test('recovers at once from connections that are reset while a query is written', async () => {
-  const startedAt = performance.now()
-  for (let round = 0; round < 12; round++) {
-    await Promise.all([ask(1), ask(2), ask(3)])
-    proxy.cut()
-    proxy.heal()
-    for (let turns = round % 4; turns > 0; turns--) await turn()
-    const outcomes = await Promise.allSettled([ask(4), ask(5), ask(6)])
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(databaseFailure(outcome.reason)).toBe('unavailable')
-    }
-    // Every connection of the pool answers further queries.
-    for (let attempt = 0; ; attempt++) {
-      const again = await Promise.allSettled([ask(7), ask(8), ask(9)])
-      if (again.every(({ status }) => status === 'fulfilled')) break
-      expect(attempt).toBeLessThan(5)
-    }
-  }
-  expect(performance.now() - startedAt).toBeLessThan(20_000)
-})
 
 test('does not run the rest of a transaction after its connection was lost', async () => {
   const single = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
@@ -76,35 +55,72 @@ test('does not mix rows of a failed result into the next one', async () => {
   await closeDatabase(single)
 })
 
-test('a silent partition ends a query within 7 seconds, and the pool heals', async () => {
-  await ask(1)
-  proxy.freeze()
-  const { result: failure, awakeMs } = await timeAwake(() => ask(2).catch((error: unknown) => error))
-  expect(databaseFailure(failure)).toBe('unavailable')
-  expect(awakeMs).toBeLessThan(7000)
-  proxy.cut()
-  proxy.heal()
-  await Promise.allSettled([ask(3), ask(4), ask(5)])
-  expect(await ask(6)).toMatchObject([{ n: 6 }])
-})
+// They wait for seconds, each with connections of its own.
+describe.concurrent('a connection', () => {
+  test('recovers at once from connections that are reset while a query is written', async () => {
+    const reset = await startTcpProxy(directUrl)
+    const pool = openDatabase(reset.url, { poolSize: 3, applicationName: 'test', statementTimeoutMs: 1000 })
+    const ask = (n: number) => pool.$client`SELECT ${n}::int AS n`
+    const startedAt = performance.now()
+    for (let round = 0; round < 12; round++) {
+      await Promise.all([ask(1), ask(2), ask(3)])
+      reset.cut()
+      reset.heal()
+      for (let turns = round % 4; turns > 0; turns--) await turn()
+      const outcomes = await Promise.allSettled([ask(4), ask(5), ask(6)])
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(databaseFailure(outcome.reason)).toBe('unavailable')
+      }
+      // Every connection of the pool answers further queries.
+      for (let attempt = 0; ; attempt++) {
+        const again = await Promise.allSettled([ask(7), ask(8), ask(9)])
+        if (again.every(({ status }) => status === 'fulfilled')) break
+        expect(attempt).toBeLessThan(5)
+      }
+    }
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
+    await closeDatabase(pool)
+    await reset.close()
+  })
 
-test('a query is answered when its connection was last used 6 seconds ago, and after a pause of the process', async () => {
-  // Not through the proxy, which runs in this process.
-  const single = openDatabase(directUrl, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
-  const sql = single.$client
-  await sql`SELECT 1`
-  const usedAt = performance.now()
-  await delay(5900)
-  // postgres.js writes the query in the next turn, after the timers of that turn.
-  await turn()
-  pauseProcess(usedAt + 6100 - performance.now())
-  expect(await sql`SELECT 2 AS n`).toEqual([{ n: 2 }])
+  test('a silent partition ends a query within 7 seconds, and the pool heals', async () => {
+    await ask(1)
+    proxy.freeze()
+    const { result: failure, awakeMs } = await timeAwake(() => ask(2).catch((error: unknown) => error))
+    expect(databaseFailure(failure)).toBe('unavailable')
+    expect(awakeMs).toBeLessThan(7000)
+    proxy.cut()
+    proxy.heal()
+    await Promise.allSettled([ask(3), ask(4), ask(5)])
+    expect(await ask(6)).toMatchObject([{ n: 6 }])
+  })
 
-  const answer = sql`SELECT 3 AS n`.execute()
-  for (let turns = 0; turns < 3; turns++) await turn()
-  pauseProcess(6100)
-  expect(await answer).toEqual([{ n: 3 }])
-  await closeDatabase(single)
+  test('a query is answered when its connection was last used 6 seconds ago, and after a pause of the process', async () => {
+    // Not through the proxy, which runs in this process.
+    const single = openDatabase(directUrl, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+    const sql = single.$client
+    await sql`SELECT 1`
+    const usedAt = performance.now()
+    await delay(5900)
+    // postgres.js writes the query in the next turn, after the timers of that turn.
+    await turn()
+    pauseProcess(usedAt + 6100 - performance.now())
+    expect(await sql`SELECT 2 AS n`).toEqual([{ n: 2 }])
+
+    await closeDatabase(single)
+    const soon = openDatabase(directUrl, {
+      poolSize: 1,
+      applicationName: 'test',
+      statementTimeoutMs: 1000,
+      silenceMs: 1500,
+    })
+    await soon.$client`SELECT 1`
+    const answer = soon.$client`SELECT 3 AS n`.execute()
+    for (let turns = 0; turns < 3; turns++) await turn()
+    pauseProcess(1600)
+    expect(await answer).toEqual([{ n: 3 }])
+    await closeDatabase(soon)
+  })
 })
 
 test('a refused connection and a slow statement are transient failures, and a wrong statement is a bug', async () => {

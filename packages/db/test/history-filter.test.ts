@@ -92,13 +92,15 @@ test('every filter, alone and combined, finds each matching message on exactly o
         const nowMs = Math.floor(Date.now() / 1000) * 1000
         const messages = await insertModel(db, accountId, given, nowMs)
         const oldest = selectFromModel(messages, {}).at(-1) ?? ''
-        for (const filterAt of filters) {
-          const filter = filterAt(nowMs)
-          const expected = selectFromModel(messages, filter)
-          expect((await readDown(filter, limit)).flat()).toEqual(expected)
-          const pagesUp = await readUp(filter, limit, oldest)
-          expect(pagesUp.reverse().flat()).toEqual(expected.filter((id) => id !== oldest))
-        }
+        await Promise.all(
+          filters.map(async (filterAt) => {
+            const filter = filterAt(nowMs)
+            const expected = selectFromModel(messages, filter)
+            expect((await readDown(filter, limit)).flat()).toEqual(expected)
+            const pagesUp = await readUp(filter, limit, oldest)
+            expect(pagesUp.reverse().flat()).toEqual(expected.filter((id) => id !== oldest))
+          }),
+        )
       },
     ),
     { numRuns: 25 },
@@ -130,11 +132,13 @@ test('every filter applies to messages that have changed', async () => {
         const nowMs = Math.floor(Date.now() / 1000) * 1000
         const messages = await insertModel(db, accountId, given, nowMs)
         await insertEvents(messages)
-        for (const filterAt of filters) {
-          const filter = filterAt(nowMs)
-          const found = await readUpdated(filter, limit)
-          expect(found.toSorted()).toEqual(selectFromModel(messages, filter).toSorted())
-        }
+        await Promise.all(
+          filters.map(async (filterAt) => {
+            const filter = filterAt(nowMs)
+            const found = await readUpdated(filter, limit)
+            expect(found.toSorted()).toEqual(selectFromModel(messages, filter).toSorted())
+          }),
+        )
       },
     ),
     { numRuns: 10 },

@@ -178,12 +178,13 @@ test('a silent partition ends a query within 7 seconds under TLS, an idle connec
   url.hostname = 'localhost'
   url.searchParams.set('sslmode', 'verify-full')
   url.searchParams.set('sslrootcert', certificate)
-  const db = openDatabase(url.href, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
+  const options = { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000, silenceMs: 2000 }
+  const db = openDatabase(url.href, options)
   try {
     const findPid = () => db.$client`SELECT pg_backend_pid() AS pid`
     const [used] = await findPid()
     // Longer than Postgres may take to answer.
-    await delay(6500)
+    await delay(2300)
     expect(await findPid()).toEqual([used])
     proxy.freeze()
     const { result: failure, awakeMs } = await timeAwake(() =>

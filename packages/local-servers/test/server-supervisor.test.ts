@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { sourceOptions } from '@wagate/test-kit/source-options'
 import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { eventually } from '@wagate/test-kit/until'
 import { expect, test, vi } from 'vitest'
@@ -17,7 +18,7 @@ const owner = fileURLToPath(new URL('./supervisor-owner.ts', import.meta.url))
 test('stops the servers and removes their data when its owner is killed', async () => {
   const folder = join(temporaryFolder(), 'data')
   mkdirSync(folder, { mode: 0o711 })
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=source', owner, folder], {
+  const child = spawn(process.execPath, [...sourceOptions, owner, folder], {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

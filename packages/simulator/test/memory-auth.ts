@@ -1,4 +1,4 @@
-import { type AuthenticationState, initAuthCreds, type SignalDataTypeMap } from 'baileys'
+import { type AuthenticationState, Curve, initAuthCreds, type KeyPair, type SignalDataTypeMap } from 'baileys'
 
 /** Credentials of one companion, in memory. `snapshot` and `restore` reset its Signal sessions to an earlier state. */
 export type MemoryAuth = AuthenticationState & {
@@ -6,10 +6,16 @@ export type MemoryAuth = AuthenticationState & {
   restore: (rows: Map<string, unknown>) => void
 }
 
+/** As many pre-keys as Baileys uploads when it is linked. To generate them takes most of the time of a link. */
+const preKeysOfLink = 812
+let generated: KeyPair[] | undefined
+
+/** All companions of a process begin with the same pre-keys, which are not uploaded yet. */
 export function memoryAuth(): MemoryAuth {
-  let rows = new Map<string, unknown>()
+  generated ??= Array.from({ length: preKeysOfLink }, () => Curve.generateKeyPair())
+  let rows = new Map<string, unknown>(generated.map((pair, index) => [`pre-key ${index + 1}`, pair]))
   return {
-    creds: initAuthCreds(),
+    creds: { ...initAuthCreds(), nextPreKeyId: preKeysOfLink + 1 },
     keys: {
       get: async <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) => {
         const found: { [id: string]: SignalDataTypeMap[T] } = {}

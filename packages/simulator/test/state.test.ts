@@ -7,6 +7,8 @@ import { afterEach, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { Companion, linkedCompanion, newNumber } from './companion.ts'
 
+/** A process from source takes seconds to start, more beside other tests. */
+const options = { timeout: 90_000 }
 const cleanups: Array<() => Promise<unknown>> = []
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean()
@@ -60,7 +62,7 @@ test('refuses the login of a companion it does not know', async () => {
   await again.until(() => again.closedWith === 401, 'code 401')
 })
 
-test('loses no companion when the process is killed', async () => {
+test('loses no companion when the process is killed', options, async () => {
   const directory = await newDirectory()
   const first = await startProcess(directory)
   const companion = new Companion(first.sim)
@@ -80,7 +82,7 @@ test('loses no companion when the process is killed', async () => {
   expect(await exitOf(second.child)).toBe(0)
 })
 
-test('starts the command line with one line of JSON and prints no key', async () => {
+test('starts the command line with one line of JSON and prints no key', options, async () => {
   const { sim, child, output } = await startProcess(await newDirectory())
   const companion = new Companion(sim)
   const qr = await companion.until(() => companion.qr, 'a QR')
@@ -106,7 +108,8 @@ type StartedProcess = { child: ChildProcess; sim: Simulator; output: string[] }
 
 async function startProcess(directory: string): Promise<StartedProcess> {
   const cli = new URL('../src/cli.ts', import.meta.url).pathname
-  const args = ['--import', 'tsx', cli, '--port', '0', '--control-port', '0', '--state', directory]
+  const typescript = new URL('../../../scripts/typescript.mjs', import.meta.url).href
+  const args = ['--import', typescript, cli, '--port', '0', '--control-port', '0', '--state', directory]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   cleanups.push(async () => child.kill('SIGKILL'))
   const output: string[] = []

@@ -6,12 +6,16 @@ import { bundleApps } from './bundle-apps.ts'
 
 const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 
+const bundles = new Map<string, Promise<void>>()
+
 /** The folder with the programs as their source is now, which the first caller of a run bundles. */
 export async function bundledApps(): Promise<string> {
   const { TEST_RUN_FOLDER } = process.env
   if (!TEST_RUN_FOLDER) throw new Error('There is no folder for it: run the tests with "npm test".')
   const folder = join(TEST_RUN_FOLDER, `bundle-${hashOfSource()}`)
-  if (!existsSync(folder)) await bundleApps(folder)
+  const bundling = bundles.get(folder) ?? (existsSync(folder) ? Promise.resolve() : bundleApps(folder))
+  bundles.set(folder, bundling)
+  await bundling
   return folder
 }
 

@@ -44,7 +44,7 @@ const databaseOptions = { poolSize: 4, applicationName: 'test', statementTimeout
 const ownerMs = { withinMs: 60_000, everyMs: 50 }
 const keptMax = 2
 
-type Running = { devnet: Devnet; database: Database; end(): Promise<void> }
+type Running = { devnet: Devnet; end(): Promise<void> }
 
 /** Systems that no file of this process uses now, by their settings. The oldest comes first. */
 const kept = new Map<string, Running>()
@@ -58,7 +58,8 @@ export async function openTestSystem(options: TestSystemOptions = {}): Promise<T
   const key = settingsOf(options)
   const running = (key && kept.get(key)) || (await start(options))
   if (key) forget(key)
-  const { devnet, database } = running
+  const { devnet } = running
+  const database = openDatabase(devnet.databaseUrl, databaseOptions)
   const logged = sizesOf(readLogs(devnet.dataFolder))
   const admin = makeGatewayClient(devnet)
   const createAccount = async (devicesAllowed = 10) => {
@@ -83,6 +84,7 @@ export async function openTestSystem(options: TestSystemOptions = {}): Promise<T
     async close() {
       if (!isOpen) return
       isOpen = false
+      await closeDatabase(database)
       if (key && (await isIntact(running, options))) await keep(key, running)
       else await running.end()
     },
@@ -112,12 +114,9 @@ async function start({
       ...options,
       environment: (name) => ({ ...unlimited, ...environmentOf(name) }),
     })
-    const database = openDatabase(devnet.databaseUrl, databaseOptions)
     return {
       devnet,
-      database,
       async end() {
-        await closeDatabase(database)
         await devnet.close()
         await servers?.drop()
       },

@@ -1,45 +1,61 @@
+import { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { serverPorts } from '../servers/test-run.ts'
 import { eventually } from '../until.ts'
 import { keptProcesses } from './kept-processes.ts'
+import { realGlobals } from './real-globals.ts'
 
 /** Runs around every test file: files share a process, so what one leaves behind would reach the next. */
 
-type State = Record<string, string[]>
-
-const globals = ['fetch', 'Date', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] as const
-const realGlobals = new Map(globals.map((name) => [name, globalThis[name]]))
-const realNow = performance.now
 const events = ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'message', 'disconnect']
 
-let before: State
+let before: ReturnType<typeof readState>
 beforeAll(() => {
+  expect(listReplacedGlobals(), 'an earlier file left replaced globals behind').toEqual([])
   before = readState()
 })
 afterAll(async () => {
-  const isFake = vi.isFakeTimers()
+  const { setTimeout, clearTimeout, setInterval, clearInterval, performanceNow } = realGlobals
+  const replaced = listReplacedGlobals()
+  // What waits below needs real ones.
   vi.useRealTimers()
-  expect(isFake, 'this file leaves fake timers behind').toBe(false)
+  Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval })
+  performance.now = performanceNow
+  expect(replaced, 'this file leaves replaced globals behind in its process').toEqual([])
   // What was closed is gone a moment later.
   await vi.waitFor(() => {
     expect(readState(), 'this file leaves something behind in its process').toEqual(before)
   }, eventually)
 })
 
-function readState(): State {
+function listReplacedGlobals(): string[] {
+  const valueOf = (name: string) =>
+    name === 'performanceNow' ? performance.now : Reflect.get(globalThis, name)
+  return Object.entries(realGlobals).flatMap(([name, real]) => (valueOf(name) === real ? [] : [name]))
+}
+
+function readState() {
   return {
     environment: Object.entries(process.env)
       .map(([name, value]) => `${name}=${value}`)
       .sort(),
-    globals: globals.filter((name) => globalThis[name] !== realGlobals.get(name)),
-    clock: performance.now === realNow ? [] : ['performance.now'],
     listeners: events.map((event) => `${event}: ${process.listenerCount(event)}`),
-    folder: [process.cwd()],
-    handles: [`${count('TCPServerWrap')} listening`, `${count('TCPSocketWrap')} connections`, `${count('ProcessWrap') - countKept()} processes`],
+    folder: process.cwd(),
+    servers: countHandles('TCPServerWrap'),
+    connections: countServerConnections(),
+    processes: countHandles('ProcessWrap') - countKept(),
   }
 }
 
-function count(kind: string): number {
+function countHandles(kind: string): number {
   return process.getActiveResourcesInfo().filter((one) => one === kind).length
+}
+
+/** To Postgres and Redis, which take a limited number. Others close by themselves when they are idle. */
+function countServerConnections(): number {
+  const ports = serverPorts()
+  const handles: unknown[] = Reflect.get(process, '_getActiveHandles').call(process)
+  return handles.filter((handle) => handle instanceof Socket && ports.includes(handle.remotePort ?? 0)).length
 }
 
 function countKept(): number {

@@ -16,6 +16,12 @@ export function announceServers(folder: string, servers: TestServers | { failure
 }
 
 let found: Promise<TestServers> | undefined
+let ports: number[] = []
+
+/** Of the servers that this process has asked for. */
+export function serverPorts(): number[] {
+  return ports
+}
 
 /** The servers of this run, as soon as they have started. */
 export function testServers(): Promise<TestServers> {
@@ -31,6 +37,7 @@ async function findServers(): Promise<TestServers> {
   })
   const servers: TestServers | { failure: string } = JSON.parse(file)
   if ('failure' in servers) throw new Error(`The servers of the tests did not start: ${servers.failure}`)
+  ports = [servers.databaseUrl, servers.redisUrl].map((url) => Number(new URL(url).port))
   return servers
 }
 

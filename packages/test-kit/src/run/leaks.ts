@@ -29,9 +29,9 @@ afterAll(async () => {
 })
 
 function listReplacedGlobals(): string[] {
-  const valueOf = (name: string) =>
+  const globalOf = (name: string) =>
     name === 'performanceNow' ? performance.now : Reflect.get(globalThis, name)
-  return Object.entries(realGlobals).flatMap(([name, real]) => (valueOf(name) === real ? [] : [name]))
+  return Object.entries(realGlobals).flatMap(([name, real]) => (globalOf(name) === real ? [] : [name]))
 }
 
 function readState() {

@@ -15,6 +15,7 @@ beforeAll(async () => {
       SEND_RECIPIENT_INTERVAL_MS: String(intervalMs),
       OUTBOX_POLL_MS: '500',
       HEARTBEAT_MS: '200',
+      LEASE_TTL_MS: '3000',
     },
   })
   gateway = system.gateway

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { type ProxyKind, startTestProxy, type TestProxy } from '@wagate/test-kit/proxies/test-proxy'
+import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -24,8 +25,8 @@ beforeAll(async () => {
     environment: (name) => ({
       ALLOW_PRIVATE_PROXY_HOSTS: 'true',
       STATUS_GRACE_MS: '0',
+      ...shortLease,
       HEARTBEAT_MS: '200',
-      LEASE_TTL_MS: '3000',
       ...(name.startsWith('worker') && {
         NODE_OPTIONS: `--import=${recorder}`,
         CONNECTIONS_FILE: connectionsFile,

@@ -153,7 +153,7 @@ describe.concurrent('an error in an acknowledgement', () => {
     )
   })
 
-  it.for(['400', '404', '406'])('is final with %s', async (code, { expect }) => {
+  it.for(['400', '404', '406', '499'])('is final with %s', async (code, { expect }) => {
     const number = `15552023${code}`
     await system.phones.fault({ kind: 'ack_error', code, sender, number })
     const id = await gateway.send(sender, number)

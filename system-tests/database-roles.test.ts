@@ -5,6 +5,7 @@ import { rights } from '@wagate/db/rights'
 import { createRoles } from '@wagate/db/roles'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { until } from '@wagate/test-kit/until'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -35,6 +36,7 @@ async function prepare(url: string): Promise<void> {
 
 beforeAll(async () => {
   devnet = await startDevnet({
+    compiledIn: await bundledApps(),
     shards: 4,
     workers: 1,
     environment: (name) => (name.startsWith('worker') ? { HOUSEKEEPING: 'false' } : {}),

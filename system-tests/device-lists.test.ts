@@ -94,22 +94,6 @@ describe('the devices of a recipient', () => {
   })
 })
 
-describe('a message that WhatsApp refuses', () => {
-  it.each(['400', '404', '499'])('with %s fails at once', async (code) => {
-    const recipient = `15552001${code}`
-    await system.phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
-    const failed = await gateway.untilStatus(await send(recipient, 'x'), 'failed')
-    expect(failed.error_code).toBe('rejected_by_whatsapp')
-    expect(await acksOf(failed)).toEqual([code])
-  })
-
-  it.each(['408', '429', '500', '503'])('with %s goes again after a pause', async (code) => {
-    const recipient = `15552001${code}`
-    await system.phones.fault({ kind: 'ack_error', code, sender, number: recipient, count: 1 })
-    expect(await acksOf(await deliver(recipient, 'x'))).toEqual([code, 'ok'])
-  })
-})
-
 describe('a message that one device of the recipient cannot decrypt', () => {
   it('is sent again under its id to a phone that has lost its session', async () => {
     const recipient = '15552001021'

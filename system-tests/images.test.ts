@@ -15,6 +15,7 @@ import {
 } from '@wagate/devnet/simulator-facts'
 import { freePort } from '@wagate/local-servers/free-port'
 import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import {
   createEmptyTestDatabase,
   type TestDatabase,
@@ -37,8 +38,9 @@ let env: NodeJS.ProcessEnv
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wagate-images-'))
   const ports = { port: await freePort(), controlPort: await freePort() }
+  const compiledIn = await bundledApps()
   simulator = startAppProcess(
-    describeSimulator({ dataFolder: folder, environment: () => ({}), compiledIn: undefined }, ports),
+    describeSimulator({ dataFolder: folder, environment: () => ({}), compiledIn }, ports),
   )
   ;[images, facts, database] = await Promise.all([
     buildImages(join(folder, 'images'), ['migrate', 'api', 'worker']),

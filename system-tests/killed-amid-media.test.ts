@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -34,6 +35,7 @@ beforeAll(async () => {
   system = await openTestSystem({
     environment: (name) => ({
       ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
+      ...shortLease,
       ...(name.startsWith('worker') && { TMPDIR: folder }),
     }),
   })

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '@wagate/devnet/app-process'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -39,10 +39,10 @@ async function restartWith(keys: typeof masterKeys): Promise<void> {
   })
 }
 
-/** The command of operators, as a process. */
+/** The command of operators, as a process, compiled as in the image. */
 async function rotate(keys: typeof masterKeys): Promise<{ code: number; output: string }> {
   const env = { PATH: process.env.PATH, DATABASE_URL: system.devnet.databaseUrl, ...keys }
-  const args = [join(repository, 'scripts/wagate.mjs'), 'keys', 'rotate']
+  const args = [join(await bundledApps(), 'apps/worker/dist/cli.js'), 'keys', 'rotate']
   return promisify(execFile)(process.execPath, args, { env }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     ({ code, stdout, stderr }) => ({ code: Number(code), output: stdout + stderr }),

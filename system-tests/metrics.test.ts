@@ -1,26 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@wagate/devnet/app-process'
-import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import type { Devnet } from '@wagate/devnet/devnet'
 import { freePort } from '@wagate/local-servers/free-port'
-import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const sender = '15550950001'
 const recipient = '15550950002'
 const text = 'what the metrics must not say'
+let system: TestSystem
 let devnet: Devnet
+let gateway: GatewayClient
 let ports: Record<string, number>
 
 beforeAll(async () => {
   ports = { api: await freePort(), 'worker-1': await freePort() }
-  devnet = await startDevnet({
+  system = await openTestSystem({
     workers: 1,
-    shards: 4,
     environment: (name) => (ports[name] ? { METRICS_PORT: String(ports[name]) } : {}),
   })
+  devnet = system.devnet
+  // Its key is one of the secrets that the tests look for.
+  gateway = system.admin
 }, 60_000)
-afterAll(() => devnet.close())
+afterAll(() => system?.close(), 30_000)
 
 async function metricsOf(name: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${ports[name]}/metrics`)
@@ -29,7 +34,6 @@ async function metricsOf(name: string): Promise<string> {
 }
 
 it('counts requests, sends, receipts and logins, without numbers, texts and keys', async () => {
-  const gateway = makeGatewayClient(devnet)
   await gateway.link(sender)
   const sent = await gateway.call('send-message', { sender, number: recipient, message: text })
   await gateway.untilMessage(sent.body.message_id, 'is delivered', ({ status }) => status === 'delivered')
@@ -80,7 +84,6 @@ it('docs/operations.md explains every metric, and no other', async () => {
 })
 
 it('without workers the API accepts, and its metrics and readiness say that messages wait', async () => {
-  const gateway = makeGatewayClient(devnet)
   await devnet.stop('worker-1')
   const ready = await fetch(`${devnet.apiUrl}/health/ready`)
   expect(ready.status).toBe(200)

@@ -1,15 +1,24 @@
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
+import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import postgres from 'postgres'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 const sender = '15550970001'
 const recipient = '15550970002'
 
 test('a start on the other network is refused and ends no link', async () => {
-  const dataFolder = temporaryFolder()
-  const start = (network: 'simulator' | 'live') => startDevnet({ dataFolder, network, shards: 4, workers: 1 })
+  const database = await createTestDatabase({ shards: 4 })
+  onTestFinished(database.drop)
+  const kept = {
+    dataFolder: temporaryFolder(),
+    databaseUrl: database.url,
+    redisUrl: await testRedisUrl(),
+    compiledIn: await bundledApps(),
+  }
+  const start = (network: 'simulator' | 'live') => startDevnet({ ...kept, network, shards: 4, workers: 1 })
   await withDevnet(await start('simulator'), async (devnet) => {
     await makeGatewayClient(devnet).link(sender)
   })

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@wagate/devnet/app-process'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { codeBlocksOf } from './repository/pages.ts'
@@ -11,7 +12,7 @@ const readme = readFileSync(join(repository, 'README.md'), 'utf8')
 let devnet: Devnet
 
 beforeAll(async () => {
-  devnet = await startDevnet({ workers: 1, shards: 4 })
+  devnet = await startDevnet({ compiledIn: await bundledApps(), workers: 1, shards: 4 })
 }, 60_000)
 afterAll(() => devnet.close())
 

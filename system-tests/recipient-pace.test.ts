@@ -1,4 +1,5 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,6 +15,7 @@ beforeAll(async () => {
     environment: {
       SEND_RECIPIENT_INTERVAL_MS: String(intervalMs),
       OUTBOX_POLL_MS: '500',
+      ...shortLease,
       HEARTBEAT_MS: '200',
     },
   })

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import { makeGatewayClient } from '@wagate/test-kit/gateway-client'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { connectTo } from '@wagate/test-kit/servers/test-run'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
@@ -37,6 +38,7 @@ beforeAll(async () => {
   devnet = await startDevnet({
     databaseUrl: postgres.url,
     redisUrl: redis.url,
+    compiledIn: await bundledApps(),
     workers: 1,
     environment: () => ({
       LOG_LEVEL: 'trace',

@@ -50,13 +50,17 @@ async function delayOf(sender: string): Promise<number> {
   return delayed - usual
 }
 
+const loginsOf = async (sender: string) =>
+  (await system.phones.logins()).filter((login) => login.sender === sender)
+
 /** WhatsApp takes messages to this number and says nothing. */
 async function silence(sender: string, number: string): Promise<void> {
   for (const kind of ['ack_drop', 'no_receipts']) await system.phones.fault({ kind, sender, number })
 }
 
-describe('messages that WhatsApp does not answer for', () => {
-  it('leave places for others, and are sent again after longer and longer pauses', async () => {
+// The cases wait for pauses of the gateway, each with a sender of its own.
+describe.concurrent('messages that WhatsApp does not answer for', () => {
+  it('leave places for others, and are sent again after longer and longer pauses', async ({ expect }) => {
     const sender = '15552023001'
     await gateway.link(sender)
     const silent = Array.from({ length: 12 }, (_, index) => `1555202310${index}`)
@@ -75,7 +79,7 @@ describe('messages that WhatsApp does not answer for', () => {
         return third !== undefined && third - second > second - first
       })
     })
-    await system.phones.clearFaults()
+    await system.phones.clearFaultsOf(sender)
     await until('all arrive', { withinMs: 30_000, everyMs: 200 }, async () => {
       const states = await Promise.all(ids.map(gateway.messageStatus))
       return states.every(({ status }) => status === 'delivered')
@@ -83,15 +87,15 @@ describe('messages that WhatsApp does not answer for', () => {
   }, 120_000)
 })
 
-describe('a message that makes WhatsApp end the connection', () => {
-  it('lets the others go first, and fails after five connections that had worked', async () => {
+describe.concurrent('a message that makes WhatsApp end the connection', () => {
+  it('lets the others go first, and fails after five connections that had worked', async ({ expect }) => {
     const sender = '15552023002'
     const number = '15552023200'
     await gateway.link(sender)
     await gateway.deliver(sender, contact)
     await system.phones.fault({ kind: 'no_receipts', sender, number })
     await system.phones.fault({ kind: 'stream_error', code: '500', sender, number, count: 1_000_000 })
-    const loginsBefore = (await system.phones.logins()).length
+    const loginsBefore = (await loginsOf(sender)).length
     const poison = await gateway.send(sender, number)
     const others = await Promise.all([1, 2, 3, 4].map((n) => gateway.send(sender, `1555202321${n}`)))
     await Promise.all(others.map((id) => gateway.untilStatus(id, 'delivered')))
@@ -103,28 +107,27 @@ describe('a message that makes WhatsApp end the connection', () => {
     expect(failed.error_code).toBe('message_ends_connection')
     const attempts = (await linesOf(poison)).length
     expect(attempts).toBeLessThan(10)
-    expect((await system.phones.logins()).length - loginsBefore).toBeLessThanOrEqual(attempts + 2)
-    await system.phones.clearFaults()
+    expect((await loginsOf(sender)).length - loginsBefore).toBeLessThanOrEqual(attempts + 2)
+    await system.phones.clearFaultsOf(sender)
     await gateway.deliver(sender, number)
   }, 200_000)
 })
 
-describe('a connection that WhatsApp ends at any first message', () => {
+describe.concurrent('a connection that WhatsApp ends at any first message', () => {
   it('is opened again after longer and longer pauses', async () => {
     const sender = '15552023005'
     await gateway.link(sender)
-    const listLogins = async () => (await system.phones.logins()).filter((login) => login.sender === sender)
-    const before = (await listLogins()).length
+    const before = (await loginsOf(sender)).length
     await system.phones.fault({ kind: 'no_receipts', sender })
     await system.phones.fault({ kind: 'stream_error', code: '500', sender, count: 1_000_000 })
     let sent = 0
     // The first pauses last for up to two seconds. Those that begin again with every login never last longer.
     await until('a pause is twice as long', { withinMs: 90_000, everyMs: 200 }, async () => {
       await gateway.send(sender, String(15_550_920_000 + sent++))
-      const times = (await listLogins()).slice(before).map(({ t }) => Date.parse(t))
+      const times = (await loginsOf(sender)).slice(before).map(({ t }) => Date.parse(t))
       return times.some((time, index) => time - (times[index - 1] ?? time) > 4000)
     })
-    await system.phones.clearFaults()
+    await system.phones.clearFaultsOf(sender)
     const last = await gateway.send(sender, contact)
     await until('it sends again', { withinMs: 60_000, everyMs: 200 }, async () => {
       return (await gateway.messageStatus(last)).status === 'delivered'
@@ -132,11 +135,13 @@ describe('a connection that WhatsApp ends at any first message', () => {
   }, 180_000)
 })
 
-describe('an error in an acknowledgement', () => {
+describe.concurrent('an error in an acknowledgement', () => {
   const sender = '15552023003'
   beforeAll(() => gateway.link(sender))
 
-  it('is temporary with 408, 429, 500 and 503: the message is sent again under its id', async () => {
+  it('is temporary with 408, 429, 500 and 503: the message is sent again under its id', async ({
+    expect,
+  }) => {
     await Promise.all(
       ['408', '429', '500', '503'].map(async (code) => {
         const number = `15552023${code}`
@@ -148,7 +153,7 @@ describe('an error in an acknowledgement', () => {
     )
   })
 
-  it.each(['400', '404', '406'])('is final with %s', async (code) => {
+  it.for(['400', '404', '406', '499'])('is final with %s', async (code, { expect }) => {
     const number = `15552023${code}`
     await system.phones.fault({ kind: 'ack_error', code, sender, number })
     const id = await gateway.send(sender, number)

@@ -1,4 +1,5 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -10,7 +11,9 @@ let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 2, environment: { SEND_ACK_TIMEOUT_MS: '3000' } })
+  system = await openTestSystem({
+    environment: { SEND_ACK_TIMEOUT_MS: '3000', ...shortLease },
+  })
   gateway = system.gateway
   await gateway.link(sender)
 }, 60_000)

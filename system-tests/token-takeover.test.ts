@@ -1,4 +1,5 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
+import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -15,13 +16,13 @@ let aheadMs = 0
 beforeAll(async () => {
   system = await openTestSystem({
     workers: 2,
-    environment: (name) =>
-      name.startsWith('worker')
-        ? {
-            NODE_OPTIONS: `--import ${new URL('./clock-ahead.mjs', import.meta.url).href}`,
-            CLOCK_AHEAD_MS: aheadMs.toString(),
-          }
-        : {},
+    environment: (name) => ({
+      ...shortLease,
+      ...(name.startsWith('worker') && {
+        NODE_OPTIONS: `--import ${new URL('./clock-ahead.mjs', import.meta.url).href}`,
+        CLOCK_AHEAD_MS: aheadMs.toString(),
+      }),
+    }),
   })
   gateway = system.gateway
   await gateway.link(sender)

@@ -10,6 +10,8 @@ export type Image = { folder: string; env: Record<string, string>; command: stri
 
 type Built = Image & { root: string }
 
+type Building = Map<string, Promise<Built>>
+
 const run = promisify(execFile)
 const writing = new Set(['COPY', 'RUN', 'WORKDIR'])
 
@@ -20,12 +22,13 @@ const writing = new Set(['COPY', 'RUN', 'WORKDIR'])
 export async function buildImages(folder: string, targets: string[]): Promise<Map<string, Image>> {
   const stages = parseDockerfile(await readFile(join(repository, 'Dockerfile'), 'utf8'))
   const needed = stagesFor(stages, targets)
-  const built = new Map<string, Built>()
+  // Each waits for the stages that it uses, which come before it.
+  const building: Building = new Map()
   for (const stage of stages) {
     if (needed.has(stage.name))
-      built.set(stage.name, await buildStage(join(folder, stage.name), stage, built))
+      building.set(stage.name, buildStage(join(folder, stage.name), stage, building))
   }
-  return built
+  return new Map(await Promise.all([...building].map(async ([name, image]) => [name, await image] as const)))
 }
 
 function stagesFor(stages: Stage[], targets: string[]): Set<string> {
@@ -41,9 +44,9 @@ function stagesFor(stages: Stage[], targets: string[]): Set<string> {
   return needed
 }
 
-async function buildStage(root: string, stage: Stage, built: Map<string, Built>): Promise<Built> {
-  const image = await beginStage(root, stage, built.get(stage.from))
-  for (const instruction of stage.instructions) await carryOut(instruction, image, built)
+async function buildStage(root: string, stage: Stage, building: Building): Promise<Built> {
+  const image = await beginStage(root, stage, await building.get(stage.from))
+  for (const instruction of stage.instructions) await carryOut(instruction, image, building)
   return image
 }
 
@@ -56,7 +59,7 @@ async function beginStage(root: string, { instructions }: Stage, base: Built | u
   return { ...base, root, folder: join(root, base.folder.slice(base.root.length)), env: { ...base.env } }
 }
 
-async function carryOut({ name, rest }: Instruction, image: Built, built: Map<string, Built>): Promise<void> {
+async function carryOut({ name, rest }: Instruction, image: Built, building: Building): Promise<void> {
   switch (name) {
     case 'WORKDIR':
       image.folder = join(image.root, rest)
@@ -66,7 +69,7 @@ async function carryOut({ name, rest }: Instruction, image: Built, built: Map<st
       for (const [, variable = '', value = ''] of rest.matchAll(/(\w+)=(\S+)/g)) image.env[variable] = value
       return
     case 'COPY':
-      return copyInto(image, rest, built)
+      return copyInto(image, rest, building)
     case 'RUN':
       return runIn(image, rest)
     case 'CMD':
@@ -84,14 +87,15 @@ async function carryOut({ name, rest }: Instruction, image: Built, built: Map<st
   }
 }
 
-async function copyInto(image: Built, rest: string, built: Map<string, Built>): Promise<void> {
+async function copyInto(image: Built, rest: string, building: Building): Promise<void> {
   const words = rest.split(/\s+/)
   const stage = words.find((word) => word.startsWith('--from='))?.slice('--from='.length)
   const paths = words.filter((word) => !word.startsWith('--'))
   const target = join(image.folder, paths.pop() ?? '')
+  const from = stage === undefined ? repository : ((await building.get(stage))?.root ?? '')
   const isIgnored = stage === undefined ? await readIgnored() : () => false
   for (const path of paths) {
-    const source = stage === undefined ? join(repository, path) : join(built.get(stage)?.root ?? '', path)
+    const source = join(from, path)
     const isFolder = (await stat(source)).isDirectory()
     const isInto = !isFolder && (paths.length > 1 || rest.endsWith('/'))
     await cp(source, isInto ? join(target, basename(path)) : target, {

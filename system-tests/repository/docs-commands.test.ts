@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { repository } from '@wagate/devnet/app-process'
 import { settings } from '@wagate/shared/settings'
 import { expect, test } from 'vitest'
@@ -65,16 +66,22 @@ test('every file that Node runs in a command exists', () => {
   )
 })
 
-// Each starts a process from source.
+// Each subject starts a process from source.
 test('every subcommand of wagate in a command exists, and scripts/wagate.mjs finds it', {
   timeout: 120_000,
-}, () => {
+}, async () => {
   const found = argumentsOf(/(?:scripts\/wagate\.mjs|dist\/cli\.js) ([a-z-]+(?: [a-z]+)?)/g)
-  const usageOf = (subject = '') =>
-    String(spawnSync(process.execPath, ['scripts/wagate.mjs', subject, '--help'], { cwd: repository }).stderr)
-  const usages = new Map(found.map((name) => [name, usageOf(name.split(' ')[0])]))
-  expectAll(found, 6, (name) => usages.get(name)?.includes(`wagate ${name}`) === true)
+  const subjects = [...new Set(found.map((name) => name.split(' ')[0] ?? ''))]
+  const usages = new Map(
+    await Promise.all(subjects.map(async (subject) => [subject, await usageOf(subject)] as const)),
+  )
+  expectAll(found, 6, (name) => usages.get(name.split(' ')[0] ?? '')?.includes(`wagate ${name}`) === true)
 })
+
+async function usageOf(subject: string): Promise<string> {
+  const args = ['scripts/wagate.mjs', subject, '--help']
+  return (await promisify(execFile)(process.execPath, args, { cwd: repository })).stderr
+}
 
 test('every benchmark in a command exists', () => {
   const found = argumentsOf(/(?:bench\/run\.mjs|npm run bench --|^bench) ([a-z][\w-]*)/g)

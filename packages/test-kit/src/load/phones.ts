@@ -11,8 +11,12 @@ export type Phones = {
   lookups(): Promise<Lookup[]>
   /** See the simulator's README for the kinds. */
   fault(request: Record<string, unknown>): Promise<void>
-  faults(): Promise<{ id: string; kind: string }[]>
+  faults(): Promise<{ id: string; kind: string; sender?: string }[]>
   clearFault(id: string): Promise<void>
+  /** Ends the faults of this sender. Those of others go on. */
+  clearFaultsOf(sender: string): Promise<void>
+  /** Cuts the connection of the sender, and every later one until the returned function is called. */
+  keepOffline(sender: string): Promise<() => Promise<void>>
   clearFaults(): Promise<void>
   stats(): Promise<Stats>
   /** The messages on the phone of this number. */
@@ -69,6 +73,9 @@ type Stats = {
   retries: number
 }
 
+/** Longer than a test. */
+const offlineMsMax = 600_000
+
 export function makePhones(controlUrl: string): Phones {
   async function stats() {
     const response = await fetch(`${controlUrl}/stats`)
@@ -91,6 +98,18 @@ export function makePhones(controlUrl: string): Phones {
       .map((line) => JSON.parse(line) as Line)
   }
 
+  async function startFault(request: Record<string, unknown>): Promise<string> {
+    const response = await post('/faults', request)
+    if (!response.ok) throw new Error(`The simulator refuses the fault: ${await response.text()}`)
+    return ((await response.json()) as { id: string }).id
+  }
+
+  const listFaults = () => get<{ id: string; kind: string; sender?: string }[]>('/faults')
+
+  async function clearFault(id: string): Promise<void> {
+    await fetch(`${controlUrl}/faults/${id}`, { method: 'DELETE' })
+  }
+
   return {
     async scan(qr, number) {
       const response = await post('/scan', { qr, number })
@@ -103,12 +122,17 @@ export function makePhones(controlUrl: string): Phones {
     },
     stats,
     async fault(request) {
-      const response = await post('/faults', request)
-      if (!response.ok) throw new Error(`The simulator refuses the fault: ${await response.text()}`)
+      await startFault(request)
     },
-    faults: () => get('/faults'),
-    async clearFault(id) {
-      await fetch(`${controlUrl}/faults/${id}`, { method: 'DELETE' })
+    faults: listFaults,
+    clearFault,
+    async clearFaultsOf(sender) {
+      const own = (await listFaults()).filter((fault) => fault.sender === sender)
+      await Promise.all(own.map(({ id }) => clearFault(id)))
+    },
+    async keepOffline(sender) {
+      const id = await startFault({ kind: 'drop', sender, ms: offlineMsMax })
+      return () => clearFault(id)
     },
     async clearFaults() {
       await fetch(`${controlUrl}/faults`, { method: 'DELETE' })

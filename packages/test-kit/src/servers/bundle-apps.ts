@@ -7,10 +7,11 @@ const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 
 /** What each program consists of, besides what it imports. */
 const programs = {
-  'apps/api': ['main', 'start'],
+  'apps/api': ['main', 'start', 'cli'],
   'apps/worker': [
     'main',
     'start',
+    'cli',
     'preload',
     'media/inspection/inspection-main',
     'media/inspection/inspection-thread',

@@ -33,7 +33,7 @@ const codes = ['400', '413', '414', '415', '418', '429', '500', '501', '503']
 
 describe.concurrent('a login that WhatsApp refuses for now', () => {
   it.for(codes)('is tried again, and the reason is known meanwhile (%s)', async (code, { expect }) => {
-    const sender = `1555074${code}`
+    const sender = `155507410${code}`
     const logins = await link(sender)
     await phones.fault({ kind: 'login_failure', sender, code, count: 2 })
     await until('the reason is stored', async () => {
@@ -47,7 +47,7 @@ describe.concurrent('a login that WhatsApp refuses for now', () => {
   })
 
   it('is tried again when the time of a ban is over', async ({ expect }) => {
-    const sender = '15550740102'
+    const sender = '15550741102'
     const logins = await link(sender)
     await phones.fault({ kind: 'login_failure', sender, code: '402', expire: 6 })
     await until('it is banned', async () => {

@@ -48,12 +48,15 @@ describe.concurrent('a scanned device', () => {
   it('may be linked by two accounts, each with its own companion', async ({ expect }) => {
     const sender = '15550700001'
     const second = await system.createAccount()
-    for (const account of [gateway, second]) await scan(account, sender, sender)
-    for (const account of [gateway, second]) {
-      await untilStatus(account, sender, 'connected')
-      const sent = await account.call('send-message', { sender, number: contact, message: 'x', wait: 20 })
-      expect(['sent', 'delivered']).toContain(sent.body.status)
-    }
+    const accounts = [gateway, second]
+    await Promise.all(accounts.map((account) => scan(account, sender, sender)))
+    await Promise.all(
+      accounts.map(async (account) => {
+        await untilStatus(account, sender, 'connected')
+        const sent = await account.call('send-message', { sender, number: contact, message: 'x', wait: 20 })
+        expect(['sent', 'delivered']).toContain(sent.body.status)
+      }),
+    )
     expect(await gateway.companionsOf(sender)).toHaveLength(2)
 
     await second.call('logout-device', { sender })

@@ -139,8 +139,8 @@ export const receivingMutants: Mutant[] = [
     replacement: 'true',
     test: {
       file: 'system-tests/offline-queue.test.ts',
-      title: 'takes thousands of messages and receipts that waited, in parts of 100, and sends meanwhile',
-      written: { title: 'takes thousands of messages and receipts that waited, %s, and sends meanwhile' },
+      title: 'takes hundreds of messages and receipts that waited, in parts of 100, and sends meanwhile',
+      written: { title: 'takes hundreds of messages and receipts that waited, %s, and sends meanwhile' },
     },
   },
   {

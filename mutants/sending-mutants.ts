@@ -102,7 +102,7 @@ export const sendingMutants: Mutant[] = [
     text: 'if (stored) return stored',
     replacement: '',
     test: {
-      file: 'system-tests/lost-answer.test.ts',
+      file: 'system-tests/late-answers.test.ts',
       title: 'a file of a data: URL is sent when the answer of Postgres to its upload is lost',
     },
   },

@@ -1,22 +1,17 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
-import type { Answer } from '@wagate/test-kit/http-client'
 import { whileLocked } from '@wagate/test-kit/servers/while-locked'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 
 const contact = '15550700099'
 
 let system: TestSystem
 let gateway: GatewayClient
-/** Its time runs while other tests do. */
-let neverScanned: Answer
 
 beforeAll(async () => {
-  // The shortest time that can be set.
-  system = await openTestSystem({ workers: 1, environment: { PAIRING_MS: '10000' } })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
-  neverScanned = await gateway.call('generate-qr', { sender: '15550700005' })
 }, 60_000)
 
 afterAll(() => system?.close(), 30_000)
@@ -32,25 +27,36 @@ const untilStatus = (client: GatewayClient, sender: string, status: string) =>
     return device.status === status && device
   })
 
-describe('a scanned device', () => {
-  it.each([
+async function clearFaultsOf(sender: string): Promise<void> {
+  const faults = await gateway.control<{ id: string; sender?: string }[]>('/faults')
+  for (const { id } of faults.filter((fault) => fault.sender === sender)) await system.phones.clearFault(id)
+}
+
+describe.concurrent('a scanned device', () => {
+  it.for([
     ['Brazil', '5511987650001', '551187650001'],
     ['Mexico', '5215512340001', '525512340001'],
     ['Argentina', '541112340001', '5491112340001'],
-  ])('is linked when WhatsApp knows its number in the other form (%s)', async (_, sender, number) => {
-    await scan(gateway, sender, number)
-    expect(await untilStatus(gateway, sender, 'connected')).toMatchObject({ sender })
-  })
+  ] as const)(
+    'is linked when WhatsApp knows its number in the other form (%s)',
+    async ([_, sender, number], { expect }) => {
+      await scan(gateway, sender, number)
+      expect(await untilStatus(gateway, sender, 'connected')).toMatchObject({ sender })
+    },
+  )
 
-  it('may be linked by two accounts, each with its own companion', async () => {
+  it('may be linked by two accounts, each with its own companion', async ({ expect }) => {
     const sender = '15550700001'
     const second = await system.createAccount()
-    for (const account of [gateway, second]) await scan(account, sender, sender)
-    for (const account of [gateway, second]) {
-      await untilStatus(account, sender, 'connected')
-      const sent = await account.call('send-message', { sender, number: contact, message: 'x', wait: 20 })
-      expect(['sent', 'delivered']).toContain(sent.body.status)
-    }
+    const accounts = [gateway, second]
+    await Promise.all(accounts.map((account) => scan(account, sender, sender)))
+    await Promise.all(
+      accounts.map(async (account) => {
+        await untilStatus(account, sender, 'connected')
+        const sent = await account.call('send-message', { sender, number: contact, message: 'x', wait: 20 })
+        expect(['sent', 'delivered']).toContain(sent.body.status)
+      }),
+    )
     expect(await gateway.companionsOf(sender)).toHaveLength(2)
 
     await second.call('logout-device', { sender })
@@ -58,16 +64,7 @@ describe('a scanned device', () => {
     expect(await gateway.statusOf(sender)).toMatchObject({ status: 'connected' })
   })
 
-  it('is linked and connected while messages of a former link cannot be failed', async () => {
-    const sender = '15550700007'
-    // Nothing is written to messages from here on; they can be read.
-    await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
-      await scan(gateway, sender, sender)
-      await untilStatus(gateway, sender, 'connected')
-    })
-  })
-
-  it('leaves no credentials behind when it is logged out', async () => {
+  it('leaves no credentials behind when it is logged out', async ({ expect }) => {
     const sender = '15550700002'
     await gateway.link(sender)
     const { device_id } = await gateway.statusOf(sender)
@@ -85,8 +82,8 @@ async function isOnline(sender: string): Promise<boolean> {
   return rows.length > 0
 }
 
-describe('a connected device', () => {
-  it('is disconnected at once when WhatsApp blocks it (403), and says so', async () => {
+describe.concurrent('a connected device', () => {
+  it('is disconnected at once when WhatsApp blocks it (403), and says so', async ({ expect }) => {
     const sender = '15550700003'
     await gateway.link(sender)
     await system.phones.fault({ kind: 'stream_error', code: '403', sender })
@@ -95,14 +92,16 @@ describe('a connected device', () => {
     })
   })
 
-  it('shows a new QR code at once with force, while WhatsApp still blocks its former link', async () => {
+  it('shows a new QR code at once with force, while WhatsApp still blocks its former link', async ({
+    expect,
+  }) => {
     const sender = '15550700011'
     await gateway.link(sender)
     await system.phones.fault({ kind: 'stream_error', code: '403', sender, ms: 600_000 })
     await untilStatus(gateway, sender, 'disconnected')
     const { status, body } = await gateway.call('generate-qr', { sender, force: true })
     expect(status).toBe(200)
-    await system.phones.clearFaults()
+    await clearFaultsOf(sender)
     await system.phones.scan(String(body.qr_text), sender)
     await untilStatus(gateway, sender, 'connected')
   })
@@ -116,7 +115,9 @@ describe('a connected device', () => {
     await until('the phone has no companion', async () => (await gateway.companionsOf(sender)).length === 0)
   })
 
-  it('comes back at once when its connection was replaced, and is reported as disconnected the next time', async () => {
+  it('comes back at once when its connection was replaced, and is reported as disconnected the next time', async ({
+    expect,
+  }) => {
     const sender = '15550700013'
     await gateway.link(sender)
     const logins = async () =>
@@ -134,18 +135,23 @@ describe('a connected device', () => {
     expect(await logins()).toBe(before + 1)
   })
 
-  it.each([
+  it.for([
     ['405', 'client_outdated'],
     ['406', 'banned_by_whatsapp'],
-  ])('is disconnected at once when WhatsApp refuses its login with %s', async (code, reason) => {
-    const sender = `155507008${code.slice(1)}`
-    await gateway.link(sender)
-    await system.phones.fault({ kind: 'stream_error', code, sender, ms: 600_000 })
-    expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({ status_reason: reason })
-    await system.phones.clearFaults()
-  })
+  ] as const)(
+    'is disconnected at once when WhatsApp refuses its login with %s',
+    async ([code, reason], { expect }) => {
+      const sender = `155507008${code.slice(1)}`
+      await gateway.link(sender)
+      await system.phones.fault({ kind: 'stream_error', code, sender, ms: 600_000 })
+      expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({ status_reason: reason })
+      await clearFaultsOf(sender)
+    },
+  )
 
-  it('is disconnected when its socket has been away for longer than the grace, and reconnects', async () => {
+  it('is disconnected when its socket has been away for longer than the grace, and reconnects', async ({
+    expect,
+  }) => {
     const sender = '15550700004'
     await gateway.link(sender)
     await system.phones.fault({ kind: 'drop', sender, ms: 600_000 })
@@ -161,13 +167,13 @@ describe('a connected device', () => {
     })
     const kept = await gateway.call('send-message', { sender, number: contact, message: 'for later' })
     expect(kept).toMatchObject({ status: 200, body: { status: 'queued' } })
-    await system.phones.clearFaults()
+    await clearFaultsOf(sender)
     await untilStatus(gateway, sender, 'connected')
     await gateway.untilStatus(String(kept.body.message_id), 'delivered')
   })
 })
 
-describe('a message is sent', () => {
+describe.concurrent('a message is sent', () => {
   const sender = '15550700006'
   beforeAll(() => gateway.link(sender))
 
@@ -181,7 +187,9 @@ describe('a message is sent', () => {
     return String(body.message_id)
   }
 
-  it('not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent', async () => {
+  it('not when its bytes were written: as long as WhatsApp has not acknowledged it, it is being sent', async ({
+    expect,
+  }) => {
     const number = '15550700101'
     await system.phones.fault({ kind: 'ack_delay', sender, number, ms: 600_000, count: 1 })
     const id = await sendAndArrive(number)
@@ -190,7 +198,7 @@ describe('a message is sent', () => {
     expect(await gateway.messageStatus(id)).toMatchObject({ status: 'sending', sent_at: null })
   })
 
-  it('while WhatsApp does not say which devices another recipient has', async () => {
+  it('while WhatsApp does not say which devices another recipient has', async ({ expect }) => {
     const number = '15550700103'
     await system.phones.fault({ kind: 'devices_delay', sender, number, ms: 600_000 })
     const { body } = await gateway.call('send-message', { sender, number, message: 'x' })
@@ -198,7 +206,7 @@ describe('a message is sent', () => {
     expect(await gateway.messageStatus(String(body.message_id))).toMatchObject({ status: 'queued' })
   })
 
-  it('when the recipient’s receipt comes, even if the acknowledgement was lost', async () => {
+  it('when the recipient’s receipt comes, even if the acknowledgement was lost', async ({ expect }) => {
     const number = '15550700102'
     await system.phones.fault({ kind: 'ack_drop', sender, number, count: 1 })
     const id = await sendAndArrive(number)
@@ -208,10 +216,29 @@ describe('a message is sent', () => {
   })
 })
 
-it('a device whose QR code is not scanned is disconnected again when its time is up', async () => {
-  expect(neverScanned).toMatchObject({ status: 200, body: { status: 'scanning' } })
-  await until('the reason is known', async () => {
-    const { status, status_reason } = await gateway.statusOf(String(neverScanned.body.sender))
-    return status === 'disconnected' && status_reason === 'qr_expired'
+it.concurrent('a device whose QR code is not scanned is disconnected again when its time is up', async ({
+  expect,
+}) => {
+  const sender = '15550700005'
+  const { status, body } = await gateway.call('generate-qr', { sender })
+  expect({ status, body }).toMatchObject({ status: 200, body: { status: 'scanning' } })
+  // Some of its two minutes have passed.
+  await system.database.$client`
+    UPDATE devices SET pairing_until = pairing_until - interval '115 s' WHERE sender = ${sender}`
+  await untilStatus(gateway, sender, 'scanning')
+  expect(await untilStatus(gateway, sender, 'disconnected')).toMatchObject({ status_reason: 'qr_expired' })
+  await until('the code is shown no longer', async () => {
+    const rows = await system.database
+      .$client`SELECT FROM devices WHERE sender = ${sender} AND connection = 'scanning'`
+    return rows.length === 0
+  })
+})
+
+it('a scanned device is linked and connected while messages of a former link cannot be failed', async () => {
+  const sender = '15550700007'
+  // Nothing is written to messages from here on; they can be read.
+  await whileLocked(system.database, 'messages IN SHARE ROW EXCLUSIVE MODE', async () => {
+    await scan(gateway, sender, sender)
+    await untilStatus(gateway, sender, 'connected')
   })
 })

@@ -20,6 +20,8 @@ beforeAll(async () => {
     workers: workers.length,
     environment: (name) => ({
       SEND_ACK_TIMEOUT_MS: '300000',
+      // One that has ended is noticed sooner.
+      HEARTBEAT_MS: '200',
       ...(name.startsWith('worker') && {
         POISON_TEXT: poison,
         NODE_OPTIONS: `--import ${new URL('./stop-at-poison.mjs', import.meta.url).href}`,

@@ -60,7 +60,7 @@ export async function visitLinkPage(page: Page, url: string): Promise<LinkPage> 
     untilStatus: (text, withinMs = 30_000) => line.filter({ hasText: text }).waitFor({ timeout: withinMs }),
     async untilQr(other = '') {
       const qr = page.locator(`#qr[src^="data:image/png"]:not([src="${other}"])`)
-      await qr.waitFor({ timeout: 90_000 })
+      await qr.waitFor({ timeout: 30_000 })
       return (await qr.getAttribute('src')) ?? ''
     },
   }

@@ -1,7 +1,7 @@
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, it } from 'vitest'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -19,7 +19,7 @@ const type = (number: string, code: unknown) =>
 const untilConnected = (sender: string) =>
   until(`${sender} is connected`, async () => (await gateway.statusOf(sender)).status === 'connected')
 
-it('links the sender whose phone types the code', async () => {
+it.concurrent('links the sender whose phone types the code', async ({ expect }) => {
   const sender = '15552014001'
   const { status, body } = await gateway.call('pair-code', { sender, name: 'Typed' })
   expect(status).toBe(200)
@@ -34,7 +34,9 @@ it('links the sender whose phone types the code', async () => {
   expect((await gateway.call('pair-code', { sender })).body.code).toBe('already_connected')
 })
 
-it('shows the same code again, and a phone that types another is not linked', async () => {
+it.concurrent('shows the same code again, and a phone that types another is not linked', async ({
+  expect,
+}) => {
   const sender = '15552014002'
   const code = (await gateway.call('pair-code', { sender })).body.pairing_code
   expect((await gateway.call('pair-code', { sender })).body.pairing_code).toBe(code)
@@ -44,7 +46,7 @@ it('shows the same code again, and a phone that types another is not linked', as
   await untilConnected(sender)
 })
 
-it('offers a QR code beside it, which can be scanned instead', async () => {
+it.concurrent('offers a QR code beside it, which can be scanned instead', async ({ expect }) => {
   const sender = '15552014003'
   await gateway.call('pair-code', { sender })
   const { body } = await gateway.call('generate-qr', { sender })
@@ -53,7 +55,7 @@ it('offers a QR code beside it, which can be scanned instead', async () => {
   expect(await gateway.companionsOf(sender)).toHaveLength(1)
 })
 
-it('is given for a QR code that is shown already', async () => {
+it.concurrent('is given for a QR code that is shown already', async ({ expect }) => {
   const sender = '15552014004'
   await gateway.call('generate-qr', { sender })
   const { body } = await gateway.call('pair-code', { sender })
@@ -61,18 +63,21 @@ it('is given for a QR code that is shown already', async () => {
   await untilConnected(sender)
 })
 
-it.each([
+it.concurrent.for([
   ['400', 409, 'pairing_code_refused'],
   ['403', 409, 'pairing_code_refused'],
   ['452', 409, 'pairing_code_refused'],
   ['429', 429, 'rate_limited'],
   ['500', 503, 'unavailable'],
-])('says what WhatsApp answered with (%s), and leaves the QR code', async (code, status, errorCode) => {
-  const sender = `15550731${code}`
-  await system.phones.fault({ kind: 'pair_code_error', sender, code })
-  const refused = await gateway.call('pair-code', { sender })
-  expect(refused.status).toBe(status)
-  expect(refused.body).toMatchObject({ code: errorCode, error: expect.stringContaining(code) })
-  expect((await gateway.call('generate-qr', { sender })).body.qr_text).toBeTruthy()
-  await gateway.call('logout-device', { sender })
-})
+] as const)(
+  'says what WhatsApp answered with (%s), and leaves the QR code',
+  async ([code, status, errorCode], { expect }) => {
+    const sender = `15550731${code}`
+    await system.phones.fault({ kind: 'pair_code_error', sender, code })
+    const refused = await gateway.call('pair-code', { sender })
+    expect(refused.status).toBe(status)
+    expect(refused.body).toMatchObject({ code: errorCode, error: expect.stringContaining(code) })
+    expect((await gateway.call('generate-qr', { sender })).body.qr_text).toBeTruthy()
+    await gateway.call('logout-device', { sender })
+  },
+)

@@ -51,8 +51,10 @@ describe('pacing', () => {
     await Promise.all([sender, '15552022106'].map(gateway.link))
     await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
     const account = await gateway.call('user-info', {})
-    const setAccountPace = (pace: Record<string, unknown>) =>
-      gateway.call('update-user', { user_id: account.body.id, ...pace })
+    const setAccountPace = async (pace: Record<string, unknown>) =>
+      expect(await system.admin.call('update-user', { user_id: account.body.id, ...pace })).toMatchObject({
+        status: 200,
+      })
     await setAccountPace({ rate_per_minute: 1, burst: 1 })
     await untilRepaced(Number((await gateway.statusOf(sender)).device_id))
     const ids = []

@@ -2,7 +2,7 @@ import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import type { Phones } from '@wagate/test-kit/load/phones'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 
 const contact = '15550745099'
 
@@ -28,7 +28,7 @@ async function countKeys(sender: string): Promise<number> {
   return rows.length
 }
 
-it('a sender logs in again after stream error 429', async () => {
+it.concurrent('a sender logs in again after stream error 429', async () => {
   const sender = '15550745429'
   await gateway.link(sender)
   const before = await countLogins(sender)
@@ -38,7 +38,7 @@ it('a sender logs in again after stream error 429', async () => {
   await gateway.untilStatus(String(body.message_id), 'delivered')
 })
 
-describe('a device that the phone has removed', () => {
+describe.concurrent('a device that the phone has removed', () => {
   it.each(['516', 'device_removed'])('is logged out, and linked again with a QR code (%s)', async (code) => {
     const sender = code === '516' ? '15550745516' : '15550745401'
     await gateway.link(sender)
@@ -52,7 +52,9 @@ describe('a device that the phone has removed', () => {
   })
 })
 
-it('a stream that ends for a missing acknowledgement is opened again, and the message is acknowledged', async () => {
+it.concurrent('a stream that ends for a missing acknowledgement is opened again, and the message is acknowledged', async ({
+  expect,
+}) => {
   const sender = '15550745006'
   await gateway.link(sender)
   await phones.write(contact, sender, 'to be acknowledged')

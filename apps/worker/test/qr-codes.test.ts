@@ -8,31 +8,42 @@ import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
 import { makeQrCodes, type QrCodes } from '../src/session/qr-codes.ts'
 
 const givenByWhatsApp = 6
-/** In place of 20 s. */
-const qrTimeout = 50
+/** In place of a minute and of 20 s. */
+const quickMs = 50
+const { setTimeout: startTimer } = globalThis
 
 let simulator: Simulator
 let sock: WASocket
 let codes: QrCodes
-let shown: string[]
+let shown: { text: string; lifeMs: number }[]
+/** For how long Baileys would have shown each. */
+let rotationsMs: number[]
 let isUsedUp: boolean
 
 beforeEach(async () => {
   simulator = await startSimulator()
   shown = []
+  rotationsMs = []
   isUsedUp = false
+  globalThis.setTimeout = new Proxy(startTimer, {
+    apply(_, self, [work, ms, ...given]) {
+      const isRotation = work.name === 'genPairQR'
+      if (isRotation) rotationsMs.push(ms)
+      return Reflect.apply(startTimer, self, [work, isRotation ? quickMs : ms, ...given])
+    },
+  })
   sock = makeWASocket({
     ...socketOptions(simulator, WA_CERT_DETAILS),
     auth: { creds: initAuthCreds(), keys: { get: async () => ({}), set: async () => undefined } },
     logger: makeBaileysLogger(makeLogger('test', 'silent'), 1),
-    qrTimeout,
   })
-  codes = makeQrCodes(sock, async (text) => void shown.push(text))
+  codes = makeQrCodes(sock, async (text, lifeMs) => void shown.push({ text, lifeMs }))
   sock.ev.on('connection.update', ({ qr }) => {
     if (qr) void codes.show(qr).then((isShown) => (isUsedUp ||= !isShown))
   })
 })
 afterEach(async () => {
+  globalThis.setTimeout = startTimer
   await sock.end(undefined)
   await simulator.close()
 })
@@ -40,7 +51,13 @@ afterEach(async () => {
 test('those of WhatsApp are shown, no others', async () => {
   await until('they are used up', async () => isUsedUp)
   expect(shown).toHaveLength(givenByWhatsApp)
-  expect(shown.filter((text) => text.includes('spare'))).toEqual([])
+  expect(shown.filter(({ text }) => text.includes('spare'))).toEqual([])
+})
+
+test('each is said to live as long as Baileys shows it', async () => {
+  await until('they are used up', async () => isUsedUp)
+  expect(shown.map(({ lifeMs }) => lifeMs)).toEqual([60_000, 20_000, 20_000, 20_000, 20_000, 20_000])
+  expect(rotationsMs.slice(0, givenByWhatsApp)).toEqual(shown.map(({ lifeMs }) => lifeMs))
 })
 
 test('the connection outlasts them once a phone has scanned', async () => {

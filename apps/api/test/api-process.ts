@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { sourceOptions } from '@wagate/test-kit/source-options'
+import { join } from 'node:path'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { vi } from 'vitest'
 
-const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const program = join(await bundledApps(), 'apps/api/dist/main.js')
 
-/** A real process, from source. Its output is appended to `output`. */
+/** A real process. Its output is appended to `output`. */
 export function spawnApi(env: Record<string, string>): { child: ChildProcess; output: string[] } {
-  const child = spawn(process.execPath, [...sourceOptions, program], {
+  const child = spawn(process.execPath, [program], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { testRedisUrl } from '@wagate/test-kit/servers/test-database'
-import { sourceOptions } from '@wagate/test-kit/source-options'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { masterKeys, openWebhookDatabase, type WebhookDatabase } from './webhook-database.ts'
@@ -33,9 +34,11 @@ afterEach(async () => {
   await database.drop()
 })
 
+const program = join(await bundledApps(), 'apps/worker/dist/cli.js')
+
 /** Returns the process and the port of its metrics. */
 async function startProcess(): Promise<{ child: ChildProcess; port: number }> {
-  const child = spawn(process.execPath, [...sourceOptions, 'apps/worker/src/cli.ts', 'dispatcher'], {
+  const child = spawn(process.execPath, [program, 'dispatcher'], {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { makeLogger } from '@wagate/runtime/logger'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
+import { bundledApps } from '@wagate/test-kit/servers/test-bundle'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
-import { sourceOptions } from '@wagate/test-kit/source-options'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -198,8 +199,10 @@ function settingsOf(name: string): Record<string, string> {
   }
 }
 
+const program = join(await bundledApps(), 'apps/worker/dist/main.js')
+
 function spawnWorker(name: string, errors: 'inherit' | 'pipe'): ChildProcess {
-  const child = spawn(process.execPath, [...sourceOptions, 'apps/worker/src/main.ts'], {
+  const child = spawn(process.execPath, [program], {
     cwd: repository,
     stdio: ['ignore', 'pipe', errors],
     env: { PATH: process.env.PATH, ...settingsOf(name) },

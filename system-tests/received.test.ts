@@ -172,6 +172,17 @@ describe('messages before and after a login, of which none is stored yet', () =>
   }, 90_000)
 })
 
+/** Every recipient has read its message, and its answer is stored once. */
+async function expectAnswers(sender: string, recipients: string[]): Promise<void> {
+  await untilFact('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
+  await untilFact(
+    'all answers are stored',
+    async () => (await listReceived(sender)).length >= recipients.length,
+  )
+  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
+  expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
+}
+
 it('loses neither messages nor receipts while Postgres does not answer for longer than a lease', async () => {
   const sender = '15552019004'
   const recipients = numbers('15550604', 20)
@@ -185,13 +196,7 @@ it('loses neither messages nor receipts while Postgres does not answer for longe
   await untilFact('the lease has run out', async () => performance.now() - frozenAtMs > 9000)
   expect(await countPending(sender)).toBe(40)
   for (const link of links) link.heal()
-  await untilFact('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
-  await untilFact(
-    'all answers are stored',
-    async () => (await listReceived(sender)).length >= recipients.length,
-  )
-  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
-  expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
+  await expectAnswers(sender, recipients)
 }, 180_000)
 
 it('loses nothing when the owner is killed while messages and receipts wait to be stored', async () => {
@@ -210,13 +215,7 @@ it('loses nothing when the owner is killed while messages and receipts wait to b
     await untilFact('the owner is gone', async () => !system.devnet.names().includes(owner))
   })
   await system.devnet.start(owner)
-  await untilFact('all are read', async () => (await countWith(sender, 'read')) === recipients.length)
-  await untilFact(
-    'all answers are stored',
-    async () => (await listReceived(sender)).length >= recipients.length,
-  )
-  await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)
-  expect(await textsFrom(sender)).toEqual(recipients.map((number) => `answer of ${number}`))
+  await expectAnswers(sender, recipients)
 }, 180_000)
 
 /** Of workers, for a lock, and for a second. */
@@ -232,21 +231,22 @@ it('loses nothing and stores nothing twice when the owner is killed amid message
   const sender = '15552019005'
   const recipients = numbers('15550605', 10)
   await gateway.link(sender)
-  await sendAndDeliver(
-    sender,
-    recipients.flatMap((recipient) => Array.from({ length: 5 }, () => recipient)),
-  )
-  const reading = readAll(sender, recipients)
+  await sendAndDeliver(sender, Array.from({ length: 5 }, () => recipients).flat())
   const sent = numbers('text ', 400)
-  const writing = Promise.all(
-    numbers('1555061', 10).map(async (contact, index) => {
-      for (const text of sent.slice(index * 40, index * 40 + 40)) await write(contact, sender, text)
-    }),
-  )
-  await untilFact('the messages are coming in', async () => (await listReceived(sender)).length > 80)
+  const writeTexts = (from: number, to: number) =>
+    Promise.all(
+      numbers('1555061', 10).map(async (contact, index) => {
+        for (const text of sent.slice(index * 40 + from, index * 40 + to)) await write(contact, sender, text)
+      }),
+    )
+  const writing = writeTexts(0, 25)
+  await untilFact('messages are coming in', async () => (await listReceived(sender)).length > 80)
+  const reading = readAll(sender, recipients)
+  await untilFact('receipts are coming in', async () => (await countWith(sender, 'read')) > 5)
   system.devnet.signal('worker-1', 'SIGKILL')
   await system.devnet.start('worker-2')
   await Promise.all([reading, writing])
+  await writeTexts(25, 40)
   await untilFact('all are stored', async () => (await listReceived(sender)).length >= 400)
   await untilFact('all are read', async () => (await countWith(sender, 'read')) === 50)
   await untilFact('all are acknowledged', async () => (await countPending(sender)) === 0)

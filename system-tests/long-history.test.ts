@@ -56,10 +56,10 @@ async function ignoreContacts(contacts: string[]): Promise<void> {
   await until('a version is stored', async () => (await stored()).length === 1)
 }
 
-it('links a phone with 60,000 messages beside a sender at work, and learns whom it has chatted with', async () => {
+it('links a phone with 20,000 messages beside a sender at work, and learns whom it has chatted with', async () => {
   const { contacts } = await gateway.control<{ contacts: string[] }>(`/chats/${newcomer}/past`, {
     chats: 400,
-    messages: 60_000,
+    messages: 20_000,
   })
   const linked = gateway.link(newcomer).then(async () => {
     await until('every part of the history is confirmed', async () => (await pendingOf(newcomer)) === 0)

@@ -26,11 +26,11 @@ afterAll(async () => {
 
 const send = (sender: string, message: string, number = recipient) => gateway.send(sender, number, message)
 
-const statusesOf = async (ids: string[]) =>
-  (await Promise.all(ids.map(gateway.messageStatus))).map(({ status }) => status)
+const statusesOf = async (ids: string[], { messageStatus } = gateway) =>
+  (await Promise.all(ids.map(messageStatus))).map(({ status }) => status)
 
 describe('pacing', () => {
-  it('keeps the rate that was set while the sender was connected', async () => {
+  it.concurrent('keeps the rate that was set while the sender was connected', async ({ expect }) => {
     const sender = '15552022101'
     await gateway.link(sender)
     await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
@@ -46,29 +46,34 @@ describe('pacing', () => {
     expect((seen.at(-1) ?? 0) - (seen[0] ?? 0)).toBeGreaterThan(30 * 100 * 0.9)
   })
 
-  it('keeps the rate of the account, which the settings of the sender cannot lift', async () => {
-    const sender = '15552022105'
-    await Promise.all([sender, '15552022106'].map(gateway.link))
-    await gateway.untilStatus(await send(sender, 'unpaced'), 'delivered')
-    const account = await gateway.call('user-info', {})
+  it.concurrent('keeps the rate of the account, which the settings of the sender cannot lift', async ({
+    expect,
+  }) => {
+    const [sender, other] = ['15552022105', '15552022106']
+    const own = await system.createAccount()
+    await Promise.all([sender, other].map(own.link))
+    await own.untilStatus(await own.send(sender, recipient, 'unpaced'), 'delivered')
+    const account = await own.call('user-info', {})
     const setAccountPace = async (pace: Record<string, unknown>) =>
       expect(await system.admin.call('update-user', { user_id: account.body.id, ...pace })).toMatchObject({
         status: 200,
       })
     await setAccountPace({ rate_per_minute: 1, burst: 1 })
-    await untilRepaced(Number((await gateway.statusOf(sender)).device_id))
+    await untilRepaced(Number((await own.statusOf(sender)).device_id))
     const ids = []
-    for (const n of [1, 2, 3]) ids.push(await send(sender, `paced ${n}`, `1555202221${n}`))
-    await gateway.untilStatus(ids[0] ?? '', 'delivered')
-    expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
-    await gateway.call('set-device', { sender, rate_per_minute: 0 })
-    await gateway.untilStatus(await send('15552022106', 'in the time of this it would leave'), 'delivered')
-    expect(await statusesOf(ids.slice(1))).toEqual(['queued', 'queued'])
+    for (const n of [1, 2, 3]) ids.push(await own.send(sender, `1555202221${n}`, `paced ${n}`))
+    await own.untilStatus(ids[0] ?? '', 'delivered')
+    expect(await statusesOf(ids.slice(1), own)).toEqual(['queued', 'queued'])
+    await own.call('set-device', { sender, rate_per_minute: 0 })
+    await own.untilStatus(await own.send(other, recipient, 'in the time of this it would leave'), 'delivered')
+    expect(await statusesOf(ids.slice(1), own)).toEqual(['queued', 'queued'])
     await setAccountPace({ rate_per_minute: 'default', burst: 'default' })
-    await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
+    await Promise.all(ids.map((id) => own.untilStatus(id, 'delivered')))
   })
 
-  it('of one sender does not delay another, nor do media that never come or a lost connection', async () => {
+  it.concurrent('of one sender does not delay another, nor do media that never come or a lost connection', async ({
+    expect,
+  }) => {
     const [paced, media, offline, free] = [
       '15552022111',
       '15552022112',
@@ -99,6 +104,31 @@ describe('pacing', () => {
     expect(new Set(await statusesOf(slow))).toEqual(new Set(['queued']))
   })
 
+  it.concurrent('counts what is on the wire when the daily cap is set, once however often it is sent', async ({
+    expect,
+  }) => {
+    const [sender, other] = ['15552022131', '15552022132'] as const
+    await Promise.all([sender, other].map(gateway.link))
+    // In the time of it, what may be sent would be on its way.
+    const roundTrip = async () => gateway.untilStatus(await send(other, 'round trip'), 'delivered')
+    const sendTo = (n: number) => send(sender, `capped ${n}`, `1555202230${n}`)
+    const arrived = async () => (await system.phones.log()).filter((entry) => entry.sender === sender)
+    for (const kind of ['ack_drop', 'no_receipts']) {
+      await gateway.control('/faults', { kind, sender, count: 3 })
+    }
+    const onWire = await Promise.all([1, 2, 3].map(sendTo))
+    await until('they have left', async () => (await arrived()).length === 3)
+    await setPace(sender, { daily_cap: 3 })
+    const over = await sendTo(4)
+    await roundTrip()
+    expect(await arrived()).toHaveLength(3)
+    await gateway.control('/faults', { kind: 'drop', sender })
+    await Promise.all(onWire.map((messageId) => gateway.untilStatus(messageId, 'delivered')))
+    await roundTrip()
+    expect(new Set((await arrived()).map((entry) => entry.wa_message_id)).size).toBe(3)
+    expect(await statusesOf([over])).toEqual(['queued'])
+  })
+
   it('holds what is over the daily cap, also after a change of owner, until the cap is raised', async () => {
     const [sender, other] = ['15552022121', '15552022122'] as const
     await Promise.all([sender, other].map(gateway.link))
@@ -121,29 +151,6 @@ describe('pacing', () => {
     expect(await statusesOf(ids.slice(3))).toEqual(['queued', 'queued'])
     await gateway.call('set-device', { sender, daily_cap: 'default' })
     await Promise.all(ids.map((id) => gateway.untilStatus(id, 'delivered')))
-  })
-
-  it('counts what is on the wire when the daily cap is set, once however often it is sent', async () => {
-    const [sender, other] = ['15552022131', '15552022132'] as const
-    await Promise.all([sender, other].map(gateway.link))
-    // In the time of it, what may be sent would be on its way.
-    const roundTrip = async () => gateway.untilStatus(await send(other, 'round trip'), 'delivered')
-    const sendTo = (n: number) => send(sender, `capped ${n}`, `1555202230${n}`)
-    const arrived = async () => (await system.phones.log()).filter((entry) => entry.sender === sender)
-    for (const kind of ['ack_drop', 'no_receipts']) {
-      await gateway.control('/faults', { kind, sender, count: 3 })
-    }
-    const onWire = await Promise.all([1, 2, 3].map(sendTo))
-    await until('they have left', async () => (await arrived()).length === 3)
-    await setPace(sender, { daily_cap: 3 })
-    const over = await sendTo(4)
-    await roundTrip()
-    expect(await arrived()).toHaveLength(3)
-    await gateway.control('/faults', { kind: 'drop', sender })
-    await Promise.all(onWire.map((messageId) => gateway.untilStatus(messageId, 'delivered')))
-    await roundTrip()
-    expect(new Set((await arrived()).map((entry) => entry.wa_message_id)).size).toBe(3)
-    expect(await statusesOf([over])).toEqual(['queued'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './packages/test-kit/src/run/longest-first.ts'
+import { SecondsReporter } from './packages/test-kit/src/run/seconds-reporter.ts'
 
 const conditions = ['source', 'node', 'import', 'module', 'default']
 
@@ -18,6 +19,7 @@ export default defineConfig({
   ...shared,
   test: {
     sequence: { sequencer: LongestFirst },
+    ...(process.env.TEST_SECONDS && { reporters: ['default', new SecondsReporter()] }),
     globalSetup: ['packages/test-kit/src/servers/test-servers.ts'],
     projects: [
       {

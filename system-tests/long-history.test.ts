@@ -25,6 +25,10 @@ async function pendingOf(number: string): Promise<number | undefined> {
   return phones.find((phone) => phone.number === number)?.companions[0]?.pending
 }
 
+/** What the gateway keeps of this type for the newcomer. */
+const storedOf = (type: string) => system.database.$client`
+  SELECT FROM device_auth JOIN devices ON devices.id = device_id WHERE type = ${type} AND sender = ${newcomer}`
+
 /** Sends until `done`, and returns the texts for each recipient. */
 async function sendUntil(done: Promise<void>): Promise<string[][]> {
   const state = { isDone: false }
@@ -49,7 +53,7 @@ async function ignoreContacts(contacts: string[]): Promise<void> {
     await gateway.control(`/chats/${newcomer}/setting`, { kind: 'name', about, value: `Ada ${index}` })
   }
   await until('the changes are confirmed', async () => (await pendingOf(newcomer)) === 0)
-  const stored = () => system.database.$client`SELECT FROM device_auth WHERE type = 'app-state-sync-version'`
+  const stored = () => storedOf('app-state-sync-version')
   expect(await stored()).toHaveLength(0)
   // Other settings are in the same collection as the salt of the account, and are fetched.
   await gateway.control(`/chats/${newcomer}/setting`, { kind: 'mute', about: contacts[0], value: true })
@@ -64,8 +68,7 @@ it('links a phone with 20,000 messages beside a sender at work, and learns whom 
   const linked = gateway.link(newcomer).then(async () => {
     await until('every part of the history is confirmed', async () => (await pendingOf(newcomer)) === 0)
     await until('the chats are stored', async () => {
-      const chats = await system.database.$client`SELECT FROM device_auth WHERE type = 'history-chat'`
-      return chats.length === contacts.length
+      return (await storedOf('history-chat')).length === contacts.length
     })
   })
   const texts = await sendUntil(linked)

@@ -7,7 +7,7 @@ const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 const table = fileURLToPath(new URL('./seconds.json', import.meta.url))
 
 /**
- * Starts the files that take longest first, so that the processors finish together. `scripts/test-seconds.mjs` writes the
+ * Starts the files that take longest first, so that the processors finish together. `TEST_SECONDS=1 npm test` writes the
  * table. A file that is not in it takes less than a second or is new.
  */
 export class LongestFirst extends BaseSequencer {

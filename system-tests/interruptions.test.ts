@@ -3,6 +3,7 @@ import { getPriority } from 'node:os'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { makeHostileFile } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -20,8 +21,7 @@ beforeAll(async () => {
     workers: workers.length,
     environment: (name) => ({
       SEND_ACK_TIMEOUT_MS: '300000',
-      // One that has ended is noticed sooner.
-      HEARTBEAT_MS: '200',
+      ...shortLease,
       ...(name.startsWith('worker') && {
         POISON_TEXT: poison,
         NODE_OPTIONS: `--import ${new URL('./stop-at-poison.mjs', import.meta.url).href}`,

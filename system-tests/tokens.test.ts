@@ -92,103 +92,115 @@ it('the proof of an account is not sent when the setting is off', async () => {
   expect(await deliver(sender, await strictContact())).toEqual({ token: 'cstoken', ack: 'ok' })
 }, 60_000)
 
-describe.concurrent('the privacy token of a contact', () => {
-  it('goes with messages, also after a restart, and an older one that comes late does not replace it', async ({
-    expect,
-  }) => {
-    const sender = newNumber()
-    const restarted = shareRestart()
-    await system.phones.fault({ kind: 'salt_omit', sender })
-    await gateway.link(sender)
-    const contact = await strictContact()
-    expect(await untilFailed(sender, contact)).toEqual({ token: null, ack: '463' })
-    await giveToken(sender, contact, 21)
-    await untilStored(sender, 'token-holder', 1)
-    await giveToken(sender, contact, 27)
-    await giveToken(sender, contact, 35)
-    await giveToken(sender, newNumber())
-    await untilStored(sender, 'token-holder', 2)
-    await restarted()
-    expect(await deliver(sender, contact)).toEqual({ token: 'tctoken', ack: 'ok' })
-    expect((await system.phones.stats()).invalid_tokens).toBe(0)
-  }, 60_000)
+/** The worker is started again once for all of these. */
+describe('beside a restart', () => {
+  describe.concurrent('the privacy token of a contact', () => {
+    it('goes with messages, also after a restart, and an older one that comes late does not replace it', async ({
+      expect,
+    }) => {
+      const sender = newNumber()
+      const restarted = shareRestart()
+      await system.phones.fault({ kind: 'salt_omit', sender })
+      await gateway.link(sender)
+      const contact = await strictContact()
+      expect(await untilFailed(sender, contact)).toEqual({ token: null, ack: '463' })
+      await giveToken(sender, contact, 21)
+      await untilStored(sender, 'token-holder', 1)
+      await giveToken(sender, contact, 27)
+      await giveToken(sender, contact, 35)
+      await giveToken(sender, newNumber())
+      await untilStored(sender, 'token-holder', 2)
+      await restarted()
+      expect(await deliver(sender, contact)).toEqual({ token: 'tctoken', ack: 'ok' })
+      expect((await system.phones.stats()).invalid_tokens).toBe(0)
+    }, 60_000)
 
-  it('comes with the history, packed or as a file', async ({ expect }) => {
-    const sender = newNumber()
-    await system.phones.fault({ kind: 'salt_omit', sender })
-    const [early, late] = [await strictContact(), await strictContact()]
-    await gateway.control(`/chats/${early}/send`, { to: sender, text: 'hello' })
-    await giveToken(sender, early)
-    await gateway.link(sender)
-    await untilStored(sender, 'token-holder', 1)
-    expect(await deliver(sender, early)).toEqual({ token: 'tctoken', ack: 'ok' })
-
-    await gateway.control(`/chats/${late}/token`, { to: sender, notify: false })
-    await gateway.control(`/chats/${sender}/send`, { to: late, text: 'from the phone' })
-    await gateway.control(`/chats/${sender}/history`, { as_file: true })
-    await untilStored(sender, 'token-holder', 2)
-    expect(await deliver(sender, late)).toEqual({ token: 'tctoken', ack: 'ok' })
+    it('is given to the contact once in each bucket, with the first message', async ({ expect }) => {
+      const sender = newNumber()
+      const restarted = shareRestart()
+      await gateway.link(sender)
+      const contact = newNumber()
+      for (let count = 1; count <= 3; count++) await deliver(sender, contact)
+      const given = await until('the contact has the token', async () => {
+        const tokens = await tokensOf(contact)
+        return tokens.length > 0 && tokens
+      })
+      expect(given).toEqual([{ from: sender, issued_at: expect.any(Number) }])
+      await restarted()
+      await deliver(sender, contact)
+      // What is given with this message comes after anything that is given with the message before it.
+      const other = newNumber()
+      await deliver(sender, other)
+      await until('the other contact has the token', async () => (await tokensOf(other)).length > 0)
+      expect(await tokensOf(contact)).toHaveLength(1)
+    }, 60_000)
   })
 
-  it('is given to the contact once in each bucket, with the first message', async ({ expect }) => {
-    const sender = newNumber()
-    const restarted = shareRestart()
-    await gateway.link(sender)
-    const contact = newNumber()
-    for (let count = 1; count <= 3; count++) await deliver(sender, contact)
-    const given = await until('the contact has the token', async () => {
-      const tokens = await tokensOf(contact)
-      return tokens.length > 0 && tokens
-    })
-    expect(given).toEqual([{ from: sender, issued_at: expect.any(Number) }])
-    await restarted()
-    await deliver(sender, contact)
-    // What is given with this message comes after anything that is given with the message before it.
-    const other = newNumber()
-    await deliver(sender, other)
-    await until('the other contact has the token', async () => (await tokensOf(other)).length > 0)
-    expect(await tokensOf(contact)).toHaveLength(1)
-  }, 60_000)
+  describe.concurrent('the proof of an account', () => {
+    it('follows the app state when WhatsApp renews the salt, also after a restart', async ({ expect }) => {
+      const sender = newNumber()
+      const restarted = shareRestart()
+      await system.phones.fault({ kind: 'salt_omit', sender })
+      await gateway.link(sender)
+      expect(await untilFailed(sender, await strictContact())).toEqual({ token: null, ack: '463' })
+      // The first renewal is a file to download, the second one a change.
+      for (let count = 1; count <= 2; count++) {
+        await gateway.control(`/chats/${sender}/salt`, {})
+        await until(
+          'the proof is valid',
+          async () => (await deliver(sender, newNumber()))?.token === 'cstoken',
+        )
+      }
+      await restarted()
+      expect(await deliver(sender, await strictContact())).toEqual({ token: 'cstoken', ack: 'ok' })
+    }, 60_000)
+  })
 })
 
-describe.concurrent('the proof of an account', () => {
-  it('opens first chats, until the contact gives its token', async ({ expect }) => {
-    const sender = newNumber()
-    await gateway.link(sender)
-    await untilStored(sender, 'account-salt', 1)
-    const contact = await strictContact()
-    expect(await deliver(sender, contact)).toEqual({ token: 'cstoken', ack: 'ok' })
-    await giveToken(sender, contact)
-    await untilStored(sender, 'token-holder', 1)
-    expect(await deliver(sender, contact)).toEqual({ token: 'tctoken', ack: 'ok' })
-    expect((await system.phones.stats()).invalid_tokens).toBe(0)
+describe('without a restart', () => {
+  describe.concurrent('the privacy token of a contact', () => {
+    it('comes with the history, packed or as a file', async ({ expect }) => {
+      const sender = newNumber()
+      await system.phones.fault({ kind: 'salt_omit', sender })
+      const [early, late] = [await strictContact(), await strictContact()]
+      await gateway.control(`/chats/${early}/send`, { to: sender, text: 'hello' })
+      await giveToken(sender, early)
+      await gateway.link(sender)
+      await untilStored(sender, 'token-holder', 1)
+      expect(await deliver(sender, early)).toEqual({ token: 'tctoken', ack: 'ok' })
+
+      await gateway.control(`/chats/${late}/token`, { to: sender, notify: false })
+      await gateway.control(`/chats/${sender}/send`, { to: late, text: 'from the phone' })
+      await gateway.control(`/chats/${sender}/history`, { as_file: true })
+      await untilStored(sender, 'token-holder', 2)
+      expect(await deliver(sender, late)).toEqual({ token: 'tctoken', ack: 'ok' })
+    })
   })
 
-  it('follows the app state when WhatsApp renews the salt, also after a restart', async ({ expect }) => {
-    const sender = newNumber()
-    const restarted = shareRestart()
-    await system.phones.fault({ kind: 'salt_omit', sender })
-    await gateway.link(sender)
-    expect(await untilFailed(sender, await strictContact())).toEqual({ token: null, ack: '463' })
-    // The first renewal is a file to download, the second one a change.
-    for (let count = 1; count <= 2; count++) {
-      await gateway.control(`/chats/${sender}/salt`, {})
-      await until('the proof is valid', async () => (await deliver(sender, newNumber()))?.token === 'cstoken')
-    }
-    await restarted()
-    expect(await deliver(sender, await strictContact())).toEqual({ token: 'cstoken', ack: 'ok' })
-  }, 60_000)
+  describe.concurrent('the proof of an account', () => {
+    it('opens first chats, until the contact gives its token', async ({ expect }) => {
+      const sender = newNumber()
+      await gateway.link(sender)
+      await untilStored(sender, 'account-salt', 1)
+      const contact = await strictContact()
+      expect(await deliver(sender, contact)).toEqual({ token: 'cstoken', ack: 'ok' })
+      await giveToken(sender, contact)
+      await untilStored(sender, 'token-holder', 1)
+      expect(await deliver(sender, contact)).toEqual({ token: 'tctoken', ack: 'ok' })
+      expect((await system.phones.stats()).invalid_tokens).toBe(0)
+    })
 
-  it('is sealed, and wiped with the link', async ({ expect }) => {
-    const sender = newNumber()
-    await gateway.link(sender)
-    await untilStored(sender, 'account-salt', 1)
-    const [row] = await system.database.$client<{ value: Buffer }[]>`
-      SELECT value FROM device_auth JOIN devices ON devices.id = device_id
-      WHERE sender = ${sender} AND type = 'account-salt'`
-    expect(row?.value.toString('latin1')).not.toContain('Buffer')
-    await gateway.call('logout-device', { sender })
-    await untilStored(sender, 'account-salt', 0)
-    expect(await stored(sender, 'tctoken')).toEqual([])
+    it('is sealed, and wiped with the link', async ({ expect }) => {
+      const sender = newNumber()
+      await gateway.link(sender)
+      await untilStored(sender, 'account-salt', 1)
+      const [row] = await system.database.$client<{ value: Buffer }[]>`
+        SELECT value FROM device_auth JOIN devices ON devices.id = device_id
+        WHERE sender = ${sender} AND type = 'account-salt'`
+      expect(row?.value.toString('latin1')).not.toContain('Buffer')
+      await gateway.call('logout-device', { sender })
+      await untilStored(sender, 'account-salt', 0)
+      expect(await stored(sender, 'tctoken')).toEqual([])
+    })
   })
 })

@@ -15,6 +15,8 @@ type Run = {
   tests: TestRunner
   /** Whether something that takes so long may still begin. */
   hasTimeFor(seconds: number): boolean
+  /** Whether the time is up. What ran until then was ended. */
+  isOver(): boolean
   problems: string[]
   notRun: string[]
 }
@@ -26,8 +28,8 @@ let running: TestRunner | undefined
 /**
  * Plants one bug at a time in a copy of the repository and runs the test that must fail. It is an error if the test fails
  * without the bug, if the code to change is not found, or if the test passes with the bug. `--only <name>` runs one
- * mutant, `--changed` those that a change touches (`--since <commit>`), the cheapest first. `--within <minutes>` begins no
- * mutant that would take longer. `--check` runs no tests and only checks that the code and the test of every mutant are found.
+ * mutant, `--changed` those that a change touches (`--since <commit>`), the cheapest first. `--within <minutes>` ends then,
+ * and names those that were not run. `--check` runs no tests and only checks that the code and the test of every mutant are found.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -76,12 +78,15 @@ async function runAll(copy: RepositoryCopy, chosen: Mutant[], minutesMax: number
   const tests = makeTestRunner(copy.folder)
   running = tests
   const hasTimeFor = (seconds: number) => !isStopped && secondsSince(startedAt) + seconds <= minutesMax * 60
-  const run: Run = { copy, tests, hasTimeFor, problems: [], notRun: [] }
+  const isOver = () => !hasTimeFor(0)
+  const end = Number.isFinite(minutesMax) && setInterval(() => isOver() && tests.kill(), 1000)
+  const run: Run = { copy, tests, hasTimeFor, isOver, problems: [], notRun: [] }
   try {
     for (const group of groupByTestFile(chosen)) await runGroup(run, group)
     if (isStopped) run.problems.push('stopped')
     return report(chosen.length, run.problems, run.notRun)
   } finally {
+    if (end) clearInterval(end)
     await tests.close()
     await stopServers()
   }
@@ -89,7 +94,7 @@ async function runAll(copy: RepositoryCopy, chosen: Mutant[], minutesMax: number
 
 /** First without a bug: what fails anyway notices nothing. */
 async function runGroup(run: Run, { testFile, mutants, runSeconds }: MutantGroup): Promise<void> {
-  const { tests, hasTimeFor, problems, notRun } = run
+  const { tests, hasTimeFor, isOver, problems, notRun } = run
   if (!hasTimeFor(2 * runSeconds)) {
     notRun.push(...mutants.map(({ name }) => name))
     return
@@ -97,6 +102,10 @@ async function runGroup(run: Run, { testFile, mutants, runSeconds }: MutantGroup
   const begunAt = performance.now()
   const titles = [...new Set(mutants.map(({ test }) => test.title))]
   const unchanged = await tests.run({ file: testFile, titles, changedFile: undefined })
+  if (isOver()) {
+    notRun.push(...mutants.map(({ name }) => name))
+    return
+  }
   const seconds = secondsSince(begunAt)
   console.log(`unchanged  ${testFile}  ${seconds.toFixed(1)} s`)
   for (const [title, result] of unchanged)
@@ -110,6 +119,10 @@ async function runGroup(run: Run, { testFile, mutants, runSeconds }: MutantGroup
 async function runMutant(run: Run, mutant: Mutant): Promise<string[]> {
   const begunAt = performance.now()
   const outcome = await tryMutant(run, mutant)
+  if (run.isOver() && outcome !== 'SURVIVED' && outcome !== 'caught') {
+    run.notRun.push(mutant.name)
+    return []
+  }
   console.log(`${outcome}  ${mutant.name}  by "${mutant.test.title}"  ${secondsSince(begunAt).toFixed(1)} s`)
   return outcome === 'caught' ? [] : [`${mutant.name}: ${outcome}`]
 }

@@ -1,4 +1,4 @@
-// What a suite's runs come to. Pure, so that a test can hold it.
+// The outcome of a suite from the reports of its runs. Without I/O: system-tests/repository/ci.test.ts tests it.
 
 /**
  * @typedef {{ status: string, title: string, fullName?: string, failureMessages?: string[] }} TestResult
@@ -8,11 +8,11 @@
  * @typedef {{ passed: number, failed: number, skipped: number, flaky: Flaky[], problems: string[] }} Outcome
  */
 
-/** More files than this that fail once and then pass fail the run. */
+/** A run with more flaky files than this fails. */
 export const flakyFilesMax = 2
 
 /**
- * The files of which a test, a hook or the loading failed.
+ * The files in which a test or a hook failed, or that could not be loaded.
  *
  * @param {Run} run
  */
@@ -31,7 +31,8 @@ export function judge(first, repeated) {
   const results = first.report?.testResults ?? []
   for (const result of results) {
     const again = repeated.get(result.name)
-    const second = again?.exitCode === 0 ? again.report?.testResults[0] : undefined
+    const second =
+      again?.exitCode === 0 ? again.report?.testResults.find(({ name }) => name === result.name) : undefined
     const passedNow = second !== undefined && count(second).failed === 0 && count(second).passed > 0
     const { passed, failed, skipped } = count(passedNow ? second : result)
     outcome.passed += passed

@@ -1,4 +1,4 @@
-// Loaded into the workers of a test: Baileys shows each QR code for so long, in place of a minute or 20 s.
+// Loaded into the workers of a test: Baileys shows each QR code for QR_CODE_MS instead of 60 or 20 s.
 const qrCodeMs = Number(process.env.QR_CODE_MS)
 const { setTimeout: start } = globalThis
 

@@ -51,8 +51,8 @@ const kept = new Map<string, Running>()
 
 /**
  * A system with four shards and two workers, unless told otherwise. Files of one process that ask for the same settings
- * use one system after each other, so that a test counts on no absolute figures of the simulator, and each file has phone
- * numbers of its own. One with functions as options, a data folder or servers of its own is never shared.
+ * use the same system, one after the other: a test must not rely on absolute figures of the simulator, and each file needs its
+ * own phone numbers. A system with functions as options, a data folder or its own servers is never shared.
  */
 export async function openTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   const key = settingsOf(options)

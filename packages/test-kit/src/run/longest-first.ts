@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const repository = fileURLToPath(new URL('../../../..', import.meta.url))
-const table = fileURLToPath(new URL('./seconds.json', import.meta.url))
+
+/** How many seconds each file takes. */
+export const secondsFile = fileURLToPath(new URL('./seconds.json', import.meta.url))
+
+/** As the table names a file. */
+export const nameOf = (moduleId: string) => relative(repository, moduleId)
 
 /**
  * Starts the files that take longest first, so that the processors finish together. `TEST_SECONDS=1 npm test` writes the
@@ -12,8 +17,8 @@ const table = fileURLToPath(new URL('./seconds.json', import.meta.url))
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const seconds: Record<string, number> = JSON.parse(readFileSync(table, 'utf8'))
-    const secondsOf = ({ moduleId }: TestSpecification) => seconds[relative(repository, moduleId)] ?? 0
+    const seconds: Record<string, number> = JSON.parse(readFileSync(secondsFile, 'utf8'))
+    const secondsOf = ({ moduleId }: TestSpecification) => seconds[nameOf(moduleId)] ?? 0
     return files.toSorted((one, other) => secondsOf(other) - secondsOf(one))
   }
 }

@@ -1,9 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
+import { repository } from '@wagate/devnet/app-process'
 import { build, type Plugin } from 'esbuild'
-
-const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 
 /** What each program consists of, besides what it imports. */
 const programs = {

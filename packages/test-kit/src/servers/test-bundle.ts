@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { repository } from '@wagate/devnet/app-process'
 import { bundleApps } from './bundle-apps.ts'
-
-const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 
 const bundles = new Map<string, Promise<void>>()
 

@@ -14,12 +14,32 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'key agreement with a key of an unknown type',
-    file: 'apps/worker/src/preload/key-agreement.ts',
+    file: 'apps/worker/src/preload/curve-keys.ts',
     text: 'publicKey.length !== 33 || publicKey[0] !== publicKeyTag',
     replacement: 'publicKey.length !== 33',
     test: {
       file: 'apps/worker/test/preload.test.ts',
       title: 'are those of libsignal, and read no DER',
+    },
+  },
+  {
+    name: 'sign of a public key ignored',
+    file: 'apps/worker/src/preload/curve-signatures.ts',
+    text: 'bytes.readUInt8(31) | sign',
+    replacement: 'bytes.readUInt8(31)',
+    test: {
+      file: 'apps/worker/test/preload.test.ts',
+      title: 'find what libsignal finds, in native code',
+    },
+  },
+  {
+    name: 'malformed key verified by Node',
+    file: 'apps/worker/src/preload/curve-signatures.ts',
+    text: 'isInit || !isUsual(key, message, signature)',
+    replacement: 'isInit',
+    test: {
+      file: 'apps/worker/test/preload.test.ts',
+      title: 'find what libsignal finds, in native code',
     },
   },
   {

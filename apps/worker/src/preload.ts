@@ -2,5 +2,5 @@
 import './preload/bounded-inflate.ts'
 import './preload/console-filter.ts'
 import './preload/intact-sessions.ts'
-import './preload/key-agreement.ts'
-import './preload/verified-signatures.ts'
+import './preload/curve-keys.ts'
+import './preload/curve-signatures.ts'

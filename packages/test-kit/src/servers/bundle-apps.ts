@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { createRequire } from 'node:module'
+import { join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { repository } from '@wagate/devnet/app-process'
 import { build, type Plugin } from 'esbuild'
@@ -63,7 +64,7 @@ async function bundle(program: string, entries: string[], folder: string, urls: 
       js: "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);",
     },
     logLevel: 'error',
-    plugins: [urls, protobufOfNode],
+    plugins: [urls, changedFromOutside],
   })
 }
 
@@ -85,12 +86,15 @@ function ownUrls(source: string, target: string): Plugin {
   }
 }
 
-/** A test changes this module of Baileys from outside, where Node loads it. */
-const protobufOfNode: Plugin = {
-  name: 'protobuf-of-node',
+/**
+ * What is changed from outside, by the preload of the worker and by a test, is where Node loads it: a bundle of it would be
+ * another copy.
+ */
+const changedFromOutside: Plugin = {
+  name: 'changed-from-outside',
   setup({ onResolve }) {
-    onResolve({ filter: /\/WAProto\/index\.js$/ }, ({ path, importer }) => ({
-      path: pathToFileURL(join(dirname(importer), path)).href,
+    onResolve({ filter: /^libsignal(\/|$)|\/WAProto\/index\.js$/ }, ({ path, importer }) => ({
+      path: pathToFileURL(createRequire(importer).resolve(path)).href,
       external: true,
     }))
   },

@@ -1,0 +1,58 @@
+import { createPrivateKey, createPublicKey, diffieHellman, randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+
+type KeyPair = { pubKey: Buffer; privKey: Buffer }
+type Curve = {
+  generateKeyPair(): KeyPair
+  calculateAgreement(publicKey: Buffer, privateKey: Buffer): Buffer
+}
+
+// The copy that Baileys uses, which need not be the only one installed.
+const require = createRequire(import.meta.resolve('baileys'))
+const curve = require('libsignal/src/curve.js') as Curve
+const agreeByDer = curve.calculateAgreement
+
+const keyType = { kty: 'OKP', crv: 'X25519' }
+/** The first byte of libsignal's public keys. */
+const publicKeyTag = 5
+const basePoint = Buffer.from(`09${'00'.repeat(31)}`, 'hex')
+const basePointKey = toPublicKey(basePoint)
+
+/**
+ * libsignal exchanges keys with Node as DER, which costs Node 20 a third of a millisecond for each new key and half of one for
+ * an agreement. A linking makes 812 keys, a login has three agreements, a first message four. What is imported as JWK takes
+ * a third and a fifth of that. Nothing is exported as JWK: Node 20 may stop forever when it does that (two garbage-collected
+ * objects share a lock).
+ */
+curve.generateKeyPair = () => {
+  const privKey = randomBytes(32)
+  // RFC 7748, 5: as a scalar of X25519.
+  privKey.writeUInt8(privKey.readUInt8(0) & 248, 0)
+  privKey.writeUInt8((privKey.readUInt8(31) & 127) | 64, 31)
+  const publicKey = diffieHellman({ privateKey: toPrivateKey(privKey), publicKey: basePointKey })
+  return { pubKey: Buffer.concat([Buffer.of(publicKeyTag), publicKey]), privKey }
+}
+
+/** What Node cannot do with a JWK, libsignal does, or refuses with its own error. */
+curve.calculateAgreement = (publicKey, privateKey) => {
+  if (!Buffer.isBuffer(publicKey) || !Buffer.isBuffer(privateKey)) return agreeByDer(publicKey, privateKey)
+  if (publicKey.length !== 33 || publicKey[0] !== publicKeyTag) return agreeByDer(publicKey, privateKey)
+  try {
+    return diffieHellman({
+      privateKey: toPrivateKey(privateKey),
+      publicKey: toPublicKey(publicKey.subarray(1)),
+    })
+  } catch {
+    return agreeByDer(publicKey, privateKey)
+  }
+}
+
+function toPrivateKey(bytes: Buffer) {
+  // A private JWK needs a public part, which Node does not read.
+  const key = { ...keyType, d: bytes.toString('base64url'), x: basePoint.toString('base64url') }
+  return createPrivateKey({ key, format: 'jwk' })
+}
+
+function toPublicKey(bytes: Buffer) {
+  return createPublicKey({ key: { ...keyType, x: bytes.toString('base64url') }, format: 'jwk' })
+}

@@ -15,6 +15,12 @@ const timeouts = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { t
 /** They measure how long something takes, so they run last, with nothing beside them. */
 const timed = ['apps/api/test/{answer-in-time,limits}.test.ts']
 
+/** They start many processes, which share the processors with them. */
+const systems = ['system-tests/*.test.ts', '{devnet,faults}/test/**/*.test.ts']
+
+// Files share processes, in which modules are loaded once, and `leaks.ts` finds what a file leaves there.
+const inSharedProcesses = { isolate: false, setupFiles: ['packages/test-kit/src/run/leaks.ts'] }
+
 export default defineConfig({
   ...shared,
   test: {
@@ -23,33 +29,40 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     ...(process.env.TEST_SECONDS && { reporters: ['default', new SecondsReporter()] }),
     globalSetup: ['packages/test-kit/src/servers/test-servers.ts'],
+    // One after the other.
     projects: [
       {
         ...shared,
         test: {
           ...timeouts,
-          name: 'timed',
-          include: timed,
-          maxWorkers: 1,
+          ...inSharedProcesses,
+          name: 'systems',
+          include: systems,
+          sequence: { groupOrder: 0 },
+          // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
+          maxWorkers: 2,
         },
       },
       {
         ...shared,
         test: {
           ...timeouts,
-          name: 'others',
+          ...inSharedProcesses,
+          name: 'parts',
           include: [
             '{packages,apps}/*/test/**/*.test.ts',
-            '{devnet,faults,bench,mutants}/test/**/*.test.ts',
-            'system-tests/**/*.test.ts',
+            '{bench,mutants}/test/**/*.test.ts',
+            'system-tests/repository/*.test.ts',
           ],
           exclude: ['**/node_modules/**', ...timed],
-          // Files share two processes, in which modules are loaded once, and `leaks.ts` finds what a file leaves there.
-          isolate: false,
-          setupFiles: ['packages/test-kit/src/run/leaks.ts'],
-          // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
-          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+          // A third of their time they wait for Postgres and for timers.
+          maxWorkers: 3,
         },
+      },
+      {
+        ...shared,
+        test: { ...timeouts, name: 'timed', include: timed, sequence: { groupOrder: 2 }, maxWorkers: 1 },
       },
     ],
   },

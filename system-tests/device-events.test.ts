@@ -9,7 +9,7 @@ let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({ environment: { OUTBOX_POLL_MS: '500', STATUS_GRACE_MS: '3000' } })
+  system = await openTestSystem({ environment: { STATUS_GRACE_MS: '3000' } })
   gateway = system.gateway
 }, 60_000)
 

@@ -1,4 +1,3 @@
-import { freePort } from '@wagate/local-servers/free-port'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -8,20 +7,11 @@ const hour = 3600
 
 let system: TestSystem
 let gateway: GatewayClient
-let metricsPort = 0
 let senders = 0
 let strangers = 0
 
 beforeAll(async () => {
-  metricsPort = await freePort()
-  system = await openTestSystem({
-    shards: 16,
-    workers: 1,
-    environment: (name) => ({
-      ...(name === 'worker-1' && { METRICS_PORT: String(metricsPort) }),
-      OUTBOX_POLL_MS: '500',
-    }),
-  })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
 }, 60_000)
 
@@ -186,7 +176,7 @@ describe.concurrent('without an answer about a time-lock', () => {
     expect(await untilFailed(await gateway.send(sender, number))).toBe('sender_restricted')
     await untilRestricted(sender, 'unconfirmed')
     await expectWaiting(sender, await gateway.send(sender, stranger()))
-    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    const text = await system.metricsOf('worker-1')
     expect(text).toMatch(/^wagate_restricted_devices\{reason="unconfirmed"\} [1-9]/m)
     expect(text).toMatch(/^wagate_refusals_total\{code="463"\} [1-9]/m)
     expect(text).toMatch(/^wagate_restrictions_total\{reason="unconfirmed"\} [1-9]/m)

@@ -34,7 +34,6 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   system = await openTestSystem({
     environment: (name) => ({
-      ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
       ...shortLease,
       ...(name.startsWith('worker') && { TMPDIR: folder }),
     }),

@@ -10,7 +10,7 @@ let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({ workers: 1, environment: () => ({ OUTBOX_POLL_MS: '500' }) })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
 }, 60_000)
 afterAll(() => system?.close(), 30_000)
@@ -28,7 +28,8 @@ it('during a time-lock, those who wrote to the phone before the link are written
   await write(sender, reader)
   await gateway.link(sender)
   await until('the chats of the history are stored', async () => {
-    const rows = await system.database.$client`SELECT FROM device_auth WHERE type = 'history-chat'`
+    const rows = await system.database.$client`SELECT FROM device_auth JOIN devices ON devices.id = device_id
+      WHERE type = 'history-chat' AND devices.sender = ${sender}`
     return rows.length === 2
   })
   await gateway.control(`/chats/${sender}/time-lock`, { seconds: 3600 })

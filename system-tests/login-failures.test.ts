@@ -44,7 +44,6 @@ beforeAll(async () => {
   system = await openTestSystem({
     ownServers: true,
     environment: (name) => ({
-      OUTBOX_POLL_MS: '500',
       WHATSAPP_VERSION: clientVersion,
       ...(ports.has(name) && { METRICS_PORT: String(ports.get(name)) }),
     }),

@@ -70,7 +70,7 @@ const drips = new Set<unknown>()
 beforeAll(async () => {
   system = await openTestSystem({
     workers: 1,
-    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax) },
+    environment: { MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax) },
   })
   gateway = system.gateway
   host = createServer((request, response) => {

@@ -13,17 +13,16 @@ let system: TestSystem
 let gateway: GatewayClient
 
 beforeAll(async () => {
-  system = await openTestSystem({
-    shards: 16,
-    workers: 1,
-    environment: { OUTBOX_POLL_MS: '500', LOG_LEVEL: 'debug' },
-  })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
   await gateway.link(sender)
   await deliver(contact, 'first contact')
 }, 60_000)
 
-afterAll(() => system?.close(), 30_000)
+afterAll(async () => {
+  if (system) await system.database.$client`DROP TABLE IF EXISTS messages_long_ago`
+  await system?.close()
+}, 30_000)
 
 const send = (number: string, message: string) => gateway.send(sender, number, message)
 const deliver = (number: string, message: string) => gateway.deliver(sender, number, message)

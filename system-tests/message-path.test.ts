@@ -16,10 +16,7 @@ let gateway: GatewayClient
 let mediaServer: Server
 
 beforeAll(async () => {
-  system = await openTestSystem({
-    shards: 16,
-    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', LOG_LEVEL: 'debug' },
-  })
+  system = await openTestSystem()
   // Its key is one of the secrets that the tests look for.
   gateway = system.admin
   mediaServer = createServer((request, response) => {

@@ -24,7 +24,6 @@ beforeAll(async () => {
     dataFolder,
     environment: (name) => ({
       NEW_CONTACTS_PER_DAY: String(perDay),
-      OUTBOX_POLL_MS: '500',
       ...shortLease,
       HEARTBEAT_MS: '200',
       SEND_ACK_TIMEOUT_MS: '3000',

@@ -1,4 +1,3 @@
-import { freePort } from '@wagate/local-servers/free-port'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -12,14 +11,9 @@ const untilFact = (what: string, isSo: () => Promise<boolean>) =>
 
 let system: TestSystem
 let gateway: GatewayClient
-let metricsPort: number
 
 beforeAll(async () => {
-  metricsPort = await freePort()
-  system = await openTestSystem({
-    workers: 1,
-    environment: (name) => (name === 'worker-1' ? { METRICS_PORT: String(metricsPort) } : {}),
-  })
+  system = await openTestSystem({ workers: 1 })
   gateway = system.gateway
   await prepareBulks()
 }, 120_000)
@@ -35,6 +29,12 @@ async function stateOf(sender: string) {
   const phones = await gateway.control<PhoneState[]>('/phones')
   const [companion] = phones.find(({ number }) => number === sender)?.companions ?? []
   return companion ?? { pending: 0, sent: 0, connected: false }
+}
+
+async function countStalls(): Promise<number> {
+  const [, count] =
+    /^wagate_offline_queue_stalls_total (\d+)$/m.exec(await system.metricsOf('worker-1')) ?? []
+  return Number(count)
 }
 
 async function countReceived(sender: string): Promise<number> {
@@ -111,14 +111,12 @@ it.concurrent('counts and survives a server that stops to hand out what waits', 
   const sender = '1555201206'
   const contact = `${sender}0`
   await gateway.link(sender)
+  const before = await countStalls()
   const stop = await start({ kind: 'offline_parts', sender, size: 0 })
   await whileOffline(sender, async () => {
     await write(contact, sender, 'waited')
   })
-  await untilFact('the stall is counted', async () => {
-    const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`).catch(() => undefined)
-    return /^wagate_offline_queue_stalls_total 1$/m.test((await response?.text()) ?? '')
-  })
+  await untilFact('the stall is counted', async () => (await countStalls()) === before + 1)
   await write(contact, sender, 'live')
   await untilFact('what comes later is stored', async () => (await countReceived(sender)) === 1)
   await system.phones.clearFault(stop)

@@ -13,7 +13,7 @@ let context: BrowserContext
 const title = browserPath ? 'a passkey in a browser' : 'a passkey in a browser, without Chromium here'
 describe.skipIf(!browserPath)(title, () => {
   beforeAll(async () => {
-    system = await openTestSystem({})
+    system = await openTestSystem()
     context = await chromium.launchPersistentContext('', {
       executablePath: browserPath ?? '',
       viewport: phoneSize,

@@ -26,7 +26,6 @@ beforeAll(async () => {
     environment: {
       MEDIA_IMAGE_BYTES_MAX: String(imageBytesMax),
       RECEIVED_MEDIA_ACCOUNT_BYTES_MAX: String(accountBytesMax),
-      OUTBOX_POLL_MS: '500',
       ...shortLease,
     },
   })

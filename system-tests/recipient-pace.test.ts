@@ -14,7 +14,6 @@ beforeAll(async () => {
   system = await openTestSystem({
     environment: {
       SEND_RECIPIENT_INTERVAL_MS: String(intervalMs),
-      OUTBOX_POLL_MS: '500',
       ...shortLease,
       HEARTBEAT_MS: '200',
     },

@@ -8,7 +8,7 @@ let gateway: GatewayClient
 let numbers = 0
 
 beforeAll(async () => {
-  system = await openTestSystem({ environment: { OUTBOX_POLL_MS: '500', STATUS_GRACE_MS: '0' } })
+  system = await openTestSystem({ environment: { STATUS_GRACE_MS: '0' } })
   gateway = system.gateway
 }, 60_000)
 afterAll(() => system?.close(), 30_000)

@@ -12,10 +12,7 @@ let silentHost: SilentHost
 
 beforeAll(async () => {
   silentHost = await openSilentHost()
-  system = await openTestSystem({
-    shards: 16,
-    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', OUTBOX_POLL_MS: '500' },
-  })
+  system = await openTestSystem()
   gateway = system.gateway
 }, 60_000)
 

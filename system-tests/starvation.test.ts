@@ -18,7 +18,7 @@ beforeAll(async () => {
   silentHost = await openSilentHost()
   system = await openTestSystem({
     workers: 1,
-    environment: { ALLOW_PRIVATE_MEDIA_HOSTS: 'true', SEND_ACK_TIMEOUT_MS: String(ackTimeoutMs) },
+    environment: { SEND_ACK_TIMEOUT_MS: String(ackTimeoutMs) },
   })
   gateway = system.gateway
   await gateway.link(idle)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'
 import type { DevnetOptions } from '@wagate/devnet/devnet-options'
+import { freePort } from '@wagate/local-servers/free-port'
 import { type GatewayClient, makeGatewayClient } from './gateway-client.ts'
 import { makePhones, type Phones } from './load/phones.ts'
 import { readLogs } from './read-logs.ts'
@@ -25,15 +26,17 @@ export type TestSystem = {
   createAccount(): Promise<GatewayClient>
   /** The name of the live worker that owns the sender, as soon as there is one. */
   ownerOf(sender: string): Promise<string>
+  /** The metrics of a process, as text. */
+  metricsOf(name: string): Promise<string>
   /** What each process has logged since this system was opened, under the name of the process. */
   logs(): Map<string, string>
-  /** Keeps an intact system for the next file that asks for the same settings. */
+  /** Keeps an intact system without settings of its own for the next file. */
   close(): Promise<void>
 }
 
 type Environment = Record<string, string | undefined>
 
-/** `environment` is for all processes, or a function of the process's name. It is added to `unlimited`. */
+/** `environment` is for all processes, or a function of the process's name. It is added to `usual`. */
 export type TestSystemOptions = Omit<DevnetOptions, 'environment'> & {
   environment?: Environment | ((name: string) => Environment)
   /** With a Postgres and a Redis of its own, for a test that stops or measures them. */
@@ -41,24 +44,30 @@ export type TestSystemOptions = Omit<DevnetOptions, 'environment'> & {
 }
 
 const databaseOptions = { poolSize: 4, applicationName: 'test', statementTimeoutMs: 30_000 }
-const ownerMs = { withinMs: 60_000, everyMs: 50 }
-const keptMax = 2
+const ownersMs = { withinMs: 60_000, everyMs: 50 }
 
-type Running = { devnet: Devnet; end(): Promise<void> }
+const usual = {
+  ...unlimited,
+  OUTBOX_POLL_MS: '500',
+  ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
+  LOG_LEVEL: 'debug',
+}
 
-/** Systems that no file of this process uses now, by their settings. The oldest comes first. */
-const kept = new Map<string, Running>()
+type Running = { devnet: Devnet; metricsPorts: Map<string, number>; end(): Promise<void> }
+
+/** Systems that no file of this process uses now, by their number of workers. */
+const kept = new Map<number, Running>()
 
 /**
- * A system with four shards and two workers, unless told otherwise. Files of one process that ask for the same settings
- * use the same system, one after the other: a test must not rely on absolute figures of the simulator, and each file needs its
- * own phone numbers. A system with functions as options, a data folder or its own servers is never shared.
+ * A system with four shards and two workers, unless told otherwise. Files of one process that ask for nothing but a number of
+ * workers use the same system, one after the other: a test must not rely on absolute figures of the simulator or of the
+ * metrics, and each file needs its own phone numbers. A system with other options ends with its file.
  */
 export async function openTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
-  const key = settingsOf(options)
-  const running = (key && kept.get(key)) || (await start(options))
-  if (key) forget(key)
-  const { devnet } = running
+  const { workers = 2, ...own } = options
+  const isShared = Object.keys(own).length === 0
+  const running = (isShared && takeKept(workers)) || (await start(options))
+  const { devnet, metricsPorts } = running
   const database = openDatabase(devnet.databaseUrl, databaseOptions)
   const logged = sizesOf(readLogs(devnet.dataFolder))
   const admin = makeGatewayClient(devnet)
@@ -71,6 +80,7 @@ export async function openTestSystem(options: TestSystemOptions = {}): Promise<T
     const { body } = await admin.call('create-user', account)
     return makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
   }
+  await untilShared(database, workers)
   let isOpen = true
   return {
     devnet,
@@ -80,23 +90,19 @@ export async function openTestSystem(options: TestSystemOptions = {}): Promise<T
     database,
     createAccount,
     ownerOf: (sender) => ownerOf(database, sender),
+    async metricsOf(name) {
+      const response = await fetch(`http://127.0.0.1:${metricsPorts.get(name)}/metrics`)
+      return response.text()
+    },
     logs: () => newLogs(devnet, logged),
     async close() {
       if (!isOpen) return
       isOpen = false
       await closeDatabase(database)
-      if (key && (await isIntact(running, options))) await keep(key, running)
+      if (isShared && (await isIntact(running, workers))) keep(workers, running)
       else await running.end()
     },
   }
-}
-
-/** Undefined for a system that cannot be shared. */
-function settingsOf(options: TestSystemOptions): string | undefined {
-  const { ownServers, dataFolder, ...settings } = options
-  if (ownServers || dataFolder || Object.values(settings).some((value) => typeof value === 'function'))
-    return undefined
-  return JSON.stringify(Object.entries(settings).sort())
 }
 
 async function start({
@@ -106,16 +112,25 @@ async function start({
 }: TestSystemOptions): Promise<Running> {
   const environmentOf = typeof environment === 'function' ? environment : () => environment
   const options = { shards: 4, ...given }
+  const names = ['api', ...namesOfWorkers(options.workers)]
+  const metricsPorts = new Map(
+    await Promise.all(names.map(async (name) => [name, await freePort()] as const)),
+  )
   const servers = ownServers || given.databaseUrl || given.dataFolder ? undefined : await openServers(options)
   try {
     const devnet = await startDevnet({
       compiledIn: await bundledApps(),
       ...servers?.addresses,
       ...options,
-      environment: (name) => ({ ...unlimited, ...environmentOf(name) }),
+      environment: (name) => ({
+        ...usual,
+        ...(metricsPorts.has(name) && { METRICS_PORT: String(metricsPorts.get(name)) }),
+        ...environmentOf(name),
+      }),
     })
     return {
       devnet,
+      metricsPorts,
       async end() {
         await devnet.close()
         await servers?.drop()
@@ -134,8 +149,8 @@ async function openServers(options: { shards: number }) {
 }
 
 /** Whether everything runs that ran in the beginning, and is ready. */
-async function isIntact({ devnet }: Running, { workers = 2 }: TestSystemOptions): Promise<boolean> {
-  const wanted = ['api', 'simulator', ...Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)]
+async function isIntact({ devnet }: Running, workers: number): Promise<boolean> {
+  const wanted = ['api', 'simulator', ...namesOfWorkers(workers)]
   if (wanted.sort().join() !== devnet.names().sort().join()) return false
   await makePhones(devnet.simulator?.controlUrl ?? '').clearFaults()
   return devnet.waitUntilReady().then(
@@ -144,19 +159,20 @@ async function isIntact({ devnet }: Running, { workers = 2 }: TestSystemOptions)
   )
 }
 
-async function keep(key: string, running: Running): Promise<void> {
-  const [oldest] = kept
-  if (oldest && kept.size === keptMax) {
-    forget(oldest[0])
-    await oldest[1].end()
-  }
-  kept.set(key, running)
-  keptProcesses.set(key, running.devnet.names().length)
+function namesOfWorkers(workers = 2): string[] {
+  return Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)
 }
 
-function forget(key: string): void {
-  kept.delete(key)
-  keptProcesses.delete(key)
+function keep(workers: number, running: Running): void {
+  kept.set(workers, running)
+  keptProcesses.set(workers, running.devnet.names().length)
+}
+
+function takeKept(workers: number): Running | undefined {
+  const running = kept.get(workers)
+  kept.delete(workers)
+  keptProcesses.delete(workers)
+  return running
 }
 
 function sizesOf(logs: Map<string, string>): Map<string, number> {
@@ -167,8 +183,19 @@ function newLogs({ dataFolder }: Devnet, before: Map<string, number>): Map<strin
   return new Map([...readLogs(dataFolder)].map(([name, text]) => [name, text.slice(before.get(name) ?? 0)]))
 }
 
+/** A sender that changes hands later, for no reason that a test gave, would be a surprise to it. */
+function untilShared(database: Database, workers: number): Promise<unknown> {
+  return until('each worker owns its share of the shards', ownersMs, async () => {
+    const shares = await database.$client<{ shards: number }[]>`
+      SELECT count(*)::int AS shards FROM shard_leases JOIN workers ON workers.id = owner AND workers.state = 'live'
+      GROUP BY owner`
+    const counts = shares.map(({ shards }) => shards)
+    return counts.length === workers && Math.max(...counts) - Math.min(...counts) <= 1
+  })
+}
+
 function ownerOf(database: Database, sender: string): Promise<string> {
-  return until(`${sender} has an owner`, ownerMs, async () => {
+  return until(`${sender} has an owner`, ownersMs, async () => {
     const [row] = await database.$client<{ name: string }[]>`
       SELECT workers.name FROM devices
       JOIN shard_leases USING (shard) JOIN workers ON workers.id = shard_leases.owner AND workers.state = 'live'

@@ -7,7 +7,9 @@ import { bundledApps } from '../src/servers/test-bundle.ts'
 test('what the preload of the worker changes is in no bundle, where it would be another copy', async () => {
   const preloads = join(repository, 'apps/worker/src/preload')
   const changed = readdirSync(preloads).flatMap((file) =>
-    [...readFileSync(join(preloads, file), 'utf8').matchAll(/require\('(.+)'\)/g)].map(([, module]) => module),
+    [...readFileSync(join(preloads, file), 'utf8').matchAll(/require\('(.+)'\)/g)].map(
+      ([, module]) => module,
+    ),
   )
   expect(new Set(changed)).toEqual(new Set(['libsignal/src/curve.js', 'libsignal/src/session_cipher.js']))
   const programs = join(await bundledApps(), 'apps/worker/dist')

@@ -39,8 +39,8 @@ export default defineConfig({
           name: 'systems',
           include: systems,
           sequence: { groupOrder: 0 },
-          // Many tests wait for a lease or a time-out of another process: two at a time also on two processors.
-          maxWorkers: 2,
+          // Many tests wait for a lease or a time-out of another process.
+          maxWorkers: 3,
         },
       },
       {
@@ -56,8 +56,8 @@ export default defineConfig({
           ],
           exclude: ['**/node_modules/**', ...timed],
           sequence: { groupOrder: 1 },
-          // A third of their time they wait for Postgres and for timers.
-          maxWorkers: 3,
+          // Half of the time they wait for Postgres and for timers.
+          maxWorkers: 4,
         },
       },
       {

@@ -7,8 +7,8 @@ import { isShort } from './size.ts'
 import { trial } from './trial.ts'
 import type { World } from './world.ts'
 
-/** In the short form the API loads from source, cold, beside the load: loading alone takes 2 s on a slow machine. */
-const readyMsMax = isShort ? 10_000 : 3000
+/** In the short form it loads for the first time on this machine, beside the load. */
+const readyMsMax = isShort ? 5000 : 3000
 
 export function apiFaults(find: () => World): void {
   // Fails when a message is stored although its idempotency key was used.

@@ -5,6 +5,7 @@ import { freePort } from '@wagate/local-servers/free-port'
 import { linkSenders } from '@wagate/test-kit/load/link-senders'
 import { senderNumbers } from '@wagate/test-kit/load/numbers'
 import type { Phones } from '@wagate/test-kit/load/phones'
+import { bundleApps } from '@wagate/test-kit/servers/bundle-apps'
 import { openSystem, type System } from '@wagate/test-kit/system'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
@@ -12,7 +13,7 @@ import { checkAnswers } from './check-answers.ts'
 import { type EventSubscriber, openEventSubscriber } from './event-subscriber.ts'
 import { type OwnerWatch, openOwnerWatch } from './owner-watch.ts'
 import { apiSettings, commonSettings, workerSettings } from './settings.ts'
-import type { Size } from './size.ts'
+import { isShort, type Size } from './size.ts'
 
 type ServerKind = 'postgres' | 'redis' | 'whatsapp'
 
@@ -64,6 +65,8 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   for (const worker of workers) healthPorts.set(worker, String(await freePort()))
   const system = await openSystem({
     workers: size.workers,
+    // Started many times, which from source takes as long as the trials of the short form.
+    ...(isShort && { compiledIn: await bundleIn(dataFolder) }),
     // Of its own, so that Postgres keeps what it has committed when it is killed.
     dataFolder,
     environment: (name) => ({
@@ -179,6 +182,12 @@ async function loginsSince(phones: Phones, ms: number): Promise<Map<string, numb
     if (atMs >= ms) times.set(sender, [...(times.get(sender) ?? []), atMs])
   }
   return times
+}
+
+async function bundleIn(dataFolder: string): Promise<string> {
+  const folder = join(dataFolder, 'programs')
+  await bundleApps(folder)
+  return folder
 }
 
 function kindOf(url: string): ServerKind {

@@ -17,7 +17,7 @@ await installDependencies()
 const folder = await mkdtemp(join(tmpdir(), 'simulator-package-'))
 try {
   await pack()
-  for (const version of versions) await testWith(version)
+  await Promise.all(versions.map(testWith))
 } finally {
   await rm(folder, { recursive: true, force: true })
 }

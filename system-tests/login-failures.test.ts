@@ -1,4 +1,3 @@
-import { freePort } from '@wagate/local-servers/free-port'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import type { Answer } from '@wagate/test-kit/http-client'
 import type { Phones } from '@wagate/test-kit/load/phones'
@@ -14,7 +13,6 @@ let gateway: GatewayClient
 let phones: Phones
 let clientVersion = '2.3000.1043857760'
 const workers = ['worker-1', 'worker-2']
-const ports = new Map<string, number>()
 
 type Sender = { sender: string; loginsBefore: number }
 function refusedWith(code: string, reason: string, more?: Record<string, unknown>) {
@@ -40,13 +38,10 @@ const replaced: Sender = { sender: '15550740440', loginsBefore: 0 }
 let waiting: Answer
 
 beforeAll(async () => {
-  for (const name of workers) ports.set(name, await freePort())
   system = await openTestSystem({
     ownServers: true,
-    environment: (name) => ({
-      WHATSAPP_VERSION: clientVersion,
-      ...(ports.has(name) && { METRICS_PORT: String(ports.get(name)) }),
-    }),
+    // Another version from the next start on.
+    environment: () => ({ WHATSAPP_VERSION: clientVersion }),
   })
   gateway = system.gateway
   phones = system.phones
@@ -122,11 +117,8 @@ async function untilAllAreLeftAlone(): Promise<void> {
   for (const { reason } of Object.values(refused)) wanted[reason] = (wanted[reason] ?? 0) + 1
   const leftAlone = async () => {
     const counts: Record<string, number> = {}
-    for (const port of ports.values()) {
-      const metrics = await fetch(`http://127.0.0.1:${port}/metrics`).then(
-        (response) => response.text(),
-        () => '',
-      )
+    for (const worker of workers) {
+      const metrics = await system.metricsOf(worker).catch(() => '')
       for (const [, reason = '', count] of metrics.matchAll(
         /^wagate_blocked_devices\{reason="(\w+)"\} (\d+)/gm,
       ))

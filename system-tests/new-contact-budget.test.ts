@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@wagate/local-servers/free-port'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { shortLease } from '@wagate/test-kit/short-lease'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
@@ -16,19 +15,16 @@ let system: TestSystem
 let gateway: GatewayClient
 let senders = 0
 let strangers = 0
-let metricsPorts: Record<string, string>
 
 beforeAll(async () => {
-  metricsPorts = { 'worker-1': String(await freePort()), 'worker-2': String(await freePort()) }
   system = await openTestSystem({
     dataFolder,
-    environment: (name) => ({
+    environment: {
       NEW_CONTACTS_PER_DAY: String(perDay),
       ...shortLease,
       HEARTBEAT_MS: '200',
       SEND_ACK_TIMEOUT_MS: '3000',
-      ...(metricsPorts[name] && { METRICS_PORT: metricsPorts[name] }),
-    }),
+    },
   })
   gateway = system.gateway
 }, 60_000)
@@ -139,8 +135,7 @@ describe.concurrent('a sender past its warm-up', () => {
       new_contacts_reset_at: expect.stringMatching(/T00:00:00.000Z$/),
     })
     expect(await info(sender)).not.toHaveProperty('restriction_reason')
-    const port = metricsPorts[await system.ownerOf(sender)]
-    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const metrics = await system.metricsOf(await system.ownerOf(sender))
     expect(metrics).toMatch(/^wagate_new_contact_budgets_used_up [1-9]/m)
   })
 

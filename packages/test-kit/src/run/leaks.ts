@@ -7,6 +7,8 @@ import { realGlobals } from './real-globals.ts'
 
 /** Runs around every test file: files share a process, so what one leaves behind would reach the next. */
 
+/** libvips sets it in the process that loads it first. */
+const setByLibraries = ['VIPSHOME']
 const events = ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGINT', 'message', 'disconnect']
 
 let before: ReturnType<typeof readState>
@@ -37,6 +39,7 @@ function listReplacedGlobals(): string[] {
 function readState() {
   return {
     environment: Object.entries(process.env)
+      .filter(([name]) => !setByLibraries.includes(name))
       .map(([name, value]) => `${name}=${value}`)
       .sort(),
     listeners: events.map((event) => `${event}: ${process.listenerCount(event)}`),

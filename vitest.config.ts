@@ -29,7 +29,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     ...(process.env.TEST_SECONDS && { reporters: ['default', new SecondsReporter()] }),
     globalSetup: ['packages/test-kit/src/servers/test-servers.ts'],
-    // One after the other.
+    // Projects run one after the other.
     projects: [
       {
         ...shared,

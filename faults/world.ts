@@ -65,7 +65,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   for (const worker of workers) healthPorts.set(worker, String(await freePort()))
   const system = await openSystem({
     workers: size.workers,
-    // Started many times, which from source takes as long as the trials of the short form.
+    // They start many times. From source, each start takes 2 s more of CPU time.
     ...(isShort && { compiledIn: await bundleIn(dataFolder) }),
     // Of its own, so that Postgres keeps what it has committed when it is killed.
     dataFolder,

@@ -121,12 +121,7 @@ it('sends everything else while a file ends the process that inspects it', async
   const [sender, bystander] = ['15551100006', '15551100007'] as const
   await Promise.all([sender, bystander].map(gateway.link))
   // The worker that was started last may still be taking its share, and the sender with it.
-  await until('each worker owns half of the shards', minute, async () => {
-    const owned = await system.database.$client<{ shards: number }[]>`
-      SELECT count(*)::int AS shards FROM shard_leases JOIN workers ON workers.id = owner AND workers.state = 'live'
-      GROUP BY owner`
-    return owned.length === workers.length && owned.every(({ shards }) => shards === 2)
-  })
+  await system.untilShared()
   const sendAudio = async (number: string, bytes: Buffer) => {
     const url = `data:audio/mpeg;base64,${bytes.toString('base64')}`
     const { status, body } = await gateway.call('send-media', { sender, number, type: 'audio', url })

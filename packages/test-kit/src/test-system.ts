@@ -26,6 +26,8 @@ export type TestSystem = {
   createAccount(): Promise<GatewayClient>
   /** The name of the live worker that owns the sender, as soon as there is one. */
   ownerOf(sender: string): Promise<string>
+  /** Resolves when every shard has an owner and each worker its share of them. */
+  untilShared(): Promise<unknown>
   /** The metrics of a process, as text. */
   metricsOf(name: string): Promise<string>
   /** What each process has logged since this system was opened, under the name of the process. */
@@ -80,6 +82,7 @@ export async function openTestSystem(options: TestSystemOptions = {}): Promise<T
     const { body } = await admin.call('create-user', account)
     return makeGatewayClient({ ...devnet, adminKey: { apiKey: String(body.api_key), isNew: false } })
   }
+  // A test does not expect a sender to change hands without a cause in the test.
   await untilShared(database, workers)
   let isOpen = true
   return {
@@ -90,6 +93,7 @@ export async function openTestSystem(options: TestSystemOptions = {}): Promise<T
     database,
     createAccount,
     ownerOf: (sender) => ownerOf(database, sender),
+    untilShared: () => untilShared(database, workers),
     async metricsOf(name) {
       const response = await fetch(`http://127.0.0.1:${metricsPorts.get(name)}/metrics`)
       return response.text()
@@ -183,14 +187,15 @@ function newLogs({ dataFolder }: Devnet, before: Map<string, number>): Map<strin
   return new Map([...readLogs(dataFolder)].map(([name, text]) => [name, text.slice(before.get(name) ?? 0)]))
 }
 
-/** A sender that changes hands later, for no reason that a test gave, would be a surprise to it. */
 function untilShared(database: Database, workers: number): Promise<unknown> {
   return until('each worker owns its share of the shards', ownersMs, async () => {
-    const shares = await database.$client<{ shards: number }[]>`
-      SELECT count(*)::int AS shards FROM shard_leases JOIN workers ON workers.id = owner AND workers.state = 'live'
-      GROUP BY owner`
+    const shares = await database.$client<{ owner: string | null; shards: number }[]>`
+      SELECT workers.id AS owner, count(*)::int AS shards
+      FROM shard_leases LEFT JOIN workers ON workers.id = owner AND workers.state = 'live'
+      GROUP BY workers.id`
     const counts = shares.map(({ shards }) => shards)
-    return counts.length === workers && Math.max(...counts) - Math.min(...counts) <= 1
+    const areOwned = shares.length === workers && shares.every(({ owner }) => owner !== null)
+    return areOwned && Math.max(...counts) - Math.min(...counts) <= 1
   })
 }
 

@@ -20,9 +20,9 @@ const basePointKey = toPublicKey(basePoint)
 
 /**
  * libsignal exchanges keys with Node as DER, which costs Node 20 a third of a millisecond for each new key and half of one for
- * an agreement. A linking makes 812 keys, a login has three agreements, a first message four. What is imported as JWK takes
- * a third and a fifth of that. Nothing is exported as JWK: Node 20 may stop forever when it does that (two garbage-collected
- * objects share a lock).
+ * an agreement. A linking makes 812 keys, a login has three agreements, a first message four. With keys imported as JWK, they
+ * take a third and a fifth of that. Nothing is exported as JWK: Node 20 may stop forever when it collects garbage during an
+ * export (docs/decisions/0048-native-curve.md).
  */
 curve.generateKeyPair = () => {
   const privKey = randomBytes(32)

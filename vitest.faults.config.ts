@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { isShort } from './faults/size.ts'
 import base from './vitest.config.ts'
 
 /** `npm run test:faults`: the whole system with faults in it. FAULTS=short is the form that runs with every change. */
@@ -8,6 +9,7 @@ export default defineConfig({
     include: ['faults/*.fault.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: 1,
+    // The short form takes less than half of two processors. Figures of the long one are quoted.
+    maxWorkers: isShort ? 2 : 1,
   },
 })

@@ -46,7 +46,7 @@ export const sendingMutants: Mutant[] = [
     replacement:
       "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
     test: {
-      file: 'faults/suite.fault.ts',
+      file: 'faults/surroundings.fault.ts',
       title: '18: WhatsApp drops all connections at once',
       written: { file: 'faults/whatsapp.ts' },
     },

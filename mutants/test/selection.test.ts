@@ -9,8 +9,8 @@ function makeMutant(name: string, testFile: string, fields: Partial<Mutant> = {}
 
 const one = makeMutant('one', 'packages/db/test/one.test.ts')
 const other = makeMutant('other', 'apps/worker/test/other.test.ts')
-const fault = makeMutant('fault', 'faults/suite.fault.ts', {
-  test: { file: 'faults/suite.fault.ts', title: '1: x', written: { file: 'faults/whatsapp.ts' } },
+const fault = makeMutant('fault', 'faults/surroundings.fault.ts', {
+  test: { file: 'faults/surroundings.fault.ts', title: '1: x', written: { file: 'faults/whatsapp.ts' } },
 })
 const all = [fault, other, one]
 

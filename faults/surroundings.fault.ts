@@ -1,0 +1,18 @@
+import { linkFaults } from './links.ts'
+import { mediaFaults } from './media.ts'
+import { mixedFaults } from './mix.ts'
+import { postgresFaults } from './postgres.ts'
+import { redisFaults } from './redis.ts'
+import { streamFaults } from './streams.ts'
+import { describeTrials } from './suite.ts'
+import { whatsappFaults } from './whatsapp.ts'
+
+describeTrials(
+  redisFaults,
+  postgresFaults,
+  linkFaults,
+  whatsappFaults,
+  streamFaults,
+  mediaFaults,
+  mixedFaults,
+)

@@ -86,7 +86,13 @@ const baseSettings = {
   log_timezone: 'UTC',
 }
 
-const throwAwaySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+const throwAwaySettings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  // The folder may be in memory.
+  max_wal_size: '256MB',
+}
 
 /** Postgres writes its state into line 8 of this file, and its process number into line 1. */
 function readPostmasterFile({ data }: Cluster): string[] {

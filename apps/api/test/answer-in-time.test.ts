@@ -6,11 +6,12 @@ import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
-import { createSender, type Gateway, startGatewayWithOwner } from './gateway.ts'
+import { type CuttableGateway, createSender, ownShards, startCuttableGateway } from './gateway.ts'
 
-let gateway: Gateway
+let gateway: CuttableGateway
 beforeEach(async () => {
-  gateway = await startGatewayWithOwner()
+  gateway = await startCuttableGateway()
+  await ownShards(gateway)
   // For the secrets of webhooks.
   await recordMasterKey(gateway.db, '0badcafe', makeBoxKey(randomBytes(32)).publicKey)
 })

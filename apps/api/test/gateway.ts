@@ -8,21 +8,19 @@ import { openRedisLinks } from '@wagate/queue/redis-links'
 import type { Command } from '@wagate/shared/commands'
 import { shardOf } from '@wagate/shared/shard'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
-import { createTestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
+import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { readConfig } from '../src/config.ts'
 import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
 import { startApi } from '../src/start.ts'
 
-/** The API on its own database, behind proxies that tests may cut. The functions below play the worker. */
+/** The API on its own database. The functions below play the worker. */
 export type Gateway = {
   url: string
   db: Database
   databaseUrl: string
   redisUrl: string
   events: DeviceEvents
-  postgres: TcpProxy
-  redis: TcpProxy
   admin: Client
   anonymous: Client
   /** A new account with its key. */
@@ -40,13 +38,38 @@ const unlimited = {
   LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
 }
 
+/** Its connections to Postgres and Redis pass through proxies that tests may cut. */
+export type CuttableGateway = Gateway & { postgres: TcpProxy; redis: TcpProxy }
+
 export async function startGateway(env: Record<string, string> = {}): Promise<Gateway> {
+  return openGateway(await createTestDatabase(), await testRedisUrl(), env)
+}
+
+export async function startCuttableGateway(env: Record<string, string> = {}): Promise<CuttableGateway> {
   const database = await createTestDatabase()
   const redisUrl = await testRedisUrl()
   const postgres = await startTcpProxy(database.url)
   const redis = await startTcpProxy(redisUrl)
+  const proxied = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
+  const gateway = await openGateway(database, redisUrl, { ...proxied, ...env })
+  return {
+    ...gateway,
+    postgres,
+    redis,
+    async close() {
+      await gateway.close()
+      await Promise.all([postgres.close(), redis.close()])
+    },
+  }
+}
+
+async function openGateway(
+  database: TestDatabase,
+  redisUrl: string,
+  env: Record<string, string>,
+): Promise<Gateway> {
   const bootstrapped = await bootstrapAdmin(database.url, 'admin@example.com')
-  const api = await startApi(configOf({ DATABASE_URL: postgres.url, REDIS_URL: redis.url, ...env }))
+  const api = await startApi(configOf({ DATABASE_URL: database.url, REDIS_URL: redisUrl, ...env }))
   const db = openDatabase(database.url, {
     poolSize: 4,
     applicationName: 'test',
@@ -61,8 +84,6 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     databaseUrl: database.url,
     redisUrl,
     events: makeDeviceEvents(links),
-    postgres,
-    redis,
     admin,
     anonymous: makeClient(api.url),
     async createAccount(fields = {}) {
@@ -77,7 +98,7 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
     },
     async close() {
       await api.close()
-      await Promise.all([links.close(), closeDatabase(db), postgres.close(), redis.close()])
+      await Promise.all([links.close(), closeDatabase(db)])
       await database.drop()
     },
   }
@@ -99,11 +120,11 @@ export async function startGatewayWithOwner(env: Record<string, string> = {}): P
   return gateway
 }
 
-export type GatewayWithReplica = Gateway & { replica: { url: string } }
+export type GatewayWithReplica = CuttableGateway & { replica: { url: string } }
 
 /** With a second API process that has the same settings. */
 export async function startGatewayWithReplica(env: Record<string, string> = {}): Promise<GatewayWithReplica> {
-  const gateway = await startGateway(env)
+  const gateway = await startCuttableGateway(env)
   const replica = await startReplica(gateway, env)
   return {
     ...gateway,

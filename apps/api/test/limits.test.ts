@@ -7,6 +7,7 @@ import {
   type GatewayWithReplica,
   linkDevice,
   randomPhone,
+  startCuttableGateway,
   startGateway,
   startGatewayWithReplica,
 } from './gateway.ts'
@@ -185,7 +186,7 @@ test('responses have no rate limit headers when limits are off', async () => {
 })
 
 test.each(['cut', 'freeze'] as const)('without Redis (%s) every process counts for itself', async (fail) => {
-  const alone = await startGateway(lowLimits)
+  const alone = await startCuttableGateway(lowLimits)
   try {
     const account = await alone.createAccount()
     alone.redis[fail]()

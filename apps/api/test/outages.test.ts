@@ -2,11 +2,17 @@ import { timeAwake } from '@wagate/test-kit/awake-time'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeReadinessCheck } from '../src/readiness.ts'
-import { createSender, type Gateway, ownShards, startGateway } from './gateway.ts'
+import {
+  type CuttableGateway,
+  createSender,
+  ownShards,
+  startCuttableGateway,
+  startGateway,
+} from './gateway.ts'
 
-let gateway: Gateway
+let gateway: CuttableGateway
 beforeAll(async () => {
-  gateway = await startGateway()
+  gateway = await startCuttableGateway()
 })
 afterAll(() => gateway.close())
 afterEach(async () => {

@@ -3,19 +3,21 @@ import jsQR from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
+  type CuttableGateway,
   createSender,
-  type Gateway,
   linkDevice,
+  ownShards,
   randomPhone,
   recordCommands,
-  startGatewayWithOwner,
+  startCuttableGateway,
   wipeDevice,
 } from './gateway.ts'
 import { showQr, waitForPairing } from './play-pairing.ts'
 
-let gateway: Gateway
+let gateway: CuttableGateway
 beforeAll(async () => {
-  gateway = await startGatewayWithOwner()
+  gateway = await startCuttableGateway()
+  await ownShards(gateway)
 })
 afterAll(() => gateway.close())
 

@@ -21,7 +21,7 @@ export async function parseForm(bytes: Buffer): Promise<[name: string, value: st
     else outlineBytes += parameter.length
     refuseLargeOutline(outlineBytes, longStrings)
     const end = parameter.includes('=') ? parameter.indexOf('=') : parameter.length
-    parameters.push([decode(parameter.slice(0, end)), await decodeLong(parameter.slice(end + 1))])
+    parameters.push([decode(parameter.slice(0, end)), await decodeFormValue(parameter.slice(end + 1))])
   }
   return parameters
 }
@@ -36,9 +36,10 @@ function refuseManyParameters(text: string): void {
   }
 }
 
-async function decodeLong(value: string): Promise<string> {
+/** As URLSearchParams decodes it, slice by slice. */
+export async function decodeFormValue(value: string, sliceCharsMax?: number): Promise<string> {
   let text = ''
-  for await (const slice of inSlices(value, withoutHalfCharacter)) text += decode(slice)
+  for await (const slice of inSlices(value, withoutHalfCharacter, sliceCharsMax)) text += decode(slice)
   return text
 }
 

@@ -63,7 +63,6 @@ async function bundle(program: string, entries: string[], folder: string, urls: 
     banner: {
       js: "import { createRequire as require_ } from 'node:module'; const require = require_(import.meta.url);",
     },
-    minifyWhitespace: true,
     logLevel: 'error',
     plugins: [urls, changedFromOutside],
   })

@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const ofRecord = 'apps/worker/test/session-record.test.ts'
 
+const ofLinking = 'apps/worker/test/linking.test.ts'
+
 /** How Signal sessions are stored. */
 export const sessionMutants: Mutant[] = [
   {
@@ -147,6 +149,67 @@ export const sessionMutants: Mutant[] = [
     test: {
       file: 'apps/worker/test/auth-store.test.ts',
       title: 'what is stored is read again after a write that failed, which may have been stored',
+    },
+  },
+  {
+    name: 'QR codes with the first secret',
+    file: 'apps/worker/src/session/qr-codes.ts',
+    text: '(index === 3 ? secret : part)',
+    replacement: '(index === 4 ? secret : part)',
+    test: {
+      file: ofLinking,
+      title: 'a QR code has the secret of the moment, not the one that Baileys began with',
+    },
+  },
+  {
+    name: 'retired secret acknowledged before the new one is stored',
+    file: 'apps/worker/src/session/before-login.ts',
+    text: 'await onSecretRetired()',
+    replacement: 'onSecretRetired().catch(onError)',
+    test: {
+      file: ofLinking,
+      title: 'WhatsApp is not told before the new code is stored, nor when that fails',
+    },
+  },
+  {
+    name: 'secret retired while a phone proves the link with it',
+    file: 'apps/worker/src/session/linking-secret.ts',
+    text: 'if (performance.now() < heldUntilMs) return false',
+    replacement: '',
+    test: {
+      file: ofLinking,
+      title: 'a typed code reaches Baileys, and its secret stays while the phone may prove the link with it',
+    },
+  },
+  {
+    name: 'notifications before the login left to Baileys',
+    file: 'apps/worker/src/session/before-login.ts',
+    text: 'if (isTyped || isLinked(creds)) void passOn()',
+    replacement: 'if (isTyped || true) void passOn()',
+    test: {
+      file: ofLinking,
+      title: 'any other notification before the login is acknowledged, and does not reach Baileys',
+    },
+  },
+  {
+    name: 'new secret after the passkey was answered with the former one',
+    file: 'apps/worker/src/session/passkey.ts',
+    text: 'secret.hold()',
+    replacement: '',
+    test: {
+      file: 'system-tests/linking-refresh.test.ts',
+      title: 'is linked by a passkey (after_scan)',
+      written: { title: 'is linked by %s (%s)' },
+    },
+  },
+  {
+    name: 'replaced QR code without an event',
+    file: 'apps/worker/src/device/pairing.ts',
+    text: 'await announceReplacedQr(db, lease, id)',
+    replacement: '',
+    test: {
+      file: 'system-tests/linking-refresh.test.ts',
+      title: 'are shown the same QR code with another secret, until the same time',
     },
   },
 ]

@@ -39,6 +39,11 @@ async function restartWhatDied(): Promise<number> {
   return dead.length
 }
 
+/** Why there were more or fewer deaths than expected. */
+function lastLines(): string {
+  return [...system.logs()].map(([name, text]) => `${name}:\n${text.slice(-4000)}`).join('\n')
+}
+
 it('fails a message that stops four workers, and nothing else', async () => {
   const [sender, ...bystanders] = ['15551100001', '15551100002', '15551100003', '15551100004'] as const
   await Promise.all([sender, ...bystanders].map(gateway.link))
@@ -56,7 +61,7 @@ it('fails a message that stops four workers, and nothing else', async () => {
     return message.status === 'failed' && message
   })
   expect(failed.error_code).toBe('message_stops_workers')
-  expect(deaths).toBe(4)
+  expect(deaths, lastLines()).toBe(4)
   await system.phones.clearFaults()
   const ids = [...(await Promise.all(beside)), behind]
   const states = await until('all others arrive', minute, async () => {
@@ -85,7 +90,7 @@ it('fails a text to a known contact that stops five workers', async () => {
   })
   expect(failed.error_code).toBe('message_stops_workers')
   // The first did not say what it was handling.
-  expect(deaths).toBe(5)
+  expect(deaths, lastLines()).toBe(5)
   await gateway.untilStatus(behind, 'delivered')
 }, 200_000)
 

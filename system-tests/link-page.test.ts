@@ -17,7 +17,7 @@ describe.skipIf(!browserPath)(title, () => {
     // Long enough for a scan on a busy machine: six of them are shown by one connection.
     const rotation = { QR_CODE_MS: '5000', NODE_OPTIONS: `--import ${quickQrCodes}` }
     system = await openTestSystem({ environment: (name) => (name.startsWith('worker') ? rotation : {}) })
-    gateway = await system.createAccount()
+    gateway = await system.createAccount(20)
     browser = await launchBrowser()
   }, 60_000)
 
@@ -96,6 +96,29 @@ describe.skipIf(!browserPath)(title, () => {
 
     const second = await open(url)
     await second.untilStatus('This link has already been used. Ask for a new one.')
+  })
+
+  it.each([
+    ['before_scan', '15550760021'],
+    ['after_scan', '15550760022'],
+    ['both', '15550760023'],
+  ])('shows a new code when WhatsApp retires the secret of the one it shows (%s)', async (code, sender) => {
+    await system.phones.fault({ kind: 'registration_refresh', code })
+    const tab = await open(await createLink(sender))
+    let shown = await tab.untilQr()
+    const scan = () =>
+      system.phones.scan(shown, sender).then(
+        () => true,
+        () => false,
+      )
+    // The phone refuses retired codes, and the person scans the one that the page shows then.
+    for (let scans = 0; !(await scan()); scans++) {
+      expect(scans).toBeLessThan(3)
+      shown = await tab.untilQr(shown)
+    }
+    await tab.untilStatus('Connected')
+    await system.phones.clearFaults()
+    expect(tab.problems).toEqual([])
   })
 
   it('says that a link has expired', async () => {

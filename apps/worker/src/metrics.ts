@@ -66,6 +66,10 @@ export function makeMetrics() {
       'offline_queue_stalls_total',
       'Times that WhatsApp stopped delivering what had waited for a sender',
     ),
+    linkingRefreshes: counter(
+      'linking_refreshes_total',
+      'Times that WhatsApp retired the secret of a QR code that was shown, and a new one took its place',
+    ),
     logins: counter('logins_total', 'Connections to WhatsApp that were opened'),
     disconnects: counter('disconnects_total', 'Connections that WhatsApp or the network ended, by code', [
       'code',

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { eventually } from '@wagate/test-kit/until'
 import { type BinaryNode, initAuthCreds, type WASocket } from 'baileys'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { makeLinkingSecret } from '../src/session/linking-secret.ts'
 import { watchPasskey } from '../src/session/passkey.ts'
 
 const server = 's.whatsapp.net'
@@ -22,7 +23,8 @@ beforeEach(() => {
   creds = initAuthCreds()
   secretOfQr = creds.advSecretKey
   for (const mock of [query, onAsked, onError]) mock.mockReset()
-  watchPasskey({ ws, query } as unknown as Pick<WASocket, 'ws' | 'query'>, creds, { onAsked, onError })
+  const sock = { ws, query } as unknown as Pick<WASocket, 'ws' | 'query'>
+  watchPasskey(sock, creds, makeLinkingSecret(creds), { onAsked, onError })
 })
 
 function ask(given: unknown, from = server): void {

@@ -5,6 +5,7 @@ import { until } from '@wagate/test-kit/until'
 import makeWASocket, { initAuthCreds, WA_CERT_DETAILS, type WASocket } from 'baileys'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
+import { makeLinkingSecret } from '../src/session/linking-secret.ts'
 import { makeQrCodes, type QrCodes } from '../src/session/qr-codes.ts'
 
 const givenByWhatsApp = 6
@@ -32,12 +33,15 @@ async function open(rotationMs?: number): Promise<void> {
       return Reflect.apply(startTimer, self, [work, isRotation ? (rotationMs ?? ms) : ms, ...given])
     },
   })
+  const creds = initAuthCreds()
   sock = makeWASocket({
     ...socketOptions(simulator, WA_CERT_DETAILS),
-    auth: { creds: initAuthCreds(), keys: { get: async () => ({}), set: async () => undefined } },
+    auth: { creds, keys: { get: async () => ({}), set: async () => undefined } },
     logger: makeBaileysLogger(makeLogger('test', 'silent'), 1),
   })
-  codes = makeQrCodes(sock, async (text, lifeMs) => void shown.push({ text, lifeMs }))
+  codes = makeQrCodes(sock, makeLinkingSecret(creds), async ({ text, expiresAtMs }) => {
+    shown.push({ text, lifeMs: Math.round((expiresAtMs - Date.now()) / 1000) * 1000 })
+  })
   sock.ev.on('connection.update', ({ qr }) => {
     if (qr) void codes.show(qr).then((isShown) => (isUsedUp ||= !isShown))
   })

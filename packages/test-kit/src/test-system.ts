@@ -22,8 +22,8 @@ export type TestSystem = {
   phones: Phones
   /** Reaches Postgres directly, without the proxy of `proxyFor`. */
   database: Database
-  /** A client with the key of a new account, which may link ten devices. */
-  createAccount(): Promise<GatewayClient>
+  /** A client with the key of a new account, which may link ten devices, unless told otherwise. */
+  createAccount(devicesAllowed?: number): Promise<GatewayClient>
   /** The name of the live worker that owns the sender, as soon as there is one. */
   ownerOf(sender: string): Promise<string>
   /** Resolves when every shard has an owner and each worker its share of them. */

@@ -16,7 +16,7 @@ import { storeReceipt } from '../session/store-receipt.ts'
 import { storeReceived } from '../session/store-received.ts'
 import type { Vault } from '../session/vault.ts'
 import { untilStored } from '../until-stored.ts'
-import { completePairing, showQr } from './pairing.ts'
+import { completePairing, replaceQr, showQr } from './pairing.ts'
 
 type SessionOf = {
   state: DeviceState
@@ -70,9 +70,14 @@ export function openDeviceSession(
     },
     {
       ...hooks,
-      async onQr(text, lifeMs) {
-        await showQr(context, device, { text, lifeMs })
+      async onQr(code) {
+        await showQr(context, device, code)
         hooks.onQrShown()
+      },
+      async onQrRetired(code) {
+        if (code) await replaceQr(context, device, code).catch(reportLoss)
+        context.metrics.linkingRefreshes.inc()
+        logger.info('WhatsApp has retired the secret of the QR code, and there is a new one')
       },
       async onPaired() {
         hooks.onScanned()

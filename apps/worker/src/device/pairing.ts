@@ -1,10 +1,12 @@
 import { setConnection } from '@wagate/db/queries/device-connection'
-import { linkDevice, refuseLink } from '@wagate/db/queries/device-link'
+import { announceReplacedQr, linkDevice, refuseLink } from '@wagate/db/queries/device-link'
 import { isSameSubscriber } from '@wagate/shared/phone'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { AuthStore } from '../session/auth-store.ts'
 import { userOf } from '../session/jids.ts'
+import { LeaseLapsed } from '../session/persistence.ts'
+import type { QrCode } from '../session/qr-codes.ts'
 
 type PairingDevice = {
   id: number
@@ -14,18 +16,35 @@ type PairingDevice = {
   desiredRev: number
 }
 
+type PairingContext = Pick<DeviceContext, 'db' | 'events'>
+
 export async function showQr(
-  { db, events }: Pick<DeviceContext, 'db' | 'events'>,
+  { db, events }: PairingContext,
   { id, lease }: PairingDevice,
-  qr: { text: string; lifeMs: number },
+  code: QrCode,
 ): Promise<void> {
   await setConnection(db, lease, id, { connection: 'scanning', reason: null })
-  const event = {
-    kind: 'qr',
-    epoch: lease.epoch,
-    text: qr.text,
-    expiresAtMs: Date.now() + qr.lifeMs,
-  } as const
+  await publishQr(events, { id, lease }, code)
+}
+
+/** The one that was shown links nothing any more. This one takes its place, for as long as that was to be shown. */
+export async function replaceQr(
+  { db, events }: PairingContext,
+  { id, lease }: PairingDevice,
+  code: QrCode,
+): Promise<void> {
+  // Whoever reads the event asks for the code next. No other owner has shown one while the lease is valid.
+  if (!lease.isValid()) throw new LeaseLapsed()
+  await publishQr(events, { id, lease }, code)
+  await announceReplacedQr(db, lease, id)
+}
+
+async function publishQr(
+  events: DeviceContext['events'],
+  { id, lease }: Pick<PairingDevice, 'id' | 'lease'>,
+  { text, expiresAtMs }: QrCode,
+): Promise<void> {
+  const event = { kind: 'qr', epoch: lease.epoch, text, expiresAtMs } as const
   await events.retain(id, event)
   await events.publish(id, event)
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   type AuthenticationCreds,
   type BinaryNode,
@@ -7,6 +6,8 @@ import {
   S_WHATSAPP_NET,
   type WASocket,
 } from 'baileys'
+import { isFromWhatsApp, isLinked } from './before-login.ts'
+import type { LinkingSecret } from './linking-secret.ts'
 import { type Agreement, makePasskeyExchange } from './passkey-exchange.ts'
 
 /** `refused`: with WhatsApp's error code, or `timeout`. */
@@ -43,6 +44,7 @@ const phoneMsMax = 45_000
 export function watchPasskey(
   { ws, query }: Pick<WASocket, 'ws' | 'query'>,
   creds: DeviceKeys,
+  secret: Pick<LinkingSecret, 'replace' | 'hold'>,
   hooks: { onAsked(options: RequestOptions): void; onError(error: unknown): void },
 ): PasskeyLink {
   let agreement: Agreement | undefined
@@ -62,7 +64,7 @@ export function watchPasskey(
 
   ws.on('CB:notification,type:passkey_prologue_request', async (stanza: BinaryNode) => {
     if (isLinked(creds) || !isFromWhatsApp(stanza)) return
-    creds.advSecretKey = randomBytes(32).toString('base64')
+    secret.replace()
     agreement = undefined
     try {
       hooks.onAsked(await readOptions(stanza))
@@ -124,20 +126,11 @@ export function watchPasskey(
     },
     async confirm() {
       if (!agreement) return { kind: 'refused', error: 'timeout' }
+      secret.hold()
       const refusal = await refusalOf(request('set', 'encrypted_pairing_request', agreement.seal(creds)))
       return refusal === undefined ? { kind: 'sent' } : { kind: 'refused', error: refusal }
     },
   }
-}
-
-/** A request for a pairing code sets `me` before that. */
-function isLinked({ account }: DeviceKeys): boolean {
-  return account !== undefined
-}
-
-/** Not from a person: what it asks for decides who may be linked. */
-function isFromWhatsApp({ attrs }: BinaryNode): boolean {
-  return attrs.from === S_WHATSAPP_NET || `@${attrs.from}` === S_WHATSAPP_NET
 }
 
 const optionsTag = 'passkey_request_options'

@@ -3,7 +3,7 @@ import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
 import { keepAlive } from './keep-alive.ts'
-import { openLinking } from './linking.ts'
+import { type LinkingHooks, openLinking } from './linking.ts'
 import { makeMessageSecrets } from './message-secrets.ts'
 import { askForAllOffline } from './offline-queue.ts'
 import { type Outcome, onAcknowledgements } from './outcomes.ts'
@@ -16,9 +16,7 @@ import { openSocket, type SocketOptions } from './socket.ts'
 import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
 import type { Standing } from './standing.ts'
 
-export type SessionHooks = {
-  /** There is a new QR code to scan, valid for this long. */
-  onQr(text: string, lifeMs: number): Promise<void>
+export type SessionHooks = LinkingHooks & {
   /** WhatsApp asks for the passkey of the account, with these WebAuthn request options. The QR code is used. */
   onPasskeyAsked(options: Record<string, unknown>): Promise<void>
   /** A phone has scanned: the credentials are complete and must be stored before this resolves. */
@@ -80,13 +78,15 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   const sock = openSocket({ ...options, inbound, persist })
   /** Before a phone has scanned, there are no credentials worth storing. */
   let isPaired = auth.creds.me !== undefined
-  let handled: Promise<void> = Promise.resolve()
 
-  // One at a time: the credentials must be stored before the restart that follows a pairing is handled.
-  sock.ev.process((events) => inOrder(() => handle(events)))
+  // The credentials must be stored before the restart that follows a pairing is handled.
+  const inOrder = makeOrder()
+  sock.ev.process((events) => inOrder(() => handle(events)).catch(hooks.onError))
   const linking = openLinking(sock, auth.creds, {
     onQr: hooks.onQr,
-    onPasskeyAsked: (options) => void inOrder(() => hooks.onPasskeyAsked(options)),
+    onQrRetired: (code) => persist(() => hooks.onQrRetired(code)),
+    onPasskeyAsked: (options) => inOrder(() => hooks.onPasskeyAsked(options)).catch(hooks.onError),
+    inOrder,
     onError: hooks.onError,
   })
   onAcknowledgements(sock, hooks.onOutcome)
@@ -95,11 +95,6 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   const alive = keepAlive(sock, options.keepAliveMs, () => {
     closed(lostConnection).catch(hooks.onError)
   })
-
-  function inOrder(step: () => Promise<void>): Promise<void> {
-    handled = handled.then(step).catch(hooks.onError)
-    return handled
-  }
 
   async function closed(ended: SocketEnd): Promise<void> {
     if (isEnded) return
@@ -144,4 +139,14 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   }
 
   return { sock, passkey: linking.passkey, end }
+}
+
+/** Runs steps one at a time. A promise rejects as its step does, and the next step runs all the same. */
+function makeOrder(): (step: () => Promise<void>) => Promise<void> {
+  let handled: Promise<void> = Promise.resolve()
+  return (step) => {
+    const done = handled.then(step)
+    handled = done.catch(() => undefined)
+    return done
+  }
 }

@@ -156,3 +156,25 @@ export async function announcePairingCode(
   )
   wakeReaders(db, rows)
 }
+
+/**
+ * The QR code that is shown was replaced before its time, and whoever shows it must fetch the new one. Records nothing for
+ * a device whose status is not `scanning`.
+ */
+export async function announceReplacedQr(db: Database, fence: Fence, deviceId: number): Promise<void> {
+  const sql = db.$client
+  const rows = await expectOwner(
+    fence,
+    sql<Told[]>`
+    WITH fence AS (${fenceOf(sql, fence)}),
+    told AS (
+      INSERT INTO events (account_id, device_id, type, data)
+      SELECT account_id, id, ${typeNumber(sql, 'device.qr')},
+        jsonb_build_object('expires_at', ${iso(sql, 'pairing_until')})
+      FROM devices CROSS JOIN fence WHERE id = ${deviceId} AND announced = 'scanning'
+      RETURNING account_id
+    )
+    SELECT shard, ${toldAccounts(sql)} FROM fence`,
+  )
+  wakeReaders(db, rows)
+}

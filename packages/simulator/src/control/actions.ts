@@ -20,6 +20,7 @@ import { noticeKinds, sendNotice } from '../stanzas/notices.ts'
 import { scanQr } from '../stanzas/pairing.ts'
 import { reinstall } from '../stanzas/reinstall.ts'
 import { removeDevice } from '../stanzas/remove-device.ts'
+import { retireSecret } from '../stanzas/retire-secret.ts'
 import { type AccountActions, accountActions } from './account-actions.ts'
 import { type BulkActions, bulkActions } from './bulk-actions.ts'
 import { checkNumber } from './check-number.ts'
@@ -64,6 +65,8 @@ export type Actions = AccountActions &
     scan: (request: { qr: string; number: string }) => Promise<{ ok: true; jid: string | null }>
     /** The person types a pairing code on the phone. Resolves as `scan` does. */
     typeCode: (request: { code: string; number: string }) => Promise<{ ok: true; jid: string }>
+    /** WhatsApp retires the secrets in the QR codes of all companions that wait to be scanned. */
+    retireSecrets: () => { ok: true; companions: number }
     /** The phone removes its companions, or the one with this JID. */
     unlink: (request: { number: string; jid?: string }) => { ok: true; unlinked: number }
     phones: () => PhoneView[]
@@ -94,12 +97,17 @@ export type Actions = AccountActions &
 export function makeActions(network: Network): Actions {
   return {
     scan: async ({ qr, number }) => {
-      const linking = scanQr(network, readQr(qr), checkNumber(number))
+      const { linking } = await scanQr(network, readQr(qr), checkNumber(number))
       if (!phoneOf(network, checkNumber(number)).isPasskeyRequired) return untilLoggedIn(linking)
       linking.catch(() => undefined)
       return { ok: true, jid: null }
     },
     typeCode: async ({ code, number }) => untilLoggedIn(typeCode(network, checkNumber(number), code)),
+    retireSecrets() {
+      const waiting = new Set(network.pairings.values())
+      for (const pairing of waiting) retireSecret(pairing)
+      return { ok: true, companions: waiting.size }
+    },
     unlink: ({ number, jid }) => unlink(network, number, jid),
     phones: () => [...network.phones.keys()].map((number) => viewPhone(network, number)),
     messages: (number, filter = {}) => messages(network, number, filter.from),

@@ -20,6 +20,7 @@ const routes: Route[] = [
     run: ({ actions, body }) =>
       actions.typeCode({ code: code(text(body, 'code')), number: digits(text(body, 'number')) }),
   },
+  { method: 'POST', path: /^\/retire-secrets$/, run: ({ actions }) => actions.retireSecrets() },
   {
     method: 'POST',
     path: /^\/unlink$/,

@@ -6,6 +6,7 @@ import {
   type FaultRequest,
   faultKinds,
   limiting,
+  refreshMoments,
   streamErrorCodes,
 } from './faults.ts'
 
@@ -20,6 +21,9 @@ export function checkFault({ code, ...rest }: WrittenFault): FaultRequest {
   }
   if (request.kind === 'addressing' && !isOneOf(addressings, request.code)) {
     refuse(`addressing needs a code: ${addressings.join(', ')}`)
+  }
+  if (request.kind === 'registration_refresh' && !isOneOf(refreshMoments, request.code)) {
+    refuse(`registration_refresh needs a code: ${refreshMoments.join(', ')}`)
   }
   if (request.size !== undefined && !(Number.isInteger(request.size) && request.size >= 0)) {
     refuse('size is a whole number')

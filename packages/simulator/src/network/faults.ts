@@ -30,6 +30,7 @@ export const faultKinds = [
   'ack_required',
   'offline_parts',
   'pair_code_error',
+  'registration_refresh',
   'addressing',
   'changes_omit',
   'passkey_error',
@@ -59,6 +60,10 @@ export const streamErrorCodes = [
   'device_removed',
   'ack',
 ] as const
+
+/** When WhatsApp retires the secret of the QR codes of a companion that is being linked. */
+export const refreshMoments = ['before_scan', 'after_scan', 'both'] as const
+export type RefreshMoment = (typeof refreshMoments)[number]
 
 /** Where a contact writes from: `lid_only` hides its number, `pn_only` its LID. */
 export const addressings = ['pn', 'lid', 'pn_only', 'lid_only'] as const

@@ -1,4 +1,5 @@
 import type { Connection } from '../wire/connection.ts'
+import type { RefreshMoment } from './faults.ts'
 import type { Device, KeyBundle, KeyPair, Phone } from './phone.ts'
 
 /** A connection that shows a QR code, or whose code was scanned and that has not signed yet. */
@@ -9,10 +10,24 @@ export type Pairing = {
   platform: string
   wantsFullHistory: boolean
   refs: string[]
+  /** Of the stanza with which it was given them. */
+  refsId: string
+  /** When WhatsApp retires the secret of its QR codes, if it does. */
+  refresh: RefreshMoment | undefined
+  secrets: Secrets
+  /** Notifications that it has not acknowledged, by id. */
+  notified: Map<string, Notified>
+  isLinked: boolean
   scanned: Scanned | undefined
   linkCode: LinkCode | undefined
   passkey: PasskeyStep | undefined
 }
+
+/** `atMs`: time of the process. */
+type Notified = { type: string; atMs: number; acknowledged: Promise<void>; acknowledge: () => void }
+
+/** As QR codes had them, base64. */
+type Secrets = { scanned: Set<string>; retired: Set<string> }
 
 /** The client has asked for a code to type on a phone. Its key pair is wrapped with the code. */
 export type LinkCode = {

@@ -16,7 +16,11 @@ export function demandAcks(network: Network, device: Device, connection: Connect
       if (stanza?.tag !== 'message' || device.refused.has(key)) continue
       if (performance.now() - sentAtMs < limitMs) continue
       network.counters.missing_acks += 1
-      return streamErrorOfAck(connection, { id: stanza.attrs.id ?? '', from: stanza.attrs.from ?? '' })
+      return streamErrorOfAck(connection, {
+        class: 'message',
+        id: stanza.attrs.id ?? '',
+        from: stanza.attrs.from ?? '',
+      })
     }
   }, lookEveryMs)
   timer.unref()

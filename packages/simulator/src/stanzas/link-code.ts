@@ -6,9 +6,10 @@ import { type Network, phoneOf } from '../network/network.ts'
 import type { LinkCode, Pairing } from '../network/pairing.ts'
 import type { Device } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
-import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
-import { newId, offerLink } from './offer-link.ts'
+import { bytes, child, type Node, node } from '../wire/node.ts'
+import { notifyPairing } from './notify-pairing.ts'
 import { askForPasskey } from './passkey.ts'
+import { proveLink, retireAfterScan } from './retire-secret.ts'
 
 /** Reads the two requests of a client that links with a code: for a code, and with its answer to a typed one. */
 export function readLinkCode(
@@ -52,15 +53,14 @@ export async function typeCode(network: Network, number: string, code: string): 
   const companionKey = await openWithCode(code, linkCode.wrappedCompanionKey)
   const keyPair = Curve.generateKeyPair() as { private: Buffer; public: Buffer }
   const wrappedKey = await sealWithCode(code, keyPair.public)
-  pairing.connection.send(
-    node('notification', { from: serverJid, type: 'link_code_companion_reg', id: newId(), t: nowSeconds() }, [
-      node('link_code_companion_reg', { stage: 'primary_hello' }, [
-        node('link_code_pairing_wrapped_primary_ephemeral_pub', {}, wrappedKey),
-        node('primary_identity_pub', {}, phone.identity.public),
-        node('link_code_pairing_ref', {}, Buffer.from(linkCode.ref)),
-      ]),
+  notifyPairing(pairing, 'link_code_companion_reg', [
+    node('link_code_companion_reg', { stage: 'primary_hello' }, [
+      node('link_code_pairing_wrapped_primary_ephemeral_pub', {}, wrappedKey),
+      node('primary_identity_pub', {}, phone.identity.public),
+      node('link_code_pairing_ref', {}, Buffer.from(linkCode.ref)),
     ]),
-  )
+  ])
+  retireAfterScan(pairing)
   return new Promise((linked, failed) => {
     linkCode.typed = { phone, keyPair, companionKey, linked, failed }
   })
@@ -79,7 +79,7 @@ function finishLink(pairing: Pairing, request: Node): void {
   }
   const linking = typed.phone.isPasskeyRequired
     ? askForPasskey(pairing, typed.phone)
-    : offerLink(pairing, typed.phone, secret.toString('base64'))
+    : proveLink(pairing, typed.phone, secret.toString('base64'))
   linking.then(typed.linked, typed.failed)
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Curve, proto } from 'baileys'
 import { makeDevice } from '../network/device.ts'
+import { refreshMoments } from '../network/faults.ts'
 import { serverJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Pairing } from '../network/pairing.ts'
@@ -10,8 +11,10 @@ import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { announceDevice } from './announce-changes.ts'
 import { readLinkCode } from './link-code.ts'
+import { demandPairingAcks, noteMissingAcks, readPairingAck, untilAcknowledged } from './notify-pairing.ts'
 import { newId, offerLink } from './offer-link.ts'
 import { askForPasskey, readPasskeyRequest } from './passkey.ts'
+import { checkSecret, retireBeforeScan } from './retire-secret.ts'
 import { streamError } from './stream-error.ts'
 
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
@@ -26,19 +29,25 @@ export function startPairing(
   payload: proto.IClientPayload,
   noiseKey: Buffer,
 ): Pairing {
+  const refresh = network.faults.strike('registration_refresh', undefined)
   const pairing: Pairing = {
     connection,
     noiseKey,
+    refsId: newId(),
     bundle: readBundle(payload.devicePairingData),
     ...readProperties(payload.devicePairingData?.deviceProps),
     refs: Array.from({ length: refs }, () => randomBytes(24).toString('base64url')),
+    refresh: refreshMoments.find((moment) => moment === refresh?.code),
+    secrets: { scanned: new Set(), retired: new Set() },
+    notified: new Map(),
+    isLinked: false,
     scanned: undefined,
     linkCode: undefined,
     passkey: undefined,
   }
   for (const ref of pairing.refs) network.pairings.set(ref, pairing)
   connection.send(
-    node('iq', { from: serverJid, type: 'set', id: newId(), xmlns: 'md' }, [
+    node('iq', { from: serverJid, type: 'set', id: pairing.refsId, xmlns: 'md' }, [
       node(
         'pair-device',
         {},
@@ -46,11 +55,18 @@ export function startPairing(
       ),
     ]),
   )
+  demandPairingAcks(network, pairing)
   return pairing
 }
 
-/** The phone signs the companion's identity and sends it. Resolves when the companion has signed in return. */
-export function scanQr(network: Network, qr: QrContent, number: string): Promise<Device> {
+/**
+ * The phone scans. Resolves when it accepts the QR code, to a promise that resolves when the companion has signed its link.
+ */
+export async function scanQr(
+  network: Network,
+  qr: QrContent,
+  number: string,
+): Promise<{ linking: Promise<Device> }> {
   const pairing = network.pairings.get(qr.ref)
   if (!pairing) throw new SimulatorError('The QR code is unknown or has expired. Scan the current one.')
   if (qr.noiseKey !== pairing.noiseKey.toString('base64'))
@@ -58,14 +74,27 @@ export function scanQr(network: Network, qr: QrContent, number: string): Promise
   if (qr.identityKey !== pairing.bundle.identity.toString('base64')) {
     throw new SimulatorError('The QR code has another identity key than the companion. Scan the current one.')
   }
+  await checkSecret(pairing, qr.advSecret)
   if (pairing.scanned || pairing.passkey)
     throw new SimulatorError('The QR code was scanned already. Scan a new one.')
   const phone = phoneOf(network, number)
-  return phone.isPasskeyRequired ? askForPasskey(pairing, phone) : offerLink(pairing, phone, qr.advSecret)
+  return {
+    linking: phone.isPasskeyRequired
+      ? askForPasskey(pairing, phone)
+      : offerLink(pairing, phone, qr.advSecret),
+  }
 }
 
-/** Reads stanzas of a pairing client: its signature, its keep-alive and its request for a code. Ignores others. */
+/** Reads the stanzas of a pairing client. */
 export function readPairingStanza(network: Network, pairing: Pairing, stanza: Node): void {
+  if (stanza.tag === 'ack') readPairingAck(pairing, stanza)
+  else if (stanza.tag !== 'iq') return
+  else if (stanza.attrs.id === pairing.refsId) retireBeforeScan(pairing)
+  else readPairingIq(network, pairing, stanza)
+}
+
+/** Reads its signature, its keep-alive and its request for a code. Ignores others. */
+function readPairingIq(network: Network, pairing: Pairing, stanza: Node): void {
   const { scanned } = pairing
   const { id, xmlns } = stanza.attrs
   if (xmlns === 'w:p') {
@@ -78,7 +107,7 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
     return
   }
   if (readPasskeyRequest(network, pairing, stanza)) return
-  if (stanza.tag !== 'iq' || !scanned || id !== scanned.replyId) return
+  if (!scanned || id !== scanned.replyId) return
   const identity = child(child(stanza, 'pair-device-sign'), 'device-identity')
   const signed = bytes(identity)
   if (!signed || !isSignedByDevice(pairing, scanned.phone, scanned.details, signed)) {
@@ -87,11 +116,13 @@ export function readPairingStanza(network: Network, pairing: Pairing, stanza: No
   }
   const device = addDevice(network, pairing, scanned.phone, Number(identity?.attrs['key-index']))
   network.counters.pairings += 1
+  pairing.isLinked = true
   scanned.linked(device)
-  streamError(pairing.connection, '515')
+  void untilAcknowledged(pairing).then(() => streamError(pairing.connection, '515'))
 }
 
 export function endPairing(network: Network, pairing: Pairing): void {
+  noteMissingAcks(network, pairing)
   for (const ref of pairing.refs) network.pairings.delete(ref)
   const sentence = 'The companion disconnected before it was linked. Scan a new QR code.'
   const gone = new SimulatorError(sentence, 504)

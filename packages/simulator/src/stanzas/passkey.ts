@@ -8,8 +8,9 @@ import type { Pairing, PasskeyStep } from '../network/pairing.ts'
 import { passkeyOf } from '../network/passkey.ts'
 import type { Device, KeyPair, Phone } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
-import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
-import { newId, offerLink } from './offer-link.ts'
+import { bytes, child, type Node, node } from '../wire/node.ts'
+import { notifyPairing } from './notify-pairing.ts'
+import { proveLink, retireAfterScan } from './retire-secret.ts'
 
 const timeoutMs = 600_000
 
@@ -30,6 +31,7 @@ export function askForPasskey(pairing: Pairing, phone: Phone): Promise<Device> {
     }
   })
   notify(pairing, 'passkey_prologue_request', 'passkey_request_options', optionsOf(pairing))
+  retireAfterScan(pairing)
   return linking
 }
 
@@ -128,7 +130,7 @@ function readPairingRequest({ pairing, step, request, answer, refuse }: Reading)
   answer()
   pairing.passkey = undefined
   const secret = Buffer.from(advSecret).toString('base64')
-  offerLink(pairing, step.phone, secret).then(step.linked, step.failed)
+  proveLink(pairing, step.phone, secret).then(step.linked, step.failed)
 }
 
 /** The person says that the codes differ. */
@@ -153,6 +155,5 @@ function optionsOf({ passkey }: Pairing): Buffer {
 }
 
 function notify(pairing: Pairing, type: string, tag: string, content: Buffer): void {
-  const attrs = { from: serverJid, type, id: newId(), t: nowSeconds() }
-  pairing.connection.send(node('notification', attrs, [node(tag, {}, content)]))
+  notifyPairing(pairing, type, [node(tag, {}, content)])
 }

@@ -22,11 +22,18 @@ export function endStream(device: Device, connection: Connection, code: string):
   }
   const { key, stanza } = device.lastMessage ?? {}
   if (key && stanza) device.pending.set(key, stanza)
-  streamErrorOfAck(connection, { id: stanza?.attrs.id ?? '', from: stanza?.attrs.from ?? '' })
+  streamErrorOfAck(connection, {
+    class: 'message',
+    id: stanza?.attrs.id ?? '',
+    from: stanza?.attrs.from ?? '',
+  })
 }
 
-/** Ends a stream because the client has not acknowledged a message. */
-export function streamErrorOfAck(connection: Connection, message: { id: string; from: string }): void {
-  connection.send(node('stream:error', {}, [node('ack', { class: 'message', ...message })]))
+/** Ends a stream because the client has not acknowledged a stanza of this class. */
+export function streamErrorOfAck(
+  connection: Connection,
+  stanza: { class: 'message' | 'notification'; id: string; from: string },
+): void {
+  connection.send(node('stream:error', {}, [node('ack', stanza)]))
   connection.close()
 }

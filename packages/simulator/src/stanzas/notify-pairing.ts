@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { serverJid } from '../network/jid.ts'
+import type { Network } from '../network/network.ts'
+import type { Pairing } from '../network/pairing.ts'
+import { countUnknown } from '../network/stats.ts'
+import { type Node, node, nowSeconds } from '../wire/node.ts'
+import { newId } from './offer-link.ts'
+import { streamErrorOfAck } from './stream-error.ts'
+
+/** Before the connection of a companion that was linked ends. */
+const graceMs = 1000
+const lookEveryMs = 250
+/** A companion that takes longer has forgotten it. */
+const acknowledgeMsMax = 10_000
+
+/** Notifies a companion that is being linked. It acknowledges that as a linked one does. */
+export function notifyPairing(pairing: Pairing, type: string, content: Node[]): void {
+  const id = newId()
+  let acknowledge = () => {}
+  const acknowledged = new Promise<void>((resolve) => {
+    acknowledge = resolve
+  })
+  pairing.notified.set(id, { type, atMs: performance.now(), acknowledged, acknowledge })
+  pairing.connection.send(node('notification', { from: serverJid, type, id, t: nowSeconds() }, content))
+}
+
+export function readPairingAck({ notified }: Pairing, { attrs }: Node): void {
+  if (attrs.class !== 'notification' || attrs.id === undefined) return
+  notified.get(attrs.id)?.acknowledge()
+  notified.delete(attrs.id)
+}
+
+/** While the fault `ack_required` is in force, ends the connection of a companion that does not acknowledge in time. */
+export function demandPairingAcks({ faults, counters }: Network, { connection, notified }: Pairing): void {
+  const timer = setInterval(() => {
+    if (connection.closed) return clearInterval(timer)
+    const limitMs = faults.find('ack_required')?.ms
+    if (limitMs === undefined) return
+    for (const [id, { atMs }] of notified) {
+      if (performance.now() - atMs < limitMs) continue
+      counters.missing_acks += 1
+      return streamErrorOfAck(connection, { class: 'notification', id, from: serverJid })
+    }
+  }, lookEveryMs)
+  timer.unref()
+}
+
+/** Resolves when the companion has acknowledged everything, or has had the time for it. */
+export async function untilAcknowledged({ notified }: Pairing): Promise<void> {
+  const all = Promise.all([...notified.values()].map(({ acknowledged }) => acknowledged))
+  await Promise.race([all, delay(graceMs, undefined, { ref: false })])
+}
+
+/** Call when the connection has ended. A companion that was cut off may not have had the time. */
+export function noteMissingAcks({ counters }: Network, { isLinked, notified }: Pairing): void {
+  for (const { type, atMs } of notified.values())
+    if (isLinked || performance.now() - atMs > acknowledgeMsMax) countUnknown(counters, `${type} without ack`)
+}

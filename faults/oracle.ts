@@ -21,7 +21,7 @@ type Given = {
   startedAtMs: number
   /** Lines of the network's log before the trial. */
   logged: number
-  before: { undecryptable: number; retries: number }
+  before: Awaited<ReturnType<World['phones']['stats']>>
   people: People
   options?: PermittedFailures
 }
@@ -42,7 +42,7 @@ export async function expectAgreement(world: Observed, name: string, given: Give
     await delay(500)
     found = await audit()
   }
-  const { undecryptable, retries } = await world.phones.stats()
+  const { undecryptable, retries, unknown } = await world.phones.stats()
   note(name, {
     'on phones': found.shown,
     'opened by people': people.opened.size,
@@ -57,6 +57,8 @@ export async function expectAgreement(world: Observed, name: string, given: Give
   })
   expect(found.wrongEnds).toEqual([])
   expect(undecryptable - before.undecryptable).toBe(0)
+  // What no client of WhatsApp does, as sending a message again with another secret.
+  expect(unknown).toEqual(before.unknown)
 
   async function audit() {
     const records = await world.records.listMessagesSince(given.startedAtMs)

@@ -4,6 +4,7 @@ import { commandMutants } from './command-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { historyMutants } from './history-mutants.ts'
+import { linkingMutants } from './linking-mutants.ts'
 import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
@@ -26,6 +27,7 @@ export const mutants: Mutant[] = [
   ...deviceEventMutants,
   ...historyMutants,
   ...webhookMutants,
+  ...linkingMutants,
   ...mediaMutants,
   ...accessMutants,
   ...processMutants,

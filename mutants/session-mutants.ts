@@ -2,9 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const ofRecord = 'apps/worker/test/session-record.test.ts'
 
-const ofLinking = 'apps/worker/test/linking.test.ts'
-
-/** How Signal sessions are stored. */
+/** How Signal sessions are stored, and what messages are encrypted with. */
 export const sessionMutants: Mutant[] = [
   {
     name: 'steps of one session opened beside the frame of another',
@@ -152,64 +150,23 @@ export const sessionMutants: Mutant[] = [
     },
   },
   {
-    name: 'QR codes with the first secret',
-    file: 'apps/worker/src/session/qr-codes.ts',
-    text: '(index === 3 ? secret : part)',
-    replacement: '(index === 4 ? secret : part)',
+    name: 'another message secret after the master key has changed',
+    file: 'apps/worker/src/outbox/content.ts',
+    text: 'messageSecretOf(creds, message.id)',
+    replacement: 'messageSecretOf(creds, message.id + vault.seal(Buffer.alloc(1), message.id).toString())',
     test: {
-      file: ofLinking,
-      title: 'a QR code has the secret of the moment, not the one that Baileys began with',
+      file: 'apps/worker/test/message-content.test.ts',
+      title: 'the secret of a text is the same for every attempt, also after the master key has changed',
     },
   },
   {
-    name: 'retired secret acknowledged before the new one is stored',
-    file: 'apps/worker/src/session/before-login.ts',
-    text: 'await onSecretRetired()',
-    replacement: 'onSecretRetired().catch(onError)',
+    name: 'one message secret for all texts',
+    file: 'apps/worker/src/session/message-content.ts',
+    text: '`wagate message secret ${messageId}`',
+    replacement: '`wagate message secret`',
     test: {
-      file: ofLinking,
-      title: 'WhatsApp is not told before the new code is stored, nor when that fails',
-    },
-  },
-  {
-    name: 'secret retired while a phone proves the link with it',
-    file: 'apps/worker/src/session/linking-secret.ts',
-    text: 'if (performance.now() < heldUntilMs) return false',
-    replacement: '',
-    test: {
-      file: ofLinking,
-      title: 'a typed code reaches Baileys, and its secret stays while the phone may prove the link with it',
-    },
-  },
-  {
-    name: 'notifications before the login left to Baileys',
-    file: 'apps/worker/src/session/before-login.ts',
-    text: 'if (isTyped || isLinked(creds)) void passOn()',
-    replacement: 'if (isTyped || true) void passOn()',
-    test: {
-      file: ofLinking,
-      title: 'any other notification before the login is acknowledged, and does not reach Baileys',
-    },
-  },
-  {
-    name: 'new secret after the passkey was answered with the former one',
-    file: 'apps/worker/src/session/passkey.ts',
-    text: 'secret.hold()',
-    replacement: '',
-    test: {
-      file: 'system-tests/linking-refresh.test.ts',
-      title: 'is linked by a passkey (after_scan)',
-      written: { title: 'is linked by %s (%s)' },
-    },
-  },
-  {
-    name: 'replaced QR code without an event',
-    file: 'apps/worker/src/device/pairing.ts',
-    text: 'await announceReplacedQr(db, lease, id)',
-    replacement: '',
-    test: {
-      file: 'system-tests/linking-refresh.test.ts',
-      title: 'are shown the same QR code with another secret, until the same time',
+      file: 'apps/worker/test/message-content.test.ts',
+      title: 'no other message and no other link has it',
     },
   },
 ]

@@ -84,6 +84,9 @@ it('sends a message five times again to a recipient who cannot read it, also aft
   await claim(recipient, message, 'retry')
   await untilAcknowledged()
   expect(await duplicatesOn(recipient)).toBe(5)
+  // With it, the recipient's reactions and the edits of the sender are encrypted, whichever copy either saw.
+  const { unknown } = await gateway.control<{ unknown: Record<string, number> }>('/stats')
+  expect(unknown).not.toHaveProperty('resend with another message secret')
 }, 90_000)
 
 it('does not report a message as sent before WhatsApp named a device of its recipient', async () => {

@@ -1,13 +1,21 @@
+import { makeLogger } from '@wagate/runtime/logger'
+import { startSimulator } from '@wagate/simulator'
+import { socketOptions } from '@wagate/simulator/socket-options'
+import { until } from '@wagate/test-kit/until'
 import {
   type BinaryNode,
   DEFAULT_CONNECTION_CONFIG,
   DisconnectReason,
   decodeBinaryNode,
   encodeBinaryNode,
+  initAuthCreds,
   MessageRetryManager,
+  makeWASocket,
   promiseTimeout,
+  WA_CERT_DETAILS,
 } from 'baileys'
 import { expect, test } from 'vitest'
+import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
 
 test('a query reads no stack trace, and leaves no timer', async () => {
   const { prepareStackTrace } = Error
@@ -65,3 +73,39 @@ test('a stanza is encoded without an iterator over its bytes', async () => {
   const [enc] = decoded.content as BinaryNode[]
   expect(Buffer.compare(enc?.content as Buffer, content)).toBe(0)
 })
+
+test('settings of the account that WhatsApp does not send are asked for once', async () => {
+  const sender = '15552990001'
+  const simulator = await startSimulator()
+  // No key is needed for a login.
+  const keys = { get: async () => ({}), set: async () => undefined }
+  const creds = initAuthCreds()
+  const open = () => {
+    const sock = makeWASocket({
+      ...socketOptions(simulator, WA_CERT_DETAILS),
+      auth: { creds, keys },
+      logger: makeBaileysLogger(makeLogger('test', 'silent'), 1),
+      shouldSyncHistoryMessage: () => false,
+      defaultQueryTimeoutMs: 300,
+    })
+    sock.ev.on('creds.update', (update) => Object.assign(creds, update))
+    return sock
+  }
+  let sock = open()
+  const qr = await new Promise<string>((resolve) => {
+    sock.ev.on('connection.update', (update) => update.qr && resolve(update.qr))
+  })
+  const scanned = simulator.scan({ qr, number: sender })
+  await until('the phone has linked it', () => creds.account !== undefined)
+  await until('the connection has ended', () => !sock.ws.isOpen)
+  sock = open()
+  await scanned
+  const { id } = simulator.fault({ kind: 'app_state_omit', sender })
+  const strikes = () => simulator.faults().find((fault) => fault.id === id)?.strikes ?? 0
+  await expect(sock.resyncAppState(['regular'], false)).rejects.toMatchObject({
+    output: { statusCode: DisconnectReason.timedOut },
+  })
+  expect(strikes()).toBe(1)
+  await sock.end(undefined)
+  await simulator.close()
+}, 30_000)

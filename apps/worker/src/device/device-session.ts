@@ -64,8 +64,8 @@ export function openDeviceSession(
       sendsColdTokens: context.config.whatsApp.sendsColdTokens,
       mayLogIn: lease.isValid,
       async getMessage({ id, remoteJid }) {
-        const own = { id: state.id, sender: state.sender, me: auth.creds.me }
-        return findContentToResend(context.db, vault, own, id, await addressesOf(remoteJid ?? ''))
+        const askedBy = await addressesOf(remoteJid ?? '')
+        return findContentToResend(context.db, { vault, creds: auth.creds }, state, id, askedBy)
       },
     },
     {

@@ -11,12 +11,21 @@ import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import type { Inspector } from '../media/inspection/inspector.ts'
 import { loadMedia } from '../media/load-media.ts'
 import type { MediaSource } from '../media/media-file.ts'
-import { type MessageContent, readContent, textContent, uploadContent } from '../session/message-content.ts'
-import { type Chat, quoteMessage } from '../session/quote-message.ts'
-import type { WASocket } from '../session/socket.ts'
+import {
+  type MessageContent,
+  messageSecretOf,
+  readContent,
+  textContent,
+  uploadContent,
+} from '../session/message-content.ts'
+import { quoteMessage } from '../session/quote-message.ts'
+import type { AuthenticationCreds, WASocket } from '../session/socket.ts'
 import { uploadContext, type Vault } from '../session/vault.ts'
 
 type Source = MediaSource & { inspector: Inspector; vault: Vault }
+
+/** Of the device that sends. */
+type ContentKeys = { vault: Vault; creds: Pick<AuthenticationCreds, 'signedIdentityKey' | 'me'> }
 
 /** True for a text, and for media that was uploaded before. */
 export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedContent'>): boolean {
@@ -25,28 +34,28 @@ export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedCo
 
 /** The content that is sent for a text, or for media after its upload. */
 export async function contentOf(
-  vault: Vault,
+  { vault, creds }: ContentKeys,
   message: Pick<WaitingMessage, 'id' | 'body' | 'uploadedContent' | 'replyTo'>,
-  chat: Chat,
+  recipient: string,
 ): Promise<MessageContent> {
   const content = message.uploadedContent
     ? readContent(vault.open(message.uploadedContent, uploadContext(message.id)))
-    : await textContent(message.body ?? '')
-  return message.replyTo ? quoteMessage(content, message.replyTo, chat) : content
+    : await textContent(message.body ?? '', messageSecretOf(creds, message.id))
+  return message.replyTo ? quoteMessage(content, message.replyTo, { recipient, me: creds.me }) : content
 }
 
 /** For a recipient that could not decrypt a message and asks for it again. Undefined when it was never sent to them. */
 export async function findContentToResend(
   db: Database,
-  vault: Vault,
-  device: { id: number; sender: string; me: Chat['me'] },
+  keys: ContentKeys,
+  device: { id: number; sender: string },
   waId: string | null | undefined,
   askedBy: string[],
 ): Promise<MessageContent | undefined> {
   const messageId = waId ? messageIdOf(waId, device.sender) : undefined
   const sent = messageId ? await findSentContent(db, device.id, messageId, askedBy) : undefined
   if (!sent || !isReadyToSend(sent)) return undefined
-  return contentOf(vault, sent, { recipient: sent.recipientJid, me: device.me })
+  return contentOf(keys, sent, sent.recipientJid)
 }
 
 /**

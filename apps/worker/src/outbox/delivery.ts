@@ -53,7 +53,8 @@ export function makeDelivery(
     recipient: string,
     claim: () => Promise<MessageClaim>,
   ): Promise<AckResult> {
-    const content = await contentOf(device.vault, message, { recipient, me: sock.user })
+    const keys = { vault: device.vault, creds: sock.authState.creds }
+    const content = await contentOf(keys, message, recipient)
     const stopTimer = context.metrics.acknowledgeSeconds.startTimer()
     const answer = inFlight.track({ waId: message.waId, recipient }, context.config.outbox.ackTimeoutMs)
     const claiming = claim()

@@ -1,4 +1,11 @@
-import { type AnyMediaMessageContent, generateWAMessageContent, proto, type WASocket } from 'baileys'
+import { hkdfSync } from 'node:crypto'
+import {
+  type AnyMediaMessageContent,
+  type AuthenticationCreds,
+  generateWAMessageContent,
+  proto,
+  type WASocket,
+} from 'baileys'
 
 /** What is encrypted and sent. */
 export type MessageContent = proto.IMessage
@@ -7,9 +14,22 @@ export type MediaContent = AnyMediaMessageContent
 
 const uploadTimeoutMs = 60_000
 
-export async function textContent(text: string): Promise<MessageContent> {
+/** `secret`: what reactions to the text and edits of it are encrypted with. */
+export async function textContent(text: string, secret: Uint8Array): Promise<MessageContent> {
   // Unless the preview is null, Baileys fetches the links in the text.
-  return generateWAMessageContent({ text, linkPreview: null }, { upload: refuseUpload })
+  const content = await generateWAMessageContent({ text, linkPreview: null }, { upload: refuseUpload })
+  return { ...content, messageContextInfo: { ...content.messageContextInfo, messageSecret: secret } }
+}
+
+const secretBytes = 32
+
+/** The same for every attempt to send the message, by any owner, and known to nobody without the keys of the link. */
+export function messageSecretOf(
+  { signedIdentityKey }: Pick<AuthenticationCreds, 'signedIdentityKey'>,
+  messageId: string,
+): Uint8Array {
+  const info = `wagate message secret ${messageId}`
+  return new Uint8Array(hkdfSync('sha256', signedIdentityKey.private, Buffer.alloc(0), info, secretBytes))
 }
 
 async function refuseUpload(): Promise<never> {

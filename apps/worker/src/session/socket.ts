@@ -1,5 +1,6 @@
 import type { Logger } from '@wagate/runtime/logger'
 import {
+  type AuthenticationCreds,
   type CacheStore,
   isJidNewsletter,
   isJidStatusBroadcast,
@@ -25,7 +26,7 @@ import { replaceTransactions } from './transactions.ts'
 import { makeUserDevices } from './user-devices.ts'
 
 /** Of one device. Only this folder knows where it comes from. */
-export type { WASocket }
+export type { AuthenticationCreds, WASocket }
 
 export type SocketOptions = {
   deviceId: number

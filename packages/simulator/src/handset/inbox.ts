@@ -4,6 +4,7 @@ import { deliver, receiptKey } from '../network/device.ts'
 import { isLid, userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Device, Phone } from '../network/phone.ts'
+import { countUnknown } from '../network/stats.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import type { Arrival } from './arrival.ts'
 import { type Description, describe, describeSealed, mediaOf } from './describe.ts'
@@ -18,13 +19,14 @@ export function receiveAtHandset(network: Network, phone: Phone, arrival: Arriva
 async function read(network: Network, phone: Phone, arrival: Arrival): Promise<void> {
   const isOwn = arrival.sender.phone === phone
   if (!network.decrypt) {
-    if (!isOwn) accept(network, phone, arrival, describeSealed(arrival.stanzaType, arrival.mediaType))
+    if (!isOwn)
+      accept(network, phone, arrival, { shown: describeSealed(arrival.stanzaType, arrival.mediaType) })
     return
   }
   const message = await decrypt(network, phone, arrival)
   if (!message) return
   if (isOwn) await noteSent(network, phone, arrival, message)
-  else accept(network, phone, arrival, await describe(network, message), mediaOf(message))
+  else accept(network, phone, arrival, await open(network, message))
 }
 
 async function decrypt(
@@ -46,13 +48,18 @@ async function decrypt(
   }
 }
 
-function accept(
-  network: Network,
-  phone: Phone,
-  arrival: Arrival,
-  shown: Description,
-  media?: KnownMedia,
-): void {
+type Opened = { shown: Description; secret?: string | undefined; media?: KnownMedia | undefined }
+
+async function open(network: Network, message: proto.IMessage): Promise<Opened> {
+  const secret = message.messageContextInfo?.messageSecret
+  return {
+    shown: await describe(network, message),
+    secret: secret ? Buffer.from(secret).toString('base64') : undefined,
+    media: mediaOf(message),
+  }
+}
+
+function accept(network: Network, phone: Phone, arrival: Arrival, { shown, secret, media }: Opened): void {
   const { sender, id, entry } = arrival
   const from = sender.phone.number
   if (shown.text !== null) entry.text = shown.text
@@ -61,11 +68,14 @@ function accept(
   const known = phone.chat.received.get(receivedKey(from, id))
   if (known) {
     known.message.duplicates += 1
+    // Reactions and edits of the one who saw the other copy could not be read.
+    if (known.secret !== secret) countUnknown(network.counters, 'resend with another message secret')
   } else {
     addReceived(phone.chat, {
       message: { wa_message_id: id, from, ...shown, received_at: new Date().toISOString(), duplicates: 0 },
       origin: { number: from, device: sender.id, addressedAs: userJid(arrival.to) },
       read: false,
+      secret,
       ...(media && { media }),
     })
   }

@@ -25,7 +25,14 @@ type Origin = { number: string; device: number; addressedAs: string }
 /** Where the file of a message is, and the key to it. */
 export type KnownMedia = { directPath: string; mediaKey: Uint8Array }
 
-export type Received = { message: ReceivedMessage; origin: Origin; read: boolean; media?: KnownMedia }
+/** `secret`: with which reactions to it and edits of it are encrypted, base64. */
+export type Received = {
+  message: ReceivedMessage
+  origin: Origin
+  read: boolean
+  secret?: string | undefined
+  media?: KnownMedia
+}
 
 /** A message this account sent, from the handset itself or from a companion. */
 export type Sent = {

@@ -36,6 +36,7 @@ export const faultKinds = [
   'passkey_error',
   'passkey_silence',
   'salt_omit',
+  'app_state_omit',
   'changes_as_update',
 ] as const
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { FaultKind } from '../network/faults.ts'
 import { serverJid } from '../network/jid.ts'
 import { countUnknown } from '../network/stats.ts'
 import { children, type Node, type NodeContent, node, nowSeconds } from '../wire/node.ts'
@@ -66,6 +67,12 @@ const refusals: Record<string, (call: IqCall, query: Node | undefined) => Node |
   'encrypt get key_fetch': findKeyRefusal,
 }
 
+/** Faults by which requests stay without an answer. */
+const silences: Record<string, FaultKind> = {
+  'w:mex': 'standing_omit',
+  'w:sync:app:state': 'app_state_omit',
+}
+
 // Sent after the response.
 const sequels: Record<string, (call: IqCall) => void> = {
   'passive set active': ({ network, device }) => announceOffline(network, device),
@@ -99,7 +106,8 @@ export function answerIq(call: IqCall): void {
     connection.send(node('iq', { from: serverJid, type: 'error', id }, refusal ? [refusal] : []))
     return
   }
-  if (xmlns === 'w:mex' && network.faults.strike('standing_omit', call.device.phone.number)) return
+  const silence = silences[xmlns ?? '']
+  if (silence && network.faults.strike(silence, call.device.phone.number)) return
   const send = () => {
     connection.send(node('iq', { from: serverJid, type: 'result', id, t: nowSeconds() }, answer(call, query)))
     sequels[kind]?.(call)

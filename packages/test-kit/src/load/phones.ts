@@ -71,6 +71,8 @@ type Stats = {
   /** Messages that a phone could not decrypt. */
   undecryptable: number
   retries: number
+  /** What no client of WhatsApp does, by kind. */
+  unknown: Record<string, number>
 }
 
 /** Longer than a test. */

@@ -40,7 +40,7 @@ export default defineConfig({
           include: systems,
           sequence: { groupOrder: 0 },
           // Many tests wait for a lease or a time-out of another process.
-          maxWorkers: 4,
+          maxWorkers: 3,
         },
       },
       {
@@ -57,7 +57,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**', ...timed],
           sequence: { groupOrder: 1 },
           // Half of the time they wait for Postgres and for timers.
-          maxWorkers: 5,
+          maxWorkers: 4,
         },
       },
       {

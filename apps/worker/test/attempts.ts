@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeLogger } from '@wagate/runtime/logger'
-import type { UserFacingSocketConfig, WASocket } from 'baileys'
+import { initAuthCreds, type UserFacingSocketConfig, type WASocket } from 'baileys'
 import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeAddressees } from '../src/outbox/addressees.ts'
@@ -62,6 +62,7 @@ export function makeAttempts({
   const sock = standIn<WASocket>({
     ws: new EventEmitter(),
     user: { id: own[0], lid: own[1] },
+    authState: { creds: initAuthCreds() },
     userDevicesCache: { get: async () => ['0'], del: async (user: string) => void forgotten.push(user) },
     relayMessage: () =>
       fanOuts.begin(async () => {

@@ -26,8 +26,8 @@ export type Pairing = {
 /** `atMs`: time of the process. */
 type Notified = { type: string; atMs: number; acknowledged: Promise<void>; acknowledge: () => void }
 
-/** As QR codes had them, base64. */
-type Secrets = { scanned: Set<string>; retired: Set<string> }
+/** As QR codes had them, base64. `newFromMs`: time of the process from which scanned codes have the present one. */
+type Secrets = { scanned: Set<string>; retired: Set<string>; newFromMs: number }
 
 /** The client has asked for a code to type on a phone. Its key pair is wrapped with the code. */
 export type LinkCode = {

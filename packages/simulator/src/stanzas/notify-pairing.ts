@@ -24,10 +24,13 @@ export function notifyPairing(pairing: Pairing, type: string, content: Node[]): 
   pairing.connection.send(node('notification', { from: serverJid, type, id, t: nowSeconds() }, content))
 }
 
-export function readPairingAck({ notified }: Pairing, { attrs }: Node): void {
-  if (attrs.class !== 'notification' || attrs.id === undefined) return
-  notified.get(attrs.id)?.acknowledge()
+/** Returns the type of the notification that is acknowledged. */
+export function readPairingAck({ notified }: Pairing, { attrs }: Node): string | undefined {
+  if (attrs.class !== 'notification' || attrs.id === undefined) return undefined
+  const found = notified.get(attrs.id)
   notified.delete(attrs.id)
+  found?.acknowledge()
+  return found?.type
 }
 
 /** While the fault `ack_required` is in force, ends the connection of a companion that does not acknowledge in time. */

@@ -14,7 +14,7 @@ import { readLinkCode } from './link-code.ts'
 import { demandPairingAcks, noteMissingAcks, readPairingAck, untilAcknowledged } from './notify-pairing.ts'
 import { newId, offerLink } from './offer-link.ts'
 import { askForPasskey, readPasskeyRequest } from './passkey.ts'
-import { checkSecret, retireBeforeScan } from './retire-secret.ts'
+import { checkSecret, noteNewSecret, retireBeforeScan, retireType } from './retire-secret.ts'
 import { streamError } from './stream-error.ts'
 
 // The client shows the first ref for 60 s and each of the others for 20 s, then gives up.
@@ -38,7 +38,7 @@ export function startPairing(
     ...readProperties(payload.devicePairingData?.deviceProps),
     refs: Array.from({ length: refs }, () => randomBytes(24).toString('base64url')),
     refresh: refreshMoments.find((moment) => moment === refresh?.code),
-    secrets: { scanned: new Set(), retired: new Set() },
+    secrets: { scanned: new Set(), retired: new Set(), newFromMs: 0 },
     notified: new Map(),
     isLinked: false,
     scanned: undefined,
@@ -87,8 +87,9 @@ export async function scanQr(
 
 /** Reads the stanzas of a pairing client. */
 export function readPairingStanza(network: Network, pairing: Pairing, stanza: Node): void {
-  if (stanza.tag === 'ack') readPairingAck(pairing, stanza)
-  else if (stanza.tag !== 'iq') return
+  if (stanza.tag === 'ack') {
+    if (readPairingAck(pairing, stanza) === retireType) noteNewSecret(pairing)
+  } else if (stanza.tag !== 'iq') return
   else if (stanza.attrs.id === pairing.refsId) retireBeforeScan(pairing)
   else readPairingIq(network, pairing, stanza)
 }

@@ -99,7 +99,7 @@ describe('a sender whose linking secret WhatsApp retires', () => {
 
 describe('callers of a sender that is being linked', () => {
   it('are shown the same QR code with another secret, until the same time', async () => {
-    const { sender, call, generateQr, untilStatus } = newSender()
+    const { sender, call, ways: linkBy, generateQr, untilStatus } = newSender()
     const first = await generateQr()
     const shown = (await call('pairing-status')).body
     const cursor = (await gateway.get('events?after=latest')).body.next
@@ -119,7 +119,7 @@ describe('callers of a sender that is being linked', () => {
     const [one, other] = [first, second].map((qr) => qr.split(','))
     expect(other?.[3]).not.toBe(one?.[3])
     expect(other?.toSpliced(3, 1)).toEqual(one?.toSpliced(3, 1))
-    await system.phones.scan(second, sender)
+    await linkBy['a QR code']()
     await untilStatus('connected')
   })
 

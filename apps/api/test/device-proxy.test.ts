@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { recordMasterKey } from '@wagate/db/queries/master-keys'
 import { proxyContext } from '@wagate/shared/proxy-url'
@@ -116,19 +115,13 @@ test('that gives no connection ends the wait for a code', async () => {
 })
 
 test('that gives no connection ends the wait also while a code is being looked up', async () => {
-  const passed = new EventEmitter()
-  // The API runs in this process: in the second turn of the event loop it has read what has passed.
-  async function untilHeard(): Promise<void> {
-    await once(passed, 'event')
-    await setImmediate()
-    await setImmediate()
-  }
+  const heard = new EventEmitter()
   const redis = await startTcpProxy(gateway.redisUrl, {
     hold(chunk, { isAnswer }) {
-      if (isAnswer && chunk.includes('proxy-failed')) passed.emit('event')
+      if (isAnswer && chunk.includes('proxy-failed')) heard.emit('event')
       if (isAnswer || !chunk.includes(`${deviceId}:qr`)) return undefined
       void gateway.events.publish(deviceId, { kind: 'proxy-failed', detail: '407' })
-      return untilHeard()
+      return once(heard, 'event')
     },
   })
   const replica = await startReplica({ ...gateway, redisUrl: redis.url })

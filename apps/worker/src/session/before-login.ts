@@ -1,6 +1,7 @@
 import {
   type AuthenticationCreds,
   type BinaryNode,
+  buildAckStanza,
   getBinaryNodeChild,
   S_WHATSAPP_NET,
   type WASocket,
@@ -26,7 +27,7 @@ export function answerBeforeLogin(
 ): void {
   async function handle(notification: BinaryNode): Promise<void> {
     if (retiresSecret(notification)) await onSecretRetired()
-    await sendNode(acknowledgement(notification))
+    await sendNode(buildAckStanza(notification))
   }
 
   intercept(ws, 'CB:notification', (notification, passOn) => {
@@ -60,18 +61,4 @@ function retiresSecret(notification: BinaryNode): boolean {
 function isTypedCode(notification: BinaryNode): boolean {
   const code = getBinaryNodeChild(notification, 'link_code_companion_reg')
   return isFromWhatsApp(notification) && code?.attrs.stage === 'primary_hello'
-}
-
-function acknowledgement({ tag, attrs }: BinaryNode): BinaryNode {
-  const { id, from, type, participant } = attrs
-  return {
-    tag: 'ack',
-    attrs: {
-      ...(id !== undefined && { id }),
-      ...(from !== undefined && { to: from }),
-      class: tag,
-      ...(type !== undefined && { type }),
-      ...(participant !== undefined && { participant }),
-    },
-  }
 }

@@ -1,3 +1,4 @@
+import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
 import { makeHeldStanzas } from './held-stanzas.ts'
@@ -80,7 +81,7 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   let isPaired = auth.creds.me !== undefined
 
   // The credentials must be stored before the restart that follows a pairing is handled.
-  const inOrder = makeOrder()
+  const inOrder = makeOneAtATime()
   sock.ev.process((events) => inOrder(() => handle(events)).catch(hooks.onError))
   const linking = openLinking(sock, auth.creds, {
     onQr: hooks.onQr,
@@ -139,14 +140,4 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   }
 
   return { sock, passkey: linking.passkey, end }
-}
-
-/** Runs steps one at a time. A promise rejects as its step does, and the next step runs all the same. */
-function makeOrder(): (step: () => Promise<void>) => Promise<void> {
-  let handled: Promise<void> = Promise.resolve()
-  return (step) => {
-    const done = handled.then(step)
-    handled = done.catch(() => undefined)
-    return done
-  }
 }

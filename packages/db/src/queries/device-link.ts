@@ -1,3 +1,4 @@
+import type { EventType } from '@wagate/shared/event-types'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
@@ -133,45 +134,49 @@ export async function setPairingStep(
 }
 
 /** A code that links the device has been given out. It is valid for `forMs`, and is not stored. */
-export async function announcePairingCode(
+export function announcePairingCode(
   db: Database,
   fence: Fence,
   deviceId: number,
   forMs: number,
 ): Promise<void> {
   const sql = db.$client
-  const rows = await expectOwner(
-    fence,
-    sql<Told[]>`
-    WITH fence AS (${fenceOf(sql, fence)}),
-    until AS (SELECT now() + ${forMs}::float8 * interval '1 ms' AS until),
-    told AS (
-      INSERT INTO events (account_id, device_id, type, data)
-      SELECT account_id, id, ${typeNumber(sql, 'device.pairing_code')},
-        jsonb_build_object('expires_at', ${iso(sql, 'until')})
-      FROM devices CROSS JOIN fence CROSS JOIN until WHERE id = ${deviceId}
-      RETURNING account_id
-    )
-    SELECT shard, ${toldAccounts(sql)} FROM fence`,
-  )
-  wakeReaders(db, rows)
+  return announce(db, fence, {
+    type: 'device.pairing_code',
+    until: sql`now() + ${forMs}::float8 * interval '1 ms'`,
+    to: sql`id = ${deviceId}`,
+  })
 }
 
 /**
  * The QR code that is shown was replaced before its time, and whoever shows it must fetch the new one. Records nothing for
  * a device whose status is not `scanning`.
  */
-export async function announceReplacedQr(db: Database, fence: Fence, deviceId: number): Promise<void> {
+export function announceReplacedQr(db: Database, fence: Fence, deviceId: number): Promise<void> {
+  const sql = db.$client
+  return announce(db, fence, {
+    type: 'device.qr',
+    until: sql`pairing_until`,
+    to: sql`id = ${deviceId} AND announced = 'scanning'`,
+  })
+}
+
+/** Records an event that changes no device. `until` is SQL, and so is `to`, which chooses the device. */
+async function announce(
+  db: Database,
+  fence: Fence,
+  { type, until, to }: { type: EventType; until: postgres.Fragment; to: postgres.Fragment },
+): Promise<void> {
   const sql = db.$client
   const rows = await expectOwner(
     fence,
     sql<Told[]>`
     WITH fence AS (${fenceOf(sql, fence)}),
+    chosen AS (SELECT account_id, id, ${until} AS until FROM devices CROSS JOIN fence WHERE ${to}),
     told AS (
       INSERT INTO events (account_id, device_id, type, data)
-      SELECT account_id, id, ${typeNumber(sql, 'device.qr')},
-        jsonb_build_object('expires_at', ${iso(sql, 'pairing_until')})
-      FROM devices CROSS JOIN fence WHERE id = ${deviceId} AND announced = 'scanning'
+      SELECT account_id, id, ${typeNumber(sql, type)}, jsonb_build_object('expires_at', ${iso(sql, 'until')})
+      FROM chosen
       RETURNING account_id
     )
     SELECT shard, ${toldAccounts(sql)} FROM fence`,

@@ -6,7 +6,7 @@ import type { Device } from '../network/phone.ts'
 import { secondsToWait } from '../network/rate-limits.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
-import { demandAcks } from './demand-acks.ts'
+import { demandMessageAcks } from './demand-acks.ts'
 import { endStream, streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
@@ -72,7 +72,7 @@ export function logIn(
   device.sentAtMs.clear()
   network.counters.logins += 1
   device.logins.ok += 1
-  demandAcks(network, device, connection)
+  demandMessageAcks(network, device, connection)
   connection.send(
     node('success', {
       t: nowSeconds(),

@@ -4,12 +4,11 @@ import type { Network } from '../network/network.ts'
 import type { Pairing } from '../network/pairing.ts'
 import { countUnknown } from '../network/stats.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
+import { demandAcks } from './demand-acks.ts'
 import { newId } from './offer-link.ts'
-import { streamErrorOfAck } from './stream-error.ts'
 
 /** Before the connection of a companion that was linked ends. */
 const graceMs = 1000
-const lookEveryMs = 250
 /** A companion that takes longer has forgotten it. */
 const acknowledgeMsMax = 10_000
 
@@ -33,19 +32,11 @@ export function readPairingAck({ notified }: Pairing, { attrs }: Node): string |
   return found?.type
 }
 
-/** While the fault `ack_required` is in force, ends the connection of a companion that does not acknowledge in time. */
-export function demandPairingAcks({ faults, counters }: Network, { connection, notified }: Pairing): void {
-  const timer = setInterval(() => {
-    if (connection.closed) return clearInterval(timer)
-    const limitMs = faults.find('ack_required')?.ms
-    if (limitMs === undefined) return
-    for (const [id, { atMs }] of notified) {
-      if (performance.now() - atMs < limitMs) continue
-      counters.missing_acks += 1
-      return streamErrorOfAck(connection, { class: 'notification', id, from: serverJid })
-    }
-  }, lookEveryMs)
-  timer.unref()
+/** Of the notifications to a companion that is being linked. */
+export function demandPairingAcks(network: Network, { connection, notified }: Pairing): void {
+  demandAcks(network, { connection }, () =>
+    [...notified].map(([id, { atMs }]) => ({ class: 'notification', id, from: serverJid, atMs }) as const),
+  )
 }
 
 /** Resolves when the companion has acknowledged everything, or has had the time for it. */

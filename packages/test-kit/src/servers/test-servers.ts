@@ -8,13 +8,13 @@ import { announceServers, closeTestRun, openTestRun } from './test-run.ts'
 
 /** A new database is 600 small files. Writing them takes up to twenty times as much CPU time on a disk. */
 const memory = '/dev/shm'
-const bytesMax = 2 * 2 ** 30
+const freeBytesMin = 2 * 2 ** 30
 
 /** Containers often have 64 MiB of it. */
 function hasRoom(folder: string): boolean {
   if (!existsSync(folder)) return false
   const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize > bytesMax
+  return bavail * bsize > freeBytesMin
 }
 
 /**

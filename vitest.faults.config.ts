@@ -9,7 +9,7 @@ export default defineConfig({
     include: ['faults/*.fault.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // The short form takes less than half of two processors. Figures of the long one are quoted.
+    // The short form leaves half of two processors idle. The long one is measured, so it runs alone.
     maxWorkers: isShort ? 2 : 1,
   },
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import { seed, size } from './size.ts'
 import { openWorld, type World } from './world.ts'
 
-/** Trials that share a system, one after the other. Each is given a way to find it. */
+/** Trials that use one system, one after the other. Each group is given a function that returns it. */
 export function describeTrials(...groups: ((find: () => World) => void)[]): void {
   let world: World | undefined
 

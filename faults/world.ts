@@ -86,7 +86,7 @@ export async function openWorld(size: Size, random: () => number): Promise<World
   const { gateway, takeUndocumentedAnswers } = checkAnswers(system.gateway)
   const ownerWatch = await openOwnerWatch(devnet.databaseUrl)
   const senders = senderNumbers(size.senders)
-  // Each way in which WhatsApp retires the secret of a link meets a share of the senders, another one in each run.
+  // WhatsApp retires the secrets of some links, chosen at random, in each of its ways.
   for (const code of ['before_scan', 'after_scan', 'both'])
     await phones.fault({ kind: 'registration_refresh', code, share: 0.25 })
   await linkSenders(system, senders)

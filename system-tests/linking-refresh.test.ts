@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(() => system?.phones.clearFaults())
 afterAll(() => system?.close(), 30_000)
 
-/** A number, with the calls about it. */
+/** A sender that is not linked yet, and the ways to link it. */
 function newSender() {
   const sender = `15552016${String(100 + ++numbers)}`
   const call = (operation: string, fields: Fields = {}) => gateway.call(operation, { sender, ...fields })
@@ -123,7 +123,7 @@ describe('callers of a sender that is being linked', () => {
     await untilStatus('connected')
   })
 
-  it('are shown no QR code after a scan that the phone proves already', async () => {
+  it('are shown no further QR code once a code was typed', async () => {
     const { sender, call, untilStatus } = newSender()
     const { body } = await call('pair-code')
     await system.phones.fault({ kind: 'registration_refresh', code: 'after_scan' })
@@ -165,7 +165,7 @@ function qrEvents(sender: string): Promise<{ expires_at: string }[]> {
     WHERE sender = ${sender} AND type = 32 ORDER BY events.id`
 }
 
-/** Owners write of the sender once the returned function was called. */
+/** Owners cannot write about the sender until the returned function is called. */
 async function holdWritesOf(sender: string): Promise<() => Promise<void>> {
   const connection = await system.database.$client.reserve()
   await connection`BEGIN`

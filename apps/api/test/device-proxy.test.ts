@@ -6,7 +6,7 @@ import { proxyContext } from '@wagate/shared/proxy-url'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Gateway, randomPhone, recordCommands, startGateway, startReplica } from './gateway.ts'
 import { waitForPairing } from './play-pairing.ts'
 
@@ -124,9 +124,9 @@ test('that gives no connection ends the wait also while a code is being looked u
       return once(heard, 'event')
     },
   })
+  onTestFinished(redis.close)
   const replica = await startReplica({ ...gateway, redisUrl: redis.url })
+  onTestFinished(replica.close)
   const client = makeClient(replica.url, account.apiKey)
   expect(await client.post('/generate-qr', { sender })).toMatchObject(proxyFailed)
-  await replica.close()
-  await redis.close()
 })

@@ -18,6 +18,8 @@ export const installation = pgTable(
     eventEpoch: integer('event_epoch').notNull().default(0),
     /** How workers write Signal sessions. 1 in an installation from before this column, until its operator changes it. */
     signalFormat: smallint('signal_format').notNull().default(2),
+    /** From when on a worker reads the version of WhatsApp Web again. */
+    clientVersionDueAt: moment('client_version_due_at').notNull().defaultNow(),
     /** Signs the links to received media. Every process that makes or accepts links reads it. */
     mediaLinkKey: bytea('media_link_key').default(
       sql`decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')`,
@@ -28,6 +30,15 @@ export const installation = pgTable(
     check('installation_network', sql`${table.network} IN ('live', 'simulator')`),
   ],
 )
+
+/** Versions of WhatsApp Web that this installation has logged in with, or could. */
+export const clientVersions = pgTable('client_versions', {
+  /** Such as 2.3000.1043857760. */
+  version: text().primaryKey(),
+  firstUsedAt: moment('first_used_at').notNull().defaultNow(),
+  /** When WhatsApp named it as its present one, the last time. Null for one that only the operator has named. */
+  readAt: moment('read_at'),
+})
 
 /** Ids of the master keys by which stored values may be encrypted. The keys are never stored. */
 export const masterKeys = pgTable('master_keys', {

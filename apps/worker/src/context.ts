@@ -24,8 +24,9 @@ import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { type MediaArrivals, makeMediaArrivals } from './received-media/media-arrivals.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
 import type { CachedAuth } from './session/auth-store.ts'
+import type { ClientVersion } from './session/client-version.ts'
 import type { MasterKeys } from './session/master-keys.ts'
-import { chooseNetwork, clientVersionOf, type Network } from './session/network.ts'
+import { chooseNetwork, type Network } from './session/network.ts'
 import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
 import { makeStatementBatch } from './statement-batch.ts'
 
@@ -41,8 +42,7 @@ export type DeviceContext = {
   publishEventHint: EventHints['publish']
   metrics: Metrics
   network: Network
-  /** As WhatsApp is told. */
-  clientVersion: string
+  clientVersion: Pick<ClientVersion, 'current' | 'doubt'>
   masterKeys: MasterKeys
   /** How Signal sessions are written. */
   signalFormat: SignalFormat
@@ -82,6 +82,7 @@ const outcomeDeferMs = 50
 export function makeDeviceContext(
   given: Pick<
     DeviceContext,
+    | 'clientVersion'
     | 'config'
     | 'logger'
     | 'metrics'
@@ -98,12 +99,10 @@ export function makeDeviceContext(
   },
 ): DeviceContext {
   const { config, db, claimsDb, logger, metrics } = given
-  const network = chooseNetwork(config)
   const authWrites = makeAuthWrites(db)
   return {
     ...given,
-    network,
-    clientVersion: clientVersionOf(network),
+    network: chooseNetwork(config),
     masterKeys: config.masterKeys,
     logins: makeLoginQueue(loginsMax),
     pairings: makeFairSemaphore(config.pairings.max, { shareMax: config.pairings.perAccountMax }),

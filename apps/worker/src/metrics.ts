@@ -153,3 +153,15 @@ export function addPartitionGauge({ registry }: Metrics, read: () => number | un
     },
   })
 }
+
+/** An old version is refused by phones, without an error that the gateway could see. */
+export function addVersionAgeGauge({ registry }: Metrics, read: () => number): void {
+  new Gauge({
+    name: 'wagate_whatsapp_version_age_days',
+    help: 'Days since the version of WhatsApp Web that senders log in as was known to be the present one: alert above 30',
+    registers: [registry],
+    collect() {
+      this.set(read())
+    },
+  })
+}

@@ -19,9 +19,11 @@ import { makeDeviceContext } from './context.ts'
 import { startHealth } from './health.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
-import { addGauges, addPartitionGauge, type Metrics, makeMetrics } from './metrics.ts'
+import { addGauges, addPartitionGauge, addVersionAgeGauge, type Metrics, makeMetrics } from './metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { startMediaRetention } from './received-media/media-retention.ts'
+import { type ClientVersion, startClientVersion } from './session/client-version.ts'
+import { makeReadServedVersion } from './session/served-version.ts'
 import { startShardHost } from './shards/shard-host.ts'
 import { makeDispatcherMetrics } from './webhooks/dispatcher-metrics.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
@@ -60,6 +62,12 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     }
     await refuseEvictingRedis(config.redisUrl)
     await untilAvailable(check, makeOutageLog(logger, 'postgres'))
+    const clientVersion = await startClientVersion(config.whatsApp.version, {
+      db: databases.sessions,
+      logger,
+      readServed: makeReadServedVersion({ simulatedHost: config.whatsApp.mediaHost }),
+    })
+    addVersionAgeGauge(metrics, clientVersion.ageDays)
     // Last, so that no shard is owned when something else cannot start.
     const health = await startHealth(config.metrics, metrics, {
       readOwnership: () => owner.state(),
@@ -68,6 +76,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     })
     const owner = startOwner({
       signalFormat,
+      clientVersion,
       config,
       logger,
       metrics,
@@ -101,7 +110,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     let closed: Promise<void> | undefined
     async function close(): Promise<void> {
       await Promise.all([owner.close(), webhooks?.close()])
-      await Promise.all([health.close(), housekeeping.close(), retention.close()])
+      await Promise.all([health.close(), clientVersion.close(), housekeeping.close(), retention.close()])
       await release()
       logger.info('Worker stopped')
     }
@@ -147,6 +156,7 @@ function openDatabases({ databaseUrl }: Config, onEvents: EventHints['publish'])
 
 type OwnerOf = {
   signalFormat: SignalFormat
+  clientVersion: ClientVersion
   config: Config
   logger: Logger
   metrics: Metrics

@@ -26,7 +26,7 @@ export function toConfig(env: Environment) {
       socketUrl: env.WHATSAPP_SOCKET_URL,
       rootKey: env.WHATSAPP_ROOT_KEY,
       mediaHost: env.WHATSAPP_MEDIA_HOST,
-      version: env.WHATSAPP_VERSION,
+      version: env.WHATSAPP_VERSION ?? (env.WHATSAPP_NETWORK === 'live' ? 'auto' : 'bundled'),
       keepAliveMs: env.KEEPALIVE_MS,
       sendsColdTokens: env.FIRST_MESSAGE_TOKENS,
     },

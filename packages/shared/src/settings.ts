@@ -122,10 +122,16 @@ export const settings = {
     .string()
     .regex(/^[^\s/]+:\d+$/, 'must be host:port')
     .optional(),
-  /** WhatsApp Web revision, such as 2.3000.1043857760; Baileys' own by default. */
+  /**
+   * The version of WhatsApp Web that a sender logs in as. `auto` reads it from WhatsApp and is the default on the live
+   * network, `bundled` is the one that Baileys names.
+   */
   WHATSAPP_VERSION: z
     .string()
-    .regex(/^\d+\.\d+\.\d+$/, 'must look like 2.3000.1043857760')
+    .regex(
+      /^(auto|bundled|\d{1,9}\.\d{1,9}\.\d{1,15})$/,
+      'must be auto, bundled or a version such as 2.3000.1043857760',
+    )
     .optional(),
   KEEPALIVE_MS: wholeNumber(1000, 60_000).default(10_000),
   /** QR codes that one worker shows at a time, and of those the ones of one account. */

@@ -2,6 +2,7 @@ import { announcePairingCode } from '@wagate/db/queries/device-link'
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { provenMs } from '../outbox/connection-proof.ts'
 import type { AuthStore } from '../session/auth-store.ts'
+import { toSocketVersion } from '../session/client-version.ts'
 import type { Outcome } from '../session/outcomes.ts'
 import type { Session } from '../session/session.ts'
 import type { SocketOptions } from '../session/socket.ts'
@@ -20,6 +21,8 @@ export type Connection = {
   sessionRev: number
   /** It logs in only to remove the link from the phone. */
   isLoggingOut: boolean
+  /** As WhatsApp was told. */
+  clientVersion: string
   openedAtMs: number
   /** Undefined before its first QR code: WhatsApp gives out no pairing code until then. */
   pairingCode(): Promise<ValidPairingCode> | undefined
@@ -53,6 +56,7 @@ export function openConnection(
   const { context, lease, vault, retryCounts, messageSecrets, addressees, firstContacts, outcomes, logger } =
     scope
   const openedAtMs = performance.now()
+  const clientVersion = context.clientVersion.current()
   let onlineSinceMs = Number.POSITIVE_INFINITY
   let hasAcknowledged = false
 
@@ -63,7 +67,17 @@ export function openConnection(
 
   const session = openDeviceSession(
     context,
-    { state: facts, network, lease, auth: store, vault, retryCounts, messageSecrets, addressees, logger },
+    {
+      state: facts,
+      network: { ...network, version: toSocketVersion(clientVersion) },
+      lease,
+      auth: store,
+      vault,
+      retryCounts,
+      messageSecrets,
+      addressees,
+      logger,
+    },
     {
       onQrShown: () => pairingCode.noteQrShown(),
       onScanned: hooks.onScanned,
@@ -103,6 +117,7 @@ export function openConnection(
     rev: facts.desiredRev,
     sessionRev: facts.sessionRev,
     isLoggingOut: kind === 'logging-in' && !facts.isLinked,
+    clientVersion,
     openedAtMs,
     hasWorked: () => hasAcknowledged || performance.now() - onlineSinceMs >= provenMs,
     releaseSlot,

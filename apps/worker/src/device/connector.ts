@@ -62,15 +62,15 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
   async function handleEnd(ended: Connection, end: SocketEnd): Promise<void> {
     const { code } = end
     const kind = state.kind === 'pairing' ? 'pairing' : 'login'
-    const { rev, isLoggingOut } = ended
+    const { rev, isLoggingOut, clientVersion } = ended
     stopSending(isStreamError(end) ? 'stream_ended' : 'disconnected')
     const next = history.note(end, { hasWorked: ended.hasWorked(), isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')
-    if (next.kind === 'block') warnOfBlock(next, code)
+    if (next.kind === 'block') noteBlock(next, { code, clientVersion })
     const nowMs = performance.now()
     const forMs = nowMs - ended.openedAtMs
-    const after = afterEnd(next, { kind, rev, version: context.clientVersion, forMs }, nowMs)
+    const after = afterEnd(next, { kind, rev, version: clientVersion, forMs }, nowMs)
     state = disconnected(state, after.state)
     if (after.state.kind === 'refused') return hooks.reconcile()
     hooks.reconcileAfter(after.delayMs)
@@ -89,11 +89,15 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     hooks.reconcileAfter(after.delayMs)
   }
 
-  function warnOfBlock(next: Extract<AfterClose, { kind: 'block' }>, code: number | undefined): void {
+  function noteBlock(
+    next: Extract<AfterClose, { kind: 'block' }>,
+    of: { code: number | undefined; clientVersion: string },
+  ): void {
     const { reason, detail, ends } = next
-    const fields = { code, reason, detail, pauseMs: ends.afterMs, clientVersion: context.clientVersion }
+    const fields = { ...of, reason, detail, pauseMs: ends.afterMs }
     if (reason === 'client_outdated') {
-      logger.error(fields, 'WhatsApp refuses the version of the client: upgrade, or set WHATSAPP_VERSION')
+      context.clientVersion.doubt()
+      logger.error(fields, 'WhatsApp refuses the version of the client: upgrade, or look at WHATSAPP_VERSION')
     } else logger.warn(fields, 'WhatsApp refuses the login of the device, pausing its logins')
   }
 

@@ -90,7 +90,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
     const at = {
       nowMs: performance.now(),
-      version: context.clientVersion,
+      version: context.clientVersion.current(),
       isPaceApplied: pacing.isApplied,
     }
     return planDevice(facts, connector.state(), at)

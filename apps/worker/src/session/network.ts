@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { ProxyUrl } from '@wagate/shared/proxy-url'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import type { AgentConnectOpts } from 'agent-base'
-import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
+import { type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
 import type { Config } from '../config.ts'
 import { makePublicLookup } from '../media/public-lookup.ts'
 import { ProxyAgent } from './proxy-agent.ts'
@@ -23,12 +23,7 @@ export type Network = {
  * (the verification stays on), so a process is either live or simulated.
  */
 export function chooseNetwork({ whatsApp, proxies }: Pick<Config, 'whatsApp' | 'proxies'>): Network {
-  const { mediaHost, network, rootKey, socketUrl, version } = whatsApp
-  const [major, minor, patch] = version?.split('.').map(Number) ?? []
-  const common: SocketNetwork =
-    major !== undefined && minor !== undefined && patch !== undefined
-      ? { version: [major, minor, patch] }
-      : {}
+  const { mediaHost, network, rootKey, socketUrl } = whatsApp
   const isLive = network === 'live'
   if (!isLive && rootKey) WA_CERT_DETAILS.PUBLIC_KEY = rootKey
   const simulated: SocketNetwork = isLive
@@ -42,7 +37,6 @@ export function chooseNetwork({ whatsApp, proxies }: Pick<Config, 'whatsApp' | '
 
   return {
     direct: {
-      ...common,
       ...simulated,
       ...(uploadAgent && { fetchAgent: uploadAgent }),
       options: downloadsBy(new DownloadRoute(undefined)),
@@ -50,7 +44,6 @@ export function chooseNetwork({ whatsApp, proxies }: Pick<Config, 'whatsApp' | '
     through(proxy) {
       const agent = new ProxyAgent(proxy, proxies)
       return {
-        ...common,
         ...simulated,
         agent,
         fetchAgent: new ProxyAgent(proxy, proxies, uploadRoute),
@@ -63,11 +56,6 @@ export function chooseNetwork({ whatsApp, proxies }: Pick<Config, 'whatsApp' | '
 /** Baileys passes the dispatcher on to `fetch`, and knows it by the type of undici. */
 function downloadsBy(dispatcher: DownloadRoute): NonNullable<SocketNetwork['options']> {
   return { dispatcher } as unknown as NonNullable<SocketNetwork['options']>
-}
-
-/** The version of WhatsApp's web client that WhatsApp is told. */
-export function clientVersionOf({ direct: { version } }: Network): string {
-  return (version ?? DEFAULT_CONNECTION_CONFIG.version).join('.')
 }
 
 /** Uploads follow redirects, but still go only to WhatsApp's hosts at public addresses. */

@@ -13,6 +13,8 @@ export type FetchLimits = {
   deadlineMs: number
   /** host:port of the simulated network, which answers in plain HTTP for all of WhatsApp's hosts. */
   simulatedHost?: string | undefined
+  /** Which addresses may be asked. `isWhatsAppUrl` by default. */
+  isAllowed?: (url: URL) => boolean
   /** The system resolver by default. */
   lookup?: LookupFunction
 }
@@ -42,11 +44,15 @@ export function isWhatsAppUrl(url: URL): boolean {
  * A `fetch` for the downloads that Baileys starts itself: only from WhatsApp's hosts at public addresses, without
  * redirects, and up to a number of bytes. Everything else is refused before a connection is opened.
  */
-export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): typeof fetch {
+export function makeWhatsAppFetch({
+  simulatedHost,
+  isAllowed = isWhatsAppUrl,
+  ...limits
+}: FetchLimits): typeof fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
-    const isSimulated = simulatedHost !== undefined && (isWhatsAppUrl(url) || url.host === simulatedHost)
-    if (!isSimulated && (simulatedHost !== undefined || !isWhatsAppUrl(url))) {
+    const isSimulated = simulatedHost !== undefined && (isAllowed(url) || url.host === simulatedHost)
+    if (!isSimulated && (simulatedHost !== undefined || !isAllowed(url))) {
       throw new TypeError('Refused to download from a host that is not one of WhatsApp')
     }
     if ((init?.method ?? 'GET') !== 'GET') throw new TypeError('Refused to send anything but GET')
@@ -55,7 +61,8 @@ export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): ty
     if (!(route instanceof DownloadRoute)) throw new TypeError('Refused to download for an unknown sender')
     const target = isSimulated ? new URL(url.pathname + url.search, `http://${simulatedHost}`) : url
     const headers = new Headers(init?.headers)
-    const response = await get(target, { headers, agent: route.agent, isSimulated }, limits)
+    const { signal } = init ?? {}
+    const response = await get(target, { headers, agent: route.agent, isSimulated, signal }, limits)
     // A redirect is returned as a response without content; it is not followed.
     if (response.statusCode !== 200) {
       response.destroy()
@@ -66,9 +73,16 @@ export function makeWhatsAppFetch({ simulatedHost, ...limits }: FetchLimits): ty
   }
 }
 
+type Target = {
+  headers: Headers
+  agent: http.Agent | undefined
+  isSimulated: boolean
+  signal: AbortSignal | null | undefined
+}
+
 function get(
   url: URL,
-  { headers, agent, isSimulated }: { headers: Headers; agent: http.Agent | undefined; isSimulated: boolean },
+  { headers, agent, isSimulated, signal }: Target,
   { deadlineMs, lookup }: FetchLimits,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -79,7 +93,7 @@ function get(
         // A new connection: the address of a kept-alive one was checked for another request.
         agent: agent ?? false,
         headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
-        signal: AbortSignal.timeout(deadlineMs),
+        signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), ...(signal ? [signal] : [])]),
         ...(!isSimulated && !agent && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
       },
       resolve,

@@ -37,7 +37,7 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
     }
     const working = await listDevicesWithWork(db, shards)
     waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
-    blockedDevices = countBlocked(working, context.clientVersion)
+    blockedDevices = countBlocked(working, context.clientVersion.current())
     for (const state of working) {
       const shard = hosted.get(state.shard)
       if (shard) notify(deviceOf(context, shard, state.id), state)

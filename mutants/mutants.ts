@@ -13,6 +13,7 @@ import { processMutants } from './process-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
 import { sessionMutants } from './session-mutants.ts'
+import { simulatorMutants } from './simulator-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
@@ -31,4 +32,5 @@ export const mutants: Mutant[] = [
   ...mediaMutants,
   ...accessMutants,
   ...processMutants,
+  ...simulatorMutants,
 ]

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findFile } from './handset/find-file.ts'
 import type { Network } from './network/network.ts'
+import { serveServiceWorker } from './service-worker.ts'
 
 const uploadBytesMax = 200 * 1024 * 1024
 
-/** The media host: stores encrypted files over plain HTTP. */
+/** The hosts of WhatsApp other than the chat server: store encrypted files, and name the current version, over plain HTTP. */
 export function serveMedia(network: Network, request: IncomingMessage, response: ServerResponse): void {
   const path = new URL(request.url ?? '/', 'http://media').pathname
   const kind = /^\/(?:o1\/)?mms\/([a-z-]+)\//.exec(path)?.[1]
   if (request.method === 'POST' && kind) {
     void takeUpload(network, kind, request, response).catch(() => request.destroy())
+    return
+  }
+  if (request.method === 'GET' && path === '/sw.js') {
+    network.counters.version_lookups += 1
+    serveServiceWorker(network.webVersion, response)
     return
   }
   const file = request.method === 'GET' ? findFile(network, path) : 404

@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { type Actions, makeActions } from './control/actions.ts'
 import { createControlServer } from './control/server.ts'
+import { changeWebVersion, type WebVersionRequest } from './control/web-version-actions.ts'
 import { MediaStore } from './handset/media-store.ts'
 import { closeServer, listen } from './listen.ts'
 import { serveMedia } from './media-upload.ts'
@@ -15,6 +16,7 @@ import type { Network } from './network/network.ts'
 import { RecentLog } from './network/recent-log.ts'
 import { directoryState, memoryState } from './network/state.ts'
 import { makeCounters } from './network/stats.ts'
+import { makeWebVersion } from './network/web-version.ts'
 import { clientEvents } from './stanzas/client.ts'
 import { issueServerCertificate } from './wire/certificate.ts'
 import { Connection } from './wire/connection.ts'
@@ -28,6 +30,8 @@ export type SimulatorOptions = {
   stateDirectory?: string
   /** False: handsets accept messages without decrypting them. */
   decrypt?: boolean
+  /** Of WhatsApp Web, as the action of this name takes it. By default Baileys' own version is current. */
+  webVersion?: WebVersionRequest
   /** Called for bugs of the simulator and for protocol violations of clients, which are also counted as `failures`. */
   onFailure?: (error: unknown) => void
 }
@@ -54,6 +58,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     connections: new Map(),
     pairings: new Map(),
     faults: new Faults(),
+    webVersion: changeWebVersion(makeWebVersion(), options.webVersion ?? {}),
     media: new MediaStore(),
     log: new RecentLog(),
     logins: new RecentLog(),

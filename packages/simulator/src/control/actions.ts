@@ -28,6 +28,7 @@ import { type PasskeyActions, passkeyActions } from './passkey-actions.ts'
 import { readQr } from './qr.ts'
 import { type StandingActions, standingActions } from './standing-actions.ts'
 import { type TimelineEntry, timeline } from './timeline.ts'
+import { type WebVersionActions, webVersionActions } from './web-version-actions.ts'
 
 const scanWaitMs = 60_000
 
@@ -57,7 +58,8 @@ type StatsView = Counters & { open: number; connections: Record<string, number> 
 export type Actions = AccountActions &
   BulkActions &
   StandingActions &
-  PasskeyActions & {
+  PasskeyActions &
+  WebVersionActions & {
     /**
      * The phone scans a QR code. Resolves when the companion has logged in after its restart, or without a JID when WhatsApp
      * has asked it for a passkey.
@@ -152,6 +154,7 @@ export function makeActions(network: Network): Actions {
     ...bulkActions(network),
     ...standingActions(network),
     ...passkeyActions(network),
+    ...webVersionActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),
     faults: () => network.faults.list(),
     clearFault: (id) => {

@@ -7,6 +7,7 @@ import { readFault } from './read-fault.ts'
 import { readWritten } from './read-written.ts'
 import type { Route } from './route.ts'
 import { standingRoutes } from './standing-routes.ts'
+import { webVersionRoutes } from './web-version-routes.ts'
 
 const routes: Route[] = [
   {
@@ -99,6 +100,7 @@ const routes: Route[] = [
   ...bulkRoutes,
   ...passkeyRoutes,
   ...standingRoutes,
+  ...webVersionRoutes,
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },
   {

@@ -8,6 +8,7 @@ import { type Device, makePhone, type Phone } from './phone.ts'
 import type { LogEntry, LoginEntry, LookupEntry, RecentLog } from './recent-log.ts'
 import type { State } from './state.ts'
 import type { Counters } from './stats.ts'
+import type { WebVersion } from './web-version.ts'
 
 /** The whole state of one simulated network. */
 export type Network = {
@@ -20,6 +21,7 @@ export type Network = {
   /** Companions that show a QR code, by each of its refs. */
   pairings: Map<string, Pairing>
   faults: Faults
+  webVersion: WebVersion
   media: MediaStore
   log: RecentLog<LogEntry>
   logins: RecentLog<LoginEntry>

@@ -1,6 +1,7 @@
 import type { Connection } from '../wire/connection.ts'
 import type { RefreshMoment } from './faults.ts'
 import type { Device, KeyBundle, KeyPair, Phone } from './phone.ts'
+import type { ClientVersion } from './web-version.ts'
 
 /** A connection that shows a QR code, or whose code was scanned and that has not signed yet. */
 export type Pairing = {
@@ -8,6 +9,7 @@ export type Pairing = {
   noiseKey: Buffer
   bundle: KeyBundle
   platform: string
+  version: ClientVersion
   wantsFullHistory: boolean
   refs: string[]
   /** Of the stanza with which it was given them. */

@@ -20,13 +20,15 @@ export type LogEntry = {
   duplicate: boolean
 }
 
-/** A login attempt of a linked companion. */
+/** A login attempt of a linked companion, or of one that is not linked yet and was refused: its `sender` is empty. */
 export type LoginEntry = {
   t: string
   connection: number
   sender: string
   /** The number of the companion. */
   device: number
+  /** Of the client, such as 2.3000.1043857760. */
+  version: string
   /** `ok`, the code of a refusal, or `dropped`. */
   result: string
 }

@@ -16,6 +16,8 @@ export type Counters = {
   prekey_fetches: number
   /** Look-ups of the devices of a user. */
   device_lookups: number
+  /** Requests for the page that names the version of WhatsApp Web. */
+  version_lookups: number
   /** Questions whether the account may write to new contacts. */
   standing_queries: number
   /** Messages with a token that is wrong, foreign or expired, or with two kinds of them. */
@@ -44,6 +46,7 @@ export function makeCounters(): Counters {
     prekey_uploads: 0,
     prekey_fetches: 0,
     device_lookups: 0,
+    version_lookups: 0,
     standing_queries: 0,
     invalid_tokens: 0,
     unreadable_media: 0,

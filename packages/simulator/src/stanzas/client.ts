@@ -6,7 +6,7 @@ import type { Connection, ConnectionEvents } from '../wire/connection.ts'
 import { child, type Node } from '../wire/node.ts'
 import { receiveChatState } from './chat-state.ts'
 import { answerIq } from './iq.ts'
-import { logIn } from './login.ts'
+import { isRefusedAtLogin, logIn, refuseOutdated } from './login.ts'
 import { receiveMessage } from './message.ts'
 import { endPairing, readPairingStanza, startPairing } from './pairing.ts'
 import { receiveAck, receiveReceipt } from './receipt.ts'
@@ -33,6 +33,10 @@ function meetClient(
   payload: proto.IClientPayload,
   clientKey: Buffer,
 ): void {
+  if (payload.devicePairingData && isRefusedAtLogin(network, payload)) {
+    refuseOutdated(network, connection, payload)
+    return
+  }
   if (payload.devicePairingData) {
     const pairing = startPairing(network, connection, payload, clientKey)
     network.connections.set(connection, { kind: 'pairing', pairing })

@@ -7,6 +7,7 @@ import type { LinkCode, Pairing } from '../network/pairing.ts'
 import type { Device } from '../network/phone.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { bytes, child, type Node, node } from '../wire/node.ts'
+import { checkClientVersion } from './check-client-version.ts'
 import { notifyPairing } from './notify-pairing.ts'
 import { askForPasskey } from './passkey.ts'
 import { proveLink, retireAfterScan } from './retire-secret.ts'
@@ -49,6 +50,7 @@ export async function typeCode(network: Network, number: string, code: string): 
   if (!pairing || !linkCode)
     throw new SimulatorError('No companion has asked for a code for this number. Request one first.')
   if (linkCode.typed) throw new SimulatorError('A code was typed already. Request a new one.')
+  checkClientVersion(network, pairing)
   const phone = phoneOf(network, number)
   const companionKey = await openWithCode(code, linkCode.wrappedCompanionKey)
   const keyPair = Curve.generateKeyPair() as { private: Buffer; public: Buffer }

@@ -4,12 +4,14 @@ import type { Fault } from '../network/faults.ts'
 import type { Network } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import { secondsToWait } from '../network/rate-limits.ts'
+import { clientVersionOf, refuserOf } from '../network/web-version.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { demandMessageAcks } from './demand-acks.ts'
 import { endStream, streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
+const outdated = '405'
 
 /** Logs a linked companion in, or refuses it with a reason. */
 export function logIn(
@@ -20,17 +22,15 @@ export function logIn(
 ): void {
   const number = String(payload.username ?? '')
   const device = network.phones.get(number)?.devices.get(payload.device ?? -1)
-  const note = (result: string) =>
-    network.logins.add({
-      t: new Date().toISOString(),
-      connection: connection.id,
-      sender: number,
-      device: payload.device ?? 0,
-      result,
-    })
+  const note = (result: string) => noteLogin(network, connection, payload, result)
   if (!device?.noiseKey.equals(noiseKey)) {
     note('401')
     refuse(network, connection, { reason: '401' })
+    return
+  }
+  if (isRefusedAtLogin(network, payload)) {
+    device.logins.refused += 1
+    refuseOutdated(network, connection, payload)
     return
   }
   if (secondsToWait(network.faults, 'login_limit', number) !== undefined) {
@@ -83,6 +83,36 @@ export function logIn(
     }),
   )
   if (fault?.code) endStream(device, connection, fault.code)
+}
+
+export function isRefusedAtLogin({ webVersion }: Network, payload: proto.IClientPayload): boolean {
+  return refuserOf(webVersion, clientVersionOf(payload)) === 'login'
+}
+
+/** WhatsApp refuses clients that are too old, linked or not. */
+export function refuseOutdated(
+  network: Network,
+  connection: Connection,
+  payload: proto.IClientPayload,
+): void {
+  noteLogin(network, connection, payload, outdated)
+  refuse(network, connection, { reason: outdated })
+}
+
+function noteLogin(
+  network: Network,
+  connection: Connection,
+  payload: proto.IClientPayload,
+  result: string,
+): void {
+  network.logins.add({
+    t: new Date().toISOString(),
+    connection: connection.id,
+    sender: String(payload.username ?? ''),
+    device: payload.device ?? 0,
+    version: clientVersionOf(payload).join('.'),
+    result,
+  })
 }
 
 /** A companion has one connection: a new one ends the old one with a conflict. */

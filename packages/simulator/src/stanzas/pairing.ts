@@ -6,10 +6,12 @@ import { serverJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Pairing } from '../network/pairing.ts'
 import type { Device, KeyBundle, Phone } from '../network/phone.ts'
+import { clientVersionOf } from '../network/web-version.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
 import { announceDevice } from './announce-changes.ts'
+import { checkClientVersion } from './check-client-version.ts'
 import { readLinkCode } from './link-code.ts'
 import { demandPairingAcks, noteMissingAcks, readPairingAck, untilAcknowledged } from './notify-pairing.ts'
 import { newId, offerLink } from './offer-link.ts'
@@ -33,6 +35,7 @@ export function startPairing(
   const pairing: Pairing = {
     connection,
     noiseKey,
+    version: clientVersionOf(payload),
     refsId: newId(),
     bundle: readBundle(payload.devicePairingData),
     ...readProperties(payload.devicePairingData?.deviceProps),
@@ -75,6 +78,7 @@ export async function scanQr(
     throw new SimulatorError('The QR code has another identity key than the companion. Scan the current one.')
   }
   await checkSecret(pairing, qr.advSecret)
+  checkClientVersion(network, pairing)
   if (pairing.scanned || pairing.passkey)
     throw new SimulatorError('The QR code was scanned already. Scan a new one.')
   const phone = phoneOf(network, number)

@@ -1,5 +1,6 @@
 import { accessMutants } from './access-mutants.ts'
 import { claimMutants } from './claim-mutants.ts'
+import { clientVersionMutants } from './client-version-mutants.ts'
 import { commandMutants } from './command-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
@@ -29,6 +30,7 @@ export const mutants: Mutant[] = [
   ...historyMutants,
   ...webhookMutants,
   ...linkingMutants,
+  ...clientVersionMutants,
   ...mediaMutants,
   ...accessMutants,
   ...processMutants,

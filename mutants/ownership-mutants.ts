@@ -120,8 +120,8 @@ export const ownershipMutants: Mutant[] = [
   {
     name: 'refused login forgotten by the next owner',
     file: 'apps/worker/src/device/plan.ts',
-    text: 'Math.max(pauseMs(facts, state, at.nowMs), blockedMs(facts, at.version))',
-    replacement: 'pauseMs(facts, state, at.nowMs) + 0 * blockedMs(facts, at.version)',
+    text: 'Math.max(pauseMs(facts, state, at), blockedMs(facts, at.version))',
+    replacement: 'pauseMs(facts, state, at) + 0 * blockedMs(facts, at.version)',
     test: {
       file: 'apps/worker/test/logins-in-time.test.ts',
       title: 'a day of bans of six hours each has exactly the permitted logins',

@@ -15,7 +15,7 @@ test.each([
   [
     'a ban, for every revision',
     banFor(9000, '101'),
-    { delayMs: 10_000, state: { kind: 'waiting', untilMs: nowMs + 10_000, rev: null } },
+    { delayMs: 10_000, state: { kind: 'waiting', untilMs: nowMs + 10_000, rev: null, version: null } },
     {
       ...offline,
       reason: 'temporarily_banned',
@@ -28,7 +28,7 @@ test.each([
     endWith(403, { violation: 'spam' }),
     {
       delayMs: Number.POSITIVE_INFINITY,
-      state: { kind: 'waiting', untilMs: Number.POSITIVE_INFINITY, rev: 5 },
+      state: { kind: 'waiting', untilMs: Number.POSITIVE_INFINITY, rev: 5, version: null },
     },
     {
       ...offline,
@@ -40,7 +40,10 @@ test.each([
   [
     'an outdated client, for this revision and version',
     endWith(405),
-    { delayMs: hourMs, state: { kind: 'waiting', untilMs: nowMs + hourMs, rev: 5 } },
+    {
+      delayMs: hourMs,
+      state: { kind: 'waiting', untilMs: nowMs + hourMs, rev: 5, version: '2.3000.1' },
+    },
     {
       ...offline,
       reason: 'client_outdated',
@@ -51,13 +54,17 @@ test.each([
   [
     'a restart, which ends an earlier block',
     endWith(515),
-    { delayMs: 980, state: { kind: 'waiting', untilMs: nowMs + 980, rev: 5 } },
+    { delayMs: 980, state: { kind: 'waiting', untilMs: nowMs + 980, rev: 5, version: null } },
     { connection: 'offline', reason: null, detail: null, hasGrace: true },
   ],
   [
     'a replaced connection, until the lease is confirmed',
     endWith(440),
-    { delayMs: 980, needsLease: true, state: { kind: 'waiting', untilMs: nowMs + 60_000, rev: 5 } },
+    {
+      delayMs: 980,
+      needsLease: true,
+      state: { kind: 'waiting', untilMs: nowMs + 60_000, rev: 5, version: null },
+    },
     { connection: 'offline', reason: 'connection_replaced', detail: null, hasGrace: true },
   ],
   ['a lost link', endWith(401), { delayMs: 0, state: { kind: 'refused', reason: 'logged_out' } }, null],
@@ -84,7 +91,7 @@ test.each([
   'a QR code comes again after ten minutes at most, for every refusal by WhatsApp: %s',
   (_, end, delayMs) => {
     expect(afterEnd(afterClose(end, past, 0), pairing, nowMs)).toEqual({
-      state: { kind: 'waiting', untilMs: nowMs + delayMs, rev: 5 },
+      state: { kind: 'waiting', untilMs: nowMs + delayMs, rev: 5, version: null },
       delayMs,
       change: null,
       needsLease: false,

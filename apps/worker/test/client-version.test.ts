@@ -53,6 +53,11 @@ async function start(served: Served, setting = 'auto') {
   onTestFinished(worker.close)
   return worker
 }
+async function ageOfNewest(): Promise<string> {
+  const [row] = await db.$client`
+    SELECT read_at > now() - interval '1 hour' AS "isNew" FROM client_versions WHERE version = ${ahead(9)}`
+  return row?.isNew ? 'now' : 'before'
+}
 const warnings = () => logged.filter(({ level }) => level === 'warn').map(({ text }) => text)
 
 test('the day of the bundled version is that of the installed Baileys', () => {
@@ -80,8 +85,10 @@ test('it is never lowered: neither by the page, nor by an older Baileys, nor by 
   const served = [ahead(9), ahead(5), ahead(-1_000_000)]
   const worker = await start(() => served.shift() ?? ahead(1))
   for (const left of [1, 0]) {
+    await makeOlder(3)
     await makeDue()
     await expect.poll(() => served.length).toBe(left)
+    await expect.poll(ageOfNewest).toBe('now')
     expect(worker.current()).toBe(ahead(9))
   }
   await db.$client`DELETE FROM client_versions`

@@ -14,7 +14,7 @@ test('a link is being completed from the scan to its login, across the restart b
   const pairing = connecting(initialState, 'pairing', first)
   expect(isCompletingLink(pairing)).toBe(false)
   const afterScan = scanned(pairing, first)
-  const restarting = disconnected(afterScan, { kind: 'waiting', untilMs: 0, rev: 1 })
+  const restarting = disconnected(afterScan, { kind: 'waiting', untilMs: 0, rev: 1, version: null })
   const loggingIn = connecting(restarting, 'logging-in', second)
   expect([afterScan, restarting, loggingIn].map(isCompletingLink)).toEqual([true, true, true])
   expect(isCompletingLink(opened(loggingIn, second))).toBe(false)

@@ -10,8 +10,19 @@ type State = ConnectionState<{ rev: number; sessionRev: number }, null>
 /** A worker with the device: what it remembers, and a clock that shows another time than all others. */
 type Owner = { state: State; history: ConnectionHistory; clockAheadMs: number; version: string }
 
-/** What happens to a device besides its logins. `waited`: a timer or a poll. `restart`: of its worker. */
-export type Disturbance = 'waited' | 'wake' | 'takeover' | 'restart' | 'restart-session' | 'update' | 'logout'
+/**
+ * What happens to a device besides its logins. `waited`: a timer or a poll. `restart`: of its worker, `update`: with another
+ * version of the client. `new-version`: a worker has read one.
+ */
+export type Disturbance =
+  | 'waited'
+  | 'wake'
+  | 'takeover'
+  | 'restart'
+  | 'restart-session'
+  | 'update'
+  | 'new-version'
+  | 'logout'
 
 /** The real rules over simulated time. Every login is refused, and `answer` says how. */
 export class DeviceInTime {
@@ -48,6 +59,7 @@ export class DeviceInTime {
     if (then === 'takeover' || then === 'restart') this.#owner = newOwner(clockAheadMs + 777, version)
     if (then === 'restart-session') this.#sessionRev += 1
     if (then === 'update') this.#owner = newOwner(clockAheadMs, `${version}1`)
+    if (then === 'new-version') this.#owner.version = `${version}1`
     if (then === 'logout') {
       this.#isLinked = false
       this.#desiredRev += 1

@@ -72,11 +72,16 @@ test.each([403, 406])('after %s there is one login, and one more for a logout', 
   })
 })
 
-test.each([405, 409])('after %s there is a login every hour, and one for another version', (code) => {
+test.each([
+  [405, 'update'],
+  [405, 'new-version'],
+  [409, 'update'],
+  [409, 'new-version'],
+] as const)('after %s there is a login every hour, and one for another version (%s)', (code, change) => {
   const hours = Array.from({ length: 25 }, (_, n) => n * hourMs)
   forEachDay(usual, (events) => {
     expect(spend(() => endWith(code), events).logins).toEqual(hours)
-    const updated = spend(() => endWith(code), [...events, [90 * minuteMs, 'update']])
+    const updated = spend(() => endWith(code), [...events, [90 * minuteMs, change]])
     const after = hours.slice(1).map((ms) => ms + 30 * minuteMs)
     expect(updated.logins).toEqual([0, hourMs, ...after].filter((ms) => ms <= dayMs))
   })

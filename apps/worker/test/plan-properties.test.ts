@@ -21,6 +21,7 @@ const states: fc.Arbitrary<State> = fc.oneof(
     kind: fc.constant('waiting' as const),
     untilMs: fc.integer({ min: nowMs - 1000, max: nowMs + 1000 }),
     rev: fc.option(rev),
+    version: fc.option(fc.constantFrom(version, '2.3000.0')),
     isCompletingLink,
   }),
   fc.record({ kind: fc.constant('refused' as const), reason: fc.constant('logged_out'), isCompletingLink }),
@@ -128,8 +129,8 @@ class Model {
   mustWait(): boolean {
     const { state } = this
     if (this.facts?.hasStoredCreds && isBlocked(this.facts)) return true
-    const isOfRevision = state.kind === 'waiting' && [null, this.facts?.desiredRev].includes(state.rev)
-    return isOfRevision && state.untilMs > this.nowMs
+    if (state.kind !== 'waiting' || ![null, version].includes(state.version)) return false
+    return [null, this.facts?.desiredRev].includes(state.rev) && state.untilMs > this.nowMs
   }
 }
 
@@ -186,7 +187,7 @@ test('a linked device that is coming online needs no step but to go online', () 
     fc.property(facts.filter(isPossible), states, (known, state) => {
       const facts = { ...known, isLinked: true, hasStoredCreds: true, desiredRev: 5, sessionRev: 1 }
       const ofRev = state.kind === 'waiting' && state.rev !== null ? { ...state, rev: 5 } : state
-      fc.pre(isComingOnline(ofRev, nowMs))
+      fc.pre(isComingOnline(ofRev, { nowMs, version }))
       const at = { nowMs, version, isPaceApplied: () => true }
       expect(['none', 'wait', 'go-online']).toContain(planDevice(facts, ofRev, at).kind)
     }),

@@ -30,10 +30,12 @@ const updated = { ...outdated, blockVersion: '2.3000.0' }
 
 const before = { isCompletingLink: false }
 const idle: State = { kind: 'idle', ...before }
-const waiting: State = { kind: 'waiting', untilMs: nowMs + 700, rev: 5, ...before }
+const waiting: State = { kind: 'waiting', untilMs: nowMs + 700, rev: 5, version: null, ...before }
 const waitingForOlder: State = { ...waiting, rev: 4 }
 const waited: State = { ...waiting, untilMs: nowMs }
 const bannedHere: State = { ...waiting, rev: null }
+const outdatedHere: State = { ...waiting, version }
+const updatedHere: State = { ...waiting, version: '2.3000.0' }
 const refused: State = { kind: 'refused', reason: 'logged_out', ...before }
 const pairing: State = { kind: 'pairing', connection: { rev: 5, sessionRev: 7 }, ...before }
 const pairingOlder: State = { ...pairing, connection: { rev: 4, sessionRev: 7 } }
@@ -53,7 +55,9 @@ const plan = (facts: Facts | undefined, state: State, isPaced = true) =>
 describe('the next step of a device', () => {
   test.each([
     ['that is linked', linked, { idle, waited, waitingForOlder, pairing, pairingOlder }, 'log-in'],
-    ['that is linked', linked, { waiting }, 'wait'],
+    ['that is linked', linked, { waiting, outdatedHere }, 'wait'],
+    ['whose worker has read a newer version', linked, { updatedHere }, 'log-in'],
+    ['whose worker has read a newer version', wanted, { updatedHere }, 'show-qr'],
     ['that is linked', linked, { loggingIn, online, scannedCode }, 'none'],
     ['that is linked', linked, { open }, 'go-online'],
     ['that is to be restarted', linked, { openBefore, onlineBefore }, 'restart'],

@@ -41,7 +41,7 @@ export function afterEnd(next: AfterClose, ended: EndedConnection, nowMs: number
   const { kind, rev } = ended
   if (kind === 'pairing') {
     const delayMs = Math.min(pauseOf(next), pairingPauseMsMax)
-    return { state: waiting(nowMs + delayMs, rev), delayMs, change: null, needsLease: false }
+    return { state: waiting(next, ended, nowMs + delayMs, rev), delayMs, change: null, needsLease: false }
   }
   if (next.kind === 'wipe') {
     return {
@@ -56,15 +56,21 @@ export function afterEnd(next: AfterClose, ended: EndedConnection, nowMs: number
   const untilMs = nowMs + (needsLease ? unconfirmedLeaseMs : delayMs)
   const isOfRevision = next.kind === 'reconnect' || next.ends.withNextStep
   return {
-    state: waiting(untilMs, isOfRevision ? rev : null),
+    state: waiting(next, ended, untilMs, isOfRevision ? rev : null),
     delayMs,
     change: changeFor(next, ended),
     needsLease,
   }
 }
 
-function waiting(untilMs: number, rev: number | null): Disconnected {
-  return { kind: 'waiting', untilMs, rev }
+function waiting(
+  next: AfterClose,
+  { version }: EndedConnection,
+  untilMs: number,
+  rev: number | null,
+): Disconnected {
+  const isOfVersion = next.kind === 'block' && next.ends.withNewVersion
+  return { kind: 'waiting', untilMs, rev, version: isOfVersion ? version : null }
 }
 
 function pauseOf(next: AfterClose): number {

@@ -3,8 +3,11 @@ type BeforeLogin = { isCompletingLink: boolean }
 
 export type Disconnected =
   | { kind: 'idle' }
-  /** The attempt for this revision of the desired state failed. The next attempt for it (null: for any) may begin at `untilMs`. */
-  | { kind: 'waiting'; untilMs: number; rev: number | null }
+  /**
+   * The attempt for this revision of the desired state, with this version of the client, failed. The next attempt with
+   * both (null: with any) may begin at `untilMs`.
+   */
+  | { kind: 'waiting'; untilMs: number; rev: number | null; version: string | null }
   /** WhatsApp refused the credentials for this reason: they must be wiped. */
   | { kind: 'refused'; reason: string }
 
@@ -37,12 +40,23 @@ export function isCompletingLink<Connection, Outbox>(state: ConnectionState<Conn
   return 'isCompletingLink' in state && state.isCompletingLink
 }
 
+/** `version`: of the client, as WhatsApp would be told now. */
+export type Moment = { nowMs: number; version: string }
+
+/** Its time is not over, and the version of the client is the one that was refused, if it was refused for its version. */
+export function isPaused(
+  { untilMs, version }: Extract<Disconnected, { kind: 'waiting' }>,
+  moment: Moment,
+): boolean {
+  return untilMs > moment.nowMs && (version === null || version === moment.version)
+}
+
 /** A login is under way or open, or the pause before the next one is not over: reconciliation follows in any case. */
 export function isComingOnline<Connection, Outbox>(
   state: ConnectionState<Connection, Outbox>,
-  nowMs: number,
+  moment: Moment,
 ): boolean {
-  if (state.kind === 'waiting') return state.untilMs > nowMs
+  if (state.kind === 'waiting') return isPaused(state, moment)
   return state.kind === 'logging-in' || openConnectionOf(state) !== undefined
 }
 

@@ -87,13 +87,10 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     reconcile()
   }
 
+  const moment = () => ({ nowMs: performance.now(), version: context.clientVersion.current() })
+
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
-    const at = {
-      nowMs: performance.now(),
-      version: context.clientVersion.current(),
-      isPaceApplied: pacing.isApplied,
-    }
-    return planDevice(facts, connector.state(), at)
+    return planDevice(facts, connector.state(), { ...moment(), isPaceApplied: pacing.isApplied })
   }
 
   async function reconcileOnce(): Promise<void> {
@@ -113,7 +110,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
       hasWaiting = true
       const state = connector.state()
       if (state.kind === 'online') state.outbox.wake()
-      else if (!isComingOnline(state, performance.now())) reconcile()
+      else if (!isComingOnline(state, moment())) reconcile()
     },
     checkNumber: numberChecks.ask,
     requestPairingCode() {

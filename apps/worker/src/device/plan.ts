@@ -1,5 +1,5 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { type ConnectionState, connectionOf, isCompletingLink } from './connection-state.ts'
+import { type ConnectionState, connectionOf, isCompletingLink, isPaused, type Moment } from './connection-state.ts'
 import { intentOf } from './intent.ts'
 import { type BlockFacts, blockedMs, isNumberBanned } from './login-block.ts'
 
@@ -9,10 +9,7 @@ type Facts = BlockFacts &
 type State = ConnectionState<{ rev: number; sessionRev: number }, unknown>
 type Usable = Exclude<State, { kind: 'refused' }>
 
-type At<Known> = {
-  nowMs: number
-  /** Of the client, as WhatsApp is told. */
-  version: string
+type At<Known> = Moment & {
   /** False when the pace that Postgres says is not the one that the device sends at. */
   isPaceApplied(facts: Known): boolean
 }
@@ -53,7 +50,7 @@ export function planDevice<Known extends Facts>(
     case 'log-out':
       return planLogOut(facts, state, at)
     case 'pair':
-      return planPairing(facts, state, at.nowMs)
+      return planPairing(facts, state, at)
     case 'remove':
       return { kind: 'remove', facts }
     case 'rest':
@@ -105,7 +102,7 @@ function planLogOut<Known extends Facts>(facts: Known, state: Usable, at: At<Kno
  */
 function planLogin<Known extends Facts>(facts: Known, state: Usable, at: At<Known>): Action<Known> {
   if (state.kind === 'pairing' && isCompletingLink(state)) return nothing
-  const ms = Math.max(pauseMs(facts, state, at.nowMs), blockedMs(facts, at.version))
+  const ms = Math.max(pauseMs(facts, state, at), blockedMs(facts, at.version))
   return ms > 0 ? { kind: 'wait', ms } : { kind: 'log-in', facts }
 }
 
@@ -119,15 +116,18 @@ function isBanned(facts: Facts, state: Usable, nowMs: number): boolean {
  * A QR code that was shown for an earlier revision must not be scanned any more, whether or not the owner has seen
  * the logout in between: it is replaced.
  */
-function planPairing<Known extends Facts>(facts: Known, state: Usable, nowMs: number): Action<Known> {
+function planPairing<Known extends Facts>(facts: Known, state: Usable, at: At<Known>): Action<Known> {
   const isShown =
     state.kind === 'pairing' && state.connection.rev === facts.desiredRev && !isOutdated(facts, state)
-  if (isShown || pauseMs(facts, state, nowMs) > 0) return { kind: 'wait', ms: pairingPollMs }
+  if (isShown || pauseMs(facts, state, at) > 0) return { kind: 'wait', ms: pairingPollMs }
   return { kind: 'show-qr', facts }
 }
 
-/** A pause counts for the revision whose attempt failed, and a newer one is tried at once. A ban counts for all. */
-function pauseMs({ desiredRev }: Facts, state: Usable, nowMs: number): number {
-  if (state.kind !== 'waiting') return 0
-  return state.rev === null || state.rev === desiredRev ? Math.max(0, state.untilMs - nowMs) : 0
+/**
+ * A pause counts for the revision and the version of the client whose attempt failed: others are tried at once. A ban
+ * counts for all.
+ */
+function pauseMs({ desiredRev }: Facts, state: Usable, moment: Moment): number {
+  if (state.kind !== 'waiting' || !isPaused(state, moment)) return 0
+  return state.rev === null || state.rev === desiredRev ? state.untilMs - moment.nowMs : 0
 }

@@ -54,6 +54,8 @@ type Login = {
   t: string
   connection: number
   sender: string
+  /** Of the client, as it said. */
+  version: string
   /** `ok`, the code of a refusal, or `dropped`. */
   result: string
 }

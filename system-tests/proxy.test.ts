@@ -85,6 +85,24 @@ describe('senders with an http and a socks5 proxy', () => {
     await ofEach(({ proxy }) => proxy.restart())
   })
 
+  it('show no code of a connection that has ended', async () => {
+    await ofEach(async ({ sender, proxy }) => {
+      const generateQr = () =>
+        until('there is a QR code', async () => {
+          const { status, body } = await gateway.call('generate-qr', { sender })
+          return status === 200 && String(body.qr_text)
+        })
+      const former = await generateQr()
+      await proxy.kill()
+      await until('the code is gone', async () => {
+        const { body } = await gateway.call('pairing-status', { sender })
+        return body.qr_data_url === null
+      })
+      await proxy.restart()
+      expect(await generateQr()).not.toBe(former)
+    })
+  }, 60_000)
+
   it('are linked, send, receive, upload and download through it only', async () => {
     await ofEach(async ({ kind, sender, proxy }) => {
       const qr = await until('there is a QR code', async () => {

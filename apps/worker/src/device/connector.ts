@@ -38,7 +38,7 @@ type ConnectorHooks = {
 }
 
 export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connector {
-  const { context, logger, status } = scope
+  const { context, lease, logger, status } = scope
   const history = makeConnectionHistory()
   let state: ConnectionState<Connection, Outbox> = initialState
 
@@ -64,6 +64,8 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     const kind = state.kind === 'pairing' ? 'pairing' : 'login'
     const { rev, isLoggingOut, clientVersion } = ended
     stopSending(isStreamError(end) ? 'stream_ended' : 'disconnected')
+    // It links nothing any more. After the lease, there may be one of the next owner.
+    if (kind === 'pairing' && lease.isValid()) void context.events.clearQr(scope.id)
     const next = history.note(end, { hasWorked: ended.hasWorked(), isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')

@@ -100,4 +100,24 @@ export const claimMutants: Mutant[] = [
       title: 'are counted when the next owner releases a message that it has not claimed',
     },
   },
+  {
+    name: 'a death with a message is forgotten when the next owner dies as well',
+    file: 'packages/db/src/queries/shard-leases.ts',
+    text: '(lease.epoch || lease.died_epochs)[1:${deathsKept}]',
+    replacement: 'ARRAY[lease.epoch]',
+    test: {
+      file: 'packages/db/test/message-claims.test.ts',
+      title: 'are counted when the next owners end before they have claimed it',
+    },
+  },
+  {
+    name: 'the death of a later owner counts for a message that it had not claimed',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: 'message.held_epoch = ANY(valid.died_epochs)',
+    replacement: 'message.held_epoch <= ANY(valid.died_epochs)',
+    test: {
+      file: 'packages/db/test/message-claims.test.ts',
+      title: 'are not counted when the owner that had claimed it was stopped, and the next one died',
+    },
+  },
 ]

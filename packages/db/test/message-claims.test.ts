@@ -8,7 +8,6 @@ import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
 import { claimMessages, claimWithAuthWrites, releaseMessages } from '../src/queries/message-claims.ts'
 import { storeUploadedContent } from '../src/queries/message-content.ts'
 import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
-import { type Hindrance, listWaitingMessages } from '../src/queries/waiting-messages.ts'
 import { registerWorker } from '../src/queries/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
@@ -47,15 +46,16 @@ async function die({ workerId }: Fence): Promise<void> {
   await freeShardsOfDeadWorkers(db)
 }
 
-type Row = { number: string; type?: string; status?: string; sentAt?: string; uploaded?: boolean }
+const stop = (owner: Fence) => releaseShards(db, owner.workerId, [owner])
+
+type Row = { number: string; type?: string; status?: string }
 type Stored = { id: string; createdAt: string }
 
 async function insert(deviceId: number, row: Row): Promise<Stored> {
   const [stored] = await db.$client<Stored[]>`
-    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id,
-      link_generation, sent_at, uploaded_content)
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, body, status, wa_id, link_generation)
     VALUES (${makeMessageId('1')}, ${accountId}, ${deviceId}, 'out', ${row.type ?? 'text'}, '1', ${row.number}, 'x',
-      ${row.status ?? 'queued'}, ${randomUUID()}, 1, ${row.sentAt ?? null}, ${row.uploaded ? Buffer.from('x') : null})
+      ${row.status ?? 'queued'}, ${randomUUID()}, 1)
     RETURNING id, created_at::text AS "createdAt"`
   if (!stored) throw new Error('The message was not inserted')
   return stored
@@ -75,12 +75,43 @@ describe('deaths of owners that had claimed a message', () => {
     const second = await own(device.shard)
     expect(await claim(second, message)).toBe(1)
     expect(await claim(second, message)).toBe(1)
-    await releaseShards(db, second.workerId, [second])
+    await stop(second)
     const third = await own(device.shard)
     expect(await claim(third, message)).toBe(1)
     await die(third)
-    await die(await own(device.shard))
+    expect(await claim(await own(device.shard), message)).toBe(2)
+  })
+
+  it('are counted when the next owners end before they have claimed it', async () => {
+    const device = await makeDevice()
+    const message = await insert(device.id, { number: '1' })
+    const first = await own(device.shard)
+    await claim(first, message)
+    await die(first)
+    for (const end of [die, stop, die]) await end(await own(device.shard))
+    const next = await own(device.shard)
+    expect(await claim(next, message)).toBe(1)
+    await stop(next)
     expect(await claim(await own(device.shard), message)).toBe(1)
+  })
+
+  it('are counted when a worker of the version before has freed the shard', async () => {
+    const device = await makeDevice()
+    const message = await insert(device.id, { number: '1' })
+    await claim(await own(device.shard), message)
+    await db.$client`UPDATE shard_leases SET owner = NULL, died_epoch = epoch WHERE shard = ${device.shard}`
+    expect(await claim(await own(device.shard), message)).toBe(1)
+  })
+
+  it('are not counted when the owner that had claimed it was stopped, and the next one died', async () => {
+    const device = await makeDevice()
+    const message = await insert(device.id, { number: '1' })
+    await die(await own(device.shard))
+    const first = await own(device.shard)
+    await claim(first, message)
+    await stop(first)
+    await die(await own(device.shard))
+    expect(await claim(await own(device.shard), message)).toBe(0)
   })
 
   it('are not counted for a released message', async () => {
@@ -191,42 +222,5 @@ describe('claims that are stored with a Signal state', () => {
     expect(result.claimed).toEqual([undefined, { interruptions: 0, isOptedOut: false }])
     expect(result.lost).toEqual([expect.any(OwnershipLost), undefined])
     expect(await Promise.all([lost, kept].map(({ id }) => storedState(id)))).toEqual([undefined, 'in time'])
-  })
-})
-
-describe('the waiting messages of a device', () => {
-  it('are listed in their order, without hindered ones and those behind them', async () => {
-    const { id } = await makeDevice()
-    await insert(id, { number: 'known', status: 'sent', sentAt: new Date().toISOString() })
-    await db.$client`
-      INSERT INTO device_auth (device_id, type, id, value, used_on) VALUES
-        (${id}, 'token-holder', 'giver', '', CURRENT_DATE - 27), (${id}, 'token-holder', 'mixed', '', CURRENT_DATE - 28)`
-    const rows: Row[] = [
-      { number: 'known' },
-      { number: 'giver' },
-      { number: 'media', type: 'image' },
-      { number: 'media' },
-      { number: 'ready', type: 'image', uploaded: true },
-      { number: 'mixed' },
-      { number: 'mixed', type: 'video' },
-      { number: 'mixed' },
-      { number: 'unanswered', status: 'sending' },
-      { number: 'unanswered' },
-      { number: 'known' },
-    ]
-    for (const row of rows) await insert(id, row)
-    const list = async (without: Hindrance[], exceptNumbers: string[] = []) =>
-      (await listWaitingMessages(db, id, { except: [], exceptNumbers, without, limit: 64 })).map(
-        ({ number }) => number,
-      )
-    expect(await list([])).toEqual(rows.map(({ number }) => number))
-    expect(await list(['unprepared'])).toEqual([
-      ...['known', 'giver', 'ready', 'mixed', 'unanswered', 'unanswered', 'known'],
-    ])
-    expect(await list(['attempted', 'unprepared'], ['ready'])).toEqual([
-      ...['known', 'giver', 'mixed', 'known'],
-    ])
-    expect(await list(['newContacts', 'attempted', 'unprepared'])).toEqual(['known', 'giver', 'known'])
-    expect(await list(['newContacts'])).toEqual(['known', 'giver', 'known'])
   })
 })

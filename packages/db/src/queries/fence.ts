@@ -46,16 +46,16 @@ export function leaseKey({ shard, epoch }: Pick<Fence, 'shard' | 'epoch'>): stri
 }
 
 /**
- * The leases (`shard`, `epoch`, `died_epoch`) of those fences that hold. A batched write joins its rows with them
- * USING (shard, epoch) and drops the others. If it joined by shard alone, a late write of an earlier lease would pass
- * together with a write of the present lease.
+ * The leases (`shard`, `epoch`, and `died_epochs` of earlier owners) of those fences that hold. A batched write joins its
+ * rows with them USING (shard, epoch) and drops the others. If it joined by shard alone, a late write of an earlier lease
+ * would pass together with a write of the present lease.
  */
 export function fencesOf(sql: postgres.Sql, given: readonly Fence[]) {
   // Many writes of a batch have the same fence, and each shard must be in the result once.
   const fences = [...new Map(given.map((fence) => [leaseKey(fence), fence])).values()]
   // Locked in the order of the shards: statements that lock in different orders could deadlock.
   return sql`
-    SELECT lease.shard, lease.epoch, lease.died_epoch
+    SELECT lease.shard, lease.epoch, lease.died_epoch || lease.died_epochs AS died_epochs
     FROM shard_leases AS lease
     JOIN ${rows(sql, 'fence', fences, {
       shard: ['int', ({ shard }) => shard],

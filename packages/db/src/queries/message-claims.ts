@@ -99,7 +99,7 @@ function mark(sql: postgres.Sql, claims: Claim[]) {
       status = CASE WHEN given.recipient_jid IS NULL THEN message.status ELSE 'sending' END,
       recipient_jid = coalesce(given.recipient_jid, message.recipient_jid),
       held_epoch = valid.epoch,
-      interruptions = message.interruptions + ((message.held_epoch = valid.died_epoch) IS TRUE)::int,
+      interruptions = message.interruptions + ((message.held_epoch = ANY(valid.died_epochs)) IS TRUE)::int,
       setback = coalesce(given.setback, message.setback),
       attempts = CASE WHEN given.recipient_jid IS NULL THEN message.attempts
         ELSE least(message.attempts::int + 1, 32767) END,

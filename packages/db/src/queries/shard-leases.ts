@@ -6,6 +6,9 @@ export type OwnedShard = { shard: number; epoch: number }
 /** `linked`: devices with credentials. */
 export type UnownedShard = { shard: number; linked: number }
 
+/** An owner may die before it has claimed what the owners before it died with, but hardly so many in a row. */
+const deathsKept = 32
+
 /**
  * Frees the shards of dead workers and returns their number. A shard for which a write still runs is left for the next
  * call.
@@ -20,7 +23,8 @@ export async function freeShardsOfDeadWorkers(db: Database): Promise<number> {
       ORDER BY shard
       FOR UPDATE SKIP LOCKED
     )
-    UPDATE shard_leases AS lease SET owner = NULL, died_epoch = lease.epoch
+    UPDATE shard_leases AS lease SET owner = NULL, died_epoch = lease.epoch,
+      died_epochs = (lease.epoch || lease.died_epochs)[1:${deathsKept}]
     FROM freed WHERE lease.shard = freed.shard
     RETURNING lease.shard`
   return freed.length

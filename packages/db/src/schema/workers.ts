@@ -49,6 +49,8 @@ export const shardLeases = pgTable(
     epoch: bigint({ mode: 'number' }).notNull().default(0),
     /** The epoch of the last owner that died or lost its lease instead of releasing the shard. */
     diedEpoch: bigint('died_epoch', { mode: 'number' }),
+    /** Those of the last 32 such owners, newest first. Workers of the version before store only `died_epoch`. */
+    diedEpochs: bigint('died_epochs', { mode: 'number' }).array(),
   },
   (table) => [index('shard_leases_owner').on(table.owner)],
 )

@@ -114,7 +114,7 @@ export function openRecords(databaseUrl: string): Records {
       const [row] = await sql`
         SELECT message.type, message.status, message.error_code, message.attempts, message.setback,
           message.interruptions, message.held_epoch, device.connection, device.login_after, lease.epoch,
-          lease.died_epoch, workers.name AS owner, workers.state,
+          lease.died_epochs, workers.name AS owner, workers.state,
           (SELECT json_agg(json_build_object('worker', suspect_lease.owner, 'interruptions', suspect.interruptions))
             FROM messages AS suspect JOIN devices ON devices.id = suspect.device_id
             JOIN shard_leases AS suspect_lease USING (shard)

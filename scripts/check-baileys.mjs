@@ -1,12 +1,24 @@
-// Runs the check of types and the suites that depend on Baileys with another version of it, in a temporary copy.
-// node scripts/check-baileys.mjs <version> [test file or folder…]
+// Compares the surface of another version of Baileys with `baileys-surface.json`, then runs the check of types and the suites
+// that depend on Baileys, in a temporary copy.
+// node scripts/check-baileys.mjs <version> [--continue] [test file or folder…]
+// node scripts/check-baileys.mjs --write
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { installDependencies } from './install.mjs'
 import { repository } from './run.mjs'
 
-const [version, ...given] = process.argv.slice(2)
+await installDependencies()
+const { compareSurfaces, readSurface, storedSurface, storeSurface } = await import('./baileys-surface.mjs')
+
+const continuesFlag = '--continue'
+const [version, ...options] = process.argv.slice(2)
+if (version === '--write') {
+  storeSurface(readSurface(repository))
+  process.exit()
+}
+const given = options.filter((option) => option !== continuesFlag)
 if (!version || version.startsWith('-')) {
   console.error('Name the version, for example: npm run check:baileys -- 7.0.0-rc13')
   process.exit(2)
@@ -27,9 +39,19 @@ const { packageManager } = JSON.parse(readFileSync(join(copy, 'package.json'), '
 const pnpm = (...args) => run('npx', ['--yes', packageManager, ...args])
 if (!pnpm('install', '--lockfile-only') || !pnpm('install', '--frozen-lockfile')) process.exit(1)
 
+const differences = compareSurfaces(storedSurface().symbols, readSurface(copy).symbols)
+for (const line of differences) console.log(line)
+if (differences.length > 0 && !options.includes(continuesFlag)) {
+  console.log(
+    `Baileys ${version}: ${differences.length} symbols differ. ${continuesFlag} runs the tests all the same.`,
+  )
+  process.exit(1)
+}
+
 // The tests of the repository itself need its history, and know nothing of Baileys. The patch is for our version only.
 const excluded = ['system-tests/repository/**', 'apps/worker/test/baileys-patch.test.ts']
 const passed = {
+  surface: differences.length === 0,
   types: run('node_modules/.bin/tsc', ['-p', 'tsconfig.json']),
   tests: run('npm', [
     'test',

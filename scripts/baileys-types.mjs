@@ -18,6 +18,16 @@ const containers = new Map([
   [SyntaxKind.ModuleDeclaration, 'namespace'],
   [SyntaxKind.EnumDeclaration, 'enum'],
 ])
+/** In these, a name may be that of something that Baileys declares. Elsewhere it is one of our own, or imported. */
+const namesMember = new Set([
+  SyntaxKind.BindingElement,
+  SyntaxKind.ImportSpecifier,
+  SyntaxKind.MethodDeclaration,
+  SyntaxKind.PropertyAccessExpression,
+  SyntaxKind.PropertyAssignment,
+  SyntaxKind.QualifiedName,
+  SyntaxKind.ShorthandPropertyAssignment,
+])
 const declarations = new Set([
   ...containers.keys(),
   SyntaxKind.EnumMember,
@@ -60,7 +70,8 @@ function namesIn(file) {
   const names = []
   /** @param {Node} node */
   const visit = (node) => {
-    if (node.kind === SyntaxKind.Identifier || node.kind === SyntaxKind.StringLiteral) names.push(node)
+    const isName = node.kind === SyntaxKind.Identifier && namesMember.has(node.parent.kind)
+    if (isName || node.kind === SyntaxKind.StringLiteral) names.push(node)
     node.forEachChild(visit)
   }
   if (file) visit(file)

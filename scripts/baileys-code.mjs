@@ -146,7 +146,7 @@ function shown(text) {
 }
 
 /** The longest one of that name: `exports.name = name` is another. @param {Node | undefined} file @param {string} name */
-export function findDeclaration(file, name) {
+function findDeclaration(file, name) {
   /** @type {Node | undefined} */
   let longest
   /** @param {Node} node */

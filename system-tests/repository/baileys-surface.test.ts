@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, describe as group, test } from 'vitest'
 import { corrected } from '../../scripts/baileys-code.mjs'
 import { compareSurfaces, readSurface, storedSurface } from '../../scripts/baileys-surface.mjs'
@@ -24,6 +24,14 @@ test('the stored surface has what is imported, passed, listened to, patched and 
   })
   // As it is before our patch.
   expect(symbols['code baileys/lib/WABinary/encode.js pushBytes']).toContain('for (const b of bytes)')
+})
+
+test('has all code that the list of corrections names, for files that exist', () => {
+  const { symbols } = storedSurface()
+  const keys = corrected.flatMap(([, file, ...names]) => names.map((name) => `code ${file} ${name}`))
+  expect(keys.filter((key) => !(key in symbols))).toEqual([])
+  const ours = corrected.map(([by]) => (by === 'patches' ? by : `apps/worker/src/${by}`))
+  expect(ours.filter((path) => !existsSync(`${repository}/${path}`))).toEqual([])
 })
 
 test('names each correction of Baileys that docs/whatsapp.md lists', () => {

@@ -7,7 +7,7 @@ import { readHunks, unpatch } from '../../scripts/unpatch.mjs'
 
 test('the stored surface is that of the installed Baileys and of the sources: npm run check:baileys -- --write', () => {
   expect(readSurface(repository)).toEqual(storedSurface())
-}, 30_000)
+}, 60_000)
 
 test('the stored surface has what is imported, passed, listened to, patched and replaced', () => {
   const { symbols } = storedSurface()

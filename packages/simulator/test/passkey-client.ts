@@ -1,4 +1,4 @@
-import { createCipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { type BinaryNode, Curve, getBinaryNodeChildBuffer, proto } from 'baileys'
 import type { Companion } from './companion.ts'
 
@@ -12,6 +12,7 @@ export function passkeyClient({ sock, auth }: Companion) {
   const keyPair = Curve.generateKeyPair()
   const nonce = randomBytes(32)
   let ref = ''
+  let secretOfQr = Buffer.alloc(0)
   let primary: proto.IPrimaryEphemeralIdentity = {}
 
   const query = (type: 'get' | 'set', child: BinaryNode) =>
@@ -32,6 +33,7 @@ export function passkeyClient({ sock, auth }: Companion) {
   return {
     async challenge(): Promise<string> {
       const { challenge } = JSON.parse((await asked).toString())
+      secretOfQr = Buffer.from(auth.creds.advSecretKey, 'base64')
       auth.creds.advSecretKey = randomBytes(32).toString('base64')
       return challenge
     },
@@ -39,7 +41,8 @@ export function passkeyClient({ sock, auth }: Companion) {
       const answer = await query('get', leaf('passkey_request_options'))
       return JSON.parse(String(getBinaryNodeChildBuffer(answer, 'passkey_request_options')))
     },
-    async answer({ credentialId, assertion }: Parts, extra: BinaryNode[] = []) {
+    /** `prove`: with this secret, by default that of the QR code. */
+    async answer({ credentialId, assertion }: Parts, prove?: { secret?: Buffer }) {
       const continuation = next('crsc_continuation', 'primary_ephemeral_identity')
       ref = String(getBinaryNodeChildBuffer(await query('get', leaf('ref')), 'ref'))
       const companionEphemeralIdentity = proto.CompanionEphemeralIdentity.encode({
@@ -59,7 +62,7 @@ export function passkeyClient({ sock, auth }: Companion) {
           leaf('credential_id', credentialId),
           leaf('webauthn_assertion', Buffer.from(JSON.stringify(assertion))),
           leaf('prologue_payload', payload),
-          ...extra,
+          ...(prove ? [leaf('pairing_handoff_proof', proofOf(payload, prove.secret ?? secretOfQr))] : []),
         ],
       })
       return { continuation }
@@ -93,4 +96,9 @@ export function passkeyClient({ sock, auth }: Companion) {
       await query('set', leaf('encrypted_pairing_request', sealed))
     },
   }
+}
+
+function proofOf(payload: Uint8Array, secret: Buffer): Buffer {
+  const key = hkdfSync('sha256', secret, Buffer.alloc(0), 'shortcake-passkey-handoff-v1', 32)
+  return createHmac('sha256', Buffer.from(key)).update(payload).digest()
 }

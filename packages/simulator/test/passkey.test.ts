@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { Companion, newNumber } from './companion.ts'
 import { passkeyClient } from './passkey-client.ts'
@@ -85,10 +85,65 @@ test.each<[flaw: string, (assertion: Assertion) => Assertion]>([
   expect(await refusal(client.answer({ credentialId, assertion: changed }))).toBe(`${flaw} 403`)
 })
 
-test('refuses the proof of an earlier link, with which a new one would need no code', async () => {
-  const proof = { tag: 'pairing_handoff_proof', attrs: {}, content: randomBytes(32) }
-  const given = await scanAndAssert()
-  expect(await refusal(client.answer(given, [proof]))).toBe('bad prologue 403')
+describe('a companion that proves to have the secret of its QR code', () => {
+  const isOpen = () => companion.until(() => companion.isOpen, 'open')
+
+  test('is linked without a code on the phone', async () => {
+    const { continuation } = await client.answer(await scanAndAssert(), {})
+    await client.reveal(continuation)
+    expect(sim.passkey(number).code).toBeNull()
+    await client.confirm()
+    await isOpen()
+    expect(companion.number).toBe(number)
+  })
+
+  test('is not told of the phone before its assertion is answered', async () => {
+    const { continuation } = await client.answer(await scanAndAssert(), {})
+    let isTold = false
+    void continuation.then(() => {
+      isTold = true
+    })
+    await new Promise(setImmediate)
+    expect(isTold).toBe(false)
+    await continuation
+  })
+
+  test('is refused with the proof of another secret', async () => {
+    expect(await refusal(client.answer(await scanAndAssert(), { secret: randomBytes(32) }))).toBe(
+      'the handoff proof was not made with the secret that the phone has scanned 403',
+    )
+  })
+
+  test('proves it with the secret of the code that the phone accepted, not that of a retired one', async () => {
+    const retired = Buffer.from(qr.split(',')[3] ?? '', 'base64')
+    companion.auth.creds.advSecretKey = randomBytes(32).toString('base64')
+    qr = qr.replace(retired.toString('base64'), companion.auth.creds.advSecretKey)
+    const given = await scanAndAssert()
+    expect(await refusal(client.answer(given, { secret: retired }))).toContain('handoff proof')
+    await client.reveal((await client.answer(given, {})).continuation)
+    await client.confirm()
+    await isOpen()
+  })
+
+  test.each(['passkey_compare', 'five minutes'])(
+    'is linked when the person accepts the code (%s)',
+    async (why) => {
+      const given = await scanAndAssert()
+      const laterMs = performance.now() + 300_001
+      if (why === 'passkey_compare') sim.fault({ kind: why, sender: number, count: 1 })
+      else vi.spyOn(performance, 'now').mockReturnValue(laterMs)
+      const { continuation } = await client.answer(given, {}).finally(() => vi.restoreAllMocks())
+      expect(() => sim.acceptPasskeyCode(number)).toThrow('no code')
+      const code = await client.reveal(continuation)
+      expect(sim.passkey(number).code).toBe(code)
+      expect(() => sim.acceptPasskeyCode(number)).toThrow('no decision')
+      await client.confirm()
+      expect(sim.passkey(number).code).toBe(code)
+      expect(companion.isOpen).toBe(false)
+      sim.acceptPasskeyCode(number)
+      await isOpen()
+    },
+  )
 })
 
 test('refuses a nonce that the companion has not committed itself to', async () => {

@@ -3,7 +3,7 @@ import { type Network, phoneOf } from '../network/network.ts'
 import type { Pairing, PasskeyStep } from '../network/pairing.ts'
 import { passkeyOf } from '../network/passkey.ts'
 import { SimulatorError } from '../simulator-error.ts'
-import { refuseCode } from '../stanzas/passkey.ts'
+import { acceptCode, refuseCode } from '../stanzas/passkey.ts'
 import { checkNumber } from './check-number.ts'
 
 type PasskeyView = {
@@ -12,7 +12,7 @@ type PasskeyView = {
   credential_id: string
   /** PKCS #8, base64, for the virtual authenticator of a browser. */
   private_key: string
-  /** The code on the screen of the phone, null while there is none. */
+  /** The code on the screen of the phone, null while it asks for no comparison. */
   code: string | null
 }
 
@@ -23,6 +23,8 @@ export type PasskeyActions = {
   passkey: (number: string) => PasskeyView
   /** The person uses the passkey on WhatsApp's page, in place of a browser. */
   assertPasskey: (number: string, request: { challenge: string }) => Assertion
+  /** The person says that the companion shows the same code. Needed only when the phone ignores a proof. */
+  acceptPasskeyCode: (number: string) => { ok: true }
   /** The person says that the code of the companion is another one. */
   refusePasskeyCode: (number: string) => { ok: true }
 }
@@ -48,6 +50,12 @@ export function passkeyActions(network: Network): PasskeyActions {
     },
     passkey: view,
     assertPasskey: (number, { challenge }) => makeAssertion(passkeyOf(find(number).identity), challenge),
+    acceptPasskeyCode(number) {
+      const found = findStep(network, number)
+      if (!found?.step.code) throw new SimulatorError('The phone shows no code.', 409)
+      acceptCode(found.pairing)
+      return { ok: true }
+    },
     refusePasskeyCode(number) {
       const found = findStep(network, number)
       if (!found?.step.code) throw new SimulatorError('The phone shows no code.', 409)

@@ -21,6 +21,11 @@ export const passkeyRoutes: Route[] = [
   },
   {
     method: 'POST',
+    path: /^\/chats\/([^/]+)\/passkey\/accept$/,
+    run: ({ actions, params }) => actions.acceptPasskeyCode(digits(params[0])),
+  },
+  {
+    method: 'POST',
     path: /^\/chats\/([^/]+)\/passkey\/refuse$/,
     run: ({ actions, params }) => actions.refusePasskeyCode(digits(params[0])),
   },

@@ -1,4 +1,4 @@
-import { createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTVWXYZ'
 const codeBytes = 5
@@ -12,6 +12,17 @@ export function codeOf(companionNonce: Buffer, phoneKey: Buffer, phoneNonce: Buf
     bits = (bits << 8n) | BigInt((digest[at] ?? 0) ^ (phoneNonce[at] ?? 0))
   const digits = Array.from({ length: 8 }, (_, place) => Number((bits >> BigInt(35 - 5 * place)) & 31n))
   return digits.map((digit) => alphabet[digit]).join('')
+}
+
+/** Of the secret in the QR code that the phone has scanned, or of that which a typed code has given both sides. */
+export function handoffKey(secret: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), 'shortcake-passkey-handoff-v1', 32))
+}
+
+/** Whether the companion that sent this prologue has that secret. */
+export function isHandoffProof(key: Buffer, prologue: Buffer, proof: Buffer): boolean {
+  const expected = createHmac('sha256', key).update(prologue).digest()
+  return proof.length === expected.length && timingSafeEqual(proof, expected)
 }
 
 /** `shared`: of both key pairs. */

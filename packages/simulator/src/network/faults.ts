@@ -35,6 +35,7 @@ export const faultKinds = [
   'changes_omit',
   'passkey_error',
   'passkey_silence',
+  'passkey_compare',
   'salt_omit',
   'app_state_omit',
   'changes_as_update',

@@ -54,6 +54,7 @@ export type PasskeyStep = {
   phone: Phone
   challenge: string
   ref: string
+  handoff: Handoff
   /** Of this pairing only. */
   keyPair: KeyPair
   nonce: Buffer
@@ -61,11 +62,20 @@ export type PasskeyStep = {
   commitment: { identity: Buffer; hash: Buffer } | undefined
   /** With what it encrypts its request. */
   request: { key: Buffer; deviceType: number; ref: string } | undefined
+  /** Whether the companion has proven that it has the secret that the phone has scanned, and whether the phone minds. */
+  proof: 'none' | 'honored' | 'ignored'
+  /** It has revealed the nonce of its commitment. */
+  isRevealed: boolean
   /** On the screen of the phone. */
   code: string | undefined
+  /** Links the companion when the person accepts the code. Undefined unless the companion waits for that. */
+  accept: (() => void) | undefined
   linked: (device: Device) => void
   failed: (error: Error) => void
 }
+
+/** What a phone knows of a companion from its scan, or from the typed code. `untilMs`: time of the process. */
+type Handoff = { key: Buffer; untilMs: number }
 
 type Scanned = {
   phone: Phone

@@ -79,9 +79,8 @@ function finishLink(pairing: Pairing, request: Node): void {
     typed.failed(new SimulatorError('The code is not the one that the companion shows. Type that one.'))
     return
   }
-  const linking = typed.phone.isPasskeyRequired
-    ? askForPasskey(pairing, typed.phone)
-    : proveLink(pairing, typed.phone, secret.toString('base64'))
+  const link = typed.phone.isPasskeyRequired ? askForPasskey : proveLink
+  const linking = link(pairing, typed.phone, secret.toString('base64'))
   linking.then(typed.linked, typed.failed)
 }
 

@@ -84,7 +84,7 @@ export async function scanQr(
   const phone = phoneOf(network, number)
   return {
     linking: phone.isPasskeyRequired
-      ? askForPasskey(pairing, phone)
+      ? askForPasskey(pairing, phone, qr.advSecret)
       : offerLink(pairing, phone, qr.advSecret),
   }
 }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Curve, proto } from 'baileys'
 import { findFlaw, relyingParty } from '../handset/authenticator.ts'
-import { codeOf, openRequest, requestKey } from '../handset/passkey-cipher.ts'
+import { codeOf, handoffKey, isHandoffProof, openRequest, requestKey } from '../handset/passkey-cipher.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Pairing, PasskeyStep } from '../network/pairing.ts'
@@ -13,19 +14,33 @@ import { notifyPairing } from './notify-pairing.ts'
 import { proveLink, retireAfterScan } from './retire-secret.ts'
 
 const timeoutMs = 600_000
+/** A phone honors what it has scanned for five minutes. */
+const handoffMs = 300_000
+/** A phone is never as fast as the server. */
+const phoneMs = 20
 
-/** WhatsApp asks the companion for an assertion before the phone links it. Resolves when the companion is linked. */
-export function askForPasskey(pairing: Pairing, phone: Phone): Promise<Device> {
+/**
+ * WhatsApp asks the companion for an assertion before the phone links it. Resolves when the companion is linked. `secret`
+ * (base64) is what the phone has scanned, or has agreed on with a typed code.
+ */
+export function askForPasskey(pairing: Pairing, phone: Phone, secret: string): Promise<Device> {
   const linking = new Promise<Device>((linked, failed) => {
     pairing.passkey = {
       phone,
       challenge: randomBytes(32).toString('base64url'),
       ref: randomBytes(16).toString('base64url'),
+      handoff: {
+        key: handoffKey(Buffer.from(secret, 'base64')),
+        untilMs: performance.now() + handoffMs,
+      },
       keyPair: Curve.generateKeyPair() as KeyPair,
       nonce: randomBytes(32),
       commitment: undefined,
       request: undefined,
+      proof: 'none',
+      isRevealed: false,
       code: undefined,
+      accept: undefined,
       linked,
       failed,
     }
@@ -74,21 +89,40 @@ function readPrologue({ network, pairing, step, request, answer, refuse }: Readi
   const part = (tag: string) => bytes(child(request, tag)) ?? Buffer.alloc(0)
   const given = { credentialId: part('credential_id'), assertion: part('webauthn_assertion') }
   const payload = proto.ProloguePayload.decode(part('prologue_payload'))
+  const proof = bytes(child(request, 'pairing_handoff_proof'))
   const identity = Buffer.from(payload.companionEphemeralIdentity ?? [])
   const { publicKey, deviceType, ref } = proto.CompanionEphemeralIdentity.decode(identity)
   const hash = Buffer.from(payload.commitment?.hash ?? [])
   const refused = network.faults.strike('passkey_error', step.phone.number)
   const flaw = refused ? 'refused' : findFlaw(passkeyOf(step.phone.identity), step.challenge, given)
-  // A new link has no secret that an earlier one could vouch for.
-  const isRelink = child(request, 'pairing_handoff_proof') !== undefined
-  if (flaw || !publicKey || ref !== step.ref || hash.length !== 32 || isRelink) {
+  if (flaw || !publicKey || ref !== step.ref || hash.length !== 32) {
     refuse(refused?.code ?? '403', flaw ?? 'bad prologue')
     return
   }
+  // A real phone would ask its person to compare the codes, of which the companion may show none: a client has to know.
+  if (proof && !isHandoffProof(step.handoff.key, part('prologue_payload'), proof)) {
+    refuse('403', 'the handoff proof was not made with the secret that the phone has scanned')
+    return
+  }
+  step.proof = proof ? weighProof(network, step) : 'none'
   step.commitment = { identity, hash }
+  step.isRevealed = false
+  step.code = undefined
   step.request = { key: Buffer.from(publicKey), deviceType: deviceType ?? 0, ref }
   answer()
   if (network.faults.strike('passkey_silence', step.phone.number)) return
+  void continueLater(pairing, step)
+}
+
+function weighProof(network: Network, { phone, handoff }: PasskeyStep): 'honored' | 'ignored' {
+  const isIgnored = network.faults.strike('passkey_compare', phone.number) !== undefined
+  return isIgnored || performance.now() > handoff.untilMs ? 'ignored' : 'honored'
+}
+
+async function continueLater(pairing: Pairing, step: PasskeyStep): Promise<void> {
+  const { commitment } = step
+  await delay(phoneMs, undefined, { ref: false })
+  if (pairing.passkey !== step || step.commitment !== commitment) return
   const primary = proto.PrimaryEphemeralIdentity.encode({
     publicKey: step.keyPair.public,
     nonce: step.nonce,
@@ -108,7 +142,8 @@ function readNonce({ step, request, answer, refuse }: Reading): void {
     refuse('400', 'not the nonce of the commitment')
     return
   }
-  step.code = codeOf(nonce, step.keyPair.public, step.nonce)
+  step.isRevealed = true
+  if (step.proof !== 'honored') step.code = codeOf(nonce, step.keyPair.public, step.nonce)
   answer()
 }
 
@@ -117,7 +152,7 @@ function readPairingRequest({ pairing, step, request, answer, refuse }: Reading)
   const { request: companion } = step
   const shared = companion && Curve.sharedKey(step.keyPair.private, companion.key)
   const key = shared && requestKey(shared, companion.deviceType, companion.ref)
-  const opened = key && step.code && iv && encryptedPayload && openRequest(key, iv, encryptedPayload)
+  const opened = key && step.isRevealed && iv && encryptedPayload && openRequest(key, iv, encryptedPayload)
   const content = opened ? proto.PairingRequest.decode(opened) : undefined
   const { companionPublicKey, companionIdentityKey, advSecret } = content ?? {}
   const isOfCompanion =
@@ -128,9 +163,19 @@ function readPairingRequest({ pairing, step, request, answer, refuse }: Reading)
     return
   }
   answer()
-  pairing.passkey = undefined
-  const secret = Buffer.from(advSecret).toString('base64')
-  proveLink(pairing, step.phone, secret).then(step.linked, step.failed)
+  step.accept = () => {
+    pairing.passkey = undefined
+    const secret = Buffer.from(advSecret).toString('base64')
+    proveLink(pairing, step.phone, secret).then(step.linked, step.failed)
+  }
+  // Without a proof, the companion asks for the link only when its person has compared the codes.
+  if (step.proof !== 'ignored') step.accept()
+}
+
+/** The person says that the codes are the same. */
+export function acceptCode({ passkey }: Pairing): void {
+  if (!passkey?.accept) throw new SimulatorError('The phone waits for no decision about the code.', 409)
+  passkey.accept()
 }
 
 /** The person says that the codes differ. */

@@ -21,14 +21,25 @@ afterAll(() => system?.close(), 30_000)
 
 const send = (number: string) => gateway.deliver(sender, number, 'hello')
 
-const claim = (number: string, { wa_message_id }: MessageRecord, type: 'read' | 'played' | 'retry') =>
-  gateway.control(`/chats/${number}/receipt`, { to: sender, wa_message_id, type })
+const claim = (
+  number: string,
+  { wa_message_id }: MessageRecord,
+  type: 'read' | 'played' | 'retry',
+  by?: { device: number; as: string },
+) => gateway.control(`/chats/${number}/receipt`, { to: sender, wa_message_id, type, ...by })
 
-const untilAcknowledged = () =>
+const untilAcknowledged = (of = sender) =>
   until('the receipts are acknowledged', async () => {
     const phones = await gateway.control<PhoneState[]>('/phones')
-    return phones.find(({ number }) => number === sender)?.companions.every(({ pending }) => pending === 0)
+    return phones.find(({ number }) => number === of)?.companions.every(({ pending }) => pending === 0)
   })
+
+/** The devices of the recipient to which each copy of the message went. */
+async function copiesOf({ wa_message_id }: MessageRecord): Promise<number[][]> {
+  const log = await system.phones.log()
+  const copies = log.filter((logged) => logged.wa_message_id === wa_message_id)
+  return copies.map(({ devices = [] }) => devices.toSorted((one, other) => one - other))
+}
 
 const duplicatesOn = async (number: string) => (await gateway.phone(number, sender))[0]?.duplicates
 
@@ -88,6 +99,23 @@ it('sends a message five times again to a recipient who cannot read it, also aft
   const { unknown } = await gateway.control<{ unknown: Record<string, number> }>('/stats')
   expect(unknown).not.toHaveProperty('resend with another message secret')
 }, 90_000)
+
+it.each(['pn', 'lid'])(
+  'sends a message again to the one companion that asks, from its %s',
+  async (as) => {
+    const recipient = as === 'pn' ? '15552017041' : '15552017042'
+    const owners = [await system.createAccount(), await system.createAccount(), await system.createAccount()]
+    for (const owner of owners) await owner.link(recipient)
+    const message = await send(recipient)
+    expect(await copiesOf(message)).toEqual([[0, 1, 2, 3]])
+    await claim(recipient, message, 'retry', { device: 3, as })
+    await until('there is another copy', async () => (await copiesOf(message)).length > 1)
+    await untilAcknowledged()
+    await untilAcknowledged(recipient)
+    expect(await copiesOf(message)).toEqual([[0, 1, 2, 3], [3]])
+  },
+  60_000,
+)
 
 it('does not report a message as sent before WhatsApp named a device of its recipient', async () => {
   const recipient = '15552017031'

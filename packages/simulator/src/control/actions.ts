@@ -7,7 +7,7 @@ import type { ReceivedMessage } from '../network/chat.ts'
 import { checkFault, type WrittenFault } from '../network/check-fault.ts'
 import { deviceJid } from '../network/device.ts'
 import type { Fault } from '../network/faults.ts'
-import { lidJid } from '../network/jid.ts'
+import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
 import type { LogEntry, LoginEntry, LookupEntry } from '../network/recent-log.ts'
@@ -15,6 +15,7 @@ import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
 import { type HistoryOffer, offerHistory } from '../stanzas/history-push.ts'
+import { bundleOf } from '../stanzas/key-fetch.ts'
 import { typeCode } from '../stanzas/link-code.ts'
 import { noticeKinds, sendNotice } from '../stanzas/notices.ts'
 import { scanQr } from '../stanzas/pairing.ts'
@@ -81,8 +82,8 @@ export type Actions = AccountActions &
     reinstall: (number: string) => { ok: true }
     /** The phone, or another companion of it, tells the companions of a history to unpack or download. */
     history: (number: string, offer: HistoryOffer) => Promise<{ ok: true }>
-    /** The phone sends a receipt for any message, also for one that it never received. */
-    receipt: (number: string, request: { to: string; wa_message_id: string; type: string }) => { ok: true }
+    /** The phone, or one of its companions, sends a receipt for any message, also for one that it never received. */
+    receipt: (number: string, request: ReceiptRequest) => { ok: true }
     read: (number: string, request: { wa_message_id: string }) => { ok: true }
     /** WhatsApp tells the companions something that a program need only acknowledge. `pending` of `phones` shows whether they did. */
     notice: (number: string, request: { kind: string; about: string }) => { ok: true }
@@ -95,6 +96,9 @@ export type Actions = AccountActions &
     lookups: () => LookupEntry[]
     stats: () => StatsView
   }
+
+/** `device`: the companion that sends it, 0 for the phone. `as`: its address, `pn` or `lid`. */
+type ReceiptRequest = { to: string; wa_message_id: string; type: string; device?: number; as?: string }
 
 export function makeActions(network: Network): Actions {
   return {
@@ -130,15 +134,14 @@ export function makeActions(network: Network): Actions {
       await offerHistory(network, phoneOf(network, checkNumber(number)), offer)
       return { ok: true }
     },
-    receipt: (number, { to, wa_message_id, type }) => {
+    receipt: (number, { to, wa_message_id: id, type, device = 0, as = 'pn' }) => {
       const claimed = claimedReceipts.find((one) => one === type)
       if (!claimed) throw new SimulatorError(`type is one of: ${claimedReceipts.join(', ')}.`)
       const phone = phoneOf(network, checkNumber(number))
-      claimReceipt(network, phone, {
-        to: phoneOf(network, checkNumber(to)),
-        id: wa_message_id,
-        type: claimed,
-      })
+      const from = (as === 'lid' ? lidJid : pnJid)(phone.number, device)
+      const bundle = bundleOf(network, from)
+      if (!bundle) throw new SimulatorError('The phone has no such companion. GET /phones lists them.', 404)
+      claimReceipt(network, phone, { to: phoneOf(network, checkNumber(to)), id, type: claimed, from, bundle })
       return { ok: true }
     },
     read: (number, request) => {

@@ -88,6 +88,8 @@ const routes: Route[] = [
         to: digits(text(body, 'to')),
         wa_message_id: text(body, 'wa_message_id'),
         type: text(body, 'type'),
+        device: optionalNumber(body, 'device') ?? 0,
+        as: optionalText(body, 'as') ?? 'pn',
       }),
   },
   {

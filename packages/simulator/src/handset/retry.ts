@@ -1,9 +1,9 @@
 import { receivedKey } from '../network/chat.ts'
 import { deliver, receiptKey } from '../network/device.ts'
-import { pnJid, userJid } from '../network/jid.ts'
+import { userJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
-import { node, nowSeconds } from '../wire/node.ts'
+import { type Node, node, nowSeconds } from '../wire/node.ts'
 import type { Arrival } from './arrival.ts'
 import { handsetBundle } from './signal.ts'
 
@@ -35,18 +35,17 @@ export function requestRetry(network: Network, phone: Phone, arrival: Arrival): 
 export const claimedReceipts = ['read', 'played', 'retry'] as const
 export type ClaimedReceipt = (typeof claimedReceipts)[number]
 
-/** Sends a receipt for any message, also for one that this handset never received. */
-export function claimReceipt(
-  network: Network,
-  phone: Phone,
-  { to, id, type }: { to: Phone; id: string; type: ClaimedReceipt },
-): void {
-  const [registration, ...keys] = handsetBundle(phone)
+/** `from` and `bundle`: address and keys of the device that sends it. */
+type Claim = { to: Phone; id: string; type: ClaimedReceipt; from: string; bundle: Node[] }
+
+/** Sends a receipt for any message, also for one that the device never received. */
+export function claimReceipt(network: Network, phone: Phone, { to, id, type, from, bundle }: Claim): void {
+  const [registration, ...keys] = bundle
   if (!registration) return
   const key = receivedKey(to.number, id)
   const count = (phone.retries.get(key) ?? 0) + 1
   phone.retries.set(key, count)
-  const [from, t] = [pnJid(phone.number), nowSeconds()]
+  const t = nowSeconds()
   const request = [
     node('retry', { count: count.toString(), id, t, v: '1' }),
     registration,

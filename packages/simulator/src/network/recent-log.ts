@@ -18,6 +18,8 @@ export type LogEntry = {
   /** The sender got a receipt from the recipient, which proves that the message was accepted. */
   receipt: boolean
   duplicate: boolean
+  /** Devices of the recipient that it was encrypted for. */
+  devices: number[]
 }
 
 /** A login attempt of a linked companion, or of one that is not linked yet and was refused: its `sender` is empty. */

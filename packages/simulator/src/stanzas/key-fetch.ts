@@ -47,7 +47,8 @@ export function findKeyRefusal({ network, device }: IqCall, query: Node | undefi
   return undefined
 }
 
-function bundleOf(network: Network, jid: string | undefined): Node[] | undefined {
+/** The keys that a contact needs to write to this device. Undefined when there is none. */
+export function bundleOf(network: Network, jid: string | undefined): Node[] | undefined {
   const found = phoneOfJid(network, jid)
   if (!found) return undefined
   if (found.device === 0) {

@@ -41,6 +41,7 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     token: null,
     receipt: false,
     duplicate: phoneOf(network, recipient).accepted.has(receivedKey(sender, id)),
+    devices: devicesOf(stanza, recipient),
   }
   const incoming: Incoming = { device, connection, stanza, entry }
   noteFlaws(network, device, stanza)
@@ -61,6 +62,13 @@ export function receiveMessage(network: Network, device: Device, connection: Con
     noteChat(device.phone, phoneOf(network, recipient))
   }
   route(network, incoming, isPeer ? acknowledge(network, incoming) : acknowledgeOrFail(network, incoming))
+}
+
+function devicesOf(stanza: Node, recipient: string): number[] {
+  return ciphertexts(stanza).flatMap(({ jid }) => {
+    const addressed = parseJid(jid)
+    return addressed?.number === recipient ? [addressed.device] : []
+  })
 }
 
 function acknowledgeOrFail(network: Network, incoming: Incoming): Promise<void> | undefined {

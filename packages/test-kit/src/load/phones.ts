@@ -48,6 +48,8 @@ export type LogLine = {
   /** The recipient's receipt went out. */
   receipt: boolean
   duplicate: boolean
+  /** Of the recipient, for which it was encrypted. */
+  devices?: number[]
 }
 
 type Login = {

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const ofLinking = 'apps/worker/test/linking.test.ts'
+const ofPasskey = 'apps/worker/test/passkey.test.ts'
 
 /** The secret with which a phone proves a link. */
 export const linkingMutants: Mutant[] = [
@@ -47,12 +48,80 @@ export const linkingMutants: Mutant[] = [
   {
     name: 'new secret after the passkey was answered with the former one',
     file: 'apps/worker/src/session/passkey.ts',
-    text: 'secret.hold()',
+    text: 'secret.hold(Number.POSITIVE_INFINITY)',
     replacement: '',
     test: {
       file: 'system-tests/linking-refresh.test.ts',
       title: 'is linked by a passkey (after_scan)',
       written: { title: 'is linked by %s (%s)' },
+    },
+  },
+  {
+    name: 'secret held for a minute while a person compares codes',
+    file: 'apps/worker/src/session/passkey.ts',
+    text: 'secret.hold(Number.POSITIVE_INFINITY)',
+    replacement: 'secret.hold()',
+    test: {
+      file: ofPasskey,
+      title: 'comes with a secret that stays however long the person at the phone compares codes',
+    },
+  },
+  {
+    name: 'handoff proof made with the new secret',
+    file: 'apps/worker/src/session/passkey.ts',
+    text: 'handoff.begin(creds.advSecretKey)\n    secret.replace()',
+    replacement: 'secret.replace()\n    handoff.begin(creds.advSecretKey)',
+    test: {
+      file: ofPasskey,
+      title: 'is made with the secret of the QR code that was scanned, also when WhatsApp asks again',
+    },
+  },
+  {
+    name: 'handoff proof made with the secret of the last request',
+    file: 'apps/worker/src/session/passkey-handoff.ts',
+    text: 'if (isBegun) return',
+    replacement: '',
+    test: {
+      file: ofPasskey,
+      title: 'is made with the secret of the QR code that was scanned, also when WhatsApp asks again',
+    },
+  },
+  {
+    name: 'handoff proof that no phone remembers',
+    file: 'apps/worker/src/session/passkey-handoff.ts',
+    text: 'if (!key || performance.now() >= untilMs) return undefined',
+    replacement: 'if (!key) return undefined',
+    test: {
+      file: ofPasskey,
+      title: 'is given 300000 ms after WhatsApp has asked: false',
+      written: { title: 'is given %i ms after WhatsApp has asked: %j' },
+    },
+  },
+  {
+    name: 'second handoff proof for a phone',
+    file: 'apps/worker/src/session/passkey.ts',
+    text: '      handoff.end()\n',
+    replacement: '',
+    test: { file: ofPasskey, title: 'is given until WhatsApp has taken one to the phone' },
+  },
+  {
+    name: 'code compared although the phone knows the device',
+    file: 'apps/worker/src/device/passkey.ts',
+    text: 'if (answer.isProven && !(await confirmAlone())) return',
+    replacement: '',
+    test: {
+      file: 'system-tests/passkey.test.ts',
+      title: 'is linked with an assertion, and needs no code',
+    },
+  },
+  {
+    name: 'no code although the phone asks to compare it',
+    file: 'apps/worker/src/device/passkey.ts',
+    text: 'return isPending && isConfirming',
+    replacement: 'return false',
+    test: {
+      file: 'system-tests/passkey.test.ts',
+      title: 'is linked once its person has accepted the code, when the phone asks',
     },
   },
   {

@@ -61,7 +61,6 @@ function newSender() {
         const { challenge } = body.challenge as { challenge: string }
         const assertion = await gateway.control(`/chats/${sender}/passkey/assert`, { challenge })
         await call('passkey-assertion', { assertion })
-        await call('passkey-confirm')
       },
     } satisfies Record<string, () => Promise<void>>,
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, test } from 'vitest'
 let system: TestSystem
 beforeAll(async () => {
   system = await openTestSystem({
-    environment: { PASSKEY_ASSERTION_MS: '5000', PASSKEY_CONFIRMATION_MS: '1000' },
+    environment: { PASSKEY_ASSERTION_MS: '5000', PASSKEY_LINK_MS: '1000', PASSKEY_CONFIRMATION_MS: '1000' },
   })
 }, 60_000)
 afterAll(() => system?.close(), 30_000)
@@ -20,6 +20,7 @@ test.concurrent.for([
   const step = () => gateway.call('passkey-challenge', { sender })
   await until('WhatsApp asks for a passkey', async () => (await step()).status === 200)
   if (what !== 'the passkey is not used') {
+    await phones.fault({ kind: 'passkey_compare', sender })
     const { challenge } = (await step()).body.challenge as { challenge: string }
     const assertion = await gateway.control(`/chats/${sender}/passkey/assert`, { challenge })
     expect(await gateway.call('passkey-assertion', { sender, assertion })).toMatchObject({ status: 200 })

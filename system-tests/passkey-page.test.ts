@@ -13,7 +13,7 @@ let context: BrowserContext
 const title = browserPath ? 'a passkey in a browser' : 'a passkey in a browser, without Chromium here'
 describe.skipIf(!browserPath)(title, () => {
   beforeAll(async () => {
-    system = await openTestSystem()
+    system = await openTestSystem({ environment: { PASSKEY_LINK_MS: '1000' } })
     context = await chromium.launchPersistentContext('', {
       executablePath: browserPath ?? '',
       viewport: phoneSize,
@@ -84,13 +84,17 @@ describe.skipIf(!browserPath)(title, () => {
     await page.click('#assertion-form button')
   }
 
-  async function finish(tab: LinkPage, sender: string, assertion: string): Promise<void> {
-    await submit(tab, assertion)
+  async function compare(tab: LinkPage, sender: string): Promise<void> {
     await tab.untilStatus('Compare the code with the phone')
     await tab.shoot('passkey-code')
     const phone = await system.gateway.control<{ code: string }>(`/chats/${sender}/passkey`)
     expect((await tab.page.locator('#passkey-code').textContent())?.replace('-', '')).toBe(phone.code)
     await tab.page.click('#confirm-code')
+    await system.gateway.control(`/chats/${sender}/passkey/accept`, {})
+  }
+
+  async function finish(tab: LinkPage, sender: string, assertion: string): Promise<void> {
+    await submit(tab, assertion)
     await tab.untilStatus('Connected')
     expect((await system.gateway.statusOf(sender)).status).toBe('connected')
   }
@@ -130,6 +134,17 @@ describe.skipIf(!browserPath)(title, () => {
     const { result } = await evaluate(`makeAssertion(${JSON.stringify(challenge)})`)
     await finish(tab, sender, String(result.value))
   }, 60_000)
+
+  it('links the sender once the codes were compared, when the phone asks', async () => {
+    const sender = '15551900104'
+    const tab = await scan(sender)
+    await system.phones.fault({ kind: 'passkey_compare', sender })
+    await submit(tab, await assertInExtension(tab, sender))
+    await compare(tab, sender)
+    await tab.untilStatus('Connected')
+    expect(tab.problems).toEqual([])
+  }, 60_000)
+
   it('says that WhatsApp refused the assertion, and takes another one', async () => {
     const sender = '15551900103'
     const tab = await scan(sender)

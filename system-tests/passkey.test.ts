@@ -12,7 +12,7 @@ let numbers = 0
 
 beforeAll(async () => {
   system = await openTestSystem({
-    environment: { PAIRING_MS: '10000', HEARTBEAT_MS: '200' },
+    environment: { PAIRING_MS: '10000', HEARTBEAT_MS: '200', PASSKEY_LINK_MS: '1000' },
   })
   gateway = system.gateway
 }, 60_000)
@@ -42,9 +42,13 @@ async function assertion(phone = sender): Promise<Fields> {
 
 const codeOfPhone = async () =>
   (await gateway.control<{ code: string | null }>(`/chats/${sender}/passkey`)).code
+const personSays = (what: 'accept' | 'refuse') => gateway.control(`/chats/${sender}/passkey/${what}`, {})
+/** The phone asks its person to compare the codes, although it was given a proof. */
+const askOnPhone = () => system.phones.fault({ kind: 'passkey_compare', sender })
+const linked = { status: 200, body: { status: 'connected', code: null, expires_in: null } }
 
 describe('a sender whose account needs a passkey', () => {
-  it('is linked with an assertion, after the code was compared', async () => {
+  it('is linked with an assertion, and needs no code', async () => {
     await scan()
     const asked = await call('passkey-challenge')
     expect(asked).toMatchObject({
@@ -52,12 +56,30 @@ describe('a sender whose account needs a passkey', () => {
       body: { status: 'passkey_required', challenge: { rpId: 'whatsapp.com' }, code: null },
     })
     expect(asked.body.expires_in).toBeGreaterThan(500)
-    const answer = await call('passkey-assertion', { assertion: JSON.stringify(await assertion()) })
+    const cursor = (await gateway.get('events?after=latest')).body.next
+    expect(await call('passkey-assertion', { assertion: JSON.stringify(await assertion()) })).toMatchObject(
+      linked,
+    )
+    const { body } = await gateway.get(`events?after=${cursor}&types=device.passkey_required`)
+    expect(body.events).toEqual([])
+    // For callers that confirm in any case.
+    expect(await call('passkey-confirm')).toMatchObject({ status: 200, body: { status: 'connected' } })
+    await gateway.deliver(sender, '4915199990001')
+  })
+
+  it('is linked once its person has accepted the code, when the phone asks', async () => {
+    await scan()
+    await askOnPhone()
+    const answer = await call('passkey-assertion', { assertion: await assertion() })
     expect(answer).toMatchObject({ status: 200, body: { status: 'passkey_confirmation_required' } })
+    expect(answer.body.expires_in).toBeGreaterThan(100)
     expect(answer.body.code).toBe(await codeOfPhone())
     expect(await statusOf()).toBe('passkey_confirmation_required')
     expect((await call('passkey-challenge')).body).toMatchObject({ challenge: null, code: answer.body.code })
-    expect(await call('passkey-confirm')).toMatchObject({ status: 200, body: { status: 'connected' } })
+    const confirmed = call('passkey-confirm')
+    await personSays('accept')
+    // Also when the phone has linked the sender before.
+    expect(await confirmed).toMatchObject({ status: 200, body: { status: 'connected' } })
     await gateway.deliver(sender, '4915199990001')
   })
 
@@ -70,14 +92,14 @@ describe('a sender whose account needs a passkey', () => {
       body: { code: 'passkey_refused', error: expect.stringContaining('403') },
     })
     expect(await statusOf()).toBe('passkey_required')
-    expect(await call('passkey-assertion', { assertion: given })).toMatchObject({ status: 200 })
-    expect((await call('passkey-confirm')).body).toMatchObject({ status: 'connected' })
+    expect(await call('passkey-assertion', { assertion: given })).toMatchObject(linked)
   })
 
   it('is not linked when the person finds another code on the phone', async () => {
     await scan()
+    await askOnPhone()
     await call('passkey-assertion', { assertion: await assertion() })
-    await gateway.control(`/chats/${sender}/passkey/refuse`, {})
+    await personSays('refuse')
     await until('the step is over', async () => !String(await statusOf()).startsWith('passkey'))
     expect(await call('passkey-confirm')).toMatchObject({ status: 409, body: { code: 'no_passkey_pending' } })
     expect(await gateway.companionsOf(sender)).toEqual([])
@@ -96,6 +118,7 @@ describe('a sender whose account needs a passkey', () => {
 
   it.each(['logout-device', 'delete-device'])('is not linked after %s', async (operation) => {
     await scan()
+    await askOnPhone()
     await call('passkey-assertion', { assertion: await assertion() })
     await call(operation)
     const { status, body } = await call('passkey-confirm')
@@ -109,6 +132,7 @@ describe('a sender whose account needs a passkey', () => {
     'starts again when its owner is killed %s',
     async (when) => {
       await scan()
+      await askOnPhone()
       if (when !== 'before the assertion') await call('passkey-assertion', { assertion: await assertion() })
       const owner = await system.ownerOf(sender)
       system.devnet.signal(owner, 'SIGKILL')
@@ -122,9 +146,9 @@ describe('a sender whose account needs a passkey', () => {
         'another worker asks for a scan',
         async () => (await call('generate-qr', { force: true })).status === 200,
       )
+      await system.phones.clearFaults()
       await scan()
-      await call('passkey-assertion', { assertion: await assertion() })
-      expect((await call('passkey-confirm')).body).toMatchObject({ status: 'connected' })
+      expect(await call('passkey-assertion', { assertion: await assertion() })).toMatchObject(linked)
     },
     60_000,
   )
@@ -133,8 +157,7 @@ describe('a sender whose account needs a passkey', () => {
     const { body } = await call('pair-code')
     const typing = gateway.control('/type-code', { number: sender, code: body.pairing_code })
     await untilStatus('passkey_required')
-    await call('passkey-assertion', { assertion: await assertion() })
-    expect((await call('passkey-confirm')).body).toMatchObject({ status: 'connected' })
+    expect(await call('passkey-assertion', { assertion: await assertion() })).toMatchObject(linked)
     await typing
   })
 
@@ -144,8 +167,7 @@ describe('a sender whose account needs a passkey', () => {
     const { body } = await call('generate-qr')
     await system.phones.scan(String(body.qr_text), other)
     await untilStatus('passkey_required')
-    await call('passkey-assertion', { assertion: await assertion(other) })
-    expect((await call('passkey-confirm')).body).toMatchObject({
+    expect((await call('passkey-assertion', { assertion: await assertion(other) })).body).toMatchObject({
       status: 'disconnected',
       status_reason: 'sender_mismatch',
     })

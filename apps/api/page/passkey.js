@@ -20,6 +20,7 @@ export async function showPasskey(call, status, signal) {
   element('assertion-form').onsubmit = (event) => {
     event.preventDefault()
     const assertion = element('assertion').value.trim()
+    say('Waiting for WhatsApp and the phone.')
     void act(event.submitter, () => call('passkey-assertion', { assertion }, signal))
   }
   element('confirm-code').onclick = (event) =>

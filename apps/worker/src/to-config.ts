@@ -30,7 +30,11 @@ export function toConfig(env: Environment) {
       keepAliveMs: env.KEEPALIVE_MS,
       sendsColdTokens: env.FIRST_MESSAGE_TOKENS,
     },
-    passkey: { assertionMs: env.PASSKEY_ASSERTION_MS, confirmationMs: env.PASSKEY_CONFIRMATION_MS },
+    passkey: {
+      assertionMs: env.PASSKEY_ASSERTION_MS,
+      linkMs: env.PASSKEY_LINK_MS,
+      confirmationMs: env.PASSKEY_CONFIRMATION_MS,
+    },
     statusGraceMs: env.STATUS_GRACE_MS,
     pairings: { max: env.PAIRINGS_MAX, perAccountMax: env.PAIRINGS_PER_ACCOUNT_MAX },
     outbox: {

@@ -139,7 +139,9 @@ export const settings = {
   PAIRINGS_PER_ACCOUNT_MAX: wholeNumber(1, 10_000).default(10),
   /** For a person to use the passkey that WhatsApp asks for while a device is linked. WhatsApp allows about as long. */
   PASSKEY_ASSERTION_MS: wholeNumber(1000, 600_000).default(600_000),
-  /** To compare the code after that. */
+  /** For the phone to link the device after that, unless it asks its person to compare the codes. */
+  PASSKEY_LINK_MS: wholeNumber(1000, 60_000).default(10_000),
+  /** To compare the codes. */
   PASSKEY_CONFIRMATION_MS: wholeNumber(1000, 300_000).default(300_000),
   PAIRING_MS: wholeNumber(10_000, 600_000).default(120_000),
   STATUS_GRACE_MS: wholeNumber(0, 3_600_000).default(60_000),

@@ -1,11 +1,18 @@
 import { z } from 'zod'
+import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 import { pairingUnavailable, throwPairingUnavailable } from '../pairing/pairing-errors.ts'
-import { findPasskeyStep, getPasskeyStep, noPasskeyPending, passkeyRefused } from '../pairing/passkey-step.ts'
+import {
+  findLinkEnd,
+  findPasskeyStep,
+  getPasskeyStep,
+  noPasskeyPending,
+  passkeyRefused,
+} from '../pairing/passkey-step.ts'
 
 /** WhatsApp and the phone take part. */
 const waitMs = 60_000
@@ -49,9 +56,17 @@ export const passkeyAssertion = defineOperation({
   fields: z.object({
     device_id: deviceFields.device_id,
     sender: deviceFields.sender,
-    status: z.literal('passkey_confirmation_required'),
-    code: z.string().describe('Code that the phone shows as well: compare them, then call passkey-confirm'),
-    expires_in: z.int().describe('Seconds until the linking is given up'),
+    status: deviceFields.status.describe(
+      '`connected`, `passkey_confirmation_required` if the phone asks to compare codes, or what became of the linking instead',
+    ),
+    status_reason: deviceFields.status_reason,
+    code: z
+      .string()
+      .nullable()
+      .describe(
+        'Code that the phone shows as well: compare them, then call passkey-confirm. Null without a comparison',
+      ),
+    expires_in: z.int().nullable().describe('Seconds until the linking is given up, null when it is over'),
   }),
   errors: ['missing_parameter', 'device_not_found', 'no_passkey_pending', 'passkey_refused'],
   example: {
@@ -71,9 +86,9 @@ export const passkeyAssertion = defineOperation({
     answer: {
       device_id: 7,
       sender: '4915112345678',
-      status: 'passkey_confirmation_required',
-      code: 'K7QX2M9F',
-      expires_in: 300,
+      status: 'connected',
+      code: null,
+      expires_in: null,
     },
   },
   async handle({ assertion, ...located }, call) {
@@ -95,8 +110,11 @@ export const passkeyAssertion = defineOperation({
       async find() {
         if (refusal !== undefined) throw passkeyRefused(refusal)
         const present = await findPasskeyStep(call, id)
-        if (!present) throw noPasskeyPending()
-        if (present.code !== null) return { code: present.code, expiresAtMs: present.expiresAtMs }
+        if (!present) return findEnd(call, id)
+        const { step: status, code, expiresAtMs } = present
+        if (code !== null) {
+          return { status, code, expires_in: Math.max(1, Math.round((expiresAtMs - Date.now()) / 1000)) }
+        }
         // It is lost if the owner has just begun to take commands. The assertion is taken once.
         enqueueCommand({ kind: 'submit-passkey', deviceId: id })
         return undefined
@@ -105,12 +123,13 @@ export const passkeyAssertion = defineOperation({
       withoutRedis: pairingUnavailable,
     })
     if (!found) throw passkeyRefused('timeout')
-    return {
-      device_id: id,
-      sender,
-      status: 'passkey_confirmation_required' as const,
-      code: found.code,
-      expires_in: Math.max(1, Math.round((found.expiresAtMs - Date.now()) / 1000)),
-    }
+    return { device_id: id, sender, ...found }
   },
 })
+
+/** The phone has linked the sender without asking to compare codes. Throws if the step was ended otherwise. */
+async function findEnd(call: Call, deviceId: number) {
+  const end = await findLinkEnd(call, deviceId)
+  if (end && end.status !== 'connected' && end.status !== 'disconnected') throw noPasskeyPending()
+  return end && { ...end, code: null, expires_in: null }
+}

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
 import { pairingUnavailable } from '../pairing/pairing-errors.ts'
-import { findPasskeyStep, getPasskeyStep, noPasskeyPending, passkeyRefused } from '../pairing/passkey-step.ts'
+import { findLinkEnd, findPasskeyStep, noPasskeyPending, passkeyRefused } from '../pairing/passkey-step.ts'
 
 const waitMs = 30_000
 
@@ -30,21 +31,15 @@ export const passkeyConfirm = defineOperation({
   async handle(located, call) {
     const { db, enqueueCommand } = call.context
     const { id, sender } = await getDevice(call, located)
-    const { step } = await getPasskeyStep(call, id)
-    if (step !== 'passkey_confirmation_required') throw noPasskeyPending()
+    if (!(await mayConfirm(call, id))) throw noPasskeyPending()
     let refusal: string | undefined
     const find = async () => {
       if (refusal !== undefined) throw passkeyRefused(refusal)
-      const { status, statusReason } = await getDevice(call, { device_id: id })
-      if (status === 'connected') return { status }
-      if (status === 'passkey_confirmation_required') {
-        // It is lost if the owner has just begun to take commands, and has no further effect when it is repeated.
-        enqueueCommand({ kind: 'confirm-passkey', deviceId: id })
-        return undefined
-      }
-      // The new link logs in for the first time.
-      if (status === 'disconnected' && statusReason === null) return undefined
-      return { status, ...(statusReason !== null && { status_reason: statusReason }) }
+      const end = await findLinkEnd(call, id)
+      if (end?.status !== 'passkey_confirmation_required') return end
+      // It is lost if the owner has just begun to take commands, and has no further effect when it is repeated.
+      enqueueCommand({ kind: 'confirm-passkey', deviceId: id })
+      return undefined
     }
     const found = await waitForDevice(call, id, {
       isRelevant(event) {
@@ -61,7 +56,16 @@ export const passkeyConfirm = defineOperation({
     })
     if (found) return { device_id: id, sender, ...found }
     const { status } = await getDevice(call, { device_id: id })
-    if (status === step && (await findPasskeyStep(call, id))) throw passkeyRefused('timeout')
+    if (status === 'passkey_confirmation_required' && (await findPasskeyStep(call, id)))
+      throw passkeyRefused('timeout')
     return { device_id: id, sender, status }
   },
 })
+
+/** Also when the phone was faster than the caller: it has linked the sender, or asked for no comparison. */
+async function mayConfirm(call: Call, deviceId: number): Promise<boolean> {
+  const present = await findPasskeyStep(call, deviceId)
+  if (present) return present.step === 'passkey_confirmation_required'
+  const end = await findLinkEnd(call, deviceId)
+  return end === undefined || end.status === 'connected'
+}

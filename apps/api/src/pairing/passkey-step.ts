@@ -2,6 +2,7 @@ import { findPairing } from '@wagate/db/queries/device-desired-state'
 import type { PasskeyEvent } from '@wagate/shared/device-events'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type { Call } from '../call.ts'
+import { getDevice } from '../devices/device-locator.ts'
 import { AppError } from '../errors/app-error.ts'
 import { throwPairingUnavailable } from './pairing-errors.ts'
 
@@ -32,6 +33,15 @@ export async function findPasskeyStep(
     options: isConfirming ? null : event.options,
     code: isConfirming ? event.code : null,
   }
+}
+
+/** What became of a link whose passkey step is over. Undefined while the new link logs in for the first time. */
+export async function findLinkEnd(call: Call, deviceId: number) {
+  const { status, statusReason } = await getDevice(call, { device_id: deviceId })
+  const isOver = status !== 'disconnected' || statusReason !== null
+  if (!isOver && (await findPairing(call.context.db, call.principal.accountId, deviceId))?.isLinked)
+    return undefined
+  return { status, ...(statusReason !== null && { status_reason: statusReason }) }
 }
 
 export function noPasskeyPending(): AppError {

@@ -7,7 +7,7 @@ import type { DeviceScope } from './device-scope.ts'
 /** The passkey step of one connection. What it tells callers, it tells as events. */
 export type DevicePasskey = {
   ask(options: Record<string, unknown>): Promise<void>
-  /** Sends the assertion that a caller has left in Redis, once. */
+  /** Sends the assertion that a caller has left in Redis, once. Confirms, too, when the phone may ask for no comparison. */
   submit(): Promise<void>
   /** Once for each assertion, unless WhatsApp refuses. */
   confirm(): Promise<void>
@@ -22,7 +22,7 @@ export function makeDevicePasskey(
   { desiredRev, link }: Pairing,
 ): DevicePasskey {
   const { db, events, config } = context
-  const { assertionMs, confirmationMs } = config.passkey
+  const { assertionMs, linkMs, confirmationMs } = config.passkey
   /** Those of the assertion, as JSON. */
   let options: string | null = null
   /** Or it is confirmed, and the link follows. */
@@ -54,31 +54,42 @@ export function makeDevicePasskey(
     return parsed.success ? parsed.data : undefined
   }
 
+  async function confirm(): Promise<void> {
+    if (isConfirming) return
+    isConfirming = true
+    try {
+      const answer = await link().confirm()
+      isConfirming = answer.kind === 'sent'
+      if (answer.kind === 'refused') await refuse(answer.error)
+    } catch (error) {
+      isConfirming = false
+      throw error
+    }
+  }
+
+  /** Resolves to whether the person at the phone seems to be asked to compare the codes. */
+  async function confirmAlone(): Promise<boolean> {
+    await confirm()
+    const isPending = isConfirming && (await link().isPendingAfter(linkMs))
+    // WhatsApp may have asked again meanwhile.
+    return isPending && isConfirming
+  }
+
   return {
     async ask(given) {
       options = JSON.stringify(given)
+      isConfirming = false
       logger.info('WhatsApp asks for the passkey of the account')
       await announce('passkey_required', assertionMs, null)
     },
     async submit() {
       const assertion = await takeAssertion()
-      if (!assertion) return
-      isConfirming = false
+      if (!assertion || isConfirming) return
       const answer = await link().answer(assertion)
       if (answer.kind === 'refused') return refuse(answer.error)
+      if (answer.isProven && !(await confirmAlone())) return
       await announce('passkey_confirmation_required', confirmationMs, answer.code)
     },
-    async confirm() {
-      if (isConfirming) return
-      isConfirming = true
-      try {
-        const answer = await link().confirm()
-        isConfirming = answer.kind === 'sent'
-        if (answer.kind === 'refused') await refuse(answer.error)
-      } catch (error) {
-        isConfirming = false
-        throw error
-      }
-    },
+    confirm,
   }
 }

@@ -18,8 +18,11 @@ export type LinkingSecret = {
   retire(): boolean
   /** Whoever saw the QR code may know it. */
   replace(): void
-  /** A phone proves the link with it as it is now, or as Baileys is about to set it. */
-  hold(): void
+  /**
+   * A phone proves the link with it as it is now, or as Baileys is about to set it. By default it has the time of a phone
+   * that asks its person for nothing.
+   */
+  hold(forMs?: number): void
 }
 
 export function makeLinkingSecret(creds: Pick<AuthenticationCreds, 'advSecretKey'>): LinkingSecret {
@@ -46,8 +49,8 @@ export function makeLinkingSecret(creds: Pick<AuthenticationCreds, 'advSecretKey
     },
     retire,
     replace,
-    hold() {
-      heldUntilMs = performance.now() + proofMsMax
+    hold(forMs = proofMsMax) {
+      heldUntilMs = performance.now() + forMs
     },
   }
 }

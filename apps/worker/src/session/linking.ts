@@ -42,7 +42,7 @@ export function openLinking(
       hooks.inOrder(async () => {
         if (!isLinked(creds) && secret.retire()) await hooks.onQrRetired(qrCodes.renew())
       }),
-    onCodeTyped: secret.hold,
+    onCodeTyped: () => secret.hold(),
     onError: hooks.onError,
   })
   return { showQr: qrCodes.show, passkey }

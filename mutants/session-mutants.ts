@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const ofRecord = 'apps/worker/test/session-record.test.ts'
+const ofUnawaited = 'apps/worker/test/unawaited-sends.test.ts'
 
 /** How Signal sessions are stored, and what messages are encrypted with. */
 export const sessionMutants: Mutant[] = [
@@ -167,6 +168,30 @@ export const sessionMutants: Mutant[] = [
     test: {
       file: 'apps/worker/test/message-content.test.ts',
       title: 'no other message and no other link has it',
+    },
+  },
+  {
+    name: 'sends that nobody awaits left to fail',
+    file: 'apps/worker/src/session/socket.ts',
+    text: '  expectClosing(sock)\n',
+    replacement: '',
+    test: { file: ofUnawaited, title: 'nor in a socket of the worker' },
+  },
+  {
+    name: 'bugs in listeners of Baileys ignored',
+    file: 'apps/worker/src/session/unawaited-sends.ts',
+    text: 'if (!isClosing(error, ws)) throw error',
+    replacement: 'void isClosing(error, ws)',
+    test: { file: ofUnawaited, title: 'a bug in a listener of Baileys still is' },
+  },
+  {
+    name: 'question without an answer reported as a bug',
+    file: 'apps/worker/src/session/unawaited-sends.ts',
+    text: "if (typeof error === 'number') return !isOpen",
+    replacement: '',
+    test: {
+      file: ofUnawaited,
+      title: 'nor is a question that a closing connection leaves without an answer',
     },
   },
 ]

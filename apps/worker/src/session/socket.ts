@@ -23,6 +23,7 @@ import { onHistory } from './on-history.ts'
 import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
 import { replaceTransactions } from './transactions.ts'
+import { expectClosing } from './unawaited-sends.ts'
 import { makeUserDevices } from './user-devices.ts'
 
 /** Of one device. Only this folder knows where it comes from. */
@@ -78,6 +79,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     callOfferCache: cacheStore(retryCounts),
     getMessage: options.getMessage,
   })
+  expectClosing(sock)
   replaceTransactions(sock, signal.keys, fanOuts.begin)
   fanOuts.attachTo(sock)
   // A process that was paused in the middle of a handshake would log in after its lease has ended, and replace the

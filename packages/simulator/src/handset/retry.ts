@@ -33,7 +33,7 @@ export function requestRetry(network: Network, phone: Phone, arrival: Arrival): 
 }
 
 export const claimedReceipts = ['read', 'played', 'retry'] as const
-export type ClaimedReceipt = (typeof claimedReceipts)[number]
+type ClaimedReceipt = (typeof claimedReceipts)[number]
 
 /** `from` and `bundle`: address and keys of the device that sends it. */
 type Claim = { to: Phone; id: string; type: ClaimedReceipt; from: string; bundle: Node[] }

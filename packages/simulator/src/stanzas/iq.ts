@@ -12,7 +12,7 @@ import { answerTokens } from './privacy-token.ts'
 import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
 import { answerStanding } from './standing.ts'
-import { announceOffline } from './stream.ts'
+import { activate, makePassive } from './stream.ts'
 import { answerUsync, findLookupRefusal, noteLookup, usyncDelayMs } from './usync.ts'
 
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
@@ -75,7 +75,8 @@ const silences: Record<string, FaultKind> = {
 
 // Sent after the response.
 const sequels: Record<string, (call: IqCall) => void> = {
-  'passive set active': ({ network, device }) => announceOffline(network, device),
+  'passive set active': ({ network, device }) => activate(network, device),
+  'passive set passive': ({ device }) => makePassive(device),
   'md set remove-companion-device': ({ network, device }) => removeDevice(network, device),
 }
 

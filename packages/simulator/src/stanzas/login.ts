@@ -8,6 +8,7 @@ import { clientVersionOf, refuserOf } from '../network/web-version.ts'
 import type { Connection } from '../wire/connection.ts'
 import { node, nowSeconds } from '../wire/node.ts'
 import { demandMessageAcks } from './demand-acks.ts'
+import { activate } from './stream.ts'
 import { endStream, streamError } from './stream-error.ts'
 
 const failureReasons = new Set(['401', '402', '403', '405', '406', '409', '411', '500', '503'])
@@ -69,6 +70,7 @@ export function logIn(
   device.connection = connection
   device.active = false
   device.isAnnounced = false
+  device.handout = undefined
   device.sentAtMs.clear()
   network.counters.logins += 1
   device.logins.ok += 1
@@ -83,6 +85,7 @@ export function logIn(
     }),
   )
   if (fault?.code) endStream(device, connection, fault.code)
+  else if (!payload.passive) activate(network, device)
 }
 
 export function isRefusedAtLogin({ webVersion }: Network, payload: proto.IClientPayload): boolean {

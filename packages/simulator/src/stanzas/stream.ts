@@ -8,10 +8,14 @@ import { pushHistory } from './history-push.ts'
 /** How long stanzas that come after a login wait for a client that does not request what came before. */
 const liveAfterMs = 3000
 
-/** The client is ready for offline stanzas: announces how many there are, and hands out what it need not request. */
-export function announceOffline(network: Network, device: Device): void {
+/** The client takes stanzas from now on: says how many have waited, and hands out what it need not request. */
+export function activate(network: Network, device: Device): void {
+  const isServed = device.active || device.handout !== undefined
+  if (isServed) return
   device.isAnnounced = true
-  const due = new Map([...device.pending].filter(([, stanza]) => isOffline(stanza)))
+  const due = new Map(
+    [...device.pending].filter(([key, stanza]) => isOffline(stanza) && !device.sentAtMs.has(key)),
+  )
   device.handout = { due: new Set(due.keys()), sent: 0 }
   if (due.size > 0) device.connection?.send(preview([...due.values()]))
   const { inParts, size } = modeOf(network, device)
@@ -19,8 +23,14 @@ export function announceOffline(network: Network, device: Device): void {
   if (!device.handout) return
   const { connection } = device
   setTimeout(() => {
-    if (device.connection === connection) goLive(network, device)
+    if (device.connection === connection && device.handout) goLive(network, device)
   }, liveAfterMs).unref()
+}
+
+/** The client takes no stanzas until it is active again. */
+export function makePassive(device: Device): void {
+  device.active = false
+  device.handout = undefined
 }
 
 /** The client requests the next part. */

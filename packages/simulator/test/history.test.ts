@@ -1,6 +1,6 @@
 import type { BaileysEventMap } from 'baileys'
 import { proto } from 'baileys'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { type Simulator, startSimulator } from '../src/simulator.ts'
 import { type Companion, linkedCompanion, newNumber } from './companion.ts'
 
@@ -8,11 +8,15 @@ type History = BaileysEventMap['messaging-history.set']
 
 let sim: Simulator
 const companions: Companion[] = []
+const spies: { mockRestore: () => void }[] = []
 
 beforeAll(async () => {
   sim = await startSimulator({ port: 0, controlPort: 0 })
 }, 30_000)
 
+afterEach(() => {
+  for (const spy of spies.splice(0)) spy.mockRestore()
+})
 afterAll(async () => {
   for (const companion of companions) await companion.end()
   await sim?.close()
@@ -59,6 +63,51 @@ it('gives other companions the newer half, with the same messages for the same s
   expect(idsOf(histories).length).toBeLessThan(1200)
   expect(idsOf(await historiesOf(other, RECENT, false))).toEqual(idsOf(histories))
 }, 60_000)
+
+/** The announcements of histories that a companion gets, as Baileys decrypts them. */
+function watchAnnouncements(): proto.Message.IHistorySyncNotification[] {
+  const seen: proto.Message.IHistorySyncNotification[] = []
+  const decode = proto.Message.decode.bind(proto.Message)
+  spies.push(
+    vi.spyOn(proto.Message, 'decode').mockImplementation((bytes, length) => {
+      const message = decode(bytes, length)
+      const announced = message.protocolMessage?.historySyncNotification
+      if (announced) seen.push(announced)
+      return message
+    }),
+  )
+  return seen
+}
+
+/** Like Baileys 6.17.16, which says nothing of histories when it is linked. */
+function declareNothing(): void {
+  const encode = proto.DeviceProps.encode.bind(proto.DeviceProps)
+  spies.push(
+    vi
+      .spyOn(proto.DeviceProps, 'encode')
+      .mockImplementation(({ historySyncConfig: _, ...props }, writer) => encode(props, writer)),
+  )
+}
+
+it.each([
+  ['in messages to a client that reads it there', true],
+  ['in files to any other', false],
+])(
+  'gives a small past %s',
+  async (_, isInline) => {
+    if (!isInline) declareNothing()
+    const announced = watchAnnouncements()
+    const number = newNumber()
+    const { contacts } = sim.past(number, { chats: 4, messages: 200 })
+    const histories = await historiesOf(number, RECENT, false)
+    expect(new Set(histories.flatMap(({ chats }) => chats.map(({ id }) => id))).size).toBe(contacts.length)
+    expect(announced.length).toBeGreaterThan(1)
+    for (const { initialHistBootstrapInlinePayload: inline, directPath } of announced) {
+      expect([Boolean(inline?.length), Boolean(directPath)]).toEqual([isInline, !isInline])
+    }
+  },
+  30_000,
+)
 
 it('knows the people of the past: a message to one of them is not a first message', async () => {
   const number = newNumber()

@@ -6,7 +6,17 @@ import type { Device } from './phone.ts'
 const pendingMax = 20_000
 
 export function makeDevice(
-  linked: Pick<Device, 'phone' | 'id' | 'platform' | 'wantsFullHistory' | 'linkedAt' | 'noiseKey' | 'bundle'>,
+  linked: Pick<
+    Device,
+    | 'phone'
+    | 'id'
+    | 'platform'
+    | 'wantsFullHistory'
+    | 'readsInlineHistory'
+    | 'linkedAt'
+    | 'noiseKey'
+    | 'bundle'
+  >,
   kept: Pick<Device, 'preKeys' | 'historyReceived'> = { preKeys: new Map(), historyReceived: false },
 ): Device {
   return {

@@ -11,6 +11,7 @@ export type Pairing = {
   platform: string
   version: ClientVersion
   wantsFullHistory: boolean
+  readsInlineHistory: boolean
   refs: string[]
   /** Of the stanza with which it was given them. */
   refsId: string

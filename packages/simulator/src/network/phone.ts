@@ -70,6 +70,8 @@ export type Device = {
   preKeys: Map<number, Buffer>
   /** The client asked for all of the history when it was linked, not only for its newer part. */
   wantsFullHistory: boolean
+  /** It said then that it reads a history that is part of a message, and not only one in a file. */
+  readsInlineHistory: boolean
   /** The client has confirmed the history that it gets after its first login. */
   historyReceived: boolean
   connection: Connection | undefined

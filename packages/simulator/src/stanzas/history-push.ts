@@ -32,17 +32,19 @@ export async function pushHistory(network: Network, device: Device): Promise<voi
     if (device.connection !== connection && !device.historyReceived) return
     await sendToOwnCompanion(network, device, {
       type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
-      historySyncNotification: announcementOf(network, chunk),
+      historySyncNotification: announcementOf(network, device, chunk),
     })
   }
 }
 
-/** A small part comes with its announcement, any other as a file to download. */
+/** A small part comes with its announcement if the client reads that, any other as a file to download. */
 function announcementOf(
   network: Network,
+  { readsInlineHistory }: Device,
   { packed, ...chunk }: HistoryChunk,
 ): proto.Message.IHistorySyncNotification {
-  if (packed.length <= inlineBytesMax) return { ...chunk, initialHistBootstrapInlinePayload: packed }
+  if (readsInlineHistory && packed.length <= inlineBytesMax)
+    return { ...chunk, initialHistBootstrapInlinePayload: packed }
   return { ...chunk, ...sealFile(network.media, 'md-msg-hist', packed) }
 }
 

@@ -154,6 +154,7 @@ function addDevice(network: Network, pairing: Pairing, phone: Phone, id: number)
     id,
     platform: pairing.platform,
     wantsFullHistory: pairing.wantsFullHistory,
+    readsInlineHistory: pairing.readsInlineHistory,
     linkedAt: new Date().toISOString(),
     noiseKey: pairing.noiseKey,
     bundle: pairing.bundle,
@@ -179,10 +180,13 @@ function readBundle(data: proto.ClientPayload.IDevicePairingRegistrationData | n
 }
 
 function readProperties(deviceProps: Uint8Array | null | undefined) {
-  const { os, platformType, requireFullSync } = proto.DeviceProps.decode(deviceProps ?? new Uint8Array())
+  const { os, platformType, requireFullSync, historySyncConfig } = proto.DeviceProps.decode(
+    deviceProps ?? new Uint8Array(),
+  )
   const browser = proto.DeviceProps.PlatformType[platformType ?? 0]
   return {
     platform: [os, browser?.toLowerCase()].filter(Boolean).join(', '),
     wantsFullHistory: requireFullSync ?? false,
+    readsInlineHistory: historySyncConfig?.inlineInitialPayloadInE2EeMsg ?? false,
   }
 }

@@ -22,6 +22,8 @@ export class ShippingNotices {
   #writes = new Set()
   #isClosed = false
   #isSaved = false
+  /** Numbers and LIDs, as WhatsApp names them, of the people with whom the shop had chatted before. */
+  acquaintances = new Set()
 
   /** `options` are added to those of `makeWASocket`: tests pass the address of a simulated network. */
   constructor(folder, { onQr = () => {}, ...options } = {}) {
@@ -74,6 +76,9 @@ export class ShippingNotices {
     socket.ev.on('creds.update', saveCreds)
     socket.ev.on('messages.update', (updates) => {
       for (const { key, update } of updates) this.#settle(key.id, update.status)
+    })
+    socket.ev.on('messaging-history.set', ({ chats }) => {
+      for (const { id } of chats) this.acquaintances.add(id)
     })
     socket.ev.on('connection.update', async ({ connection, qr }) => {
       if (qr) this.#onQr(qr)

@@ -42,7 +42,7 @@ async function baileysVersion() {
 
 const lastMessage = () => simulator.messages(customer).at(-1)
 
-test('the shop knows with whom its phone has chatted', async (t) => {
+test('the shop knows with whom its phone has chatted', { timeout: 30_000 }, async (t) => {
   if ((await baileysVersion()) === '6.7.24')
     return t.skip('It reads no history by default, and no short one at all.')
   while (notices.acquaintances.size < contacts.length) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -79,6 +79,7 @@ export const corrected = [
   ['session/socket-end.ts', 'baileys/lib/Utils/generics.js', 'getErrorCodeFromStreamError'],
   ['session/token-index.ts', 'baileys/lib/Utils/tc-token-utils.js', 'TC_TOKEN_INDEX_KEY'],
   ['session/transactions.ts', 'baileys/lib/Utils/auth-utils.js', 'addTransactionCapability'],
+  ['session/unawaited-sends.ts', 'baileys/lib/Socket/socket.js', 'sendRawMessage', 'waitForMessage'],
   ['session/user-devices.ts', 'baileys/lib/Socket/messages-send.js', 'getUSyncDevices'],
   ['session/whatsapp-fetch.ts', 'baileys/lib/Utils/messages-media.js', 'getHttpStream'],
 ]

@@ -1,5 +1,11 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { type ConnectionState, connectionOf, isCompletingLink, isPaused, type Moment } from './connection-state.ts'
+import {
+  type ConnectionState,
+  connectionOf,
+  isCompletingLink,
+  isPaused,
+  type Moment,
+} from './connection-state.ts'
 import { intentOf } from './intent.ts'
 import { type BlockFacts, blockedMs, isNumberBanned } from './login-block.ts'
 

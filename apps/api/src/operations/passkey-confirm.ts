@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
@@ -31,12 +30,17 @@ export const passkeyConfirm = defineOperation({
   async handle(located, call) {
     const { db, enqueueCommand } = call.context
     const { id, sender } = await getDevice(call, located)
-    if (!(await mayConfirm(call, id))) throw noPasskeyPending()
+    const present = await findPasskeyStep(call, id)
+    if (present && present.step !== 'passkey_confirmation_required') throw noPasskeyPending()
+    // The phone may have been faster than the caller, or may have asked for no comparison.
+    const end = present ? undefined : await findLinkEnd(call, id)
+    if (end && end.status !== 'connected') throw noPasskeyPending()
+    if (end) return { device_id: id, sender, ...end }
     let refusal: string | undefined
     const find = async () => {
       if (refusal !== undefined) throw passkeyRefused(refusal)
-      const end = await findLinkEnd(call, id)
-      if (end?.status !== 'passkey_confirmation_required') return end
+      const now = await findLinkEnd(call, id)
+      if (now?.status !== 'passkey_confirmation_required') return now
       // It is lost if the owner has just begun to take commands, and has no further effect when it is repeated.
       enqueueCommand({ kind: 'confirm-passkey', deviceId: id })
       return undefined
@@ -61,11 +65,3 @@ export const passkeyConfirm = defineOperation({
     return { device_id: id, sender, status }
   },
 })
-
-/** Also when the phone was faster than the caller: it has linked the sender, or asked for no comparison. */
-async function mayConfirm(call: Call, deviceId: number): Promise<boolean> {
-  const present = await findPasskeyStep(call, deviceId)
-  if (present) return present.step === 'passkey_confirmation_required'
-  const end = await findLinkEnd(call, deviceId)
-  return end === undefined || end.status === 'connected'
-}

@@ -84,10 +84,12 @@ export async function startClientVersion(
     }
   }
 
-  async function follow(): Promise<void> {
+  /** Returns false while another worker is reading the first version of all. */
+  async function follow(): Promise<boolean> {
     const { newest, isClaimed } = await claimVersionRead(db)
     if (newest) adopt(newest.version, newest.ageMs)
     if (isClaimed) await read()
+    return isClaimed || newest !== undefined
   }
 
   function warnIfOld(): void {
@@ -100,8 +102,7 @@ export async function startClientVersion(
   }
 
   async function pollOnce(): Promise<void> {
-    if (isFollowing) await follow()
-    warnIfOld()
+    if (!isFollowing || (await follow())) warnIfOld()
   }
 
   const onError = (error: unknown) => logger.warn({ err: error }, 'Looking up the client version failed')

@@ -1,14 +1,14 @@
 import postgres from 'postgres'
 
 /**
- * The kind of a database failure that a retry may overcome: `unavailable` (unreachable, stopping, overloaded or too slow) or
- * `storage_full`. Undefined for every other error, which is a bug.
+ * The kind of a failure that is not the fault of the values in a statement, so that a retry may overcome it: `storage_full`, or
+ * `unavailable` for every other error of Postgres, of the connection to it or of the system. Nothing may be given up because of
+ * it. Undefined for refused content, and for our own bugs.
  */
 export function databaseFailure(error: unknown): 'unavailable' | 'storage_full' | undefined {
   const code = codeOf(error)
-  if (code === undefined) return undefined
-  if (code === '53100') return 'storage_full'
-  return transientCodes.has(code) || /^(08|53|57P)/.test(code) ? 'unavailable' : undefined
+  if (code === undefined || isBug(code) || isRefusedContent(error)) return undefined
+  return code === '53100' ? 'storage_full' : 'unavailable'
 }
 
 /**
@@ -16,11 +16,19 @@ export function databaseFailure(error: unknown): 'unavailable' | 'storage_full' 
  * hold: without the bad one of several items it succeeds.
  */
 export function isRefusedContent(error: unknown): boolean {
-  return /^(22|23|54)/.test(codeOf(error) ?? '')
+  const code = codeOf(error) ?? ''
+  // A check that fails is of the values, but so is called a partition that does not exist.
+  return /^(22|23|54)...$/.test(code) && code !== '23514'
+}
+
+/** Whether Postgres is unreachable, starting, stopping, overloaded or too slow: what passes without an operator. */
+export function isOutage(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  return outageCodes.has(code) || /^(08|53(?!100)|57P)/.test(code)
 }
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html, and error codes of postgres.js and Node sockets.
-const transientCodes = new Set([
+const outageCodes = new Set([
   '57014', // statement_timeout
   '25P03', // idle_in_transaction_session_timeout
   '40001', // serialization_failure
@@ -40,9 +48,23 @@ const transientCodes = new Set([
   'EAI_AGAIN',
 ])
 
+/** Of postgres.js, when it is called wrongly. */
+const clientBugs = new Set([
+  'COPY_IN_PROGRESS',
+  'MAX_PARAMETERS_EXCEEDED',
+  'MESSAGE_NOT_SUPPORTED',
+  'NOT_TAGGED_CALL',
+  'UNDEFINED_VALUE',
+  'UNSAFE_TRANSACTION',
+])
+
+function isBug(code: string): boolean {
+  return clientBugs.has(code) || /^ERR_(ASSERTION|INVALID)/.test(code)
+}
+
 function codeOf(error: unknown): string | undefined {
   if (error instanceof postgres.PostgresError) return error.code
-  if (!(error instanceof Error)) return undefined
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined
   if ('code' in error && typeof error.code === 'string') return error.code
   // Drizzle wraps errors, and connecting to a host with several addresses fails with an AggregateError.
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OutageLog } from '@wagate/runtime/outage-log'
-import { databaseFailure } from './failures.ts'
+import { isOutage } from './failures.ts'
 
 const retryMs = 1000
 
@@ -11,7 +11,7 @@ export async function untilAvailable(attempt: () => Promise<void>, outage: Outag
       await attempt()
       return outage.worked()
     } catch (error) {
-      if (databaseFailure(error) !== 'unavailable') throw error
+      if (!isOutage(error)) throw error
       outage.failed(error)
       await delay(retryMs)
     }

@@ -5,7 +5,7 @@ import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { databaseFailure } from '../src/failures.ts'
+import { databaseFailure, isOutage } from '../src/failures.ts'
 
 let directUrl: string
 let proxy: TcpProxy
@@ -123,19 +123,18 @@ describe.concurrent('a connection', () => {
   })
 })
 
-test('a refused connection and a slow statement are transient failures, and a wrong statement is a bug', async () => {
+test('a refused connection and a slow statement are outages, and a wrong statement is none', async () => {
   proxy.cut()
   const closed = openDatabase(proxy.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 })
   const refused = await closed.$client`SELECT 1`.catch((error: unknown) => error)
   proxy.heal()
   await closeDatabase(closed)
-  expect(databaseFailure(refused)).toBe('unavailable')
+  expect([databaseFailure(refused), isOutage(refused)]).toEqual(['unavailable', true])
   await Promise.allSettled([ask(1), ask(2), ask(3)])
   const slow = await db.$client`SELECT pg_sleep(3)`.catch((error: unknown) => error)
-  expect(databaseFailure(slow)).toBe('unavailable')
+  expect([databaseFailure(slow), isOutage(slow)]).toEqual(['unavailable', true])
   const wrong = await db.$client`SELECT nothing`.catch((error: unknown) => error)
-  expect(databaseFailure(wrong)).toBeUndefined()
-  expect(databaseFailure(new Error('other'))).toBeUndefined()
+  expect([databaseFailure(wrong), isOutage(wrong)]).toEqual(['unavailable', false])
 })
 
 test('uses the most recently used connection, so that idle ones can close', async () => {

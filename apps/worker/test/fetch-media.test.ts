@@ -30,6 +30,8 @@ describe('media from a URL', () => {
     ['/two-lengths', 'media_fetch_failed'],
     ['/bad-length', 'media_fetch_failed'],
     ['/no-http', 'media_fetch_failed'],
+    ['/switches-protocols', 'media_fetch_failed'],
+    ['/hints-without-end', 'media_fetch_failed'],
     ['/empty', 'invalid_media'],
     ['/gzip', 'media_fetch_failed'],
     ['/brotli', 'media_fetch_failed'],

@@ -78,6 +78,15 @@ export const mediaPages: Record<string, RequestListener> = {
   '/no-http': ({ socket }) => {
     socket.end('+PONG\r\n')
   },
+  '/switches-protocols': ({ socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  },
+  '/hints-without-end': ({ socket }) => {
+    const write = () => {
+      if (socket.writable) socket.write('HTTP/1.1 103 Early Hints\r\n\r\n', () => setImmediate(write))
+    }
+    write()
+  },
   '/hangs-up': ({ socket }) => {
     socket.destroy()
   },

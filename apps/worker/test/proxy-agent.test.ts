@@ -149,6 +149,20 @@ describe.each(kinds)('a connection through a %s proxy', (kind) => {
   })
 })
 
+test.each([
+  ['an answer without an end', 'HTTP/1.1 200 OK\r\n', 'HPE_HEADER_OVERFLOW'],
+  ['a status without an end', 'HTTP/1.1 200 ', 'HPE_HEADER_OVERFLOW'],
+  ['an interim answer', '', '103'],
+])('a connection is none through a proxy that gives %s', async (_, begin, detail) => {
+  const more = begin === '' ? 'HTTP/1.1 103 Early Hints\r\n\r\n' : 'a'.repeat(10_000)
+  const port = await serve((socket) => {
+    socket.write(begin)
+    const write = () => socket.writable && socket.write(more, () => setImmediate(write))
+    write()
+  })
+  expect(await detailOf(agentFor(`http://127.0.0.1:${port}`))).toBe(detail)
+})
+
 test.each(['401', '403', '503'])('a refusal with %s is that of the proxy', async (status) => {
   const port = await serve((socket) => {
     socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`))

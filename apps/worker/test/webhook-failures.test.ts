@@ -42,6 +42,19 @@ const read = async () => (await findWebhook(database.db, accountId, webhookId)) 
 const untilReceived = (...eventIds: string[]) =>
   until('the events to be delivered', () => eventIds.every((id) => target.eventIds().includes(id)))
 
+test('a target that switches protocols has failed, and stops neither later events nor the dispatcher', async () => {
+  target.answer = (request) =>
+    request.socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    )
+  await database.addEvent(accountId)
+  database.start({ limits: { retryDelaysMs: [20] } })
+  const [first] = await untilAttempts(2)
+  expect(first).toMatchObject({ status: null, error: 'EPROTO' })
+  target.answer = (_, response) => response.end('thanks')
+  await untilReceived(await database.addEvent(accountId))
+})
+
 test('a failed request is repeated with the same id and body, and blocks no later event', async () => {
   const failing = await database.addEvent(accountId)
   let failures = 0

@@ -23,9 +23,16 @@ describe('a failure', () => {
     ['an unknown certificate', ofSystem('DEPTH_ZERO_SELF_SIGNED_CERT')],
     ['a certificate of another host', ofSystem('ERR_TLS_CERT_ALTNAME_INVALID')],
     ['a password that is checked wrongly', ofSystem('SASL_SIGNATURE_MISMATCH')],
-    ...['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'EHOSTDOWN', 'ENETDOWN', 'ECONNABORTED', 'EPROTO'].map(
-      (code): [string, Error] => [code, ofSystem(code)],
-    ),
+    ...[
+      'EMFILE',
+      'ENFILE',
+      'EADDRNOTAVAIL',
+      'ENOBUFS',
+      'EHOSTDOWN',
+      'ENETDOWN',
+      'ECONNABORTED',
+      'EPROTO',
+    ].map((code): [string, Error] => [code, ofSystem(code)]),
     ['one of several addresses', new AggregateError([ofSystem('EACCES')])],
     ['one within another', new Error('Failed query', { cause: ofPostgres('25006') })],
   ])('is not of the content: %s', (_, error) => {
@@ -48,7 +55,11 @@ describe('a failure', () => {
     ['an assertion', ofSystem('ERR_ASSERTION')],
     ['one without a code', new Error('other')],
   ])('is a bug: %s', (_, error) => {
-    expect([databaseFailure(error), isRefusedContent(error), isOutage(error)]).toEqual([undefined, false, false])
+    expect([databaseFailure(error), isRefusedContent(error), isOutage(error)]).toEqual([
+      undefined,
+      false,
+      false,
+    ])
   })
 
   test('is storage when the disk is full, and waited for at a start only when it passes by itself', () => {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { pipeline } from 'node:stream/promises'
+import { answerOf } from '@wagate/runtime/http-answer'
 import { AwsV4Signer } from 'aws4fetch'
 import { keyOf, type MediaContent, type MediaStore } from './media-store.ts'
 
@@ -52,21 +53,17 @@ export function openS3Store(options: S3Options): MediaStore {
       secretAccessKey: options.secretAccessKey,
     }).sign()
     const { request } = signed.url.protocol === 'https:' ? https : http
-    return new Promise((resolve, reject) => {
-      const sent = request(
-        signed.url,
-        {
-          method,
-          headers: { ...Object.fromEntries(signed.headers), ...(body && { 'content-length': body.size }) },
-          timeout: idleMsMax,
-        },
-        resolve,
-      )
-      sent.on('timeout', () => sent.destroy(new Error('The S3 service did not answer in time')))
-      sent.on('error', reject)
-      if (body) pipeline(createReadStream(body.path), sent).catch(reject)
-      else sent.end()
+    const sent = request(signed.url, {
+      method,
+      headers: { ...Object.fromEntries(signed.headers), ...(body && { 'content-length': body.size }) },
+      timeout: idleMsMax,
     })
+    sent.on('timeout', () => sent.destroy(new Error('The S3 service did not answer in time')))
+    const answer = answerOf(sent)
+    if (!body) sent.end()
+    // An answer that comes before the end of the file says why.
+    else await Promise.race([answer, pipeline(createReadStream(body.path), sent)])
+    return answer
   }
 
   /** For answers without content that is needed. Returns whether there is such an object. */

@@ -7,6 +7,8 @@ export type ProxyUrl = {
   password: string
 }
 
+/** SOCKS5 says their lengths in one byte (RFC 1929). */
+const isForSocks = (credential: string) => Buffer.byteLength(credential) <= 255
 const form = /^(http|socks5):\/\/[^/?#\s]+\/?$/
 
 /** `http://[user:password@]host:port` or `socks5://…`. Undefined for anything else. */
@@ -18,7 +20,8 @@ export function parseProxyUrl(text: string): ProxyUrl | undefined {
     const url = new URL(text.replace(/^\w+/, 'ftp'))
     const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
     const isComplete = url.hostname !== '' && url.port !== '' && url.port !== '0'
-    return isComplete
+    const isSendable = protocol === 'http' || [username, password].every(isForSocks)
+    return isComplete && isSendable
       ? { protocol, hostname: url.hostname, port: Number(url.port), username, password }
       : undefined
   } catch {

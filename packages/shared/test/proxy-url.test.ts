@@ -5,6 +5,11 @@ test.each([
   ['http://proxy.example.com:8080', 'http://proxy.example.com:8080', ['', '']],
   ['http://proxy.example.com:80/', 'http://proxy.example.com:80', ['', '']],
   ['http://shop:s%40cret@proxy.example.com:443', 'http://proxy.example.com:443', ['shop', 's@cret']],
+  [
+    `http://${'u'.repeat(256)}:p@proxy.example.com:8080`,
+    'http://proxy.example.com:8080',
+    ['u'.repeat(256), 'p'],
+  ],
   ['socks5://shop:secret@192.0.2.7:1080', 'socks5://192.0.2.7:1080', ['shop', 'secret']],
   ['socks5://[2001:DB8::1]:1080', 'socks5://[2001:db8::1]:1080', ['', '']],
   // Other forms of an address become one, so that they can be judged.
@@ -30,6 +35,8 @@ test.each([
   'http://:8080',
   'http://user:%ff@proxy.example.com:8080',
   'http://proxy.example.com:8080\nx',
+  `socks5://${'u'.repeat(256)}:p@proxy.example.com:1080`,
+  `socks5://u:${'%C3%A9'.repeat(128)}@proxy.example.com:1080`,
   '',
 ])('%j is none', (text) => {
   expect(parseProxyUrl(text)).toBeUndefined()

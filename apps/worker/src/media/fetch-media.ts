@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { answerOf } from '@wagate/runtime/http-answer'
 import { failureOfError, failureOfStatus } from './fetch-failure.ts'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 import type { MediaRoom } from './media-room.ts'
@@ -79,10 +80,7 @@ function request(url: URL, limits: FetchLimits, signal: AbortSignal): Promise<ht
     headers: { 'accept-encoding': 'identity', 'user-agent': 'wagate' },
     lookup: makePublicLookup(limits.isForbidden, limits.lookup),
   }
-  return new Promise((resolve, reject) => {
-    const { get } = url.protocol === 'https:' ? https : http
-    get(url, options, resolve).on('error', reject)
-  })
+  return answerOf((url.protocol === 'https:' ? https : http).get(url, options))
 }
 
 function redirectTarget({ statusCode = 0, headers }: http.IncomingMessage): string | undefined {

@@ -1,11 +1,12 @@
 import { lookup as systemLookup } from 'node:dns'
-import type { ClientRequest } from 'node:http'
-import type { LookupFunction } from 'node:net'
+import http, { type ClientRequest } from 'node:http'
+import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import tls from 'node:tls'
+import { tunnelOf } from '@wagate/runtime/http-answer'
 import type { ProxyUrl } from '@wagate/shared/proxy-url'
 import { isForbiddenAddress, isForbiddenHost } from '@wagate/shared/public-hosts'
 import { Agent, type AgentConnectOpts } from 'agent-base'
-import { HttpsProxyAgent } from 'https-proxy-agent'
 import { SocksProxyAgent } from 'socks-proxy-agent'
 import { MediaError } from '../media/media-error.ts'
 import { makePublicLookup } from '../media/public-lookup.ts'
@@ -74,7 +75,7 @@ export class ProxyAgent extends Agent {
 
   #open(request: ClientRequest, target: AgentConnectOpts, signal: AbortSignal): Promise<Duplex> {
     return this.#proxy.protocol === 'http'
-      ? openTunnel(this.#proxy, { request, target, signal, lookup: this.#lookup() })
+      ? openTunnel(this.#proxy, { target, signal, lookup: this.#lookup() })
       : openSocks(this.#proxy, { request, target, lookup: this.#lookup() })
   }
 
@@ -90,23 +91,43 @@ type Opening = {
   lookup: LookupFunction
 }
 
-/** The user name and password are in no URL, which the library would log. */
+/** Node's own client reads the answer of the proxy, with a bound. */
 async function openTunnel(
   { hostname, port, username, password }: ProxyUrl,
-  { request, target, signal, lookup }: Opening & { signal: AbortSignal },
+  { target, signal, lookup }: Pick<Opening, 'target' | 'lookup'> & { signal: AbortSignal },
 ): Promise<Duplex> {
-  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
-  const headers = username === '' && password === '' ? {} : { 'Proxy-Authorization': `Basic ${credentials}` }
-  const agent = new HttpsProxyAgent(`http://${hostname}:${port}`, { headers, signal, lookup })
-  let status: number | undefined
-  agent.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
-    status = statusCode
+  const authority = `${isIPv6(target.host ?? '') ? `[${target.host}]` : target.host}:${target.port}`
+  const credentials = `${username}:${password}`
+  const connecting = http.request({
+    method: 'CONNECT',
+    host: withoutBrackets(hostname),
+    port,
+    path: authority,
+    headers: {
+      host: authority,
+      ...(credentials !== ':' && {
+        'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
+      }),
+    },
+    agent: false,
+    lookup,
+    signal,
   })
-  const socket = await agent.connect(request, target)
-  if (status === 200) return socket
-  // The library passes the answer on as if the target had given it.
-  socket.destroy()
-  throw new ProxyError(String(status))
+  const opening = tunnelOf(connecting)
+  connecting.end()
+  const { answer, socket, head } = await opening
+  if (answer.statusCode !== 200) {
+    socket.destroy()
+    throw new ProxyError(String(answer.statusCode))
+  }
+  // Of the target, and not part of the answer.
+  if (head.length > 0) socket.unshift(head)
+  return target.secureEndpoint ? startTls(socket, target) : socket
+}
+
+function startTls(socket: Socket, target: AgentConnectOpts): Duplex {
+  const { host = '', port: _, ...options } = target
+  return tls.connect({ ...options, path: undefined, socket, ...(isIP(host) === 0 && { servername: host }) })
 }
 
 function openSocks(
@@ -119,9 +140,11 @@ function openSocks(
   url.password = encodeURIComponent(password)
   const agent = new SocksProxyAgent(url, { socketOptions: { lookup } })
   // It keeps the brackets of an IPv6 address.
-  agent.proxy.host = hostname.replace(/^\[|\]$/g, '')
+  agent.proxy.host = withoutBrackets(hostname)
   return agent.connect(request, target)
 }
+
+const withoutBrackets = (host: string) => host.replace(/^\[|\]$/g, '')
 
 function rejectionAt(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {

@@ -2,6 +2,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import { answerOf } from '@wagate/runtime/http-answer'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { makePublicLookup } from '../media/public-lookup.ts'
 
@@ -85,22 +86,14 @@ function get(
   { headers, agent, isSimulated, signal }: Target,
   { deadlineMs, lookup }: FetchLimits,
 ): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const { request } = isSimulated ? http : https
-    request(
-      url,
-      {
-        // A new connection: the address of a kept-alive one was checked for another request.
-        agent: agent ?? false,
-        headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
-        signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), ...(signal ? [signal] : [])]),
-        ...(!isSimulated && !agent && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
-      },
-      resolve,
-    )
-      .on('error', reject)
-      .end()
-  })
+  const options = {
+    // A new connection: the address of a kept-alive one was checked for another request.
+    agent: agent ?? false,
+    headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
+    signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), ...(signal ? [signal] : [])]),
+    ...(!isSimulated && !agent && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
+  }
+  return answerOf((isSimulated ? http : https).get(url, options))
 }
 
 async function* bounded(response: IncomingMessage, bytesMax: number): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import { answerOf } from '@wagate/runtime/http-answer'
 import { readRetryAfterMs } from '../media/fetch-failure.ts'
 import { ForbiddenTarget, type TargetGuard } from './target-guard.ts'
 
@@ -45,21 +46,21 @@ async function attempt(post: Post, guard: TargetGuard, signal: AbortSignal) {
   }
 }
 
-function request(post: Post, guard: TargetGuard, signal: AbortSignal): Promise<http.IncomingMessage> {
+async function request(post: Post, guard: TargetGuard, signal: AbortSignal): Promise<http.IncomingMessage> {
   const { url, headers, body } = post
-  return new Promise((resolve, reject) => {
-    const target = new URL(url)
-    const options = { method: 'POST', headers, signal, ...guard.optionsFor(target) }
-    const open = target.protocol === 'https:' ? https.request : http.request
-    const sent = open(target, options, resolve)
-    sent.on('error', (error) => {
-      // The target has closed an idle connection at the moment at which it was used again.
-      if (sent.reusedSocket && hasCode(error, 'ECONNRESET') && !signal.aborted)
-        request(post, guard, signal).then(resolve, reject)
-      else reject(error)
-    })
-    sent.end(body)
-  })
+  const target = new URL(url)
+  const options = { method: 'POST', headers, signal, ...guard.optionsFor(target) }
+  const sent = (target.protocol === 'https:' ? https : http).request(target, options)
+  const answer = answerOf(sent)
+  sent.end(body)
+  try {
+    return await answer
+  } catch (error) {
+    // The target has closed an idle connection at the moment at which it was used again.
+    if (sent.reusedSocket && hasCode(error, 'ECONNRESET') && !signal.aborted)
+      return request(post, guard, signal)
+    throw error
+  }
 }
 
 /** The status has decided already, so an error only ends the answer. Without its end, the connection is not used again. */

@@ -3,6 +3,50 @@ import type { Mutant } from './mutant.ts'
 /** Of the memory and the start of a process. */
 export const processMutants: Mutant[] = [
   {
+    name: 'missing partition taken for refused content',
+    file: 'packages/db/src/failures.ts',
+    text: " && code !== '23514'",
+    replacement: '',
+    test: {
+      file: 'packages/db/test/failures.test.ts',
+      title: 'is not of the content: a partition that does not exist',
+      written: { title: 'is not of the content: %s' },
+    },
+  },
+  {
+    name: 'unknown error of Postgres taken for refused content',
+    file: 'packages/db/src/failures.ts',
+    text: "return code === '53100' ? 'storage_full' : 'unavailable'",
+    replacement: "return code === '53100' ? 'storage_full' : isOutage(error) ? 'unavailable' : undefined",
+    test: {
+      file: 'system-tests/refused-writes.test.ts',
+      title: 'nothing that arrives while Postgres is read-only is lost, or stored twice',
+      written: { title: 'nothing that arrives while Postgres %s is lost, or stored twice' },
+    },
+  },
+  {
+    name: 'peer that switches protocols still heard',
+    file: 'packages/runtime/src/http-answer.ts',
+    text: "reject(withCode('EPROTO', 'The peer has switched protocols'))",
+    replacement: '',
+    test: {
+      file: 'packages/runtime/test/http-answer.test.ts',
+      title: 'of a peer that answers another protocol',
+      written: { title: 'of a peer that answers %s' },
+    },
+  },
+  {
+    name: 'interim answers without an end',
+    file: 'packages/runtime/src/http-answer.ts',
+    text: 'interim > interimMax',
+    replacement: 'interim > 1e12',
+    test: {
+      file: 'packages/runtime/test/http-answer.test.ts',
+      title: 'of a peer that answers hints without an end',
+      written: { title: 'of a peer that answers %s' },
+    },
+  },
+  {
     name: 'garbage collected while messages are sent',
     file: 'packages/runtime/src/collect-at-rest.ts',
     text: 'utilization > utilizationMax || ',

@@ -200,8 +200,19 @@ describe('parameters', () => {
     },
   )
 
+  const nested = (times: number) => `${'['.repeat(times)}${']'.repeat(times)}`
+
+  test('are refused when they are nested too often', async () => {
+    for (const value of [nested(64), nested(20_000), `{"a":${nested(63)}}`]) {
+      expect(await gateway.admin.post('/passkey-assertion', `{"assertion":${value}}`)).toMatchObject({
+        status: 400,
+        body: { code: 'malformed_json', error: expect.stringContaining('nested') },
+      })
+    }
+  })
+
   test('are refused when they are nested and a text is expected', async () => {
-    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const deep = nested(63)
     for (const value of [deep, '{"toString":1}', '{"__proto__":{"toString":null}}']) {
       const inBody = await gateway.admin.post('/create-device', `{"sender":${value}}`)
       expect(inBody).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } })

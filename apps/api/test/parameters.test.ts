@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
+import { password } from '../src/credentials/passwords.ts'
 import { parseDataUrl } from '../src/media/parse-data-url.ts'
 import { flag, integer, moment, phone, recordId, text } from '../src/parameters/parameter-types.ts'
+import { webhookParameters } from '../src/webhooks/webhook-parameters.ts'
 
 const invalid = Symbol('invalid')
 const parse = (type: z.ZodType, value: unknown) => {
@@ -154,4 +156,41 @@ describe('data URL', () => {
       }
     }
   })
+})
+
+const long = 60_000
+
+test.each([
+  ['commas', ','.repeat(long)],
+  ['numbers', '1,'.repeat(long / 2)],
+  ['items', Array.from({ length: long }, () => 1)],
+  ['one too many', Array.from({ length: 51 }, (_, index) => index + 1)],
+])('a list of too many %s is refused without reading them', (_, value) => {
+  const read = vi.spyOn(recordId, 'safeParse')
+  expect(parse(webhookParameters.device_ids, value)).toBe(invalid)
+  expect(read).not.toHaveBeenCalled()
+  read.mockRestore()
+})
+
+test('a list has as many items as it may', () => {
+  const ids = Array.from({ length: 50 }, (_, index) => index + 1)
+  expect(parse(webhookParameters.device_ids, ids)).toEqual(ids)
+  expect(parse(webhookParameters.device_ids, ids.join(','))).toEqual(ids)
+  expect(parse(webhookParameters.device_ids, [{}])).toBe(invalid)
+  expect(parse(webhookParameters.types, 'message.sent,message.read')).toEqual([
+    'message.sent',
+    'message.read',
+  ])
+  expect(parse(webhookParameters.types, [1])).toBe(invalid)
+})
+
+test('a long password is refused without normalizing it, and a long number without searching it', () => {
+  const normalize = vi.spyOn(String.prototype, 'normalize')
+  const replace = vi.spyOn(String.prototype, 'replace')
+  expect(parse(password, `e${'\u0301'.repeat(long)}`)).toBe(invalid)
+  expect(parse(phone, '('.repeat(long))).toBe(invalid)
+  expect([normalize.mock.calls.length, replace.mock.calls.length]).toEqual([0, 0])
+  normalize.mockRestore()
+  replace.mockRestore()
+  expect(parse(password, 'e\u0301'.repeat(128))).toBe('é'.repeat(128))
 })

@@ -1,7 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
+import https from 'node:https'
 import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { inspect } from 'node:util'
 import { parseProxyUrl } from '@wagate/shared/proxy-url'
 import { type ProxyKind, startTestProxy, type TestProxy } from '@wagate/test-kit/proxies/test-proxy'
@@ -146,6 +151,59 @@ describe.each(kinds)('a connection through a %s proxy', (kind) => {
     const shown = inspect([agent, error, error.stack], { depth: 20, showHidden: true })
     expect(shown).not.toMatch(/s:wrong|s%3Awrong/)
     expect(shown).not.toContain(Buffer.from('shop:s:wrong').toString('base64'))
+  })
+})
+
+describe('a connection with TLS', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wagate-proxy-'))
+  let secure: https.Server
+  let port: number
+  beforeAll(async () => {
+    const [key, cert] = ['key', 'cert'].map((name) => join(folder, name)) as [string, string]
+    const kind = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '1',
+    ]
+    const subject = ['-subj', '/CN=wagate test', '-addext', 'subjectAltName=DNS:localhost']
+    execFileSync('openssl', [...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' })
+    secure = https.createServer(
+      { key: readFileSync(key), cert: readFileSync(cert) },
+      ({ socket }, response) => {
+        response.end(`reached ${String((socket as TLSSocket).servername)}`)
+      },
+    )
+    port = await listen(secure)
+  })
+  afterAll(() => {
+    secure.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const getSecure = (kind: ProxyKind, host: string, ca?: Buffer) =>
+    new Promise<string>((resolve, reject) => {
+      https
+        .get({ host, port, agent: agentFor(proxies[kind].url), ca }, (response) => {
+          response.toArray().then((chunks) => resolve(String(chunks)), reject)
+        })
+        .on('error', reject)
+    })
+
+  it.each(kinds)('reaches its target through a %s proxy, which is the one that it names', async (kind) => {
+    const ca = readFileSync(join(folder, 'cert'))
+    expect(await getSecure(kind, 'localhost', ca)).toBe('reached localhost')
+    // The library for SOCKS compares the certificate with `localhost`. WhatsApp's hosts have names.
+    if (kind === 'http') {
+      const ofOther = getSecure(kind, '127.0.0.1', ca)
+      await expect(ofOther).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+    }
+    await expect(getSecure(kind, 'localhost')).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
   })
 })
 

@@ -1,8 +1,12 @@
+/** Also of generous people, who write spaces and brackets. */
+const charsMax = 200
+
 /**
  * Converts a number as people write it to digits with the country prefix. Undefined if it is not a phone number.
  * No country is guessed: numbering-plan libraries refuse numbers that exist on WhatsApp.
  */
 export function parsePhone(text: string): string | undefined {
+  if (text.length > charsMax) return undefined
   const digits = text.replace(/[+\s\-().]/g, '').replace(/^00/, '')
   return /^[1-9]\d{6,14}$/.test(digits) ? digits : undefined
 }

@@ -7,6 +7,8 @@ const message = 'must have 8 to 128 characters'
 /** Normalized, so that the same password typed on another keyboard is equal. */
 export const password = z
   .string({ error: message })
+  // A character may have several units, and more before it is normalized. Longer texts are not looked at.
+  .refine((value) => value.length <= 128 * 16, message)
   .transform((value) => value.normalize('NFC'))
   .refine((value) => [...value].length >= 8 && [...value].length <= 128, message)
 

@@ -79,6 +79,8 @@ function readOutline(bytes: Buffer): Outline {
       case openBrace:
       case openBracket:
         depth += 1
+        if (depth > depthMax)
+          throw new AppError('malformed_json', `The body is nested more than ${depthMax} times.`)
         isNameNext = depth === 1
         break
       case closeBrace:
@@ -96,6 +98,8 @@ function readOutline(bytes: Buffer): Outline {
 
 const [quote, openBrace, closeBrace, openBracket, closeBracket, comma] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c]
 const backslash = 0x5c
+/** More than any parameter needs. What walks through a value by recursion must not run out of stack. */
+const depthMax = 64
 /** `\uXXXX`, the longest escape sequence. */
 const escapeBytesMax = 6
 

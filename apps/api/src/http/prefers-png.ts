@@ -1,4 +1,7 @@
 export const pngType = 'image/png'
+/** Browsers name about ten. What comes after these does not count. */
+const rangesMax = 50
+const rangeCharsMax = 200
 
 /** False when JSON is accepted equally, or neither is. */
 export function prefersPng(accept: string | null): boolean {
@@ -8,8 +11,8 @@ export function prefersPng(accept: string | null): boolean {
 /** The weight of the most specific range that matches (RFC 9110, section 12.5.1). 0 is not acceptable. */
 function qualityOf(type: string, accept: string): number {
   const ranges = new Map(
-    accept.split(',').map((item) => {
-      const [range = '', ...parameters] = item.toLowerCase().split(';')
+    accept.split(',', rangesMax).map((item) => {
+      const [range = '', ...parameters] = item.slice(0, rangeCharsMax).toLowerCase().split(';')
       const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/.exec(text)?.[1]).find(Boolean)
       return [range.trim(), Math.min(1, Number(weight ?? 1) || 0)]
     }),

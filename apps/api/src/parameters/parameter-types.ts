@@ -45,14 +45,32 @@ export function orDefault(minimum: number, maximum: number) {
   })
 }
 
+/**
+ * A list, or a text with its items, separated by commas. They are counted before anything is read: a body may have tens of
+ * thousands. `itemsOf` returns undefined for more than `max`.
+ */
+export function list(max: number, itemType: 'string' | 'integer') {
+  const items = itemType === 'string' ? { type: 'string' as const } : { type: ['string', 'integer'] as const }
+  return {
+    given: z.array(z.unknown()).meta({ items, maxItems: max }),
+    itemsOf(value: unknown): unknown[] | undefined {
+      const found = Array.isArray(value) ? value : String(value).split(',', max + 1)
+      return found.length <= max ? found : undefined
+    },
+  }
+}
+
 const typesMessage = 'must be types of events, separated by commas'
 
+/** As many as there will ever be, and repeated ones. */
+const eventTypes = list(200, 'string')
+
 export const eventTypeList = z
-  .union([z.string(), z.array(z.string())], { error: typesMessage })
+  .union([z.string(), eventTypes.given], { error: typesMessage })
   .transform((value, issues): EventType[] => {
-    const names = typeof value === 'string' ? value.split(',') : value
-    const types = names.flatMap((name) => eventTypeNames.find((known) => known === name) ?? [])
-    if (types.length === names.length) return types
+    const names = eventTypes.itemsOf(value)
+    const types = names?.flatMap((name) => eventTypeNames.find((known) => known === name) ?? [])
+    if (types && types.length === names?.length) return types
     issues.addIssue({ code: 'custom', message: typesMessage })
     return z.NEVER
   })

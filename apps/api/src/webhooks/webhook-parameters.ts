@@ -2,18 +2,20 @@ import { type EventType, eventTypeNames } from '@wagate/shared/event-types'
 import { z } from 'zod'
 import type { Call } from '../call.ts'
 import { getDevice } from '../devices/device-locator.ts'
-import { eventTypeList, integer, recordId, text } from '../parameters/parameter-types.ts'
+import { eventTypeList, integer, list, recordId, text } from '../parameters/parameter-types.ts'
 
 const devicesMax = 50
 const devicesMessage = `must be up to ${devicesMax} IDs of devices, separated by commas, or all`
 
+const devices = list(devicesMax, 'integer')
+
 const deviceIdList = z
-  .union([z.int(), z.string(), z.array(z.union([z.string(), z.int()]))], { error: devicesMessage })
+  .union([z.int(), z.string(), devices.given], { error: devicesMessage })
   .transform((value, issues): number[] | null => {
     if (value === 'all') return null
-    const ids = (Array.isArray(value) ? value : String(value).split(',')).map((id) => recordId.safeParse(id))
-    const known = ids.flatMap(({ data }) => data ?? [])
-    if (known.length === ids.length && ids.length <= devicesMax) return [...new Set(known)]
+    const ids = devices.itemsOf(value)
+    const known = ids?.flatMap((id) => recordId.safeParse(id).data ?? [])
+    if (known && known.length === ids?.length) return [...new Set(known)]
     issues.addIssue({ code: 'custom', message: devicesMessage })
     return z.NEVER
   })

@@ -126,8 +126,9 @@ async function openTunnel(
 }
 
 function startTls(socket: Socket, target: AgentConnectOpts): Duplex {
-  const { host = '', port: _, ...options } = target
-  return tls.connect({ ...options, path: undefined, socket, ...(isIP(host) === 0 && { servername: host }) })
+  const { host = '' } = target
+  // The certificate must be for the host. A name is also sent, which an address may not be.
+  return tls.connect({ ...target, path: undefined, socket, ...(isIP(host) === 0 && { servername: host }) })
 }
 
 function openSocks(

@@ -75,7 +75,7 @@ const rankOf = (status: MessageStatus) => (receipts as readonly MessageStatus[])
 const isOpen = (status: MessageStatus) => status === 'queued' || status === 'sending'
 
 /** The status after a step, computed independently of the SQL. */
-function next(status: MessageStatus, step: Step): MessageStatus {
+function next({ status, errorCode }: Pick<Recorded, 'status' | 'errorCode'>, step: Step): MessageStatus {
   switch (step.kind) {
     case 'claim':
       return isOpen(status) ? 'sending' : status
@@ -87,8 +87,8 @@ function next(status: MessageStatus, step: Step): MessageStatus {
       if (step.isFormerOwner || status === 'canceled') return status
       const best = receipts.findLast((receipt) => step.outcomes.some((one) => statusOf(one) === receipt))
       if (best === undefined) return isOpen(status) ? 'failed' : status
-      // An acknowledgement of the server does not disprove a failure, but a receipt of the recipient does.
-      if (status === 'failed') return best === 'sent' ? 'failed' : best
+      // An acknowledgement of the server disproves an expiry, and a receipt of the recipient every failure.
+      if (status === 'failed') return best === 'sent' && errorCode !== 'message_expired' ? 'failed' : best
       return rankOf(best) > rankOf(status) ? best : status
     }
   }
@@ -106,7 +106,7 @@ test('a status only moves forward, with outcomes that are late, repeated, concur
         if (step.kind === 'outcomes' && step.outcomes.includes('sent') && results.includes('recorded')) {
           expect(rankOf(after.status)).toBeGreaterThanOrEqual(0)
         }
-        expect(after.status).toBe(next(before.status, step))
+        expect(after.status).toBe(next(before, step))
         // Recorded times stay, and a received message has no error.
         expect(after.isPlausible).toBe(true)
         for (const moment of ['sentAt', 'deliveredAt', 'readAt', 'playedAt'] as const) {

@@ -29,7 +29,8 @@ export type OutcomeResult = 'recorded' | 'unchanged' | OwnershipLost
 
 /**
  * Records what became of messages, in one statement. A status only moves forward: a late `sent` does not replace `read`.
- * A receipt may replace `failed`, because the recipient knows better. Returns an error for each outcome whose owner had
+ * A receipt may replace `failed`, because the recipient knows better, and `sent` a failure that was decided while the message
+ * was in flight. Returns an error for each outcome whose owner had
  * lost its shard; it was not recorded. `unchanged`: the message has another status that excludes this one. Outcomes of no
  * known message go to `onUnknown`, after a second search for a message that is older than its WhatsApp id suggests.
  */
@@ -105,7 +106,7 @@ async function recordKnown(
         AND message.device_id = given.device_id AND message.direction = 'out'
         AND CASE
           WHEN given.rank = 0 THEN message.is_waiting
-          WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent')
+          WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent') OR message.error_code = ANY (${sweptCodes})
           ELSE message.status <> 'canceled'
         END
       RETURNING message.id, message.account_id, message.device_id,
@@ -124,6 +125,9 @@ async function recordKnown(
   )
   return { validLeases, recorded, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
 }
+
+/** Of `unsendable-messages.ts`, which does not ask whether a message is on the wire. */
+const sweptCodes: MessageErrorCode[] = ['message_expired', 'sender_logged_out']
 
 async function listUnknown(db: Database, outcomes: MessageOutcome[]): Promise<MessageOutcome[]> {
   const sql = db.$client

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 export type MediaContent = { accountId: number; sha256: string }
 
 /** Offsets of the first and the last byte. */
-type ByteRange = { first: number; last: number }
+export type ByteRange = { first: number; last: number }
 
 export type MediaStore = {
   /**

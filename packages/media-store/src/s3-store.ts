@@ -4,7 +4,7 @@ import https from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { answerOf } from '@wagate/runtime/http-answer'
 import { AwsV4Signer } from 'aws4fetch'
-import { keyOf, type MediaContent, type MediaStore } from './media-store.ts'
+import { type ByteRange, keyOf, type MediaContent, type MediaStore } from './media-store.ts'
 
 export type S3Options = {
   /** Without the bucket, such as `https://s3.eu-central-1.amazonaws.com`. */
@@ -84,8 +84,8 @@ export function openS3Store(options: S3Options): MediaStore {
     async read(content, range) {
       const headers = range && { range: `bytes=${range.first}-${range.last}` }
       const answer = await send(content, { method: 'GET', ...(headers && { headers }) })
-      if (isSuccess(answer)) return answer
-      answer.resume()
+      if (hasExactly(answer, range)) return answer
+      answer.destroy()
       if (answer.statusCode === 404) return undefined
       throw new S3Error('GET', answer.statusCode ?? 0)
     },
@@ -99,6 +99,14 @@ export function openS3Store(options: S3Options): MediaStore {
 
 function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode < 300
+}
+
+/** A service, or a cache before it, may ignore the range and answer with the whole object. */
+function hasExactly({ statusCode, headers }: IncomingMessage, range: ByteRange | undefined): boolean {
+  if (!range) return statusCode === 200
+  return (
+    statusCode === 206 && headers['content-range']?.startsWith(`bytes ${range.first}-${range.last}/`) === true
+  )
 }
 
 function urlsOf({ endpoint, bucket, forcesPathStyle }: S3Options): (content: MediaContent) => string {

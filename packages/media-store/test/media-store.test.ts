@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -101,6 +104,28 @@ describe.each([
   ])('refuses the name %s of account %s', async (sha256, accountId) => {
     await expect(open().read({ accountId, sha256 })).rejects.toThrow(TypeError)
   })
+})
+
+it.each([
+  ['the whole object', 200, {}],
+  ['another range', 206, { 'content-range': 'bytes 0-9/100' }],
+  ['a range without saying which', 206, {}],
+  ['an error', 503, {}],
+])('reads nothing from an S3 service that answers a range with %s', async (_, status, headers) => {
+  const service = createServer((_request, response) =>
+    response.writeHead(status, headers).end('x'.repeat(10)),
+  )
+  service.listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  try {
+    const { port } = service.address() as AddressInfo
+    const store = openMediaStore({ ...s3Options(), endpoint: `http://127.0.0.1:${port}` })
+    const { content } = makeFile(Buffer.from('x'))
+    await expect(store.read(content, { first: 10, last: 19 })).rejects.toThrow(`status ${status}`)
+  } finally {
+    service.closeAllConnections()
+    service.close()
+  }
 })
 
 it('lets only its own user see the files of a folder', async () => {

@@ -17,6 +17,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   linking: async () => (await import('./linking.ts')).measureLinking,
   media: async () => (await import('./media.ts')).measureMedia,
   'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,
+  parameters: async () => (await import('./parameters.ts')).measureParameters,
   neighbours: async () => (await import('./neighbours.ts')).measureNeighbours,
   scaling: async () => (await import('./scaling.ts')).measureScaling,
   idle: async () => (await import('./idle.ts')).measureIdle,

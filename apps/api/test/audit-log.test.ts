@@ -105,7 +105,7 @@ test('is written together with the change or not at all', async () => {
   await gateway.db
     .$client`ALTER TABLE audit_log ADD CONSTRAINT planted CHECK (operation <> 'create-device') NOT VALID`
   try {
-    expect((await account.post('/create-device', { sender })).status).toBe(500)
+    expect((await account.post('/create-device', { sender })).status).toBe(503)
     expect((await account.get('/devices')).body.devices).toEqual([])
   } finally {
     await gateway.db.$client`ALTER TABLE audit_log DROP CONSTRAINT planted`
@@ -119,7 +119,7 @@ test('contains nothing about a change whose commit failed', async () => {
     CREATE CONSTRAINT TRIGGER planted AFTER INSERT ON devices DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION planted()`)
   try {
-    expect((await account.post('/create-device', { sender: randomPhone() })).status).toBe(500)
+    expect((await account.post('/create-device', { sender: randomPhone() })).status).toBe(503)
     expect(await entriesBy(account.userId)).toEqual([])
   } finally {
     await gateway.db.$client.unsafe('DROP TRIGGER planted ON devices; DROP FUNCTION planted')

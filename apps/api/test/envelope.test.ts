@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toAppError } from '../src/http/to-app-error.ts'
 import { operations } from '../src/operations.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 
@@ -89,14 +90,20 @@ describe('every response', () => {
     }
   })
 
-  test('returns 500 "Internal error" for a bug and discloses nothing else', async () => {
+  test('returns 503 for an error of Postgres, 500 "Internal error" for a bug, and discloses nothing else', async () => {
+    expect(toAppError(new TypeError('secret'))).toMatchObject({ status: 500, message: 'Internal error' })
     const account = await gateway.createAccount()
     await gateway.db.$client`ALTER TABLE messages RENAME COLUMN body TO secret_column`
     try {
       const { status, body } = await account.get('/messages')
       expect({ status, body }).toEqual({
-        status: 500,
-        body: { ok: false, error: 'Internal error', code: 'internal_error', request_id: expect.any(String) },
+        status: 503,
+        body: {
+          ok: false,
+          error: 'The gateway is temporarily unavailable. Try again.',
+          code: 'unavailable',
+          request_id: expect.any(String),
+        },
       })
     } finally {
       await gateway.db.$client`ALTER TABLE messages RENAME COLUMN secret_column TO body`

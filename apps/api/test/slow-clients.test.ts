@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '@wagate/test-kit/until'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { makeServer } from '../src/http/server.ts'
 import { startGateway } from './gateway.ts'
 
@@ -49,6 +50,22 @@ describe('a client that never finishes its request', () => {
   test('is disconnected when it sends nothing', async () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume()
     await once(socket, 'close')
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['half a head', 'GET / HTTP/1.1\r\nHost: x\r\nX-Long: '],
+    ['half a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc'],
+    ['no HTTP', 'hello\r\n\r\n'],
+  ])('does not keep its connection when it ignores the answer (%s)', async (_, beginning) => {
+    const { port } = server.address() as AddressInfo
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => undefined).resume()
+    await once(socket, 'connect')
+    socket.write(beginning)
+    const count = () => new Promise((resolve) => server.getConnections((_error, found) => resolve(found)))
+    await vi.waitFor(async () => expect(await count()).toBe(0), eventually)
+    socket.destroy()
   })
 
   test('does not affect other clients', async () => {

@@ -10,6 +10,8 @@ type Fetch = (request: Request) => Response | Promise<Response>
 /** Header and request timeouts, and how often Node checks them. */
 const defaultTimeouts = { headersMs: 20_000, requestMs: 60_000, checkEveryMs: 5000 }
 
+const lingerMs = 1000
+
 const notHttp = () => new AppError('invalid_parameter', 'The request is not valid HTTP.')
 
 /** Answers in JSON even when a request never reaches the app: oversized headers, timeouts, invalid HTTP or host. */
@@ -41,6 +43,8 @@ export function makeServer(fetch: Fetch, { headersMs, requestMs, checkEveryMs } 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     socket.end(rawAnswer(failureOf(error.code)))
+    // Time to read the answer. A client that keeps its side open would count against CONNECTIONS_MAX for ever.
+    setTimeout(() => socket.destroy(), lingerMs).unref()
   })
   return server
 }

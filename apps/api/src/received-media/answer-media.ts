@@ -30,7 +30,8 @@ export async function answerMedia(context: ApiContext, request: RequestContext):
     throw new AppError('range_not_satisfiable', `The file has ${size} bytes. Request a range within them.`)
   }
   const length = range ? range.last - range.first + 1 : size
-  const bytes = method === 'HEAD' ? null : await open(context, { ...reader, ...file }, request, range)
+  const bytes =
+    method === 'HEAD' ? null : await open(context, { ...reader, ...file }, request, { range, length })
   Object.assign(responseHeaders, {
     'Accept-Ranges': 'bytes',
     'Content-Disposition': contentDisposition(filename),
@@ -70,7 +71,7 @@ async function open(
   { mediaStore, mediaReads, log }: ApiContext,
   { accountId, messageId, sha256 }: LinkedMedia & StoredFile,
   { deadline }: RequestContext,
-  range: Exclude<ReturnType<typeof parseRange>, 'unsatisfiable'>,
+  { range, length }: { range: Exclude<ReturnType<typeof parseRange>, 'unsatisfiable'>; length: number },
 ): Promise<ReadableStream<Uint8Array>> {
   const release = mediaReads.tryAcquire(String(accountId), 1)
   if (!release) {
@@ -86,7 +87,7 @@ async function open(
     })
     if (stream) {
       stream.once('close', release)
-      return Readable.toWeb(stream) as ReadableStream<Uint8Array>
+      return Readable.toWeb(Readable.from(firstBytes(stream, length))) as ReadableStream<Uint8Array>
     }
   } catch (error) {
     release()
@@ -95,4 +96,14 @@ async function open(
   release()
   log.warn({ messageId }, 'A stored file is missing in the media store')
   throw unavailable('expired')
+}
+
+/** What is longer than announced would be read as the next answer of the connection. */
+export async function* firstBytes(stream: Readable, length: number): AsyncGenerator<Uint8Array> {
+  let left = length
+  for await (const chunk of stream) {
+    yield chunk.subarray(0, left)
+    left -= chunk.length
+    if (left <= 0) return
+  }
 }

@@ -72,7 +72,7 @@ const failUnlinked = step('the owner fails messages of an earlier link', async (
     from = (await failUnlinkedMessages(real.db, real.fence, real.deviceId, from, 'Logged out.')).next
   for (const message of model.messages) {
     const isStale = !model.isLinked || message.generation !== model.generation
-    if (isOpen(message) && isStale) message.status = 'failed'
+    if (isOpen(message) && isStale) Object.assign(message, { status: 'failed', isSwept: true })
   }
 })
 
@@ -107,7 +107,7 @@ const upload = stepOnMessage('upload', async (message, id, real) => {
 
 const acknowledge = stepOnMessage('acknowledge', async (message, id, real) => {
   await record(real, id, 'sent')
-  if (isOpen(message)) message.status = 'sent'
+  if (isOpen(message) || (message.status === 'failed' && message.isSwept)) message.status = 'sent'
 })
 
 const deliver = stepOnMessage('deliver', async (message, id, real) => {

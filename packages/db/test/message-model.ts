@@ -11,6 +11,8 @@ export type ModelMessage = {
   isScheduled: boolean
   generation: number
   hasBytes: boolean
+  /** It failed although WhatsApp had not refused it: perhaps it was in flight. */
+  isSwept?: boolean
 }
 /** The model of a sender, with its messages in the order in which they were accepted. */
 export type Model = { isLinked: boolean; generation: number; messages: ModelMessage[]; received: number }

@@ -157,7 +157,8 @@ test('a worker that stops gives up what it is reading', async () => {
   let given: AbortSignal | undefined
   const worker = await start((signal) => {
     given = signal
-    return reads === 1 ? ahead(1) : new Promise<string>(() => undefined)
+    if (reads === 1) return ahead(1)
+    return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   })
   await makeDue()
   await expect.poll(() => reads).toBe(2)

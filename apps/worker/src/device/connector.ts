@@ -11,6 +11,7 @@ import {
   connectionOf,
   disconnected,
   initialState,
+  isCompletingLink,
   opened,
   scanned,
 } from './connection-state.ts'
@@ -64,8 +65,10 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     const kind = state.kind === 'pairing' ? 'pairing' : 'login'
     const { rev, isLoggingOut, clientVersion } = ended
     stopSending(isStreamError(end) ? 'stream_ended' : 'disconnected')
-    // It links nothing any more. After the lease, there may be one of the next owner.
-    if (kind === 'pairing' && lease.isValid()) void context.events.clearQr(scope.id)
+    // Its code links nothing any more. After a scan, the link is stored first; after the lease, the code may be the next owner's.
+    if (kind === 'pairing' && !isCompletingLink(state) && lease.isValid()) {
+      void context.events.clearQr(scope.id)
+    }
     const next = history.note(end, { hasWorked: ended.hasWorked(), isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')

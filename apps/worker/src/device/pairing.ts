@@ -60,12 +60,14 @@ export async function completePairing(
 ): Promise<'linked' | 'sender_mismatch'> {
   const jid = auth.creds.me?.id ?? ''
   const creds = auth.credsRow()
-  await events.clearQr(id)
   if (!isSameSubscriber(sender, userOf(jid))) {
     await refuseLink(db, lease, id, { desiredRev, creds, reason: 'sender_mismatch' })
+    await events.clearQr(id)
     await events.publish(id, { kind: 'status', connected: false, reason: 'sender_mismatch' })
     return 'sender_mismatch'
   }
   await linkDevice(db, lease, id, { desiredRev, waJid: jid, waLid: auth.creds.me?.lid ?? null, creds })
+  // Only now: a passkey step that is stored, and not in Redis, would be taken for that of a former owner.
+  await events.clearQr(id)
   return 'linked'
 }

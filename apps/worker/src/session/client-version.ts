@@ -102,12 +102,17 @@ export async function startClientVersion(
   }
 
   async function pollOnce(): Promise<void> {
+    if (ending.signal.aborted) return
     if (!isFollowing || (await follow())) warnIfOld()
   }
 
   const onError = (error: unknown) => logger.warn({ err: error }, 'Looking up the client version failed')
   await pollOnce().catch(onError)
-  const poll = makeSingleFlight(pollOnce, onError)
+  let polling: Promise<void> = Promise.resolve()
+  const poll = makeSingleFlight(() => {
+    polling = pollOnce()
+    return polling
+  }, onError)
   const timer = setInterval(poll, pollMs).unref()
   return {
     current: () => version.text,
@@ -120,6 +125,7 @@ export async function startClientVersion(
     async close() {
       clearInterval(timer)
       ending.abort()
+      await polling.catch(() => undefined)
     },
   }
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -9,6 +8,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { inspect } from 'node:util'
 import { parseProxyUrl } from '@wagate/shared/proxy-url'
+import { makeCertificate } from '@wagate/test-kit/make-certificate'
 import { type ProxyKind, startTestProxy, type TestProxy } from '@wagate/test-kit/proxies/test-proxy'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { ProxyAgent, ProxyError, type ProxyRules } from '../src/session/proxy-agent.ts'
@@ -158,27 +158,13 @@ describe('a connection with TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'wagate-proxy-'))
   let secure: https.Server
   let port: number
+  let ca: Buffer
   beforeAll(async () => {
-    const [key, cert] = ['key', 'cert'].map((name) => join(folder, name)) as [string, string]
-    const kind = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '1',
-    ]
-    const subject = ['-subj', '/CN=wagate test', '-addext', 'subjectAltName=DNS:localhost']
-    execFileSync('openssl', [...kind, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' })
-    secure = https.createServer(
-      { key: readFileSync(key), cert: readFileSync(cert) },
-      ({ socket }, response) => {
-        response.end(`reached ${String((socket as TLSSocket).servername)}`)
-      },
-    )
+    const { keyFile, certificateFile } = makeCertificate('target', folder)
+    ca = readFileSync(certificateFile)
+    secure = https.createServer({ key: readFileSync(keyFile), cert: ca }, ({ socket }, response) => {
+      response.end(`reached ${String((socket as TLSSocket).servername)}`)
+    })
     port = await listen(secure)
   })
   afterAll(() => {
@@ -186,17 +172,16 @@ describe('a connection with TLS', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const getSecure = (kind: ProxyKind, host: string, ca?: Buffer) =>
+  const getSecure = (kind: ProxyKind, host: string, trusted?: Buffer) =>
     new Promise<string>((resolve, reject) => {
       https
-        .get({ host, port, agent: agentFor(proxies[kind].url), ca }, (response) => {
+        .get({ host, port, agent: agentFor(proxies[kind].url), ca: trusted }, (response) => {
           response.toArray().then((chunks) => resolve(String(chunks)), reject)
         })
         .on('error', reject)
     })
 
   it.each(kinds)('reaches its target through a %s proxy, which is the one that it names', async (kind) => {
-    const ca = readFileSync(join(folder, 'cert'))
     expect(await getSecure(kind, 'localhost', ca)).toBe('reached localhost')
     // The library for SOCKS compares the certificate with `localhost`. WhatsApp's hosts have names.
     if (kind === 'http') {

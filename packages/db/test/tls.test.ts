@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { type Postgres, startPostgres } from '@wagate/local-servers/postgres'
 import { timeAwake } from '@wagate/test-kit/awake-time'
+import { makeCertificate } from '@wagate/test-kit/make-certificate'
 import { startTcpProxy, type TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -31,8 +32,8 @@ beforeAll(async () => {
     logFile: join(folder, 'log'),
     durable: false,
   })
-  certificate = makeCertificate('server', server.folder)
-  otherAuthority = makeCertificate('other', folder)
+  certificate = makeOwnCertificate('server', server.folder)
+  otherAuthority = makeOwnCertificate('other', folder)
   const sql = postgres(server.url, { max: 1 })
   await sql.unsafe("ALTER SYSTEM SET ssl_cert_file = 'server.crt'")
   await sql.unsafe("ALTER SYSTEM SET ssl_key_file = 'server.key'")
@@ -47,25 +48,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Signed by its own key, for `localhost` only. Postgres must own its key. */
-function makeCertificate(name: string, directory: string): string {
-  const [key, file] = [join(directory, `${name}.key`), join(directory, `${name}.crt`)]
-  const subject = ['-subj', '/CN=wagate test', '-addext', 'subjectAltName=DNS:localhost']
-  const kind = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-days',
-    '1',
-  ]
-  execFileSync('openssl', [...kind, '-keyout', key, '-out', file, ...subject], { stdio: 'ignore' })
+/** Postgres must own its key. */
+function makeOwnCertificate(name: string, directory: string): string {
+  const { keyFile, certificateFile } = makeCertificate(name, directory)
   const { uid, gid } = statSync(directory)
-  for (const path of [key, file]) chownSync(path, uid, gid)
-  return file
+  for (const path of [keyFile, certificateFile]) chownSync(path, uid, gid)
+  return certificateFile
 }
 
 /** Postgres's view of the connection, or the error code. */

@@ -23,7 +23,7 @@ export const clientVersionMutants: Mutant[] = [
     file: following,
     text: '> revisionsAheadMax',
     replacement: '> 100 * revisionsAheadMax',
-    test: test('a version that cannot be is not used, nor stored'),
+    test: test('a version that cannot be right is neither used nor stored'),
   },
   {
     name: 'refused version not read again',

@@ -115,7 +115,7 @@ test('without the page, the last one that was read is used, or that of Baileys, 
   expect(later.ageDays()).toBeCloseTo(2, 1)
 })
 
-test('a version that cannot be is not used, nor stored', async () => {
+test('a version that cannot be right is neither used nor stored', async () => {
   const worker = await start(ahead(200_000_000))
   expect(worker.current()).toBe(bundledVersion)
   expect(logged[0]?.fields.err).toMatchObject({ message: expect.stringContaining('cannot be') })

@@ -33,7 +33,8 @@ function rejectWithoutAnswer(request: ClientRequest, reject: (error: Error) => v
   let interim = 0
   request.on('information', () => {
     interim += 1
-    if (interim > interimMax) request.destroy(withCode('EPROTO', 'The peer does not come to its answer'))
+    if (interim > interimMax)
+      request.destroy(withCode('EPROTO', 'The peer sends interim answers without a final one'))
   })
   request.on('error', reject)
   request.on('close', () => reject(withCode('ECONNRESET', 'The connection was closed without an answer')))

@@ -41,7 +41,7 @@ export const statusReasonGuide: Record<StatusReason, Guidance> = {
   ),
   client_outdated: temporary(
     'WhatsApp refuses the version of the client (error 405 or 409). The gateway retries with another version, or after `login_after`.',
-    'None is needed with WHATSAPP_VERSION=auto. Otherwise ask the operator to set a newer version.',
+    'No action is needed with WHATSAPP_VERSION=auto. Otherwise ask the operator to set a newer version.',
   ),
   multi_device_mismatch: temporary(
     'The account does not support linked devices (error 411). The gateway retries after `login_after`.',

@@ -80,7 +80,7 @@ function readOutline(bytes: Buffer): Outline {
       case openBracket:
         depth += 1
         if (depth > depthMax)
-          throw new AppError('malformed_json', `The body is nested more than ${depthMax} times.`)
+          throw new AppError('malformed_json', `The body is nested more than ${depthMax} levels deep.`)
         isNameNext = depth === 1
         break
       case closeBrace:

@@ -72,7 +72,7 @@ export async function startClientVersion(
     try {
       const served = await readServed(ending.signal)
       if (revisionOf(served) - revisionOf(bundledVersion) > revisionsAheadMax) {
-        throw new Error(`The page of WhatsApp Web names the version ${served}, which cannot be`)
+        throw new Error(`The page of WhatsApp Web names the version ${served}, which cannot be right`)
       }
       const newest = compareVersions(served, version.text) > 0 ? served : version.text
       await recordReadVersion(db, newest, readPauseMs)

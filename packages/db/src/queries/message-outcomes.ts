@@ -30,9 +30,9 @@ export type OutcomeResult = 'recorded' | 'unchanged' | OwnershipLost
 /**
  * Records what became of messages, in one statement. A status only moves forward: a late `sent` does not replace `read`.
  * A receipt may replace `failed`, because the recipient knows better, and `sent` a failure that was decided while the message
- * was in flight. Returns an error for each outcome whose owner had
- * lost its shard; it was not recorded. `unchanged`: the message has another status that excludes this one. Outcomes of no
- * known message go to `onUnknown`, after a second search for a message that is older than its WhatsApp id suggests.
+ * was in flight. Returns an error for each outcome whose owner had lost its shard; it was not recorded. `unchanged`: the
+ * message has another status that excludes this one. Outcomes of no known message go to `onUnknown`, after a second search
+ * for a message that is older than its WhatsApp id suggests.
  */
 export async function recordOutcomes(
   db: Database,

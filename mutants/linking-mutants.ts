@@ -127,7 +127,7 @@ export const linkingMutants: Mutant[] = [
   {
     name: 'replaced QR code without an event',
     file: 'apps/worker/src/device/pairing.ts',
-    text: 'await announceReplacedQr(db, lease, id)',
+    text: "await announceReplacedQr(db, lease, id, writeKeyOf('qr', id, code.text))",
     replacement: '',
     test: {
       file: 'system-tests/linking-refresh.test.ts',

@@ -12,6 +12,7 @@ import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
 import { processMutants } from './process-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
+import { repetitionMutants } from './repetition-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
 import { sessionMutants } from './session-mutants.ts'
 import { simulatorMutants } from './simulator-mutants.ts'
@@ -24,6 +25,7 @@ export const mutants: Mutant[] = [
   ...sendingMutants,
   ...sessionMutants,
   ...receivingMutants,
+  ...repetitionMutants,
   ...messagesMutants,
   ...eventMutants,
   ...deviceEventMutants,

@@ -28,8 +28,8 @@ export const webhookMutants: Mutant[] = [
   {
     name: 'a former dispatcher records a round',
     file: rounds,
-    text: 'AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}\n      RETURNING id, failing_since',
-    replacement: 'RETURNING id, failing_since',
+    text: 'const isOwned = sql`id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}`',
+    replacement: 'const isOwned = sql`id = ${webhookId}`',
     test: {
       file: ofOwnership,
       title: 'a former dispatcher neither moves the position, nor parks, nor disables',
@@ -38,8 +38,8 @@ export const webhookMutants: Mutant[] = [
   {
     name: 'a round of before a change is recorded',
     file: rounds,
-    text: 'AND lease_epoch = ${epoch}\n      RETURNING id, failing_since',
-    replacement: 'RETURNING id, failing_since',
+    text: 'AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}`\n  const nextAttempt',
+    replacement: 'AND dispatcher = ${dispatcher}`\n  const nextAttempt',
     test: { file: ofOwnership, title: 'a round that began before a change of the account is not recorded' },
   },
   {

@@ -11,6 +11,7 @@ import {
   deleteOldPairingLinks,
   deleteOldReadRequests,
   deleteOldWebhookRows,
+  deleteOldWriteKeys,
   deleteUnusedContacts,
   deleteUnusedMedia,
 } from '@wagate/db/queries/housekeeping'
@@ -76,6 +77,7 @@ export function startHousekeeping(
     await deleteAll('removed devices', () => deleteFormerDevices(db))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
     await deleteAll('read requests', (after) => deleteOldReadRequests(db, after))
+    await deleteAll('keys of writes', (after) => deleteOldWriteKeys(db, after))
     for (const table of ['webhook_attempts', 'webhook_deliveries'] as const)
       await deleteAll(table, (after) => deleteOldWebhookRows(db, table, eventRetentionDays, after))
     await cleanContacts()

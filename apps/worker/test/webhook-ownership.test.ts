@@ -134,6 +134,7 @@ test('a deleted webhook gets no further events', async () => {
 })
 
 const round: Round = {
+  key: randomUUID(),
   position: { ...firstPosition, tx: '5', id: '6', seconds: 7 },
   parked: [{ eventIds: ['evt_1'], attempts: 1, delayMs: 1000 }],
   repeated: [],

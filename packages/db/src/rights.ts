@@ -45,6 +45,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     webhook_secrets: 'SELECT (columns), INSERT, UPDATE, DELETE',
     webhooks: 'SELECT, INSERT, UPDATE, DELETE',
     workers: 'SELECT',
+    write_keys: '',
   },
   worker: {
     accounts: 'SELECT (columns)',
@@ -75,6 +76,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     webhook_secrets: 'SELECT, UPDATE',
     webhooks: 'SELECT, UPDATE',
     workers: 'SELECT, INSERT, UPDATE, DELETE',
+    write_keys: 'SELECT, INSERT',
   },
 }
 

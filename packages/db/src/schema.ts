@@ -13,6 +13,7 @@ import * as receivedMedia from './schema/received-media.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
+import * as writeKeys from './schema/write-keys.ts'
 
 /** All tables. A query imports its tables from their files. */
 export const schema = {
@@ -31,4 +32,5 @@ export const schema = {
   ...webhooks,
   ...receivedMedia,
   ...workers,
+  ...writeKeys,
 }

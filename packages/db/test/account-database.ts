@@ -2,7 +2,7 @@ import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { insertAccount } from '../src/queries/accounts.ts'
 
-type AccountDatabase = { db: Database; accountId: number; drop(): Promise<void> }
+type AccountDatabase = { db: Database; url: string; accountId: number; drop(): Promise<void> }
 
 /** Opens a new database with one account that may have 1,000 devices. */
 export async function openAccountDatabase({ poolSize = 4 } = {}): Promise<AccountDatabase> {
@@ -18,6 +18,7 @@ export async function openAccountDatabase({ poolSize = 4 } = {}): Promise<Accoun
   })
   return {
     db,
+    url: database.url,
     accountId: account?.id ?? 0,
     async drop() {
       await closeDatabase(db)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { announceDisconnections, setConnection } from '../src/queries/device-connection.ts'
@@ -51,7 +52,13 @@ async function desiredRev(): Promise<number> {
 
 async function link(): Promise<void> {
   await request()
-  const scanned = { desiredRev: await desiredRev(), waJid: '1@s.whatsapp.net', waLid: null, creds }
+  const scanned = {
+    key: randomUUID(),
+    desiredRev: await desiredRev(),
+    waJid: '1@s.whatsapp.net',
+    waLid: null,
+    creds,
+  }
   await linkDevice(db, fence, deviceId, scanned)
 }
 
@@ -198,8 +205,12 @@ describe('the end of a link', () => {
 
   it('of a phone with another number has an event, unless it was called off', async () => {
     await request()
-    const refused = { desiredRev: await desiredRev(), creds, reason: 'sender_mismatch' }
-    await refuseLink(db, fence, deviceId, { ...refused, desiredRev: refused.desiredRev - 1 })
+    const refused = { key: randomUUID(), desiredRev: await desiredRev(), creds, reason: 'sender_mismatch' }
+    await refuseLink(db, fence, deviceId, {
+      ...refused,
+      key: randomUUID(),
+      desiredRev: refused.desiredRev - 1,
+    })
     expect(await events()).toEqual([])
     await refuseLink(db, fence, deviceId, refused)
     expect(await events()).toEqual(['unlinked sender_mismatch'])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { requestPairing, requestRemoval } from '../src/queries/device-desired-state.ts'
@@ -28,7 +29,13 @@ async function link({ deviceId, fence }: OwnedDevice): Promise<void> {
   const [state] = await findDeviceStates(db, [deviceId])
   const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }
   const desiredRev = state?.desiredRev ?? -1
-  await linkDevice(db, fence, deviceId, { desiredRev, waJid: '1@s.whatsapp.net', waLid: null, creds })
+  await linkDevice(db, fence, deviceId, {
+    key: randomUUID(),
+    desiredRev,
+    waJid: '1@s.whatsapp.net',
+    waLid: null,
+    creds,
+  })
 }
 
 /** As the API and the owner do it. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { setConnection } from '../src/queries/device-connection.ts'
@@ -39,7 +40,13 @@ async function requestQr({ force = false } = {}): Promise<number> {
 }
 
 const link = (desiredRev: number) =>
-  linkDevice(db, fence, deviceId, { desiredRev, waJid: '1@s.whatsapp.net', waLid: null, creds })
+  linkDevice(db, fence, deviceId, {
+    key: randomUUID(),
+    desiredRev,
+    waJid: '1@s.whatsapp.net',
+    waLid: null,
+    creds,
+  })
 
 const statusOf = async () => (await findDevice(db, accountId, { deviceId }, 60_000))?.status
 const isLinked = async () => (await findPairing(db, accountId, deviceId))?.isLinked
@@ -79,9 +86,19 @@ describe('a scan links the device only for the request whose QR code was scanned
     const rev = await requestQr()
     await requestUnlink(db, accountId, deviceId)
     const next = await requestQr()
-    await refuseLink(db, fence, deviceId, { desiredRev: rev, creds, reason: 'sender_mismatch' })
+    await refuseLink(db, fence, deviceId, {
+      key: randomUUID(),
+      desiredRev: rev,
+      creds,
+      reason: 'sender_mismatch',
+    })
     expect(await statusOf()).toBe('scanning')
-    await refuseLink(db, fence, deviceId, { desiredRev: next, creds, reason: 'sender_mismatch' })
+    await refuseLink(db, fence, deviceId, {
+      key: randomUUID(),
+      desiredRev: next,
+      creds,
+      reason: 'sender_mismatch',
+    })
     expect(await statusOf()).toBe('disconnected')
   })
 })

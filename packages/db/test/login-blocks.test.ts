@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { setConnection } from '../src/queries/device-connection.ts'
@@ -30,7 +31,13 @@ afterAll(() => devices.drop())
 beforeEach(async () => {
   ;({ deviceId, fence } = await devices.addDevice())
   await db.$client`UPDATE devices SET desired = 'linked', desired_rev = 3 WHERE id = ${deviceId}`
-  await linkDevice(db, fence, deviceId, { desiredRev: 3, waJid: '1@s.whatsapp.net', waLid: null, creds })
+  await linkDevice(db, fence, deviceId, {
+    key: randomUUID(),
+    desiredRev: 3,
+    waJid: '1@s.whatsapp.net',
+    waLid: null,
+    creds,
+  })
 })
 
 const ban = { forMs: hourMs, rev: null, version: null }
@@ -96,11 +103,24 @@ describe('a block of the logins', () => {
     ['a login that opens', () => setConnection(db, fence, deviceId, { connection: 'online', reason: null })],
     [
       'a new link',
-      () => linkDevice(db, fence, deviceId, { desiredRev: 3, waJid: '1@s.whatsapp.net', waLid: null, creds }),
+      () =>
+        linkDevice(db, fence, deviceId, {
+          key: randomUUID(),
+          desiredRev: 3,
+          waJid: '1@s.whatsapp.net',
+          waLid: null,
+          creds,
+        }),
     ],
     [
       'a scan by another phone, whose link has to be undone',
-      () => refuseLink(db, fence, deviceId, { desiredRev: 3, creds, reason: 'sender_mismatch' }),
+      () =>
+        refuseLink(db, fence, deviceId, {
+          key: randomUUID(),
+          desiredRev: 3,
+          creds,
+          reason: 'sender_mismatch',
+        }),
     ],
   ])('ends with %s', async (_, end) => {
     await refuse(outdated)

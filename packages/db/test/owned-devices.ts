@@ -10,7 +10,7 @@ export type OwnedDevice = { deviceId: number; fence: Fence }
 
 /** A new database with one account, whose shards all belong to one worker. */
 export async function openOwnedDevices(options: { poolSize?: number } = {}) {
-  const { db, accountId, drop } = await openAccountDatabase(options)
+  const { db, url, accountId, drop } = await openAccountDatabase(options)
   const id = randomUUID()
   await registerWorker(db, { id, name: id, capacity: 1000, leaseTtlMs: 60_000 })
   const shards = (await listUnownedShards(db)).map(({ shard }) => shard)
@@ -29,6 +29,7 @@ export async function openOwnedDevices(options: { poolSize?: number } = {}) {
 
   return {
     db,
+    url,
     accountId,
     drop,
     addDevice,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { setConnection } from '../src/queries/device-connection.ts'
@@ -105,6 +106,7 @@ describe('the passkey step of a pairing', () => {
 
 const link = () =>
   linkDevice(db, fence, deviceId, {
+    key: randomUUID(),
     desiredRev,
     waJid: '1@s.whatsapp.net',
     waLid: null,

@@ -109,16 +109,18 @@ test('an owner that has lost the shard changes nothing', async () => {
   const former = { ...device.fence, epoch: device.fence.epoch - 1 }
   await expect(store(media, {}, { fence: former })).rejects.toThrow(OwnershipLost)
   await expect(setMediaUnavailable(owned.db, former, media, 'quota')).rejects.toThrow(OwnershipLost)
-  await expect(postponeMedia(owned.db, former, media, 60_000)).rejects.toThrow(OwnershipLost)
+  await expect(postponeMedia(owned.db, former, { ...media, attempts: 0 }, 60_000)).rejects.toThrow(
+    OwnershipLost,
+  )
   expect(await listDue()).toContainEqual(expect.objectContaining({ messageId: media.messageId, attempts: 0 }))
   expect(await listMessageEvents(owned.db, media.messageId)).toEqual(['message.received'])
 })
 
 test('a failed attempt is counted, and the next one waits', async () => {
   const media = await receive()
-  await postponeMedia(owned.db, device.fence, media, 60_000)
+  await postponeMedia(owned.db, device.fence, { ...media, attempts: 0 }, 60_000)
   expect(await listDue()).not.toContainEqual(expect.objectContaining({ messageId: media.messageId }))
-  await postponeMedia(owned.db, device.fence, media, 0)
+  await postponeMedia(owned.db, device.fence, { ...media, attempts: 1 }, 0)
   expect(await listDue()).toContainEqual(expect.objectContaining({ messageId: media.messageId, attempts: 2 }))
 })
 

@@ -1,5 +1,6 @@
 import { setConnection } from '@wagate/db/queries/device-connection'
 import { announceReplacedQr, linkDevice, refuseLink } from '@wagate/db/queries/device-link'
+import { writeKeyOf } from '@wagate/db/queries/write-keys'
 import { isSameSubscriber } from '@wagate/shared/phone'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
@@ -36,7 +37,7 @@ export async function replaceQr(
   // Whoever reads the event asks for the code next. No other owner has shown one while the lease is valid.
   if (!lease.isValid()) throw new LeaseLapsed()
   await publishQr(events, { id, lease }, code)
-  await announceReplacedQr(db, lease, id)
+  await announceReplacedQr(db, lease, id, writeKeyOf('qr', id, code.text))
 }
 
 async function publishQr(
@@ -60,13 +61,16 @@ export async function completePairing(
 ): Promise<'linked' | 'sender_mismatch'> {
   const jid = auth.creds.me?.id ?? ''
   const creds = auth.credsRow()
+  // Each link begins with a new identity.
+  const key = writeKeyOf('link', id, Buffer.from(auth.creds.signedIdentityKey.public).toString('base64'))
+  const link = { key, desiredRev, creds }
   if (!isSameSubscriber(sender, userOf(jid))) {
-    await refuseLink(db, lease, id, { desiredRev, creds, reason: 'sender_mismatch' })
+    await refuseLink(db, lease, id, { ...link, reason: 'sender_mismatch' })
     await events.clearQr(id)
     await events.publish(id, { kind: 'status', connected: false, reason: 'sender_mismatch' })
     return 'sender_mismatch'
   }
-  await linkDevice(db, lease, id, { desiredRev, waJid: jid, waLid: auth.creds.me?.lid ?? null, creds })
+  await linkDevice(db, lease, id, { ...link, waJid: jid, waLid: auth.creds.me?.lid ?? null })
   // Only now: a passkey step that is stored, and not in Redis, would be taken for that of a former owner.
   await events.clearQr(id)
   return 'linked'

@@ -17,7 +17,9 @@ type Attempted = {
 }
 
 /** `firstOpen`: the first request of the stream that is still to be delivered. */
-type Conclusion = Omit<Round, 'attempts' | 'isBacklogFull'> & { firstOpen: DeliveryRequest | undefined }
+type Conclusion = Omit<Round, 'key' | 'attempts' | 'isBacklogFull'> & {
+  firstOpen: DeliveryRequest | undefined
+}
 
 /**
  * What to store after a round. The position moves to the first request that was neither taken nor failed: the latter is

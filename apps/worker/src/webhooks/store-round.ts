@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
 import type { TargetFault } from '@wagate/shared/statuses'
 import type { DispatcherContext } from './dispatcher-context.ts'
@@ -13,11 +14,11 @@ const storeEveryMs = 60_000
 export async function storeRound(
   context: DispatcherContext,
   state: WebhookState,
-  given: Omit<Round, 'attempts'>,
+  given: Omit<Round, 'key' | 'attempts'>,
   isGone: boolean,
 ): Promise<boolean> {
   const { db, limits, metrics } = context
-  const round = { ...given, attempts: state.log.take() }
+  const round = { ...given, key: randomUUID(), attempts: state.log.take() }
   if (isWorthStoring(state, round)) {
     const stored = await recordRound(db, state.lease, round)
     if (!stored) return false

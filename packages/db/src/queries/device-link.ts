@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { EventType } from '@wagate/shared/event-types'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
@@ -13,12 +14,13 @@ import {
 import { expectOwner, type Fence, fenceOf } from './fence.ts'
 import { iso } from './iso-time.ts'
 import { contactsOfFormer, formerDevices, warmUpOfLink } from './warm-up.ts'
+import { newWriteKeys } from './write-keys.ts'
 
 /** The credentials are stored by the statement that sets `has_credentials`. */
 type SealedCreds = { type: string; id: string; value: Buffer | null }
 
-/** `desiredRev`: the desired state whose QR code was scanned. */
-type ScannedLink = { desiredRev: number; creds: SealedCreds }
+/** `key`: that of the write. `desiredRev`: the desired state whose QR code was scanned. */
+type ScannedLink = { key: string; desiredRev: number; creds: SealedCreds }
 
 /**
  * Links a device whose QR code was scanned. Its messages belong to a new generation from now on. A link that the API has
@@ -36,14 +38,17 @@ export async function linkDevice(
   await expectOwner(
     fence,
     sql`
-    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)}),
-      former AS MATERIALIZED (${formerDevices(sql, deviceId)}), counted AS (${contactsOfFormer(sql, deviceId)})
-    UPDATE devices SET has_credentials = true, link_generation = link_generation + 1,
-      revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
-      pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
-      warm_up_from = ${warmUpOfLink(sql)}, wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting', offline_since = now(),
-      status_reason = NULL, announced = NULL, ${noRefusal(sql)}
-    FROM fence WHERE id = ${deviceId} RETURNING id`,
+    WITH ${ownedOnce(sql, fence, link.key)}, stored AS (${storeCredentials(db, deviceId, link.creds)}),
+    former AS MATERIALIZED (${formerDevices(sql, deviceId)}), counted AS (${contactsOfFormer(sql, deviceId)}),
+    linked AS (
+      UPDATE devices SET has_credentials = true, link_generation = link_generation + 1,
+        revoked_generation = CASE WHEN ${isWanted} THEN revoked_generation ELSE link_generation + 1 END,
+        pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
+        warm_up_from = ${warmUpOfLink(sql)}, wa_jid = ${link.waJid}, wa_lid = ${link.waLid}, connection = 'connecting',
+        offline_since = now(), status_reason = NULL, announced = NULL, ${noRefusal(sql)}
+      FROM fence WHERE id = ${deviceId}
+    )
+    SELECT shard FROM lease`,
   )
 }
 
@@ -59,7 +64,7 @@ export async function refuseLink(
   const rows = await expectOwner(
     fence,
     sql<Told[]>`
-    WITH fence AS (${fenceOf(sql, fence)}), stored AS (${storeCredentials(db, deviceId, link.creds)}),
+    WITH ${ownedOnce(sql, fence, link.key)}, stored AS (${storeCredentials(db, deviceId, link.creds)}),
     changed AS (
       UPDATE devices SET pairing_until = CASE WHEN ${isWanted} THEN NULL ELSE pairing_until END,
         connection = 'offline', announced = NULL,
@@ -72,10 +77,16 @@ export async function refuseLink(
       FROM changed WHERE is_wanted
       RETURNING account_id
     )
-    SELECT id, ${toldAccounts(sql)} FROM changed`,
+    SELECT shard, ${toldAccounts(sql)} FROM lease`,
   )
   wakeReaders(db, rows)
 }
+
+/**
+ * SQL: `lease`, one row while the fence holds, and `fence`, one row if the write of this key has also not taken effect yet.
+ */
+const ownedOnce = (sql: postgres.Sql, fence: Fence, key: string) => sql`
+  lease AS (${fenceOf(sql, fence)}), fence AS (${newWriteKeys(sql, sql`SELECT ${key}::uuid FROM lease`)})`
 
 /** What WhatsApp refused the former link does not concern a phone that was scanned after that. */
 const noRefusal = (sql: postgres.Sql) => sql`
@@ -142,6 +153,7 @@ export function announcePairingCode(
 ): Promise<void> {
   const sql = db.$client
   return announce(db, fence, {
+    key: randomUUID(),
     type: 'device.pairing_code',
     until: sql`now() + ${forMs}::float8 * interval '1 ms'`,
     to: sql`id = ${deviceId}`,
@@ -152,26 +164,29 @@ export function announcePairingCode(
  * The QR code that is shown was replaced before its time, and whoever shows it must fetch the new one. Records nothing for
  * a device whose status is not `scanning`.
  */
-export function announceReplacedQr(db: Database, fence: Fence, deviceId: number): Promise<void> {
+export function announceReplacedQr(db: Database, fence: Fence, deviceId: number, key: string): Promise<void> {
   const sql = db.$client
   return announce(db, fence, {
+    key,
     type: 'device.qr',
     until: sql`pairing_until`,
     to: sql`id = ${deviceId} AND announced = 'scanning'`,
   })
 }
 
-/** Records an event that changes no device. `until` is SQL, and so is `to`, which chooses the device. */
+/**
+ * Records an event that changes no device, once for each `key`. `until` is SQL, and so is `to`, which chooses the device.
+ */
 async function announce(
   db: Database,
   fence: Fence,
-  { type, until, to }: { type: EventType; until: postgres.Fragment; to: postgres.Fragment },
+  { key, type, until, to }: { key: string; type: EventType; until: postgres.Fragment; to: postgres.Fragment },
 ): Promise<void> {
   const sql = db.$client
   const rows = await expectOwner(
     fence,
     sql<Told[]>`
-    WITH fence AS (${fenceOf(sql, fence)}),
+    WITH ${ownedOnce(sql, fence, key)},
     chosen AS (SELECT account_id, id, ${until} AS until FROM devices CROSS JOIN fence WHERE ${to}),
     told AS (
       INSERT INTO events (account_id, device_id, type, data)
@@ -179,7 +194,7 @@ async function announce(
       FROM chosen
       RETURNING account_id
     )
-    SELECT shard, ${toldAccounts(sql)} FROM fence`,
+    SELECT shard, ${toldAccounts(sql)} FROM lease`,
   )
   wakeReaders(db, rows)
 }

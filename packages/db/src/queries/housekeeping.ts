@@ -64,6 +64,12 @@ export async function deleteOldPairingLinks(db: Database, after: string): Promis
   return deleteOldRows(db, 'pairing_links', sql`now() - interval '1 day'`, after)
 }
 
+/** Of writes that nobody repeats any more. */
+export async function deleteOldWriteKeys(db: Database, after: string): Promise<DeletedBatch> {
+  const sql = db.$client
+  return deleteOldRows(db, 'write_keys', sql`now() - interval '1 day'`, after)
+}
+
 /** Of senders that have not been connected since. */
 export async function deleteOldReadRequests(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client
@@ -91,7 +97,8 @@ async function deleteOldRows(
     | 'pairing_links'
     | 'read_requests'
     | 'webhook_attempts'
-    | 'webhook_deliveries',
+    | 'webhook_deliveries'
+    | 'write_keys',
   olderThan: postgres.PendingQuery<postgres.Row[]>,
   after: string,
   limit = rowsMax,

@@ -1,11 +1,17 @@
 import { earlierMessageId, messageIdOf } from '@wagate/shared/ids'
 import type postgres from 'postgres'
 import type { Columns } from './rows.ts'
+import { writeKeyOf } from './write-keys.ts'
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /** What identifies a stanza among those of a device. Clients choose their ids, so the contact is part of it. */
 export type ReceivedSource = { waId: string; number: string | null; contactJid?: string | null }
+
+/** The key of the write that stores a stanza. The address that it came from does not change, what is known of it may. */
+export function receivedKeyOf({ deviceId, waId, number, contactJid }: ReceivedSource & { deviceId: number }) {
+  return writeKeyOf('received', deviceId, waId, contactJid ?? number ?? unknownNumber)
+}
 
 /** WhatsApp keeps undelivered messages for 30 days. Limits the partitions that are searched for duplicates. */
 export const redeliveryDays = 31

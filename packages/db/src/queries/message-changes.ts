@@ -4,11 +4,13 @@ import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './f
 import {
   findTarget,
   type ReceivedSource,
+  receivedKeyOf,
   redeliveryDays,
   targetColumns,
   unknownNumber,
 } from './known-messages.ts'
 import { type Columns, numberedRows } from './rows.ts'
+import { newWriteKeys } from './write-keys.ts'
 
 export type MessageChangeKind = 'reaction' | 'edited' | 'deleted' | 'poll_vote'
 
@@ -52,9 +54,8 @@ export async function recordMessageChanges(
       sql,
       changes.map(({ fence }) => fence),
     )}),
-    given AS (
-      SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) given.*, target_row.id AS message_id,
-        target_row.created_at AS message_at
+    asked AS (
+      SELECT DISTINCT ON (key) given.*, target_row.id AS message_id, target_row.created_at AS message_at
       FROM valid JOIN ${numberedRows(sql, 'given', changes, changeColumns)} USING (shard, epoch)
       LEFT JOIN LATERAL (${findTarget(sql)}) AS target_row
         ON (target_row.direction = 'out') = (given.from_me = 1)
@@ -63,8 +64,10 @@ export async function recordMessageChanges(
         WHERE known.device_id = given.device_id AND ${isKnown(db)} AND known.data ->> 'waId' = given.wa_id
           AND (known.data ->> 'number' = nullif(given.number, ${unknownNumber})
             OR known.data ->> 'contactJid' = given.contact_jid))
-      ORDER BY device_id, wa_id, number, contact_jid, position
+      ORDER BY key, position
     ),
+    keys AS (${newWriteKeys(sql, sql`SELECT key FROM asked ORDER BY key`)}),
+    given AS MATERIALIZED (SELECT asked.* FROM asked JOIN keys USING (key)),
     latest AS (
       SELECT message_id, message_at, bool_or(type = ${deleted}) AS is_deleted, bool_or(type = ${edited}) AS is_edited,
         (array_agg(text ORDER BY position DESC) FILTER (WHERE type = ${edited}))[1] AS body
@@ -128,6 +131,7 @@ const isKnown = (db: Database) => db.$client`
 
 const changeColumns: Columns<MessageChange> = {
   ...leaseColumns,
+  key: ['uuid', receivedKeyOf],
   account_id: ['int', ({ accountId }) => accountId],
   device_id: ['int', ({ deviceId }) => deviceId],
   type: ['int', ({ kind }) => numbers[kind]],

@@ -1,4 +1,4 @@
-import { timelineMarks } from '@wagate/shared/timeline-marks'
+import { entryBytes, timelineMarks } from '@wagate/shared/timeline-marks'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isKnownOrCounted } from './contacts.ts'
@@ -86,6 +86,11 @@ export async function claimFirstMessages(db: Database, claims: Claim[]): Promise
   return claims.map(({ id }) => found.get(id))
 }
 
+/** Its owner has claimed it for this attempt already: nothing has become of the claim, or its answer was lost. */
+const isRepeated = `message.status = 'sending' AND message.held_epoch = valid.epoch AND octet_length(message.timeline) > 0
+  AND get_byte(message.timeline, octet_length(message.timeline) - ${entryBytes})
+    IN (${timelineMarks.sending}, ${timelineMarks.sendingAfterTakeover})`
+
 /** The attempt of the owner before has no result. */
 const claimMark = `CASE WHEN message.status = 'sending' AND message.held_epoch <> valid.epoch
   THEN ${timelineMarks.sendingAfterTakeover} ELSE ${timelineMarks.sending} END`
@@ -94,6 +99,7 @@ type Marked = Claimed & { id: string }
 
 /** SQL: claims the messages whose leases are in `valid`. */
 function mark(sql: postgres.Sql, claims: Claim[]) {
+  const isNoAttempt = sql.unsafe(`given.recipient_jid IS NULL OR (${isRepeated}) IS TRUE`)
   return sql`
     UPDATE messages AS message SET
       status = CASE WHEN given.recipient_jid IS NULL THEN message.status ELSE 'sending' END,
@@ -101,9 +107,9 @@ function mark(sql: postgres.Sql, claims: Claim[]) {
       held_epoch = valid.epoch,
       interruptions = message.interruptions + ((message.held_epoch = ANY(valid.died_epochs)) IS TRUE)::int,
       setback = coalesce(given.setback, message.setback),
-      attempts = CASE WHEN given.recipient_jid IS NULL THEN message.attempts
+      attempts = CASE WHEN ${isNoAttempt} THEN message.attempts
         ELSE least(message.attempts::int + 1, 32767) END,
-      timeline = CASE WHEN given.recipient_jid IS NULL THEN message.timeline
+      timeline = CASE WHEN ${isNoAttempt} THEN message.timeline
         ELSE ${sql.unsafe(withEntry('message', { sql: claimMark }))} END
     FROM valid JOIN ${rows(sql, 'given', claims, {
       ...leaseColumns,

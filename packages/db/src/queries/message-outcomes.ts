@@ -82,9 +82,11 @@ async function recordKnown(
       ) IN (jid, other_jid)
       GROUP BY device_id, id
     ),
+    -- Locked: what a statement has done that is still committing would be recorded again.
     before AS MATERIALIZED (
       SELECT id, created_at, sent_at, delivered_at, read_at, played_at FROM messages
       WHERE id IN (SELECT id FROM given) AND ${isInPartitions('messages')}
+      ORDER BY id FOR NO KEY UPDATE
     ),
     recorded AS (
       UPDATE messages AS message SET

@@ -116,11 +116,11 @@ async function change(
   )
 }
 
-/** An attempt has failed; the next one is due in `afterMs`. */
+/** An attempt has failed, after `attempts` others that had; the next one is due in `afterMs`. */
 export async function postponeMedia(
   db: Database,
   fence: Fence,
-  { messageId, accountId }: MediaOf,
+  { messageId, accountId, attempts }: MediaOf & Pick<DueMedia, 'attempts'>,
   afterMs: number,
 ): Promise<void> {
   const sql = db.$client
@@ -129,7 +129,7 @@ export async function postponeMedia(
     sql`
       WITH fence AS (${fenceOf(sql, fence)}),
       changed AS (
-        UPDATE received_media SET attempts = attempts + 1,
+        UPDATE received_media SET attempts = ${attempts + 1},
           next_attempt_at = now() + ${afterMs}::float8 * interval '1 ms' FROM fence
         WHERE message_id = ${messageId} AND account_id = ${accountId} AND state = 'pending'
       )

@@ -8,6 +8,7 @@ import {
   findTarget,
   isFrom,
   type ReceivedSource,
+  receivedKeyOf,
   redeliveryDays,
   targetColumns,
   unknownNumber,
@@ -15,6 +16,7 @@ import {
 import { isKnownChange } from './message-changes.ts'
 import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from './received-media-rows.ts'
 import { type Columns, numberedRows } from './rows.ts'
+import { newWriteKeys } from './write-keys.ts'
 
 export type ReceivedMessage = {
   fence: Fence
@@ -41,9 +43,9 @@ export type ReceivedMessage = {
 export type Quoted = Pick<QuotedMessage, 'from_me' | 'type' | 'text'> & { waId: string }
 
 /**
- * Stores received messages in one fenced statement, each once: WhatsApp delivers a message again until it is acknowledged.
- * The contact is part of a message's identity, because clients choose their ids. Returns an error for each message whose
- * owner had lost its shard; it was not stored.
+ * Stores received messages in one fenced statement, each once: WhatsApp delivers a message again until it is acknowledged,
+ * and the caller repeats what had no answer. The contact is part of a message's identity, because clients choose their ids.
+ * Returns an error for each message whose owner had lost its shard; it was not stored.
  */
 export async function insertReceivedMessages(
   db: Database,
@@ -63,12 +65,12 @@ export async function insertReceivedMessages(
       messages.map(({ fence }) => fence),
     )}),
     given AS (
-      SELECT DISTINCT ON (device_id, wa_id, number, contact_jid) given.*, quoted_row.id AS quoted_id,
-        quoted_row.direction = 'out' AS is_quoted_own
+      SELECT DISTINCT ON (key) given.*, quoted_row.id AS quoted_id, quoted_row.direction = 'out' AS is_quoted_own
       FROM valid JOIN ${numberedRows(sql, 'given', messages, columns)} USING (shard, epoch)
       ${quotedRow}
-      ORDER BY device_id, wa_id, number, contact_jid, position
+      ORDER BY key, position
     ),
+    keys AS (${newWriteKeys(sql, sql`SELECT key FROM given ORDER BY key`)}),
     inserted AS (
       INSERT INTO messages
         (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
@@ -76,7 +78,7 @@ export async function insertReceivedMessages(
       SELECT id, account_id, device_id, sender, number, contact_jid, 'in', type, body, 'received', wa_id,
         link_generation, content::jsonb, quoted::jsonb || jsonb_build_object(
           'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean))
-      FROM given
+      FROM given JOIN keys USING (key)
       -- As a join, the search reads the whole week in plans that were made while it was empty. OFFSET prevents the join.
       WHERE NOT EXISTS (
         SELECT FROM messages AS known
@@ -99,6 +101,7 @@ export async function insertReceivedMessages(
 
 const rowColumns: Columns<ReceivedMessage> = {
   ...leaseColumns,
+  key: ['uuid', receivedKeyOf],
   id: ['uuid', ({ id }) => id],
   account_id: ['int', ({ accountId }) => accountId],
   device_id: ['int', ({ deviceId }) => deviceId],

@@ -4,6 +4,7 @@ import type { TargetFault } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { rows } from './rows.ts'
 import type { WebhookLease } from './webhook-leases.ts'
+import { newWriteKeys } from './write-keys.ts'
 
 export type WebhookPosition = { webhookId: number; accountId: number; position: EventPosition }
 
@@ -82,6 +83,8 @@ export type AttemptRecord = {
 }
 
 export type Round = {
+  /** That of the write. */
+  key: string
   /** Undefined: as before. */
   position: EventPosition | undefined
   /** Requests of the stream that failed. */
@@ -102,19 +105,21 @@ const listOf = (ids: string[]) => ids.join(' ')
 
 /**
  * Stores what became of the requests of a round, in one statement: the position never passes an event that was neither
- * delivered nor parked. Returns since when the webhook has only failed, or undefined when the lease has ended: then
- * nothing was stored.
+ * delivered nor parked. A round that was stored is not stored again. Returns since when the webhook has only failed, or
+ * undefined when the lease has ended: then nothing was stored.
  */
 export async function recordRound(
   db: Database,
   { webhookId, dispatcher, epoch }: WebhookLease,
-  { position, parked, repeated, done, attempts, result, hasFailure, isBacklogFull }: Round,
+  { key, position, parked, repeated, done, attempts, result, hasFailure, isBacklogFull }: Round,
 ): Promise<{ failingMs: number } | undefined> {
   const sql = db.$client
   const isFailed = result === 'failed'
+  const isOwned = sql`id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}`
   const nextAttempt = sql`now() + given.delay_ms * interval '1 ms'`
   const [row] = await sql<{ failingMs: number }[]>`
-    WITH fence AS (
+    WITH keys AS (${newWriteKeys(sql, sql`SELECT ${key}::uuid FROM webhooks WHERE ${isOwned}`)}),
+    fence AS (
       UPDATE webhooks SET
         epoch = coalesce(${position?.epoch ?? null}::int, epoch),
         tx = coalesce(${position?.tx ?? null}::text::xid8, tx),
@@ -125,7 +130,7 @@ export async function recordRound(
         backlog_full_since = CASE WHEN ${isBacklogFull} THEN coalesce(backlog_full_since, now()) END,
         last_success_at = CASE WHEN ${result === 'succeeded'} THEN now() ELSE last_success_at END,
         last_failure_at = CASE WHEN ${hasFailure} THEN now() ELSE last_failure_at END
-      WHERE id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch}
+      FROM keys WHERE ${isOwned}
       RETURNING id, failing_since
     ),
     parked AS (
@@ -169,7 +174,10 @@ export async function recordRound(
       DELETE FROM webhook_attempts AS attempt USING fence
       WHERE attempt.webhook_id = fence.id AND attempt.number <= ${(attempts.at(-1)?.number ?? 0) - attemptsKept}
     )
-    SELECT coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS "failingMs" FROM fence`
+    SELECT coalesce(extract(epoch FROM now() - failing_since) * 1000, 0)::float8 AS "failingMs" FROM (
+      SELECT failing_since FROM fence
+      UNION ALL SELECT failing_since FROM webhooks WHERE ${isOwned} AND NOT EXISTS (SELECT FROM keys)
+    ) AS webhook`
   return row
 }
 

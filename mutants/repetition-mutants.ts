@@ -1,0 +1,60 @@
+import type { Mutant } from './mutant.ts'
+
+const repeated = (kind: string) => ({
+  file: 'packages/db/test/repeated-writes.test.ts',
+  title: `the write ${kind} that is repeated while it is committing has happened once`,
+  written: { title: 'the write %s that is repeated while it is committing has happened once' },
+})
+
+/** What is repeated because its answer was lost. */
+export const repetitionMutants: Mutant[] = [
+  {
+    name: 'received message stored again beside itself',
+    file: 'packages/db/src/queries/received-messages.ts',
+    text: 'FROM given JOIN keys USING (key)',
+    replacement: 'FROM given',
+    test: repeated('receive'),
+  },
+  {
+    name: 'change told again beside itself',
+    file: 'packages/db/src/queries/message-changes.ts',
+    text: 'FROM asked JOIN keys USING (key)',
+    replacement: 'FROM asked',
+    test: repeated('change'),
+  },
+  {
+    name: 'outcome told again beside itself',
+    file: 'packages/db/src/queries/message-outcomes.ts',
+    text: 'ORDER BY id FOR NO KEY UPDATE',
+    replacement: 'ORDER BY id',
+    test: repeated('outcomes'),
+  },
+  {
+    name: 'repeated link begins another generation',
+    file: 'packages/db/src/queries/device-link.ts',
+    text: '${newWriteKeys(sql, sql`SELECT ${key}::uuid FROM lease`)}',
+    replacement: 'SELECT ${key}::uuid FROM lease',
+    test: repeated('link'),
+  },
+  {
+    name: 'repeated claim counts as an attempt',
+    file: 'packages/db/src/queries/message-claims.ts',
+    text: 'given.recipient_jid IS NULL OR (${isRepeated}) IS TRUE',
+    replacement: 'given.recipient_jid IS NULL',
+    test: repeated('claim'),
+  },
+  {
+    name: 'repeated round parks again',
+    file: 'packages/db/src/queries/webhook-rounds.ts',
+    text: '${newWriteKeys(sql, sql`SELECT ${key}::uuid FROM webhooks WHERE ${isOwned}`)}',
+    replacement: 'SELECT ${key}::uuid AS key FROM webhooks WHERE ${isOwned}',
+    test: repeated('round'),
+  },
+  {
+    name: 'failed download counted again',
+    file: 'packages/db/src/queries/received-media.ts',
+    text: 'attempts = ${attempts + 1}',
+    replacement: 'attempts = attempts + 1',
+    test: repeated('postponeMedia'),
+  },
+]

@@ -1,0 +1,136 @@
+import { announceDisconnections, setConnection } from '../src/queries/device-connection.ts'
+import {
+  announceReplacedQr,
+  endPairing,
+  linkDevice,
+  refuseLink,
+  setPairingStep,
+} from '../src/queries/device-link.ts'
+import { wipeCredentials } from '../src/queries/device-removal.ts'
+import { setNewChats, setRestriction } from '../src/queries/device-restriction.ts'
+import { deleteOptOut, insertOptOut } from '../src/queries/opt-outs.ts'
+import { endReadRequests, requestRead, requestReadOfChat } from '../src/queries/read-requests.ts'
+import { postponeMedia, setMediaUnavailable } from '../src/queries/received-media.ts'
+import { disableWebhook, recordRound } from '../src/queries/webhook-rounds.ts'
+import { writeKeyOf } from '../src/queries/write-keys.ts'
+import { pick, type Step } from './repeated-steps.ts'
+
+const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }
+
+/** As `messageSteps`: writes of devices, of what is asked for, and of webhooks. */
+export const deviceSteps: Record<string, Step> = {
+  link(world, { turn }) {
+    const { fence, deviceId } = world
+    world.isLinked = true
+    const link = { key: writeKeyOf('link', turn), desiredRev: 1, creds }
+    return (db) => linkDevice(db, fence, deviceId, { ...link, waJid: '1@s.whatsapp.net', waLid: null })
+  },
+  refuse:
+    ({ fence, deviceId }, { turn }) =>
+    (db) =>
+      refuseLink(db, fence, deviceId, {
+        key: writeKeyOf('link', turn),
+        desiredRev: 1,
+        creds,
+        reason: 'sender_mismatch',
+      }),
+  wipe:
+    ({ fence, deviceId }) =>
+    (db) =>
+      wipeCredentials(db, fence, deviceId, 'logged_out'),
+  passkey:
+    ({ fence, deviceId }, { variant }) =>
+    (db) =>
+      setPairingStep(db, fence, deviceId, {
+        desiredRev: 1,
+        step: pick(['passkey_required', 'passkey_confirmation_required'] as const, variant),
+        forMs: 60_000,
+      }),
+  endPairing:
+    ({ fence, deviceId }) =>
+    (db) =>
+      endPairing(db, fence, deviceId, { desiredRev: 1, reason: 'qr_expired' }),
+  replaceQr:
+    ({ fence, deviceId }, { turn }) =>
+    (db) =>
+      announceReplacedQr(db, fence, deviceId, writeKeyOf('qr', turn)),
+  connection({ fence, deviceId }, { variant }) {
+    const changes = [
+      { connection: 'online', reason: null },
+      { connection: 'offline', reason: 'connection_lost' },
+      { connection: 'offline', reason: 'temporarily_banned', hasGrace: false },
+      { connection: 'scanning', reason: null },
+      { connection: 'connecting', reason: null },
+    ] as const
+    return (db) => setConnection(db, fence, deviceId, pick(changes, variant))
+  },
+  disconnections:
+    ({ fence }) =>
+    (db) =>
+      announceDisconnections(db, [fence], -60_000),
+  restriction:
+    ({ fence, deviceId }, { variant }) =>
+    (db) =>
+      setRestriction(
+        db,
+        fence,
+        deviceId,
+        variant % 2 ? { reason: 'reach_out_time_lock', forMs: 3_600_000 } : undefined,
+      ),
+  newChats:
+    ({ fence, deviceId }, { variant }) =>
+    (db) =>
+      setNewChats(db, fence, deviceId, {
+        used: variant,
+        total: 4,
+        isCapped: variant === 4,
+        forMs: 3_600_000,
+      }),
+  optOut:
+    ({ accountId, contacts }, { contact }) =>
+    (db) =>
+      insertOptOut(db, accountId, pick(contacts, contact)),
+  optIn:
+    ({ accountId, contacts }, { contact }) =>
+    (db) =>
+      deleteOptOut(db, accountId, pick(contacts, contact)),
+  requestRead:
+    ({ accountId, receivedIds }, { variant }) =>
+    (db) =>
+      requestRead(db, accountId, pick(receivedIds, variant)),
+  requestChat:
+    ({ accountId, sender, contacts }, { contact }) =>
+    (db) =>
+      requestReadOfChat(db, accountId, { sender, number: pick(contacts, contact) }),
+  endRead:
+    ({ fence, deviceId, receivedIds }, { variant }) =>
+    (db) =>
+      endReadRequests(db, fence, deviceId, {
+        read: [pick(receivedIds, variant)],
+        dropped: [pick(receivedIds, variant + 1)],
+      }),
+  postponeMedia:
+    ({ fence, accountId, receivedIds }) =>
+    (db) =>
+      postponeMedia(db, fence, { accountId, messageId: pick(receivedIds, 4), attempts: 0 }, 60_000),
+  loseMedia:
+    ({ fence, accountId, receivedIds }) =>
+    (db) =>
+      setMediaUnavailable(db, fence, { accountId, messageId: pick(receivedIds, 4) }, 'expired'),
+  round({ lease }, { variant, turn }) {
+    const attempt = { durationMs: 1, status: 500, error: null, answer: null, eventIds: ['evt_1'], attempt: 1 }
+    const round = {
+      key: writeKeyOf('round', turn),
+      position: { epoch: 0, tx: String(turn), id: '1', seconds: 0 },
+      parked: [{ attempts: 1, delayMs: 60_000, eventIds: [`evt_${turn}`] }],
+      ...{ repeated: [], done: [], isBacklogFull: false, hasFailure: true },
+      attempts: [{ ...attempt, number: turn + 1, deliveryId: `d${turn}` }],
+      result: pick(['succeeded', 'failed'] as const, variant),
+    }
+    return (db) => recordRound(db, lease, round)
+  },
+  disable:
+    ({ lease }) =>
+    (db) =>
+      disableWebhook(db, lease, 'gone'),
+}

@@ -84,7 +84,7 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   const inOrder = makeOneAtATime()
   sock.ev.process((events) => inOrder(() => handle(events)).catch(hooks.onError))
   const linking = openLinking(sock, auth.creds, {
-    onQr: hooks.onQr,
+    onQr: (code) => persist(() => hooks.onQr(code)),
     onQrRetired: (code) => persist(() => hooks.onQrRetired(code)),
     onPasskeyAsked: (options) => inOrder(() => hooks.onPasskeyAsked(options)).catch(hooks.onError),
     inOrder,

@@ -110,8 +110,8 @@ export const accessMutants: Mutant[] = [
   {
     name: 'address of a proxy not judged',
     file: 'apps/worker/src/session/proxy-agent.ts',
-    text: 'return allowsPrivateHosts ? lookup : makePublicLookup(isForbiddenAddress, lookup)',
-    replacement: 'return lookup',
+    text: 'return allowsPrivateHosts ? lookup',
+    replacement: 'return lookup ? lookup',
     test: {
       file: 'apps/worker/test/proxy-agent.test.ts',
       title: 'is none at a private address, written or behind a name',
@@ -120,8 +120,8 @@ export const accessMutants: Mutant[] = [
   {
     name: 'downloads of a sender past its proxy',
     file: 'apps/worker/src/session/whatsapp-fetch.ts',
-    text: 'agent: agent ?? false',
-    replacement: 'agent: false',
+    text: '...(agent && { agent }),',
+    replacement: '',
     test: {
       file: 'apps/worker/test/whatsapp-fetch.test.ts',
       title: 'goes through the proxy of its sender, which looks the name up',

@@ -26,22 +26,22 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'peer that switches protocols still heard',
-    file: 'packages/runtime/src/http-answer.ts',
+    file: 'packages/runtime/src/http-client.ts',
     text: "reject(withCode('EPROTO', 'The peer has switched protocols'))",
     replacement: '',
     test: {
-      file: 'packages/runtime/test/http-answer.test.ts',
+      file: 'packages/runtime/test/http-client.test.ts',
       title: 'of a peer that answers another protocol',
       written: { title: 'of a peer that answers %s' },
     },
   },
   {
     name: 'interim answers without an end',
-    file: 'packages/runtime/src/http-answer.ts',
+    file: 'packages/runtime/src/http-client.ts',
     text: 'interim > interimMax',
     replacement: 'interim > 1e12',
     test: {
-      file: 'packages/runtime/test/http-answer.test.ts',
+      file: 'packages/runtime/test/http-client.test.ts',
       title: 'of a peer that answers hints without an end',
       written: { title: 'of a peer that answers %s' },
     },

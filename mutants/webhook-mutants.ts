@@ -52,16 +52,16 @@ export const webhookMutants: Mutant[] = [
   {
     name: 'the address of a public name is not checked',
     file: `${folder}/target-guard.ts`,
-    text: 'makePublicLookup(isForbidden,',
-    replacement: 'makePublicLookup(() => false,',
-    test: { file: ofFailures, title: 'a private address is refused, also when a public name leads to it' },
+    text: 'makePublicLookup(isForbidden, lookup',
+    replacement: 'makePublicLookup(() => false, lookup',
+    test: { file: ofFailures, title: 'a private address is refused, also when a name leads to it, which then is like a missing one' },
   },
   {
     name: 'an address in a URL is not checked',
     file: `${folder}/target-guard.ts`,
     text: '(isIP(host) && isForbidden(host))',
     replacement: 'isIP(host) > 6',
-    test: { file: ofFailures, title: 'a private address is refused, also when a public name leads to it' },
+    test: { file: ofFailures, title: 'a private address is refused, also when a name leads to it, which then is like a missing one' },
   },
   {
     name: 'a signature over the id of the event only',

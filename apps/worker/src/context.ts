@@ -9,6 +9,7 @@ import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { type FairSemaphore, makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import type { HostNames } from '@wagate/runtime/host-names'
 import type { Logger } from '@wagate/runtime/logger'
 import type { NaturalBatch } from '@wagate/runtime/natural-batch'
 import { type AuthWrites, makeAuthWrites } from './auth-writes.ts'
@@ -66,6 +67,8 @@ export type DeviceContext = {
   receivedWrites: ReceivedWrites
   mediaArrivals: MediaArrivals
   mediaStore: MediaStore
+  /** Of media URLs and proxies. The owners are accounts. */
+  hostNames: HostNames
   /** Call when a fenced write with this lease was rejected because the shard has another owner. */
   onLost(lease: OwnedShard): void
 }
@@ -89,6 +92,7 @@ export function makeDeviceContext(
     | 'db'
     | 'events'
     | 'publishEventHint'
+    | 'hostNames'
     | 'inspector'
     | 'mediaStore'
     | 'onLost'
@@ -102,7 +106,7 @@ export function makeDeviceContext(
   const authWrites = makeAuthWrites(db)
   return {
     ...given,
-    network: chooseNetwork(config),
+    network: chooseNetwork(config, given.hostNames),
     masterKeys: config.masterKeys,
     logins: makeLoginQueue(loginsMax),
     pairings: makeFairSemaphore(config.pairings.max, { shareMax: config.pairings.perAccountMax }),

@@ -10,6 +10,7 @@ import { type DeviceEvents, makeDeviceEvents } from '@wagate/queue/device-events
 import { type EventHints, makeEventHints } from '@wagate/queue/event-hints'
 import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
+import { type HostNames, makeHostNames } from '@wagate/runtime/host-names'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
@@ -42,6 +43,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
   const metrics = makeMetrics()
   const inspector = makeInspector({ logger })
   const mediaStore = openMediaStore(config.receivedMedia.store)
+  const hostNames = makeHostNames({ servers: config.dnsServers })
   const redis = openRedisLinks(config.redisUrl, { onError: makeOutageLog(logger, 'redis').failed })
   const events = makeDeviceEvents(redis)
   const eventHints = makeEventHints(redis)
@@ -86,6 +88,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
       eventHints,
       inspector,
       mediaStore,
+      hostNames,
     })
     const housekeeping = startHousekeeping(databases.housekeeping, logger, config.housekeeping)
     const retention = startMediaRetention(databases.housekeeping, mediaStore, logger, {
@@ -101,6 +104,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
           logger,
           metrics: makeDispatcherMetrics(metrics.registry),
           masterKeys: config.masterKeys,
+          hostNames,
           allowsPrivateHosts: config.webhooks.allowsPrivateHosts,
           publicUrl: config.webhooks.publicUrl,
         })
@@ -166,6 +170,7 @@ type OwnerOf = {
   eventHints: EventHints
   inspector: Inspector
   mediaStore: MediaStore
+  hostNames: HostNames
 }
 
 function startOwner({ databases, redis, eventHints, ...shared }: OwnerOf): Ownership {

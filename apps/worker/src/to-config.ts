@@ -69,6 +69,7 @@ export function toConfig(env: Environment) {
       accountBytesMax: env.RECEIVED_MEDIA_ACCOUNT_BYTES_MAX,
       store: toStoreConfig(env),
     },
+    dnsServers: env.DNS_SERVERS,
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS, deadlineMs: proxyDeadlineMs },
     webhooks: {
       areDispatchedHere: env.WEBHOOK_DISPATCH,

@@ -14,7 +14,8 @@ const network = {
     browser: ['through', proxy.hostname, proxy.password] as [string, string, string],
   }),
 }
-const of = (sealedProxy: Buffer | null, id = 7) => networkOf({ network, masterKeys }, { id, sealedProxy })
+const of = (sealedProxy: Buffer | null, id = 7) =>
+  networkOf({ network, masterKeys }, { id, accountId: 3, sealedProxy })
 
 function seal(text: string, { current }: MasterKeys = masterKeys): Buffer {
   const recipient = { id: current.id, publicKey: proxyBoxKey(current).publicKey }

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRetryAfterMs } from '../src/media/fetch-failure.ts'
 import { bytesMax, type MediaDownloads, openMediaDownloads, picture } from './media-downloads.ts'
@@ -74,8 +75,7 @@ describe('media from a URL', () => {
     'may come later when name servers do not answer, not when there is no such name (%s)',
     async (code, name) => {
       const failing = {
-        lookup: (_name: string, _options: object, done: (error: Error, address: string) => void) =>
-          done(Object.assign(new Error(code), { code }), ''),
+        lookup: (): LookupFunction => (_, __, done) => done(Object.assign(new Error(code), { code }), ''),
       }
       await expect(downloads.fetched('http://media.test/', failing)).rejects.toMatchObject({ name })
     },

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { expect } from 'vitest'
 import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
@@ -20,6 +21,7 @@ const limits: FetchLimits = {
   deadlineMs: 5000,
   isForbidden: isForbiddenAddress,
   room: { tryGrow: () => true, wait: async () => undefined, release: () => undefined },
+  lookup: makeHostNames().ofOwner('test'),
 }
 
 export async function openInternalHosts(): Promise<InternalHosts> {

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { type FetchLimits, fetchMedia } from '../src/media/fetch-media.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
@@ -102,6 +103,7 @@ const limits: FetchLimits = {
   deadlineMs: 5000,
   isForbidden: () => false,
   room: { tryGrow: () => true, wait: async () => undefined, release: () => undefined },
+  lookup: makeHostNames().ofOwner('test'),
 }
 
 export type MediaDownloads = {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -65,6 +66,7 @@ function makeSources() {
   return (accountId: number): MediaSource => ({
     config,
     db,
+    hostNames: makeHostNames(),
     mediaShares,
     device: { id: accountId, accountId },
   })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import type { MediaType } from '@wagate/shared/statuses'
 import { makeHostileFile } from '@wagate/test-kit/media/hostile-media'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
@@ -58,6 +59,7 @@ beforeAll(async () => {
   source = {
     config,
     db: openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }),
+    hostNames: makeHostNames(),
     mediaShares: makeMediaShares(config.media.memoryBytes),
     inspector,
     device: { id: 1, accountId: 1 },

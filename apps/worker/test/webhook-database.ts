@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { insertWebhook, insertWebhookSecret, type WebhookSettings } from '@wagate/db/queries/webhooks'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { makeLogger } from '@wagate/runtime/logger'
 import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
@@ -71,6 +72,7 @@ export async function openWebhookDatabase() {
       logger: makeLogger('test', 'silent'),
       metrics: makeDispatcherMetrics(new Registry()),
       masterKeys,
+      hostNames: makeHostNames(),
       allowsPrivateHosts: true,
       limits: { ...fast, ...limits },
       ...options,

@@ -1,7 +1,9 @@
-import { createServer, type LookupFunction } from 'node:net'
+import { createServer } from 'node:net'
 import { insertTestEvent, replayEvents } from '@wagate/db/queries/webhook-deliveries'
 import { findWebhook } from '@wagate/db/queries/webhooks'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { parseEventId } from '@wagate/shared/event-ids'
+import { startDnsServer } from '@wagate/test-kit/dns-server'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openWebhookDatabase, type WebhookDatabase } from './webhook-database.ts'
@@ -164,16 +166,19 @@ test('of an endless answer, the beginning is read', async () => {
   expect(await untilAttempts(1)).toEqual([{ attempt: 1, status: 200, error: null, answer: 'x'.repeat(1024) }])
 })
 
-test('a private address is refused, also when a public name leads to it', async () => {
+test('a private address is refused, also when a name leads to it, which then is like a missing one', async () => {
   await database.addEvent(accountId)
-  const lookup: LookupFunction = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }])
   const named = await database.addWebhook(accountId, { url: `http://example.com:${target.port}/` })
-  database.start({ allowsPrivateHosts: false, lookup })
-  for (const id of [webhookId, named.id]) {
-    webhookId = id
-    expect((await untilAttempts(1))[0]).toMatchObject({ status: null, error: 'forbidden_address' })
+  const missing = await database.addWebhook(accountId, { url: `http://missing.example:${target.port}/` })
+  const dns = await startDnsServer((name) => (name === 'example.com' ? ['127.0.0.1'] : 'missing'))
+  database.start({ allowsPrivateHosts: false, hostNames: makeHostNames({ servers: [dns.address] }) })
+  const errors = { [webhookId]: 'forbidden_address', [named.id]: 'ENOTFOUND', [missing.id]: 'ENOTFOUND' }
+  for (const [id, error] of Object.entries(errors)) {
+    webhookId = Number(id)
+    expect((await untilAttempts(1))[0]).toMatchObject({ status: null, error })
   }
   expect(target.requests).toEqual([])
+  dns.close()
 })
 
 test('a test is delivered whatever the webhook wants, and to no other webhook', async () => {

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { pipeline } from 'node:stream/promises'
-import { answerOf } from '@wagate/runtime/http-answer'
+import { ask } from '@wagate/runtime/http-client'
 import { AwsV4Signer } from 'aws4fetch'
 import { type ByteRange, keyOf, type MediaContent, type MediaStore } from './media-store.ts'
 
@@ -28,6 +27,8 @@ type Call = {
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 /** Without any data in either direction. */
 const idleMsMax = 30_000
+/** Of the largest file over a slow connection. */
+const deadlineMsMax = 30 * 60_000
 
 /** The service refused a request or could not be used. Its answer is not in the message: it may quote the request. */
 class S3Error extends Error {
@@ -52,22 +53,19 @@ export function openS3Store(options: S3Options): MediaStore {
       accessKeyId: options.accessKeyId,
       secretAccessKey: options.secretAccessKey,
     }).sign()
-    const { request } = signed.url.protocol === 'https:' ? https : http
-    const sent = request(signed.url, {
+    return ask({
+      url: signed.url,
       method,
       headers: { ...Object.fromEntries(signed.headers), ...(body && { 'content-length': body.size }) },
-      timeout: idleMsMax,
+      agent: (signed.url.protocol === 'https:' ? https : http).globalAgent,
+      idleMs: idleMsMax,
+      deadlineMs: deadlineMsMax,
+      ...(body && { body: () => createReadStream(body.path) }),
     })
-    sent.on('timeout', () => sent.destroy(new Error('The S3 service did not answer in time')))
-    const answer = answerOf(sent)
-    if (!body) sent.end()
-    // An answer that comes before the end of the file says why.
-    else await Promise.race([answer, pipeline(createReadStream(body.path), sent)])
-    return answer
   }
 
   /** For answers without content that is needed. Returns whether there is such an object. */
-  async function ask(content: MediaContent, call: Call): Promise<boolean> {
+  async function tell(content: MediaContent, call: Call): Promise<boolean> {
     const answer = await send(content, call)
     answer.resume()
     if (answer.statusCode === 404) return false
@@ -77,10 +75,10 @@ export function openS3Store(options: S3Options): MediaStore {
 
   return {
     async put(content, file) {
-      const done = await ask(content, { method: 'PUT', bodySha256: content.sha256, body: file })
+      const done = await tell(content, { method: 'PUT', bodySha256: content.sha256, body: file })
       if (!done) throw new S3Error('PUT', 404)
     },
-    has: (content) => ask(content, { method: 'HEAD' }),
+    has: (content) => tell(content, { method: 'HEAD' }),
     async read(content, range) {
       const headers = range && { range: `bytes=${range.first}-${range.last}` }
       const answer = await send(content, { method: 'GET', ...(headers && { headers }) })
@@ -90,7 +88,7 @@ export function openS3Store(options: S3Options): MediaStore {
       throw new S3Error('GET', answer.statusCode ?? 0)
     },
     async remove(content) {
-      await ask(content, { method: 'DELETE' })
+      await tell(content, { method: 'DELETE' })
     },
     // A request that was cut off leaves nothing.
     removeLeftovers: async () => undefined,

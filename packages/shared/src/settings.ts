@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { z } from 'zod'
 import { whatsAppNetworks } from './whatsapp-network.ts'
 
@@ -57,6 +58,22 @@ const words = z
   .string()
   .transform((value) => value.split(',').flatMap((word) => word.trim().toLowerCase() || []))
   .refine((list) => list.every(({ length }) => length <= 100), 'must be words of at most 100 characters')
+
+/** IP addresses with or without a port: `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:5353`. */
+const nameServers = z
+  .string()
+  .transform((value) => value.split(',').map((server) => server.trim()))
+  .refine(
+    (list) => list.every(isNameServer),
+    'must be IP addresses, each with or without a port, with commas between',
+  )
+
+function isNameServer(text: string): boolean {
+  if (isIP(text)) return true
+  const [, host = '', port] = /^(.+):(\d{1,5})$/.exec(text) ?? []
+  const isAddress = isIPv4(host) || (/^\[.+\]$/.test(host) && isIPv6(host.slice(1, -1)))
+  return isAddress && Number(port) > 0 && Number(port) < 65_536
+}
 
 /** Every environment variable of the system, in one place. `.env.example` lists the same (a test compares). */
 export const settings = {
@@ -202,6 +219,8 @@ export const settings = {
   /** The bucket is in the path of its URLs instead of the host, as most services other than AWS want it. */
   S3_FORCE_PATH_STYLE: flag.default(false),
 
+  /** For host names that callers choose. Without them, those of /etc/resolv.conf. */
+  DNS_SERVERS: nameServers.optional(),
   /** Lets proxies of senders be on this machine and in private networks. */
   ALLOW_PRIVATE_PROXY_HOSTS: flag.default(false),
   /** Lets targets of webhooks be on this machine and in private networks. */

@@ -7,10 +7,10 @@ import type { SocketOptions } from '../session/socket.ts'
 /** Through its proxy, if it has one. Throws if that cannot be read: it never connects without it. */
 export function networkOf(
   { network, masterKeys }: Pick<DeviceContext, 'network' | 'masterKeys'>,
-  { id, sealedProxy }: Pick<DeviceState, 'id' | 'sealedProxy'>,
+  { id, accountId, sealedProxy }: Pick<DeviceState, 'id' | 'accountId' | 'sealedProxy'>,
 ): SocketOptions['network'] {
   if (sealedProxy === null) return network.direct
   const proxy = parseProxyUrl(openProxyBox(masterKeys, id, sealedProxy).toString())
   if (!proxy) throw new Error('A stored proxy has an unknown format')
-  return network.through(proxy)
+  return network.through(proxy, accountId)
 }

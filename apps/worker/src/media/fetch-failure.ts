@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { DeadlineExceeded } from '@wagate/runtime/deadline'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 
 const retryAfterMsMax = 600_000
@@ -36,6 +37,7 @@ export function failureOfStatus(status: number, headers: IncomingHttpHeaders): M
 /** The error for a failed connection. */
 export function failureOfError(error: unknown): MediaError | MediaUnavailable {
   if (error instanceof MediaError || error instanceof MediaUnavailable) return error
+  if (error instanceof DeadlineExceeded) return new MediaUnavailable('media_fetch_timeout', { cause: error })
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return temporaryCodes.includes(code)
     ? new MediaUnavailable('media_fetch_failed', { cause: error })

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
-import http from 'node:http'
-import https from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
-import { answerOf } from '@wagate/runtime/http-answer'
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import type { MakeLookup } from '@wagate/runtime/host-names'
+import { ask } from '@wagate/runtime/http-client'
 import { failureOfError, failureOfStatus } from './fetch-failure.ts'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 import type { MediaRoom } from './media-room.ts'
@@ -13,8 +13,7 @@ export type FetchLimits = {
   deadlineMs: number
   isForbidden(address: string): boolean
   room: MediaRoom
-  /** The system resolver by default. */
-  lookup?: LookupFunction
+  lookup: MakeLookup
 }
 
 const redirectsMax = 3
@@ -38,60 +37,38 @@ export async function fetchMedia(url: string, file: string, limits: FetchLimits)
 type Attempt = { isDone: true } | { isDone: false; bytesWanted: number }
 
 async function attempt(url: string, file: string, limits: FetchLimits): Promise<Attempt> {
-  const signal = AbortSignal.timeout(limits.deadlineMs)
   try {
-    const response = await follow(new URL(url), limits, signal)
+    const response = await ask({
+      url: new URL(url),
+      // We ask for no encoding: it may be a decompression bomb.
+      headers: { 'accept-encoding': 'identity', 'user-agent': 'wagate' },
+      deadlineMs: limits.deadlineMs,
+      lookup: (signal) => makePublicLookup(limits.isForbidden, limits.lookup(signal)),
+      redirectsMax,
+      admit: (target) => refuseForbidden(target, limits),
+    })
     try {
       const announced = announcedBytes(response, limits.bytesMax)
       const isDone = await writeBody(response, announced, file, limits)
-      signal.throwIfAborted()
       return isDone ? { isDone } : { isDone, bytesWanted: announced ?? limits.bytesMax }
     } finally {
       response.destroy()
     }
   } catch (error) {
-    if (signal.aborted) throw new MediaUnavailable('media_fetch_timeout', { cause: error })
     throw failureOfError(error)
   }
 }
 
-async function follow(url: URL, limits: FetchLimits, signal: AbortSignal): Promise<http.IncomingMessage> {
-  let target = url
-  for (let redirects = 0; redirects <= redirectsMax; redirects++) {
-    const response = await request(target, limits, signal)
-    const location = redirectTarget(response)
-    if (location === undefined) return response
-    response.destroy()
-    target = new URL(location, target)
-  }
-  throw new MediaError('media_fetch_failed')
-}
-
-function request(url: URL, limits: FetchLimits, signal: AbortSignal): Promise<http.IncomingMessage> {
+function refuseForbidden(url: URL, limits: FetchLimits): void {
   const isWeb = url.protocol === 'http:' || url.protocol === 'https:'
   if (!isWeb || url.username || url.password) throw new MediaError('media_url_forbidden')
   // An address needs no DNS look-up. URL has normalised its decimal, octal and short forms.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) && limits.isForbidden(host)) throw new MediaError('media_url_forbidden')
-  const options: https.RequestOptions = {
-    signal,
-    // A new connection: a kept-alive one would be used without a check of its address.
-    agent: false,
-    headers: { 'accept-encoding': 'identity', 'user-agent': 'wagate' },
-    lookup: makePublicLookup(limits.isForbidden, limits.lookup),
-  }
-  return answerOf((url.protocol === 'https:' ? https : http).get(url, options))
-}
-
-function redirectTarget({ statusCode = 0, headers }: http.IncomingMessage): string | undefined {
-  return statusCode >= 300 && statusCode < 400 ? headers.location : undefined
 }
 
 /** Undefined when the host does not send it. */
-function announcedBytes(
-  { statusCode = 0, headers }: http.IncomingMessage,
-  bytesMax: number,
-): number | undefined {
+function announcedBytes({ statusCode = 0, headers }: IncomingMessage, bytesMax: number): number | undefined {
   if (statusCode !== 200) throw failureOfStatus(statusCode, headers)
   // We asked for no encoding: an unsolicited one may be a decompression bomb.
   if (headers['content-encoding'] !== undefined) throw new MediaError('media_fetch_failed')
@@ -103,7 +80,7 @@ function announcedBytes(
 
 /** Returns false when there is no room for all of it. */
 async function writeBody(
-  response: http.IncomingMessage,
+  response: IncomingMessage,
   announced: number | undefined,
   file: string,
   { bytesMax, room }: FetchLimits,

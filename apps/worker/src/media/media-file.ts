@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Database } from '@wagate/db/client'
 import { findMediaBlob, findMediaBlobPart } from '@wagate/db/queries/media-blobs'
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { HostNames } from '@wagate/runtime/host-names'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
 import type { Config } from '../config.ts'
@@ -17,6 +18,7 @@ export type MediaSource = {
   config: Config
   db: Database
   mediaShares: MediaShares
+  hostNames: HostNames
   device: { id: number; accountId: number }
 }
 
@@ -54,7 +56,7 @@ export async function makeMediaFile(source: MediaSource, message: MediaMessage):
 }
 
 async function fetchToFile(
-  { config, mediaShares, device }: MediaSource,
+  { config, mediaShares, hostNames, device }: MediaSource,
   { type, url }: MediaMessage,
   path: string,
   room: MediaRoom,
@@ -64,6 +66,7 @@ async function fetchToFile(
     deadlineMs: fetchDeadlineMs,
     isForbidden: config.media.allowsPrivateHosts ? () => false : isForbiddenAddress,
     room,
+    lookup: hostNames.ofOwner(String(device.accountId)),
   }
   await mediaShares.slowHosts.visit(device.id, url ?? '', async () => {
     const release = await mediaShares.fetches.acquire(String(device.accountId), 1)

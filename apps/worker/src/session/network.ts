@@ -1,5 +1,7 @@
+import { lookup as systemLookup } from 'node:dns'
 import { Agent } from 'node:https'
 import { connect } from 'node:net'
+import type { HostNames } from '@wagate/runtime/host-names'
 import type { ProxyUrl } from '@wagate/shared/proxy-url'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import type { AgentConnectOpts } from 'agent-base'
@@ -15,14 +17,17 @@ type SocketNetwork = Partial<UserFacingSocketConfig>
 export type Network = {
   direct: SocketNetwork
   /** All that the socket sends and fetches goes through the proxy, or nowhere. */
-  through(proxy: ProxyUrl): SocketNetwork
+  through(proxy: ProxyUrl, accountId: number): SocketNetwork
 }
 
 /**
  * Which WhatsApp network this process speaks to. For the simulator it also replaces the trust anchor of the handshake
  * (the verification stays on), so a process is either live or simulated.
  */
-export function chooseNetwork({ whatsApp, proxies }: Pick<Config, 'whatsApp' | 'proxies'>): Network {
+export function chooseNetwork(
+  { whatsApp, proxies }: Pick<Config, 'whatsApp' | 'proxies'>,
+  hostNames: HostNames,
+): Network {
   const { mediaHost, network, rootKey, socketUrl } = whatsApp
   const isLive = network === 'live'
   if (!isLive && rootKey) WA_CERT_DETAILS.PUBLIC_KEY = rootKey
@@ -41,12 +46,13 @@ export function chooseNetwork({ whatsApp, proxies }: Pick<Config, 'whatsApp' | '
       ...(uploadAgent && { fetchAgent: uploadAgent }),
       options: downloadsBy(new DownloadRoute(undefined)),
     },
-    through(proxy) {
-      const agent = new ProxyAgent(proxy, proxies)
+    through(proxy, accountId) {
+      const rules = { ...proxies, lookup: hostNames.ofOwner(String(accountId)) }
+      const agent = new ProxyAgent(proxy, rules)
       return {
         ...simulated,
         agent,
-        fetchAgent: new ProxyAgent(proxy, proxies, uploadRoute),
+        fetchAgent: new ProxyAgent(proxy, rules, uploadRoute),
         options: downloadsBy(new DownloadRoute(agent)),
       }
     },
@@ -65,7 +71,7 @@ const liveUploadAgent = new (class extends Agent {
     refuseOthers(host, port)
     return super.createConnection(options, ...rest)
   }
-})({ lookup: makePublicLookup(isForbiddenAddress) })
+})({ lookup: makePublicLookup(isForbiddenAddress, systemLookup) })
 
 /** A proxy resolves the names. */
 function toWhatsApp(target: AgentConnectOpts): AgentConnectOpts {

@@ -1,14 +1,14 @@
-import { lookup as systemLookup } from 'node:dns'
-import http, { type ClientRequest } from 'node:http'
-import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
+import type { ClientRequest } from 'node:http'
+import { isIP, isIPv6, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import tls from 'node:tls'
-import { tunnelOf } from '@wagate/runtime/http-answer'
+import { DeadlineExceeded, startDeadline } from '@wagate/runtime/deadline'
+import type { MakeLookup } from '@wagate/runtime/host-names'
+import { openTunnel } from '@wagate/runtime/http-client'
 import type { ProxyUrl } from '@wagate/shared/proxy-url'
 import { isForbiddenAddress, isForbiddenHost } from '@wagate/shared/public-hosts'
 import { Agent, type AgentConnectOpts } from 'agent-base'
 import { SocksProxyAgent } from 'socks-proxy-agent'
-import { MediaError } from '../media/media-error.ts'
 import { makePublicLookup } from '../media/public-lookup.ts'
 
 /**
@@ -27,8 +27,8 @@ export type ProxyRules = {
   /** Until the proxy has connected. */
   deadlineMs: number
   allowsPrivateHosts: boolean
-  /** Of the proxy's own name. The system resolver by default. */
-  lookup?: LookupFunction
+  /** Of the proxy's own name. */
+  lookup: MakeLookup
 }
 
 /** Decides where a connection goes in the end. Throws to refuse it. */
@@ -56,66 +56,47 @@ export class ProxyAgent extends Agent {
     if (!this.#rules.allowsPrivateHosts && isForbiddenHost(this.#proxy.hostname)) {
       throw new ProxyError('forbidden_address')
     }
-    const deadline = new AbortController()
-    const opening = this.#open(request, target, deadline.signal)
-    const timer = setTimeout(() => deadline.abort(), this.#rules.deadlineMs)
+    const { deadlineMs } = this.#rules
+    const { signal, bound, release } = startDeadline(deadlineMs)
+    const opening = { request, target, signal, deadlineMs, lookup: this.#lookup() }
+    const open = this.#proxy.protocol === 'http' ? openHttp : openSocks
     try {
-      return await Promise.race([opening, rejectionAt(deadline.signal)])
+      return await bound(open(this.#proxy, opening), (late) => late.destroy())
     } catch (error) {
-      // Whatever still comes of it is not used.
-      opening.then(
-        (socket) => socket.destroy(),
-        () => undefined,
-      )
       throw error instanceof ProxyError ? error : new ProxyError(detailOf(error))
     } finally {
-      clearTimeout(timer)
+      release()
     }
   }
 
-  #open(request: ClientRequest, target: AgentConnectOpts, signal: AbortSignal): Promise<Duplex> {
-    return this.#proxy.protocol === 'http'
-      ? openTunnel(this.#proxy, { target, signal, lookup: this.#lookup() })
-      : openSocks(this.#proxy, { request, target, lookup: this.#lookup() })
-  }
-
-  #lookup(): LookupFunction {
-    const { allowsPrivateHosts, lookup = systemLookup } = this.#rules
-    return allowsPrivateHosts ? lookup : makePublicLookup(isForbiddenAddress, lookup)
+  #lookup(): MakeLookup {
+    const { allowsPrivateHosts, lookup } = this.#rules
+    return allowsPrivateHosts ? lookup : (signal) => makePublicLookup(isForbiddenAddress, lookup(signal))
   }
 }
 
 type Opening = {
   request: ClientRequest
   target: AgentConnectOpts
-  lookup: LookupFunction
+  lookup: MakeLookup
+  signal: AbortSignal
+  deadlineMs: number
 }
 
-/** Node's own client reads the answer of the proxy, with a bound. */
-async function openTunnel(
+async function openHttp(
   { hostname, port, username, password }: ProxyUrl,
-  { target, signal, lookup }: Pick<Opening, 'target' | 'lookup'> & { signal: AbortSignal },
+  { target, ...limits }: Opening,
 ): Promise<Duplex> {
   const authority = `${isIPv6(target.host ?? '') ? `[${target.host}]` : target.host}:${target.port}`
   const credentials = `${username}:${password}`
-  const connecting = http.request({
-    method: 'CONNECT',
-    host: withoutBrackets(hostname),
-    port,
-    path: authority,
-    headers: {
-      host: authority,
-      ...(credentials !== ':' && {
-        'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
-      }),
-    },
-    agent: false,
-    lookup,
-    signal,
-  })
-  const opening = tunnelOf(connecting)
-  connecting.end()
-  const { answer, socket, head } = await opening
+  const headers = {
+    host: authority,
+    ...(credentials !== ':' && {
+      'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
+    }),
+  }
+  const host = withoutBrackets(hostname)
+  const { answer, socket, head } = await openTunnel({ host, port, authority, headers }, limits)
   if (answer.statusCode !== 200) {
     socket.destroy()
     throw new ProxyError(String(answer.statusCode))
@@ -133,13 +114,13 @@ function startTls(socket: Socket, target: AgentConnectOpts): Duplex {
 
 function openSocks(
   { hostname, port, username, password }: ProxyUrl,
-  { request, target, lookup }: Opening,
+  { request, target, lookup, signal, deadlineMs }: Opening,
 ): Promise<Duplex> {
   // socks5h: the proxy resolves names.
   const url = new URL(`socks5h://${hostname}:${port}`)
   url.username = encodeURIComponent(username)
   url.password = encodeURIComponent(password)
-  const agent = new SocksProxyAgent(url, { socketOptions: { lookup } })
+  const agent = new SocksProxyAgent(url, { timeout: deadlineMs, socketOptions: { lookup: lookup(signal) } })
   // It keeps the brackets of an IPv6 address.
   agent.proxy.host = withoutBrackets(hostname)
   return agent.connect(request, target)
@@ -147,14 +128,8 @@ function openSocks(
 
 const withoutBrackets = (host: string) => host.replace(/^\[|\]$/g, '')
 
-function rejectionAt(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(new ProxyError('timeout')), { once: true })
-  })
-}
-
 function detailOf(error: unknown): string | null {
-  if (error instanceof MediaError) return 'forbidden_address'
+  if (error instanceof DeadlineExceeded) return 'timeout'
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,31}$/.test(code) ? code : null
 }

@@ -1,8 +1,8 @@
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import { lookup as systemLookup } from 'node:dns'
+import type { Agent, IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
-import { answerOf } from '@wagate/runtime/http-answer'
+import { ask } from '@wagate/runtime/http-client'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { makePublicLookup } from '../media/public-lookup.ts'
 
@@ -16,18 +16,18 @@ export type FetchLimits = {
   simulatedHost?: string | undefined
   /** Which addresses may be asked. `isWhatsAppUrl` by default. */
   isAllowed?: (url: URL) => boolean
-  /** The system resolver by default. */
+  /** Of WhatsApp's hosts. The system resolver by default. */
   lookup?: LookupFunction
 }
 
 /** On the options of a download, as `dispatcher`: how the sender of it reaches WhatsApp. Undefined: directly. */
 export class DownloadRoute {
   // Private, because it leads to the password of a proxy.
-  readonly #agent: http.Agent | undefined
-  constructor(agent: http.Agent | undefined) {
+  readonly #agent: Agent | undefined
+  constructor(agent: Agent | undefined) {
     this.#agent = agent
   }
-  get agent(): http.Agent | undefined {
+  get agent(): Agent | undefined {
     return this.#agent
   }
 }
@@ -76,7 +76,7 @@ export function makeWhatsAppFetch({
 
 type Target = {
   headers: Headers
-  agent: http.Agent | undefined
+  agent: Agent | undefined
   isSimulated: boolean
   signal: AbortSignal | null | undefined
 }
@@ -84,16 +84,16 @@ type Target = {
 function get(
   url: URL,
   { headers, agent, isSimulated, signal }: Target,
-  { deadlineMs, lookup }: FetchLimits,
+  { deadlineMs, lookup = systemLookup }: FetchLimits,
 ): Promise<IncomingMessage> {
-  const options = {
-    // A new connection: the address of a kept-alive one was checked for another request.
-    agent: agent ?? false,
+  return ask({
+    url,
     headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
-    signal: AbortSignal.any([AbortSignal.timeout(deadlineMs), ...(signal ? [signal] : [])]),
-    ...(!isSimulated && !agent && { lookup: makePublicLookup(isForbiddenAddress, lookup) }),
-  }
-  return answerOf((isSimulated ? http : https).get(url, options))
+    deadlineMs,
+    signal,
+    ...(agent && { agent }),
+    ...(!isSimulated && !agent && { lookup: () => makePublicLookup(isForbiddenAddress, lookup) }),
+  })
 }
 
 async function* bounded(response: IncomingMessage, bytesMax: number): AsyncGenerator<Uint8Array> {

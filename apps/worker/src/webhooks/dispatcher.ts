@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { LookupFunction } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deleteDeadDispatchers } from '@wagate/db/queries/webhook-leases'
 import { listDueWebhooks } from '@wagate/db/queries/webhook-rounds'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import type { HostNames } from '@wagate/runtime/host-names'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
@@ -19,8 +19,7 @@ export type DispatcherOptions = Pick<
 > & {
   allowsPrivateHosts: boolean
   limits?: Partial<DispatcherLimits>
-  /** The system resolver by default. */
-  lookup?: LookupFunction
+  hostNames: HostNames
 }
 
 export type Dispatcher = Running & {
@@ -40,12 +39,12 @@ const roundsOfAccountMax = 16
 export function startDispatcher({
   allowsPrivateHosts,
   limits: given,
-  lookup,
+  hostNames,
   ...shared
 }: DispatcherOptions): Dispatcher {
   const { db, logger, metrics } = shared
   const limits = { ...dispatcherLimits, ...given }
-  const guard = makeTargetGuard(allowsPrivateHosts ? () => false : isForbiddenAddress, lookup)
+  const guard = makeTargetGuard(allowsPrivateHosts ? () => false : isForbiddenAddress, hostNames)
   const rounds = makeFairSemaphore(roundsMax, { shareMax: roundsOfAccountMax })
   const context: DispatcherContext = { ...shared, guard, limits, rounds }
   const outage = makeOutageLog(logger, 'webhooks')

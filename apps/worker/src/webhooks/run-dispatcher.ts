@@ -7,6 +7,7 @@ import { refuseEvictingRedis } from '@wagate/queue/redis'
 import { openRedisLinks } from '@wagate/queue/redis-links'
 import { readEnv } from '@wagate/runtime/env'
 import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { answerMetrics, startInternalServer } from '@wagate/runtime/internal-server'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
@@ -27,6 +28,7 @@ const shape = pickSettings(
   'METRICS_PORT',
   'SHARDS',
   'WHATSAPP_NETWORK',
+  'DNS_SERVERS',
   'ALLOW_PRIVATE_WEBHOOK_HOSTS',
   'PUBLIC_URL',
 )
@@ -67,6 +69,7 @@ export async function runDispatcher(
     logger,
     metrics: makeDispatcherMetrics(registry),
     masterKeys,
+    hostNames: makeHostNames({ servers: config.DNS_SERVERS }),
     allowsPrivateHosts: config.ALLOW_PRIVATE_WEBHOOK_HOSTS,
     publicUrl: config.PUBLIC_URL,
   })

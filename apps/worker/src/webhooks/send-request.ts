@@ -12,7 +12,7 @@ export async function sendRequest(
   request: DeliveryRequest,
 ): Promise<Outcome> {
   const body = bodyOf(request, state)
-  const post = { url: state.url, headers: headersOf(state, request, body), body }
+  const post = { url: state.url, accountId: state.accountId, headers: headersOf(state, request, body), body }
   const answer = await postDelivery(post, { deadlineMs: limits.requestMs, guard })
   const result = resultOf(answer.status)
   if (result === 'taken') state.circuit.succeed()

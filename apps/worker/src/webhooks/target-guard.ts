@@ -1,9 +1,10 @@
 import http from 'node:http'
 import https from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
+import type { HostNames, MakeLookup } from '@wagate/runtime/host-names'
 import { makePublicLookup } from '../media/public-lookup.ts'
 
-/** The target has an address that is not public. */
+/** The target is an address that is not public. */
 export class ForbiddenTarget extends Error {
   override readonly name = 'ForbiddenTarget'
 }
@@ -11,7 +12,7 @@ export class ForbiddenTarget extends Error {
 /** Connections to targets, which stay open for the next requests. */
 export type TargetGuard = {
   /** Throws ForbiddenTarget. */
-  optionsFor(url: URL): { agent: http.Agent; lookup: LookupFunction }
+  optionsFor(url: URL, accountId: number): { agent: http.Agent; lookup: MakeLookup }
   close(): void
 }
 
@@ -22,19 +23,19 @@ const idleMs = 10_000
 /** An address is checked when a connection is opened, so an open one has a permitted address. */
 export function makeTargetGuard(
   isForbidden: (address: string) => boolean,
-  systemLookup?: LookupFunction,
+  hostNames: HostNames,
 ): TargetGuard {
   const agentOptions = { keepAlive: true, maxFreeSockets: idleConnectionsMax, timeout: idleMs }
   const agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) }
-  const lookup = makePublicLookup(isForbidden, systemLookup, () => new ForbiddenTarget())
 
   return {
-    optionsFor({ protocol, hostname }) {
+    optionsFor({ protocol, hostname }, accountId) {
       const agent = protocol === 'http:' || protocol === 'https:' ? agents[protocol] : undefined
       // An address needs no DNS look-up. URL has normalised its decimal, octal and short forms.
       const host = hostname.replace(/^\[|\]$/g, '')
       if (!agent || (isIP(host) && isForbidden(host))) throw new ForbiddenTarget()
-      return { agent, lookup }
+      const lookup = hostNames.ofOwner(String(accountId))
+      return { agent, lookup: (signal) => makePublicLookup(isForbidden, lookup(signal)) }
     },
     close() {
       for (const agent of Object.values(agents)) agent.destroy()

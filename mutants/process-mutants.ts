@@ -47,6 +47,57 @@ export const processMutants: Mutant[] = [
     },
   },
   {
+    name: 'look-ups of one owner take the places of all',
+    file: 'packages/runtime/src/host-names.ts',
+    text: 'places.acquire(owner, 1, signal)',
+    replacement: "places.acquire('anyone', 1, signal)",
+    test: {
+      file: 'packages/runtime/test/host-names.test.ts',
+      title: 'a thousand silent names of one owner keep no name of another owner waiting',
+    },
+  },
+  {
+    name: 'look-up that continues when its request has ended',
+    file: 'packages/runtime/src/host-names.ts',
+    text: 'for (const each of [deadline, signal]) each.addEventListener',
+    replacement: 'for (const each of [deadline]) each.addEventListener',
+    test: {
+      file: 'packages/runtime/test/host-names.test.ts',
+      title: 'a canceled look-up gives its place to the next at once, and leaves nothing behind',
+    },
+  },
+  {
+    name: 'name servers of the setting not asked',
+    file: 'packages/runtime/src/host-names.ts',
+    text: 'if (servers) resolver.setServers(servers)',
+    replacement: '',
+    test: {
+      file: 'packages/runtime/test/host-names.test.ts',
+      title: 'six.example has these addresses: 2001:db8::6',
+      written: { title: '%s has these addresses: %s' },
+    },
+  },
+  {
+    name: 'request that waits for an agent beyond its deadline',
+    file: 'packages/runtime/src/deadline.ts',
+    text: 'Promise.race([given, work])',
+    replacement: 'work',
+    test: {
+      file: 'packages/runtime/test/http-client.test.ts',
+      title: 'an agent that gives no connection does not keep a request from its deadline',
+    },
+  },
+  {
+    name: 'answer that is read beyond the deadline',
+    file: 'packages/runtime/src/http-client.ts',
+    text: 'answer.destroy(signal.reason)',
+    replacement: 'undefined',
+    test: {
+      file: 'packages/runtime/test/http-client.test.ts',
+      title: 'so does the reading of its answer',
+    },
+  },
+  {
     name: 'garbage collected while messages are sent',
     file: 'packages/runtime/src/collect-at-rest.ts',
     text: 'utilization > utilizationMax || ',

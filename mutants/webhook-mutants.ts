@@ -54,14 +54,20 @@ export const webhookMutants: Mutant[] = [
     file: `${folder}/target-guard.ts`,
     text: 'makePublicLookup(isForbidden, lookup',
     replacement: 'makePublicLookup(() => false, lookup',
-    test: { file: ofFailures, title: 'a private address is refused, also when a name leads to it, which then is like a missing one' },
+    test: {
+      file: ofFailures,
+      title: 'a private address is refused, also when a name leads to it, which then is like a missing one',
+    },
   },
   {
     name: 'an address in a URL is not checked',
     file: `${folder}/target-guard.ts`,
     text: '(isIP(host) && isForbidden(host))',
     replacement: 'isIP(host) > 6',
-    test: { file: ofFailures, title: 'a private address is refused, also when a name leads to it, which then is like a missing one' },
+    test: {
+      file: ofFailures,
+      title: 'a private address is refused, also when a name leads to it, which then is like a missing one',
+    },
   },
   {
     name: 'a signature over the id of the event only',

@@ -42,7 +42,7 @@ const pages: Record<string, RequestListener> = {
   '/two': redirect(() => '/one'),
   '/one': redirect(() => `http://127.0.0.1:${internal.port}/`),
   '/nowhere': redirect(() => 'http://'),
-  '/again': redirect(() => `http://rebound.test:${publicHost.port}/`),
+  '/again': redirect(() => `http://rebound.test:${internal.port}/`),
 }
 
 /** Names and the addresses they resolve to: the first time, the second time, and so on. */

@@ -105,9 +105,12 @@ test('a canceled look-up gives its place to the next at once, and leaves nothing
   const silent = silentNames(4, 'c').map((name) => find(names, name, { signal: ending.signal }))
   await expect.poll(() => silentlyAsked('c')).toBe(4)
   expect(openFiles()).toBeGreaterThan(before)
+  const requests = dns.requests()
   const waiting = find(names, 'both.example')
   ending.abort()
   expect(await waiting).toHaveLength(3)
+  // No silent server was asked again, which would have been the end of its look-up.
+  expect(dns.requests() - requests).toBeLessThan(8)
   expect(await Promise.all(silent)).toEqual(Array(4).fill('EAI_AGAIN'))
   await expect.poll(openFiles).toBe(before)
 })

@@ -10,6 +10,8 @@ export type DnsServer = {
   address: string
   /** The names that were asked for, in the order of their first requests. */
   asked: Set<string>
+  /** How many requests have come, repeated ones too. */
+  requests(): number
   close(): void
 }
 
@@ -20,9 +22,11 @@ const [serverFailure, noSuchName] = [2, 3]
 export async function startDnsServer(answerOf: (name: string) => DnsAnswer): Promise<DnsServer> {
   const socket = createSocket('udp4')
   const asked = new Set<string>()
+  let requests = 0
   socket.on('message', (request, { port, address }) => {
     const { name, type, end } = questionOf(request)
     asked.add(name)
+    requests += 1
     const answer = answerOf(name)
     if (answer === 'silent') return
     socket.send(
@@ -36,6 +40,7 @@ export async function startDnsServer(answerOf: (name: string) => DnsAnswer): Pro
   return {
     address: `127.0.0.1:${socket.address().port}`,
     asked,
+    requests: () => requests,
     close: () => socket.close(),
   }
 }

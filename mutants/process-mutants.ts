@@ -88,6 +88,16 @@ export const processMutants: Mutant[] = [
     },
   },
   {
+    name: 'connection that outlives its request',
+    file: 'packages/runtime/src/http-client.ts',
+    text: 'destroyAtEnd(request, signal)\n  // An agent',
+    replacement: '// An agent',
+    test: {
+      file: 'packages/runtime/test/http-client-properties.test.ts',
+      title: 'a conversation ends by its deadline whatever the peer does, and leaves nothing behind',
+    },
+  },
+  {
     name: 'answer that is read beyond the deadline',
     file: 'packages/runtime/src/http-client.ts',
     text: 'answer.destroy(signal.reason)',

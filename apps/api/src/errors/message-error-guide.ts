@@ -23,7 +23,7 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Do not send to it again. Let the contact write first.',
   ),
   media_fetch_failed: temporary(
-    'The host of the media URL refused the request, or its response was incomplete.',
+    'The host of the media URL refused the request, its response was incomplete, or its name has no public address.',
     'Check the URL and send a new message.',
   ),
   media_fetch_timeout: temporary(

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { Resolver } from 'node:dns'
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -32,6 +33,25 @@ test('reads words in any case, and refuses a word that means both to opt out and
   expect(readConfig(required).consentWords).toEqual({ optOut: [], optIn: [] })
   const read = () => readConfig({ ...words, OPT_IN_WORDS: 'STOP' })
   expect(read).toThrow('OPT_IN_WORDS: must have no word of OPT_OUT_WORDS')
+})
+
+test('name servers are IP addresses, with or without a port', () => {
+  const read = (DNS_SERVERS: string) => readConfig({ ...required, DNS_SERVERS }).dnsServers
+  const servers = ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:53']
+  expect(read(servers.join(', '))).toEqual(servers)
+  expect(read('')).toBeUndefined()
+  for (const server of [
+    'dns.example',
+    '192.0.2.1:0',
+    '192.0.2.1:65536',
+    '[192.0.2.1]:53',
+    '192.0.2.1,',
+    '192.0.2.1:',
+  ]) {
+    expect(() => read(server), server).toThrow('DNS_SERVERS: must be IP addresses')
+  }
+  // What is accepted can be used.
+  expect(() => new Resolver().setServers(servers)).not.toThrow()
 })
 
 const simulator = {

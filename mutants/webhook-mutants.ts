@@ -4,6 +4,7 @@ const folder = 'apps/worker/src/webhooks'
 const rounds = 'packages/db/src/queries/webhook-rounds.ts'
 const ofFailures = 'apps/worker/test/webhook-failures.test.ts'
 const ofOwnership = 'apps/worker/test/webhook-ownership.test.ts'
+const ofUnstored = 'apps/worker/test/unstored-rounds.test.ts'
 const ofOrder = 'apps/worker/test/webhook-order.test.ts'
 
 /** From the stream of events to the target. */
@@ -101,9 +102,9 @@ export const webhookMutants: Mutant[] = [
   },
   {
     name: 'the caller of test-webhook is not woken',
-    file: `${folder}/round.ts`,
-    text: 'if (due.stored.requests.some(isTest))',
-    replacement: 'if (due.stored.lost.length > 1000)',
+    file: `${folder}/store-round.ts`,
+    text: 'if (unstored.hasTest)',
+    replacement: 'if (unstored.round.done.length > 1000)',
     test: {
       file: 'system-tests/webhooks.test.ts',
       title: 'a webhook gets the events of a message in order, signed, and again on request',
@@ -138,6 +139,55 @@ export const webhookMutants: Mutant[] = [
     test: {
       file: 'apps/worker/test/stored-requests.test.ts',
       title: 'a delivery whose event is not readable yet waits for it',
+    },
+  },
+  {
+    name: 'a round that could not be stored is posted again',
+    file: `${folder}/owned-webhook.ts`,
+    text: 'if (isRefusedContent(error)) this.#state = undefined',
+    replacement: 'this.#state = undefined\n    isRefusedContent(error)',
+    test: {
+      file: ofUnstored,
+      title:
+        'while Postgres is read-only, no event is posted twice, and all are delivered once it is writable',
+    },
+  },
+  {
+    name: 'the pause after a failed round does not grow',
+    file: `${folder}/owned-webhook.ts`,
+    text: 'growingPauseMs(this.#failures, failurePause)',
+    replacement: 'growingPauseMs(1, failurePause)',
+    test: {
+      file: ofUnstored,
+      title: 'a round whose content is refused is posted again after a pause that grows',
+    },
+  },
+  {
+    name: 'a dispatcher posts without a lease',
+    file: `${folder}/owned-webhook.ts`,
+    text: '!this.isStopping && this.#options.isLeaseValid()',
+    replacement: '!this.isStopping',
+    test: {
+      file: ofUnstored,
+      title: 'a dispatcher that cannot renew its lease posts nothing once it has ended',
+    },
+  },
+  {
+    name: 'a round is forgotten when its dispatcher stops',
+    file: `${folder}/owned-webhook.ts`,
+    text: 'if (this.isStopping) await this.#storeRest()',
+    replacement: 'if (!this.isStopping) await this.#storeRest()',
+    test: { file: ofUnstored, title: 'what a webhook could not store is stored when its dispatcher stops' },
+  },
+  {
+    name: 'a changed webhook finishes its round at the former target',
+    file: `${folder}/dispatcher.ts`,
+    text: '    await ownership.endRoundsOfChanged()\n',
+    replacement: '',
+    test: {
+      file: ofOwnership,
+      title: 'a round in progress ends with a change: another URL',
+      written: { title: 'a round in progress ends with a change: %s' },
     },
   },
 ]

@@ -23,6 +23,7 @@ export const masterKeys = readMasterKeys(randomBytes(32))
 const fast: Partial<DispatcherLimits> = {
   heartbeatMs: 100,
   pollMs: 20,
+  idlePollMs: 20,
   retryDelaysMs: [20, 20, 20],
   circuit: { failuresMax: 10, probeMinMs: 20, probeMaxMs: 40 },
 }

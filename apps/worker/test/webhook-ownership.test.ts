@@ -4,7 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhook-leases'
 import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
-import { setWebhookPosition } from '@wagate/db/queries/webhooks'
+import {
+  deleteWebhook,
+  setWebhookEnabled,
+  setWebhookPosition,
+  updateWebhook,
+} from '@wagate/db/queries/webhooks'
 import { firstPosition } from '@wagate/shared/event-ids'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'
@@ -117,6 +122,40 @@ test('a changed webhook continues with its new target', async () => {
     UPDATE webhooks SET url = ${target.url}, dispatcher = NULL, lease_epoch = lease_epoch + 1 WHERE id = ${id}`
   dispatcher.wake(id)
   await untilReceived([await database.addEvent(accountId)])
+})
+
+/** As the API makes it, without a hint to the dispatcher. */
+const changes = {
+  'another URL': (id: number, url: string) => updateWebhook(database.db, accountId, id, { url }),
+  'disabled and enabled': async (id: number, url: string) => {
+    await setWebhookEnabled(database.db, accountId, id, false)
+    await updateWebhook(database.db, accountId, id, { url })
+    await setWebhookEnabled(database.db, accountId, id, true)
+  },
+  deleted: async (id: number, url: string) => {
+    await deleteWebhook(database.db, accountId, id)
+    await database.addWebhook(accountId, { url })
+  },
+}
+
+test.each(Object.entries(changes))('a round in progress ends with a change: %s', async (_, change) => {
+  const { id } = await database.addWebhook(accountId, { url: target.url })
+  const other = await openWebhookTarget()
+  const unanswered: ServerResponse[] = []
+  target.answer = (_, response) => void unanswered.push(response)
+  const events: string[] = []
+  for (let deviceId = 1; deviceId <= 10; deviceId++) {
+    events.push(await database.addEvent(accountId, { deviceId }))
+  }
+  // No heartbeat notices the change.
+  const dispatcher = database.start({ limits: { heartbeatMs: 60_000, leaseMs: 200_000 } })
+  await until('the requests in flight', () => unanswered.length === 4)
+  await change(id, other.url)
+  await untilOwned(dispatcher, 0)
+  for (const response of unanswered) response.end()
+  await until('the new target', () => events.every((event) => other.eventIds().includes(event)))
+  expect(target.requests).toHaveLength(4)
+  other.close()
 })
 
 test('a deleted webhook gets no further events', async () => {

@@ -19,6 +19,7 @@ export const deleteWebhook = defineOperation({
       if (!(await remove(tx, call.principal.accountId, webhook_id))) throw webhookNotFound()
       await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'deleted' })
     })
+    call.context.publishWebhookHint(webhook_id)
     return { webhook_id, deleted: true as const }
   },
 })

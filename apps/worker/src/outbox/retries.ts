@@ -1,5 +1,5 @@
+import { growingPauseMs, type PauseRange } from '@wagate/runtime/growing-pause'
 import type { Setback } from '@wagate/shared/timeline-marks'
-import { growingPauseMs, type PauseRange } from './growing-pause.ts'
 
 /** What a device remembers about messages that have to be sent again. Outlives a connection. */
 export type Retries = {

@@ -1,6 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import type { EventHints } from '@wagate/queue/event-hints'
 import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
+import type { PauseRange } from '@wagate/runtime/growing-pause'
 import type { Logger } from '@wagate/runtime/logger'
 import type { MasterKeys } from '../session/master-keys.ts'
 import type { CircuitLimits } from './circuit.ts'
@@ -29,8 +30,12 @@ export type DispatcherLimits = {
   leaseMs: number
   heartbeatMs: number
   pollMs: number
+  /** While it owns no webhook. */
+  idlePollMs: number
   /** Between two rounds of a webhook that has delivered all it had. */
   pauseMs: number
+  /** After a round that could not be read or stored. It grows with each such round in a row. */
+  failurePause: PauseRange
   /** Of one request, in all. */
   requestMs: number
   retryDelaysMs: readonly number[]
@@ -49,7 +54,9 @@ export const dispatcherLimits: DispatcherLimits = {
   leaseMs: 6000,
   heartbeatMs: 2000,
   pollMs: 500,
+  idlePollMs: 2000,
   pauseMs: 100,
+  failurePause: { firstMs: 500, maxMs: 30_000 },
   requestMs: 15_000,
   retryDelaysMs,
   circuit: { failuresMax: 10, probeMinMs: 5000, probeMaxMs: 5 * minuteMs },

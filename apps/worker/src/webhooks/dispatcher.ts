@@ -50,17 +50,24 @@ export function startDispatcher({
   const outage = makeOutageLog(logger, 'webhooks')
   // One webhook may fail while the others work.
   const failures = makeOutageLog(logger, 'a webhook')
-  const ownership = new WebhookOwnership({
+  const ownership: WebhookOwnership = new WebhookOwnership({
     db,
     id: randomUUID(),
     leaseMs: limits.leaseMs,
-    open: (lease) => new OwnedWebhook(context, lease, failures.failed),
+    open: (lease) =>
+      new OwnedWebhook({
+        context,
+        lease,
+        isLeaseValid: () => ownership.isLeaseValid(),
+        onError: failures.failed,
+      }),
   })
   const beat = () => ownership.beat().catch(outage.failed)
   const closing = new AbortController()
   const closed = new AbortController()
 
   async function poll(): Promise<void> {
+    await ownership.endRoundsOfChanged()
     const webhooks = ownership.webhooks
     const loaded = webhooks.flatMap(({ state }) => state ?? [])
     const positions = loaded.map(({ id, accountId, position }) => ({ webhookId: id, accountId, position }))
@@ -82,7 +89,7 @@ export function startDispatcher({
   }
 
   // Without webhooks there is nothing to poll, and each timer wakes the process.
-  const pollPauseMs = () => (ownership.webhooks.length > 0 ? limits.pollMs : limits.heartbeatMs)
+  const pollPauseMs = () => (ownership.webhooks.length > 0 ? limits.pollMs : limits.idlePollMs)
   const polling = repeat(poll, pollPauseMs, closing)
   const beating = repeat(beat, () => limits.heartbeatMs, closed)
   void deleteDeadDispatchers(db).catch(outage.failed)

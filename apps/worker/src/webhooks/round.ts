@@ -6,18 +6,22 @@ import type { DeliveryRequest } from './delivery-request.ts'
 import type { DispatcherContext } from './dispatcher-context.ts'
 import { readDueRequests } from './due-requests.ts'
 import { sendRequest } from './send-request.ts'
-import { storeRound } from './store-round.ts'
+import { concludeInState, storeUnstored } from './store-round.ts'
 import type { WebhookState } from './webhook-state.ts'
 
 /** `more`: run another round. `idle`: nothing is due. `ended`: the webhook is disabled or has another dispatcher. */
 export type RoundEnd = 'more' | 'idle' | 'ended'
 
-/** Delivers what is due, up to a limit, then stores what became of it. Once `isStopping`, it sends no further requests. */
+/**
+ * Delivers what is due, up to a limit, then stores what became of it. Sends no further requests once `mayPost` is false, and
+ * none before what became of the last ones is stored.
+ */
 export async function runRound(
   context: DispatcherContext,
   state: WebhookState,
-  isStopping: () => boolean,
+  mayPost: () => boolean,
 ): Promise<RoundEnd> {
+  if (!(await storeUnstored(context, state))) return 'ended'
   const allowance = state.circuit.allowanceAt(performance.now())
   if (allowance === 'none') return 'idle'
   const due = await readDueRequests(context, state, allowance === 'one')
@@ -30,7 +34,7 @@ export async function runRound(
   await deliverInOrder([...due.stored.requests, ...due.stream], {
     concurrency: context.limits.concurrency,
     mayStart: () =>
-      !isStopping() && !isGone() && !isLate() && state.circuit.allowanceAt(performance.now()) !== 'none',
+      mayPost() && !isGone() && !isLate() && state.circuit.allowanceAt(performance.now()) !== 'none',
     async send(request) {
       outcomes.set(request, await sendRequest(context, state, request))
     },
@@ -50,9 +54,8 @@ export async function runRound(
     done: [...conclusion.done, ...due.stored.lost],
     isBacklogFull: due.isBacklogFull,
   }
-  const isContinued = await storeRound(context, state, round, isGone())
-  if (due.stored.requests.some(isTest)) context.publishEventHint?.(state.accountId)
-  if (!isContinued) return 'ended'
+  concludeInState(state, { round, isGone: isGone(), hasTest: due.stored.requests.some(isTest) })
+  if (!(await storeUnstored(context, state))) return 'ended'
   if (due.page) state.waitingSinceMs = waitingSinceMs(due.page, firstOpen)
   return due.stream.length > 0 || due.stored.requests.length > 0 || due.page?.hasMore ? 'more' : 'idle'
 }

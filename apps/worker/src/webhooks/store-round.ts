@@ -7,31 +7,39 @@ import type { WebhookState } from './webhook-state.ts'
 /** The position also moves over events that the webhook does not want, which is worth a write from time to time. */
 const storeEveryMs = 60_000
 
-/**
- * Stores what became of the requests of a round, then notes it in the state. Returns false when the webhook has another
- * dispatcher or was disabled: nothing more may be sent.
- */
-export async function storeRound(
-  context: DispatcherContext,
-  state: WebhookState,
-  given: Omit<Round, 'key' | 'attempts'>,
-  isGone: boolean,
-): Promise<boolean> {
-  const { db, limits, metrics } = context
+/** What became of the requests of a round. `isGone`: the target wants no further ones. */
+type RoundEnd = { round: Omit<Round, 'key' | 'attempts'>; isGone: boolean; hasTest: boolean }
+
+/** Notes in the state what became of the requests of a round, to be stored with `storeUnstored`. */
+export function concludeInState(state: WebhookState, { round: given, isGone, hasTest }: RoundEnd): void {
   const round = { ...given, key: randomUUID(), attempts: state.log.take() }
-  if (isWorthStoring(state, round)) {
-    const stored = await recordRound(db, state.lease, round)
+  if (isWorthStoring(state, round)) state.unstored = { round, isGone, hasTest }
+  else state.position = round.position ?? state.position
+}
+
+/**
+ * Stores what the state has noted. Nothing may be posted before: it would be posted twice. Returns false when the webhook
+ * has another dispatcher or was disabled: nothing more may be sent.
+ */
+export async function storeUnstored(context: DispatcherContext, state: WebhookState): Promise<boolean> {
+  const { unstored } = state
+  if (unstored) {
+    const stored = await recordRound(context.db, state.lease, unstored.round)
+    state.unstored = undefined
+    if (unstored.hasTest) context.publishEventHint?.(state.accountId)
     if (!stored) return false
-    noteStored(state, round)
-    metrics.abandoned.inc(
-      [...round.parked, ...round.repeated].filter(({ delayMs }) => delayMs === null).length,
-    )
-    if (isGone) return disable(context, state, 'gone')
-    if (round.result === 'failed' && stored.failingMs >= limits.failingMsMax)
-      return disable(context, state, 'failing')
+    noteStored(context, state, unstored.round)
+    state.fault = faultOf(unstored, stored.failingMs >= context.limits.failingMsMax)
   }
-  state.position = round.position ?? state.position
-  return true
+  return state.fault ? disable(context, state, state.fault) : true
+}
+
+function faultOf(
+  { round, isGone }: { round: Round; isGone: boolean },
+  isFailingForLong: boolean,
+): TargetFault | undefined {
+  if (isGone) return 'gone'
+  return round.result === 'failed' && isFailingForLong ? 'failing' : undefined
 }
 
 function isWorthStoring(state: WebhookState, round: Round): boolean {
@@ -43,11 +51,14 @@ function isWorthStoring(state: WebhookState, round: Round): boolean {
   )
 }
 
-function noteStored(state: WebhookState, { parked, repeated, done, result, isBacklogFull }: Round): void {
+function noteStored({ metrics }: DispatcherContext, state: WebhookState, round: Round): void {
+  const { parked, repeated, done, result, isBacklogFull } = round
+  metrics.abandoned.inc([...parked, ...repeated].filter(({ delayMs }) => delayMs === null).length)
   const ended = done.length + repeated.filter(({ delayMs }) => delayMs === null).length
   state.waiting = Math.max(0, state.waiting + parked.length - ended)
   state.isBacklogFull = isBacklogFull
   state.storedAtMs = performance.now()
+  state.position = round.position ?? state.position
   if (result !== undefined) state.isFailing = result === 'failed'
 }
 

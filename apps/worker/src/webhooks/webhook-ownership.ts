@@ -1,6 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import {
   claimWebhooks,
+  listOwnedEpochs,
   releaseWebhooks,
   renewDispatcher,
   unregisterDispatcher,
@@ -20,6 +21,7 @@ export class WebhookOwnership {
   readonly #options: Options
   readonly #owned = new Map<number, OwnedWebhook>()
   #beating: Promise<void> | undefined
+  #validUntilMs = 0
   #isClosing = false
 
   constructor(options: Options) {
@@ -29,6 +31,11 @@ export class WebhookOwnership {
   /** Those that deliver. */
   get webhooks(): OwnedWebhook[] {
     return [...this.#owned.values()].filter(({ isStopping }) => !isStopping)
+  }
+
+  /** By the monotonic clock of this process, read before the lease was renewed. */
+  isLeaseValid(): boolean {
+    return performance.now() < this.#validUntilMs
   }
 
   find(webhookId: number): OwnedWebhook | undefined {
@@ -45,11 +52,10 @@ export class WebhookOwnership {
 
   async #beat(): Promise<void> {
     const { db, id, leaseMs } = this.#options
+    const sentMs = performance.now()
     const { leases, share } = await renewDispatcher(db, id, leaseMs)
-    const epochs = new Map(leases.map(({ webhookId, epoch }) => [webhookId, epoch]))
-    for (const webhook of this.#owned.values()) {
-      if (epochs.get(webhook.lease.webhookId) !== webhook.lease.epoch) this.#drop(webhook)
-    }
+    this.#validUntilMs = sentMs + leaseMs
+    this.#dropChanged([...this.#owned.values()], leases)
     if (this.#isClosing) return
     const stays = ({ webhookId }: WebhookLease) => !this.#owned.get(webhookId)?.isStopping
     const missing = share - leases.filter(stays).length
@@ -57,6 +63,15 @@ export class WebhookOwnership {
     for (const lease of [...leases, ...claimed]) this.#add(lease)
     for (const webhook of this.webhooks.slice(share)) this.#giveAway(webhook)
     await this.#releaseStopped()
+  }
+
+  /** Ends the rounds in progress of webhooks that have been changed, which the next beat would notice later. */
+  async endRoundsOfChanged(): Promise<void> {
+    const { db, id } = this.#options
+    const running = this.webhooks.filter(({ isRunning }) => isRunning)
+    if (running.length === 0) return
+    const ids = running.map(({ lease }) => lease.webhookId)
+    this.#dropChanged(running, await listOwnedEpochs(db, id, ids))
   }
 
   /** Finishes what is in flight. Keep beating until it resolves. */
@@ -79,11 +94,26 @@ export class WebhookOwnership {
     webhook.wake()
   }
 
+  /** Every change of a webhook ends its lease. */
+  #dropChanged(webhooks: OwnedWebhook[], present: Pick<WebhookLease, 'webhookId' | 'epoch'>[]): void {
+    const epochs = new Map(present.map(({ webhookId, epoch }) => [webhookId, epoch]))
+    for (const webhook of webhooks) {
+      if (epochs.get(webhook.lease.webhookId) !== webhook.lease.epoch) this.#drop(webhook)
+    }
+  }
+
   #drop(webhook: OwnedWebhook): void {
     const { webhookId } = webhook.lease
     void webhook.stop().then(() => {
-      if (this.#owned.get(webhookId) === webhook) this.#owned.delete(webhookId)
+      if (this.#owned.get(webhookId) !== webhook) return
+      this.#owned.delete(webhookId)
+      // Continues with what has been changed.
+      return this.#beatSoon()
     })
+  }
+
+  #beatSoon(): Promise<void> {
+    return this.beat().catch(() => undefined)
   }
 
   /**
@@ -91,8 +121,7 @@ export class WebhookOwnership {
    * releases the webhook.
    */
   #giveAway(webhook: OwnedWebhook): void {
-    const beat = () => this.beat().catch(() => undefined)
-    void webhook.stop().then(beat)
+    void webhook.stop().then(() => this.#beatSoon())
   }
 
   /** What fails is repeated at the next beat. */

@@ -1,8 +1,9 @@
 import { getMediaLinkKey } from '@wagate/db/queries/installation'
 import { type ClaimedWebhook, findClaimedWebhook, type WebhookLease } from '@wagate/db/queries/webhook-leases'
-import { countWaitingDeliveries } from '@wagate/db/queries/webhook-rounds'
+import { countWaitingDeliveries, type Round } from '@wagate/db/queries/webhook-rounds'
 import { makeMediaLinker } from '@wagate/shared/media-links'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
+import type { TargetFault } from '@wagate/shared/statuses'
 import { openWebhookSecret } from '../session/proxy-box.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Circuit } from './circuit.ts'
@@ -24,14 +25,19 @@ export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
   /** The time of some of them may have come. */
   mayBeDue: boolean
   storedAtMs: number
+  /** What became of a round, until it is stored. */
+  unstored: { round: Round; isGone: boolean; hasTest: boolean } | undefined
+  /** It is to be disabled for it. */
+  fault: TargetFault | undefined
   /** When the oldest event was recorded that waits for its first attempt. */
   waitingSinceMs: number | undefined
 }
 
-/** Undefined when the lease has ended. Throws when a secret cannot be opened. */
+/** Undefined when the lease has ended. Throws when a secret cannot be opened. `circuit`: of a former state. */
 export async function loadWebhook(
   { db, masterKeys, limits, publicUrl }: DispatcherContext,
   lease: WebhookLease,
+  circuit?: Circuit,
 ): Promise<WebhookState | undefined> {
   const claimed = await findClaimedWebhook(db, lease)
   if (!claimed) return undefined
@@ -44,13 +50,15 @@ export async function loadWebhook(
       secret: openWebhookSecret(masterKeys, lease.webhookId, sealed).toString(),
       validUntilSeconds,
     })),
-    circuit: new Circuit(limits.circuit, webhook.isFailing),
+    circuit: circuit ?? new Circuit(limits.circuit, webhook.isFailing),
     log: new AttemptLog(lastAttempt),
     linkTo: makeMediaLinker(await getMediaLinkKey(db), publicUrl),
     waiting: await countWaitingDeliveries(db, lease.webhookId, limits.waitingMax),
     countedAtMs: nowMs,
     mayBeDue: true,
     storedAtMs: nowMs,
+    unstored: undefined,
+    fault: undefined,
     waitingSinceMs: undefined,
   }
 }

@@ -45,6 +45,17 @@ export async function claimWebhooks(db: Database, id: string, limit: number): Pr
     RETURNING webhook.id AS "webhookId", dispatcher, lease_epoch::float8 AS epoch`
 }
 
+/** Of those webhooks that this dispatcher still owns. */
+export async function listOwnedEpochs(
+  db: Database,
+  id: string,
+  webhookIds: number[],
+): Promise<Pick<WebhookLease, 'webhookId' | 'epoch'>[]> {
+  return await db.$client<Pick<WebhookLease, 'webhookId' | 'epoch'>[]>`
+    SELECT id AS "webhookId", lease_epoch::float8 AS epoch FROM webhooks
+    WHERE id = ANY (${webhookIds}::int[]) AND dispatcher = ${id} AND disabled_at IS NULL`
+}
+
 /** Leaves those to others that this dispatcher owns. */
 export async function releaseWebhooks(db: Database, id: string, webhookIds: number[]): Promise<void> {
   await db.$client`

@@ -190,4 +190,26 @@ export const webhookMutants: Mutant[] = [
       written: { title: 'a round in progress ends with a change: %s' },
     },
   },
+  {
+    name: 'two forms of a number are two conversations for a webhook',
+    file: `${folder}/delivery-request.ts`,
+    text: '(digits ? phoneForms(digits) : [])',
+    replacement: '(digits && phoneForms(digits) ? [digits] : [])',
+    test: {
+      file: ofOrder,
+      title: 'one conversation is one subject: a Brazilian number with and without its digit',
+      written: { title: 'one conversation is one subject: %s' },
+    },
+  },
+  {
+    name: 'a LID and its number are two conversations for a webhook',
+    file: `${folder}/delivery-request.ts`,
+    text: '? [...names, contactJid] : names',
+    replacement: '&& names.length === 0 ? [contactJid] : names',
+    test: {
+      file: ofOrder,
+      title: 'one conversation is one subject: a LID before its number is known',
+      written: { title: 'one conversation is one subject: %s' },
+    },
+  },
 ]

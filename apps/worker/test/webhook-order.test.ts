@@ -107,6 +107,52 @@ test('a stored delivery is done when it was taken, repeated when it failed, and 
   })
 })
 
+type Contact = { number: string; contactJid?: string }
+
+/** As the messages of one conversation name them. */
+const sameContact: { [name: string]: [Contact, Contact] } = {
+  'a Brazilian number with and without its digit': [{ number: '5511955501000' }, { number: '551155501000' }],
+  'a Mexican number with and without its digit': [{ number: '5215512345678' }, { number: '525512345678' }],
+  'an Argentinian number with and without its digit': [
+    { number: '5491123456789' },
+    { number: '541123456789' },
+  ],
+  'a LID before its number is known': [
+    { number: '', contactJid: '77001@lid' },
+    { number: '4915100000001', contactJid: '77001@lid' },
+  ],
+  'a number, and its address': [
+    { number: '551155501000' },
+    { number: '', contactJid: '5511955501000@s.whatsapp.net' },
+  ],
+}
+
+const subjectsOf = (contact: Contact, deviceId = 1) => {
+  const [event] = eventsOf([deviceId])
+  const message = { ...contact, contactJid: contact.contactJid ?? null, deviceId } as EventRow['message']
+  return makeRequest(event ? [{ ...event, messageId: 'some', message }] : []).subjects
+}
+const areShared = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
+  [...one].some((subject) => other.has(subject))
+
+test.each(Object.entries(sameContact))('one conversation is one subject: %s', (_, [one, other]) => {
+  expect(areShared(subjectsOf(one), subjectsOf(other))).toBe(true)
+  expect(areShared(subjectsOf(one), subjectsOf(other, 2))).toBe(false)
+})
+
+test('other contacts are other subjects', () => {
+  const contacts = [
+    { number: '5511955501000' },
+    { number: '5511955501001' },
+    { number: '', contactJid: '77001@lid' },
+    { number: '77001' },
+    { number: '', contactJid: '77002@lid' },
+  ].map((contact) => subjectsOf(contact))
+  for (const [index, one] of contacts.entries()) {
+    for (const other of contacts.slice(index + 1)) expect(areShared(one, other)).toBe(false)
+  }
+})
+
 test('an id belongs to its events only', () => {
   const [first, second, third] = eventsOf([1, 2, 3])
   const idOf = (...events: (EventRow | undefined)[]) => makeRequest(events.flatMap((event) => event ?? [])).id

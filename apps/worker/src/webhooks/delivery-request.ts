@@ -2,6 +2,10 @@ import { createHash } from 'node:crypto'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { type EventRow, toEventObject } from '@wagate/shared/objects/event-object'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
+import type { MessageRow } from '@wagate/shared/objects/message-object'
+import { phoneForms } from '@wagate/shared/phone'
+
+const phoneServer = 's.whatsapp.net'
 
 export type DeliveryRequest = {
   /** The same at every attempt with these events, so that the target recognises a repeated request. */
@@ -21,7 +25,13 @@ export function makeRequest(
   stored: { attempts: number; deliveryId: string | undefined } = { attempts: 0, deliveryId: undefined },
 ): DeliveryRequest {
   const eventIds = events.map(({ position }) => formatEventId(position))
-  return { ...stored, id: requestIdOf(eventIds), eventIds, events, subjects: new Set(events.map(subjectOf)) }
+  return {
+    ...stored,
+    id: requestIdOf(eventIds),
+    eventIds,
+    events,
+    subjects: new Set(events.flatMap(subjectsOf)),
+  }
 }
 
 /** Events in their order, `eventsMax` to a request. */
@@ -50,7 +60,18 @@ function requestIdOf(eventIds: string[]): string {
 }
 
 /** What must stay in order: the conversation of a sender with one recipient, or all that happens to a device. */
-function subjectOf({ message, messageId, deviceId }: EventRow): string {
-  if (message) return `${message.deviceId} ${message.number || message.contactJid}`
-  return messageId ?? `device ${deviceId}`
+function subjectsOf({ message, messageId, deviceId }: EventRow): string[] {
+  if (message) return namesOf(message).map((name) => `${message.deviceId} ${name}`)
+  return [messageId ?? `device ${deviceId}`]
+}
+
+/**
+ * Of a contact: WhatsApp may know its number in two forms, and a LID before the number. Messages of the same contact have one
+ * of them in common, as far as the messages tell.
+ */
+function namesOf({ number, contactJid }: Pick<MessageRow, 'number' | 'contactJid'>): string[] {
+  const [user = '', server] = contactJid?.split('@') ?? []
+  const numbers = [number, server === phoneServer ? user : '']
+  const names = numbers.flatMap((digits) => (digits ? phoneForms(digits) : []))
+  return contactJid && server !== phoneServer ? [...names, contactJid] : names
 }

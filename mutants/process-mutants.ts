@@ -210,4 +210,15 @@ export const processMutants: Mutant[] = [
       title: 'nothing is sent before the handshake has ended, which may take a period and 4 seconds',
     },
   },
+  {
+    name: 'the pause between connections to Postgres does not grow',
+    file: 'packages/db/src/client.ts',
+    text: 'growingPauseMs(failures + 1, reconnectPause)',
+    replacement: 'growingPauseMs(failures > 0 ? 1 : 1, reconnectPause)',
+    test: {
+      file: 'packages/db/test/handshake.test.ts',
+      title: 'in each stage of the handshake (close) is asked again after a growing pause',
+      written: { title: 'in each stage of the handshake (%s) is asked again after a growing pause' },
+    },
+  },
 ]

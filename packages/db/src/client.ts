@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import { schema } from './schema.ts'
@@ -33,6 +34,9 @@ export type DatabaseOptions = {
 /** A new connection plans each statement again, which takes Postgres 8 to 30 ms. */
 const idleSeconds = 60
 
+/** Of each connection. The failures are those of its pool since the last answer to a query. */
+const reconnectPause = { firstMs: 50, maxMs: 1000 }
+
 /** The first query opens the first connection. Timestamps in results of `$client` are text. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const tls = readTlsSettings(url)
@@ -41,7 +45,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     ssl: tls.ssl,
     idle_timeout: idleSeconds,
     connect_timeout: 5,
-    backoff: (attempts: number) => Math.min(0.05 * 2 ** attempts, 1),
+    backoff: (failures: number) => growingPauseMs(failures + 1, reconnectPause) / 1000,
     onnotice: () => undefined,
     ...withSocket(options.silenceMs ?? silenceMsDefault),
     connection: {

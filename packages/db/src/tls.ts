@@ -18,6 +18,7 @@ type TlsSettings = {
  */
 export function readTlsSettings(databaseUrl: string): TlsSettings {
   const url = new URL(databaseUrl)
+  if (url.hostname.includes(',')) throw new Error('DATABASE_URL must name one host.')
   const mode = takeParameter(url, 'sslmode') ?? takeParameter(url, 'ssl') ?? 'disable'
   const authorities = takeParameter(url, 'sslrootcert')
   const host = url.hostname.replace(/^\[|\]$/g, '')

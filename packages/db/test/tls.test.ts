@@ -141,6 +141,10 @@ test('a mode that falls back to plain text is refused', () => {
   }
 })
 
+test('an address with several hosts is refused', () => {
+  expect(() => readTlsSettings('postgres://one,two:5432/wagate')).toThrow('DATABASE_URL must name one host.')
+})
+
 test('the migration uses the same TLS settings', async () => {
   const url = new URL(server.url)
   url.hostname = 'localhost'

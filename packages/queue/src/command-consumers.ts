@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
@@ -16,7 +17,7 @@ export type CommandConsumers = Running & {
 }
 
 const startMsMax = 500
-const retryMs = 500
+const retryPause = { firstMs: 500, maxMs: 5000 }
 /** Between two sweeps, for each shard: a sweep asks Redis for a key of each. */
 const sweepMsOfShard = 8
 const sweepMsMin = 2000
@@ -34,6 +35,7 @@ export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
   const pending = new Set<ShardConsumer>()
   let wereMessagesLost = false
   let timer: NodeJS.Timeout | undefined
+  let failures = 0
   let isClosed = false
 
   const sweep = makeSingleFlight(
@@ -41,11 +43,13 @@ export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
       clearTimeout(timer)
       // Consumers that are started in one turn of the event loop begin together.
       await turn()
-      let pauseMs = retryMs
+      failures += 1
+      let pauseMs = growingPauseMs(failures, retryPause)
       try {
         if (wereMessagesLost) await recover()
         await takeWaiting()
         if (starting.size > 0) await beginStarting()
+        failures = 0
         pauseMs = Math.min(Math.max(sweepMsMin, sweepMsOfShard * begun.size), sweepMsMax)
       } finally {
         if (!isClosed) timer = setTimeout(sweep, pauseMs).unref()

@@ -1,11 +1,15 @@
 import { gatherWrites } from '@wagate/runtime/gather-writes'
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { Redis, type RedisOptions } from 'ioredis'
 
 export type OnRedisError = (error: Error) => void
 
+/** With jitter, so that the connections of all processes do not return at the same moment. */
+const reconnectPause = { firstMs: 50, maxMs: 1000 }
+
 const reconnect = {
   connectTimeout: 2000,
-  retryStrategy: (attempt: number) => Math.min(50 * attempt, 1000),
+  retryStrategy: (failures: number) => growingPauseMs(failures, reconnectPause),
   // Without this limit, a network partition could block the connection indefinitely.
   socketTimeout: 8000,
 } satisfies RedisOptions

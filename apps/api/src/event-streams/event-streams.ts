@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventFilter } from '@wagate/db/queries/event-feed'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { type EventPosition, formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { AppError } from '../errors/app-error.ts'
@@ -42,7 +43,7 @@ type Options = {
 
 const streamsMax = { process: 2000, account: 250 }
 const checkMs = 2000
-const retryMs = 1000
+const retryPause = { firstMs: 500, maxMs: 5000 }
 const pageMax = 100
 
 export function makeEventStreams(feed: EventFeed, options: Options): EventStreams {
@@ -79,6 +80,7 @@ export function makeEventStreams(feed: EventFeed, options: Options): EventStream
   /** Reads for this listener alone until it has reached the present, and only as fast as its client. */
   async function catchUp(accountId: number, listener: EventListener): Promise<void> {
     const { over, filter } = listener
+    let failures = 0
     for (let hasMore = true; hasMore && !over.aborted; ) {
       const after = parseEventId(listener.cursor)
       if (!after) throw new Error('The cursor of a stream is not the id of an event')
@@ -92,10 +94,12 @@ export function makeEventStreams(feed: EventFeed, options: Options): EventStream
         }
         listener.take([], formatEventId(page.next))
         hasMore = page.hasMore
+        failures = 0
       } catch (error) {
         if (over.aborted) return
         onError(error)
-        await delay(retryMs)
+        failures += 1
+        await delay(growingPauseMs(failures, retryPause))
       }
     }
     if (!over.aborted) readerOf(accountId).add(listener)

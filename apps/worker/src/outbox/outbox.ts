@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
 import type { DeviceContext } from '../context.ts'
@@ -24,7 +25,8 @@ export type Outbox = {
   stop(end: ConnectionEnd): void
 }
 
-const retryMs = 1000
+const failurePause = { firstMs: 1000, maxMs: 10_000 }
+const wakeMs = 1000
 
 /**
  * Sends the waiting messages of one device through one socket, in their order for each recipient: a message waits for
@@ -36,9 +38,11 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   const stopping = new AbortController()
   let isDraining = false
   let isWaking = false
+  let failures = 0
   const pump = makeSingleFlight(pumpOnce, (error) => {
     logger.warn({ err: error, deviceId: device.id }, 'Outbox failed, will retry')
-    pumpAfter(retryMs)
+    failures += 1
+    pumpAfter(growingPauseMs(failures, failurePause))
   })
   const pumpAfter = makeEarliestTimer(pump, stopping.signal)
   const outbox = makeOutboxScope(context, device, sock, {
@@ -62,6 +66,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   async function pumpOnce(): Promise<void> {
     if (!outbox.maySend()) return
     const untilReadMs = await waiting.refill((messages) => planLanes(messages, facts).supply)
+    failures = 0
     if (untilReadMs > 0) pumpAfter(untilReadMs)
     const plan = planLanes(waiting.list(), facts)
     if (Number.isFinite(plan.pauseMs)) pumpAfter(plan.pauseMs)
@@ -84,7 +89,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
   function wakeSoon(): void {
     if (isWaking) return
     isWaking = true
-    delay(retryMs, undefined, { signal: stopping.signal }).then(wakeNow, () => undefined)
+    delay(wakeMs, undefined, { signal: stopping.signal }).then(wakeNow, () => undefined)
   }
 
   const unsubscribe = device.outcomes.subscribe((waId, outcome) => acknowledge(outbox, waId, outcome))

@@ -221,4 +221,14 @@ export const processMutants: Mutant[] = [
       written: { title: 'in each stage of the handshake (%s) is asked again after a growing pause' },
     },
   },
+  {
+    name: 'a removed device stays in memory',
+    file: 'apps/worker/src/shards/hosted-shard.ts',
+    text: '    shard.devices.delete(deviceId)\n',
+    replacement: '',
+    test: {
+      file: 'apps/worker/test/hosted-shard.test.ts',
+      title: 'a device is forgotten once it is removed',
+    },
+  },
 ]

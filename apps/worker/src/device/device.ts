@@ -50,8 +50,11 @@ const retryMs = 1000
 /** Node's timers end at once when their time exceeds 24 days. */
 const timerMsMax = 3_600_000
 
-/** One device of an owned shard: brings its connection to what Postgres says is desired, and keeps it there. */
-export function makeDevice(context: DeviceContext, lease: Lease, id: number): Device {
+/**
+ * One device of an owned shard: brings its connection to what Postgres says is desired, and keeps it there. `onRemoved` is called
+ * once it no longer exists.
+ */
+export function makeDevice(context: DeviceContext, lease: Lease, id: number, onRemoved: () => void): Device {
   const scope = makeDeviceScope(context, lease, id)
   const { logger, pacing, unlinked } = scope
   const reconcile = makeSingleFlight(reconcileOnce, onError)
@@ -102,6 +105,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number): De
     if (connectionOf(connector.state()) !== connection) return reconcile()
     if (facts) unlinked.sweep(facts)
     await executeAction(acting, plan(facts))
+    if (!facts) onRemoved()
   }
 
   return {

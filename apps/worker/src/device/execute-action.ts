@@ -26,6 +26,7 @@ export type Acting = {
 
 const retryMs = 1000
 const wipePauseMs = 20
+const removalCheckMs = 5000
 /** A first login makes 812 pre-keys, in 150 ms of CPU: two of them at a time. */
 const firstLoginUnits = 4
 
@@ -169,6 +170,8 @@ async function remove(acting: Acting, facts: DeviceState): Promise<void> {
   await disconnect(acting, facts)
   await wipe(acting.scope, null)
   await removeDevice(context.db, lease, id)
+  // Finds that it is gone, or that messages still waited.
+  acting.reconcileAfter(removalCheckMs)
 }
 
 async function forgetCredentials({ scope, connector }: Acting, reason: string | null): Promise<void> {

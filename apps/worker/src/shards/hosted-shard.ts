@@ -6,7 +6,7 @@ import type { Lease } from '../ownership/lease.ts'
 
 export type HostedShard = {
   readonly lease: Lease
-  /** By id. A device is added when it is first mentioned. */
+  /** By id. A device is added when it is first mentioned, and forgotten once it is removed. */
   readonly devices: Map<number, Device>
   /** Of its command queue. */
   consumer: Promise<Running>
@@ -21,9 +21,15 @@ export function makeHostedShard(lease: Lease): HostedShard {
 export function deviceOf(context: DeviceContext, shard: HostedShard, deviceId: number): Device {
   const known = shard.devices.get(deviceId)
   if (known) return known
-  const made = makeDevice(context, shard.lease, deviceId)
+  const made = makeDevice(context, shard.lease, deviceId, forget)
   shard.devices.set(deviceId, made)
   return made
+
+  function forget(): void {
+    if (shard.devices.get(deviceId) !== made) return
+    shard.devices.delete(deviceId)
+    void made.close('lost')
+  }
 }
 
 export function commandHandlersOf(context: DeviceContext, shard: HostedShard): CommandHandlers {

@@ -1,5 +1,14 @@
-import { bigint, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { moment } from './columns.ts'
+
+export type AuditDetail = {
+  /** Names of the parameters that were given. */
+  parameters?: string[]
+  /** The phone number of an opt-out or an opt-in. */
+  number?: string
+  /** Scheme and host of a new webhook URL, whose path may contain a secret. */
+  origin?: string
+}
 
 /** A trigger refuses updates, and deletion within `installation.retention_days`. */
 export const auditLog = pgTable(
@@ -14,6 +23,8 @@ export const auditLog = pgTable(
     target: text().notNull(),
     /** The outcome for the target, in one word. */
     result: text().notNull(),
+    /** What was changed. Never the value of a secret. Null for entries of earlier versions, and where the target says it. */
+    detail: jsonb().$type<AuditDetail>(),
     ip: text(),
     /** As in the response. The caller may have chosen it. */
     requestId: text('request_id'),

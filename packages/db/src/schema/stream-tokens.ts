@@ -1,4 +1,4 @@
-import { index, integer, pgTable, smallint, unique } from 'drizzle-orm/pg-core'
+import { index, integer, pgTable, smallint, text, unique } from 'drizzle-orm/pg-core'
 import { accounts, apiKeys } from './accounts.ts'
 import { bytea, moment } from './columns.ts'
 
@@ -19,6 +19,8 @@ export const streamTokens = pgTable(
     types: smallint().array(),
     /** The only device whose events it shows. Null: all. */
     deviceId: integer('device_id'),
+    /** As `formatEventId` writes it: only later events are shown. Null in tokens of earlier versions, which show all. */
+    after: text(),
     expiresAt: moment('expires_at').notNull(),
   },
   (table) => [

@@ -31,6 +31,8 @@ export function toConfig(env: Environment) {
       newUsersPerMinute: env.LIMIT_NEW_USERS_PER_MINUTE,
       qrCodesPerMinute: env.LIMIT_QR_CODES_PER_MINUTE,
       accountQrCodesPerMinute: env.LIMIT_ACCOUNT_QR_CODES_PER_MINUTE,
+      accountPairCodesPerDay: env.LIMIT_ACCOUNT_PAIR_CODES_PER_DAY,
+      accountChangesPerDay: env.LIMIT_ACCOUNT_CHANGES_PER_DAY,
     },
     devices: { pairingMs: env.PAIRING_MS, statusGraceMs: env.STATUS_GRACE_MS },
     /** Defaults for accounts and devices without their own settings. */

@@ -1,4 +1,5 @@
 import { makeClient } from '@wagate/test-kit/http-client'
+import { expect } from 'vitest'
 import { makeApiKey } from '../src/credentials/api-key.ts'
 
 /** Limits that are low, and too slow to refill noticeably during a test. */
@@ -13,7 +14,7 @@ export const lowLimits = {
   TRUST_PROXY: 'true',
 }
 
-export const rateLimited = { status: 429, body: { code: 'rate_limited' } }
+export const rateLimited = { status: 429, body: { code: 'rate_limited', limit: expect.any(String) } }
 export const invalidKey = { status: 401, body: { code: 'invalid_api_key' } }
 
 let lastAddress = 0

@@ -120,6 +120,10 @@ export const settings = {
   LIMIT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(6),
   /** generate-qr, for each account, over all devices. */
   LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: wholeNumber(0, 1_000_000).default(30),
+  /** pair-code, for each account; its one-time links count apart. Each one notifies a phone, which may be a stranger's. */
+  LIMIT_ACCOUNT_PAIR_CODES_PER_DAY: wholeNumber(0, 1_000_000).default(100),
+  /** Changes that the audit log records, for each account. */
+  LIMIT_ACCOUNT_CHANGES_PER_DAY: wholeNumber(0, 1_000_000_000).default(50_000),
 
   /** Fixed at installation; every process checks it at start. */
   SHARDS: wholeNumber(1, 4096).default(256),

@@ -152,6 +152,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The webhook is disabled. `webhooks` says why.',
     'Enable it with `set-webhook` and its `webhook_id`.',
   ),
+  former_secret_valid: permanent(
+    'The webhook was rotated before, and its former secret still signs as promised.',
+    'Wait until its time is over, or end all former secrets at once with `overlap_hours=0`.',
+  ),
   link_used: permanent('The one-time link has been opened before.', 'Create a new one with `create-link`.'),
   link_expired: permanent('The one-time link has expired.', 'Create a new one with `create-link`.'),
   payload_too_large: permanent(
@@ -166,9 +170,9 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The idempotency key was used for a request with different parameters within 24 hours.',
     'Use a new key for a new request.',
   ),
-  rate_limited: temporary('Too many requests.', afterRetryAfter),
+  rate_limited: temporary('Too many requests. `limit` names the limit that was met.', afterRetryAfter),
   queue_full: temporary(
-    'Too many messages are waiting for this sender, or too many bytes of data: URLs for this account.',
+    'Too many messages are waiting for this sender, too many bytes of data: URLs for this account, or too many requests for this webhook.',
     afterRetryAfter,
   ),
   headers_too_large: permanent(

@@ -43,6 +43,7 @@ export const requestErrorStatus = {
   last_admin: 409,
   not_cancelable: 409,
   webhook_disabled: 409,
+  former_secret_valid: 409,
   media_pending: 409,
   cursor_expired: 410,
   link_used: 410,

@@ -4,8 +4,8 @@ import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { type EventPosition, formatEventId, parseEventId } from '@wagate/shared/event-ids'
-import { AppError } from '../errors/app-error.ts'
 import type { EventFeed } from '../events/event-feed.ts'
+import { rateLimited } from '../limits/rate-limited.ts'
 import type { MediaLinks } from '../received-media/media-links.ts'
 import { toFrame } from './event-frame.ts'
 import { EventListener } from './event-listener.ts'
@@ -109,11 +109,8 @@ export function makeEventStreams(feed: EventFeed, options: Options): EventStream
     open(accountId, { after, filter, connection: { hangUp, isAdmitted } }) {
       const release = slots.tryAcquire(String(accountId), 1)
       if (!release) {
-        throw new AppError(
-          'rate_limited',
-          `Too many streams are open. An account may have ${streamsMax.account} at each API process. Close one first.`,
-          { retryAfterSeconds: 10 },
-        )
+        const sentence = `Too many streams are open. An account may have ${streamsMax.account} at each API process. Close one first.`
+        throw rateLimited('event-streams', sentence, 10)
       }
       const onEnd = () => {
         admissions.delete(listener)

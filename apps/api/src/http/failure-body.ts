@@ -12,6 +12,10 @@ export const failureObject = z
       .array(z.object({ parameter: z.string(), message: z.string() }))
       .optional()
       .describe('The invalid parameters'),
+    limit: z
+      .string()
+      .optional()
+      .describe('With `rate_limited`: the limit that was met, one of those in docs/errors.md'),
   })
   .meta({ id: 'Failure' })
 
@@ -22,5 +26,6 @@ export function failureBody(failure: AppError, requestId: string): z.infer<typeo
     code: failure.code,
     request_id: requestId,
     ...(failure.details && { details: failure.details }),
+    ...(failure.limit !== undefined && { limit: failure.limit }),
   }
 }

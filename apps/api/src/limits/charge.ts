@@ -27,7 +27,10 @@ export async function charge(
   addTo(responseHeaders, tightest)
   const { isAllowed, resetMs } = tightest.allowance
   if (isAllowed) return
-  throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)) })
+  throw new AppError('rate_limited', refusal, {
+    limit: tightest.limiter.policy.name,
+    retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)),
+  })
 }
 
 function addTo(

@@ -1,5 +1,6 @@
 import type { RateLimiter, RateLimits } from '@wagate/queue/rate-limits'
 import type { Config } from '../config.ts'
+import type { LimitName } from './limit-guide.ts'
 
 /** Undefined is unlimited. */
 export type Limits = {
@@ -9,6 +10,14 @@ export type Limits = {
   accountRequests: RateLimiter | undefined
   /** By one-time link, of which a person has one open page. */
   linkRequests: RateLimiter | undefined
+  /** By token. */
+  streamTokenRequests: RateLimiter | undefined
+  /** By account and message. */
+  mediaLinkRequests: RateLimiter | undefined
+  /** By account, over all links and tokens: those who hold them are not the account. */
+  accountLinkRequests: RateLimiter | undefined
+  /** By account: what is written to its audit log. */
+  changes: RateLimiter | undefined
   /** By account. */
   newLinks: RateLimiter | undefined
   /** By account. */
@@ -19,27 +28,54 @@ export type Limits = {
   newUsers: RateLimiter | undefined
   /** By account and sender. */
   qrCodes: RateLimiter | undefined
+  /** By one-time link. */
+  linkQrCodes: RateLimiter | undefined
   /** By account and sender. */
   restarts: RateLimiter | undefined
   /** By account, over all senders. */
   accountQrCodes: RateLimiter | undefined
+  /** By account, and apart from it by the one-time links of the account: each one notifies a phone. */
+  pairingCodes: RateLimiter | undefined
+  /** By one-time link. */
+  linkPairingCodes: RateLimiter | undefined
+  /** By account. */
+  replays: RateLimiter | undefined
+  /** By account. */
+  eventReplays: RateLimiter | undefined
+  /** By account. */
+  webhookTests: RateLimiter | undefined
 }
 
+const [minuteSeconds, daySeconds] = [60, 86_400]
+
 export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']): Limits {
-  const perSecond = (name: string, { perSecond, burst }: { perSecond: number; burst: number }) =>
+  const per = (windowSeconds: number) => (name: LimitName, quota: number) =>
+    quota === 0 ? undefined : makeLimiter({ name, quota, windowSeconds })
+  const [perMinute, perDay] = [per(minuteSeconds), per(daySeconds)]
+  const perSecond = (name: LimitName, { perSecond, burst }: { perSecond: number; burst: number }) =>
     perSecond === 0 ? undefined : makeLimiter({ name, quota: burst, windowSeconds: burst / perSecond })
-  const perMinute = (name: string, quota: number) =>
-    quota === 0 ? undefined : makeLimiter({ name, quota, windowSeconds: 60 })
+  /** Unlimited together with the requests of keys. */
+  const perHolder = (name: LimitName) => perMinute(name, limits.requests.perSecond === 0 ? 0 : 60)
   return {
     requests: perSecond('default', limits.requests),
     accountRequests: perSecond('account', limits.accountRequests),
-    linkRequests: makeLimiter({ name: 'link', quota: 60, windowSeconds: 60 }),
+    linkRequests: perHolder('link'),
+    streamTokenRequests: perHolder('stream-token'),
+    mediaLinkRequests: perHolder('media-link'),
+    accountLinkRequests: perSecond('account-links', limits.accountRequests),
+    changes: perDay('account-changes', limits.accountChangesPerDay),
     newLinks: perMinute('create-link', limits.accountQrCodesPerMinute),
-    newStreamTokens: makeLimiter({ name: 'create-stream-token', quota: 100, windowSeconds: 60 }),
+    newStreamTokens: perMinute('create-stream-token', 100),
     failedKeys: perMinute('failed-keys', limits.failedKeysPerMinute),
     newUsers: perMinute('create-user', limits.newUsersPerMinute),
     qrCodes: perMinute('generate-qr', limits.qrCodesPerMinute),
+    linkQrCodes: perMinute('link-generate-qr', limits.qrCodesPerMinute),
     restarts: perMinute('restart-session', limits.qrCodesPerMinute),
     accountQrCodes: perMinute('account-generate-qr', limits.accountQrCodesPerMinute),
+    pairingCodes: perDay('account-pair-code', limits.accountPairCodesPerDay),
+    linkPairingCodes: per(10 * minuteSeconds)('link-pair-code', limits.qrCodesPerMinute === 0 ? 0 : 5),
+    replays: perMinute('replay-webhook', 5),
+    eventReplays: perMinute('replay-event', 60),
+    webhookTests: perMinute('test-webhook', 20),
   }
 }

@@ -1,5 +1,5 @@
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
-import { AppError } from '../errors/app-error.ts'
+import { rateLimited } from '../limits/rate-limited.ts'
 
 /** Throws `rate_limited` when too many pages of the account are waiting. */
 export type PageTurns = <Page>(
@@ -51,9 +51,8 @@ export function makePageTurns(): PageTurns {
   return async (accountId, signal, read) => {
     if (count(accountId, 1) > 1 + waitingOfAccountMax) {
       count(accountId, -1)
-      throw new AppError('rate_limited', 'Too many concurrent requests for pages of messages. Try again.', {
-        retryAfterSeconds: 1,
-      })
+      const sentence = 'Too many concurrent requests for pages of messages. Try again.'
+      throw rateLimited('message-pages', sentence, 1)
     }
     try {
       const release = await accounts.acquire(String(accountId), 1, signal)

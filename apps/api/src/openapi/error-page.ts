@@ -3,6 +3,7 @@ import { requestErrorGuide } from '../errors/error-catalogue.ts'
 import type { Guidance } from '../errors/guidance.ts'
 import { messageErrorGuide } from '../errors/message-error-guide.ts'
 import { type RequestErrorCode, requestErrorStatus } from '../errors/request-errors.ts'
+import { limitGuide } from '../limits/limit-guide.ts'
 import { table } from './markdown-table.ts'
 
 /** docs/errors.md: every code that the gateway returns or stores, and what to do about it. */
@@ -19,6 +20,11 @@ export function makeErrorPage(): string {
         .map(([code, guide]) => ({ code, status: requestErrorStatus[code as RequestErrorCode], guide }))
         .sort((one, other) => one.status - other.status)
         .map(({ code, status, guide }) => [`\`${code}\``, String(status), ...cellsOf(guide)]),
+    ),
+    'With `rate_limited`, `limit` names the limit that was met, as the headers `RateLimit` and `RateLimit-Policy` do:',
+    table(
+      ['Limit', 'What it counts, and its setting or size'],
+      Object.entries(limitGuide).map(([name, meaning]) => [`\`${name}\``, meaning]),
     ),
     '## Messages',
     'The `error_code` of a message with status `failed`. The gateway does not retry it; *Retry* tells whether a new message may succeed later without a change.',

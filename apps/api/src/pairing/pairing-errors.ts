@@ -1,5 +1,6 @@
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import { AppError } from '../errors/app-error.ts'
+import { rateLimited } from '../limits/rate-limited.ts'
 
 export function alreadyConnected(): AppError {
   return new AppError(
@@ -13,10 +14,10 @@ export function qrTimeout(sentence: string): AppError {
 }
 
 export function tooManyPairings(): AppError {
-  return new AppError(
-    'rate_limited',
+  return rateLimited(
+    'pairings',
     'Too many senders are waiting for their QR code to be scanned. Scan one, end one with logout-device, or try again later.',
-    { retryAfterSeconds: 10 },
+    10,
   )
 }
 
@@ -35,10 +36,10 @@ export function throwPairingUnavailable(cause: unknown): never {
 /** `error` is WhatsApp's error code. */
 export function pairingCodeRefused(error: string): AppError {
   if (error === '429') {
-    return new AppError(
-      'rate_limited',
+    return rateLimited(
+      'whatsapp',
       'WhatsApp has given out too many pairing codes for this number (error 429). Scan the QR code of generate-qr, or try again later.',
-      { retryAfterSeconds: 300 },
+      300,
     )
   }
   if (error.startsWith('5')) {

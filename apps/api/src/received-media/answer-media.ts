@@ -6,6 +6,7 @@ import { AppError } from '../errors/app-error.ts'
 import type { HttpAnswer } from '../http/http-answer.ts'
 import { allowMethods } from '../http/methods.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { rateLimited } from '../limits/rate-limited.ts'
 import { admitMediaReader } from './admit-media-reader.ts'
 import { contentDisposition } from './content-disposition.ts'
 import { parseRange } from './parse-range.ts'
@@ -75,9 +76,8 @@ async function open(
 ): Promise<ReadableStream<Uint8Array>> {
   const release = mediaReads.tryAcquire(String(accountId), 1)
   if (!release) {
-    throw new AppError('rate_limited', 'Too many concurrent downloads of received files. Try again.', {
-      retryAfterSeconds: 1,
-    })
+    const sentence = 'Too many concurrent downloads of received files. Try again.'
+    throw rateLimited('media-downloads', sentence, 1)
   }
   try {
     const stream = await deadline.run(async () => {

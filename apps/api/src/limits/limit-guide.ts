@@ -1,0 +1,37 @@
+/** What each limit counts. `limit` of a `rate_limited` answer and the RateLimit headers have its name. */
+export const limitGuide = {
+  default: 'Requests with one API key: `LIMIT_REQUESTS_PER_SECOND`, `LIMIT_REQUESTS_BURST`',
+  account:
+    'Requests with all API keys of an account: `LIMIT_ACCOUNT_REQUESTS_PER_SECOND`, `LIMIT_ACCOUNT_REQUESTS_BURST`',
+  'failed-keys': 'Invalid keys, links and tokens of a client network: `LIMIT_FAILED_KEYS_PER_MINUTE`',
+  link: 'Requests with one one-time link and its session: 60 a minute',
+  'stream-token': 'Requests with one stream token: 60 a minute',
+  'media-link': 'Requests with one link to a received file: 60 a minute',
+  'account-links':
+    'Requests with all links and stream tokens of an account: as many as `account`, counted apart',
+  'account-changes':
+    'Changes of an account that the audit log records, `revoke-key` apart: `LIMIT_ACCOUNT_CHANGES_PER_DAY`',
+  'create-user': '`create-user` of an ADMIN: `LIMIT_NEW_USERS_PER_MINUTE`',
+  'create-link': '`create-link` of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
+  'create-stream-token': '`create-stream-token` of an account: 100 a minute',
+  'generate-qr':
+    '`generate-qr` and `pair-code` for one sender, without those that return a code again: `LIMIT_QR_CODES_PER_MINUTE`',
+  'account-generate-qr':
+    '`generate-qr` and `pair-code` for all senders of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
+  'account-pair-code':
+    '`pair-code` of an account in a day; one-time links count apart: `LIMIT_ACCOUNT_PAIR_CODES_PER_DAY`',
+  'link-generate-qr': '`generate-qr` of one one-time link: `LIMIT_QR_CODES_PER_MINUTE`',
+  'link-pair-code': '`pair-code` of one one-time link: 5 in ten minutes',
+  'restart-session': '`restart-session` of one sender: `LIMIT_QR_CODES_PER_MINUTE`',
+  'replay-webhook': '`replay-webhook` of an account with `from` or `failed`: 5 a minute',
+  'replay-event': '`replay-webhook` of an account with `event_id`: 60 a minute',
+  'test-webhook': '`test-webhook` of an account: 20 a minute',
+  pairings:
+    'Senders of an account, or of a worker, that wait to be linked: `PAIRINGS_PER_ACCOUNT_MAX`, `PAIRINGS_MAX`',
+  whatsapp: "WhatsApp's own limit of pairing codes for one number",
+  'event-streams': 'Open event streams of an account, or of an API process: 250, 2,000',
+  'message-pages': 'Concurrent requests of an account for `messages`',
+  'media-downloads': 'Concurrent downloads of received files of an account, or of an API process: 16, 256',
+} as const
+
+export type LimitName = keyof typeof limitGuide

@@ -5,6 +5,7 @@ import { commandMutants } from './command-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { historyMutants } from './history-mutants.ts'
+import { limitMutants } from './limit-mutants.ts'
 import { linkingMutants } from './linking-mutants.ts'
 import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
@@ -35,6 +36,7 @@ export const mutants: Mutant[] = [
   ...clientVersionMutants,
   ...mediaMutants,
   ...accessMutants,
+  ...limitMutants,
   ...processMutants,
   ...simulatorMutants,
 ]

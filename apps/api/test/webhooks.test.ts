@@ -106,6 +106,58 @@ test('events are replayed by ID, by time and by failure', async () => {
   expect(await replay({})).toMatchObject({ code: 'missing_parameter' })
 })
 
+describe('replay-webhook', () => {
+  const long = { from: new Date(0).toISOString() }
+  const replays = async (account: Client, fields: object, times: number) => {
+    const { webhook_id } = await createWebhook(account)
+    const replay = () => account.post('/replay-webhook', { webhook_id, ...fields })
+    return Promise.all(Array.from({ length: times }, replay))
+  }
+  const limitsOf = (answers: { body: Record<string, unknown> }[]) => [
+    ...new Set(answers.flatMap(({ body }) => body.limit ?? [])),
+  ]
+
+  test('has a limit of its own for times, and one for single events', async () => {
+    const { account } = await createSender(gateway)
+    const ofTimes = await replays(account, long, 7)
+    expect(limitsOf(ofTimes)).toEqual(['replay-webhook'])
+    expect(ofTimes.filter(({ status }) => status === 200)).toHaveLength(5)
+    const ofEvents = await replays(account, { event_id: `evt_${'0'.repeat(40)}` }, 70)
+    expect(limitsOf(ofEvents)).toEqual(['replay-event'])
+    expect(ofEvents.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60)
+  })
+
+  test('is refused while too many requests wait', async () => {
+    const { account } = await createSender(gateway)
+    const { webhook_id } = await createWebhook(account)
+    await gateway.db.$client`
+      INSERT INTO webhook_deliveries (webhook_id, event_ids, next_attempt_at)
+      SELECT ${Number(webhook_id)}, ARRAY['evt_' || n], now() FROM generate_series(0, 100000) AS n`
+    const refused = await account.post('/replay-webhook', { webhook_id, ...long })
+    expect(refused).toMatchObject({ status: 429, body: { code: 'queue_full' } })
+    expect(refused.headers.get('retry-after')).toBe('60')
+  }, 60_000)
+})
+
+test('test-webhook has a limit of its own', async () => {
+  const { account } = await createSender(gateway)
+  const { webhook_id } = await createWebhook(account, { enabled: false })
+  const test = () => account.post('/test-webhook', { webhook_id })
+  const answers = await Promise.all(Array.from({ length: 25 }, test))
+  expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['webhook_disabled', 'rate_limited']))
+  expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({ limit: 'test-webhook' })
+})
+
+test('a secret is not replaced again while its former one still signs', async () => {
+  const { account } = await createSender(gateway)
+  const { webhook_id } = await createWebhook(account)
+  const rotate = async (fields = {}) =>
+    (await account.post('/rotate-webhook-secret', { webhook_id, ...fields })).body
+  expect(await rotate()).toMatchObject({ ok: true })
+  expect(await rotate()).toMatchObject({ ok: false, code: 'former_secret_valid' })
+  expect(await rotate({ overlap_hours: 0 })).toMatchObject({ ok: true })
+})
+
 test('webhooks of another account look like ones that do not exist', async () => {
   const [{ account: owner }, { account: stranger }] = await Promise.all([
     createSender(gateway),

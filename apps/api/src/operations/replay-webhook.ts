@@ -2,6 +2,7 @@ import {
   listPositionsBetween,
   replayEvents,
   replayFailedDeliveries,
+  waitingDeliveriesMax,
 } from '@wagate/db/queries/webhook-deliveries'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { z } from 'zod'
@@ -10,7 +11,7 @@ import { AppError } from '../errors/app-error.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
 import { defineOperation } from '../operation.ts'
 import { flag, moment } from '../parameters/parameter-types.ts'
-import { getWebhook, webhookId } from '../webhooks/get-webhook.ts'
+import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
 
 const eventsMax = 1000
 
@@ -34,9 +35,11 @@ export const replayWebhook = defineOperation({
   }),
   fields: z.object({
     webhook_id: webhookFields.webhook_id,
-    replayed: z.int().describe('Requests that will be sent'),
+    replayed: z
+      .int()
+      .describe('Requests that were added; an event that waits for this webhook already is not added again'),
   }),
-  errors: ['missing_parameter', 'webhook_not_found'],
+  errors: ['missing_parameter', 'webhook_not_found', 'queue_full'],
   example: {
     given: { webhook_id: 5, from: '2026-01-31T11:00:00Z', to: '2026-01-31T12:00:00Z' },
     answer: { webhook_id: 5, replayed: 42 },
@@ -49,6 +52,8 @@ export const replayWebhook = defineOperation({
         details: [{ parameter: 'event_id', message: 'or from or failed is required, and only one of them' }],
       })
     }
+    const limit = event_id === undefined ? 'replays' : 'eventReplays'
+    await call.charge({ limit, key: String(accountId) })
     const webhook = await getWebhook(call, webhook_id)
     const range = from && { from, to: to ?? new Date(), limit: eventsMax + 1 }
     const event = parseEventId(event_id ?? '')
@@ -61,12 +66,23 @@ export const replayWebhook = defineOperation({
       throw new AppError('invalid_parameter', `The time range has more than ${eventsMax} events. Shorten it.`)
     }
     const replayed = await db.transaction(async (tx) => {
-      const count = failed ? await replayFailedDeliveries(tx, accountId, webhook_id) : positions.length
-      if (!failed) await replayEvents(tx, accountId, webhook_id, positions)
-      await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'replayed' })
+      const count = failed
+        ? await replayFailedDeliveries(tx, accountId, webhook_id)
+        : await replayEvents(tx, accountId, webhook_id, positions)
+      if (count === 'unknown') throw webhookNotFound()
+      if (count === 'full') throw tooManyWaiting()
+      if (count > 0) await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'replayed' })
       return count
     })
     publishWebhookHint(webhook_id)
     return { webhook_id, replayed }
   },
 })
+
+function tooManyWaiting(): AppError {
+  return new AppError(
+    'queue_full',
+    `More than ${waitingDeliveriesMax} requests wait for this webhook. Replay once it has received them.`,
+    { retryAfterSeconds: 60 },
+  )
+}

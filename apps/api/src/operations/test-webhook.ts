@@ -42,6 +42,7 @@ export const testWebhook = defineOperation({
   async handle({ webhook_id }, call) {
     const { context, principal, deadline } = call
     const { accountId } = principal
+    await call.charge({ limit: 'webhookTests', key: String(accountId) })
     if ((await getWebhook(call, webhook_id)).disabledAt) {
       throw new AppError('webhook_disabled', 'The webhook is disabled. Enable it with set-webhook.')
     }

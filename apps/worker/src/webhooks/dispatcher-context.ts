@@ -1,4 +1,5 @@
 import type { Database } from '@wagate/db/client'
+import { waitingDeliveriesMax } from '@wagate/db/queries/webhook-deliveries'
 import type { EventHints } from '@wagate/queue/event-hints'
 import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
 import type { PauseRange } from '@wagate/runtime/growing-pause'
@@ -61,6 +62,6 @@ export const dispatcherLimits: DispatcherLimits = {
   retryDelaysMs,
   circuit: { failuresMax: 10, probeMinMs: 5000, probeMaxMs: 5 * minuteMs },
   failingMsMax: 5 * dayMs,
-  waitingMax: 100_000,
+  waitingMax: waitingDeliveriesMax,
   concurrency: 4,
 }

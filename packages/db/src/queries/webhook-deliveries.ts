@@ -65,35 +65,69 @@ export async function listPositionsBetween(
     ORDER BY epoch, tx, id LIMIT ${limit}`
 }
 
+/** Deliveries of a webhook that wait for their next attempt. Beyond it, none is added but those of tests. */
+export const waitingDeliveriesMax = 100_000
+
+/** The number of deliveries that will be made. `full`: too many wait already, so nothing was changed. */
+export type Replayed = number | 'unknown' | 'full'
+
 /**
  * Delivers these events of the account again, each in a request of its own with the ID of the event, whatever the types
- * and devices of the webhook. Events that do not exist are left out later. Returns false for an unknown webhook.
+ * and devices of the webhook. Those that wait for a delivery already are left out, and later those that do not exist.
  */
 export async function replayEvents(
   tx: Transaction,
   accountId: number,
   webhookId: number,
   positions: EventPosition[],
-): Promise<boolean> {
-  if (!(await findWebhook(tx, accountId, webhookId))) return false
-  const deliveries = positions.map((position) => deliveryOf(webhookId, position))
-  if (deliveries.length > 0) await tx.insert(webhookDeliveries).values(deliveries)
-  return true
+  waitingMax = waitingDeliveriesMax,
+): Promise<Replayed> {
+  const refusal = await lockForReplay(tx, accountId, webhookId, waitingMax)
+  if (refusal) return refusal
+  const ids = sql.param(positions.map(formatEventId))
+  const inserted = await tx.execute(sql`
+    WITH waiting AS MATERIALIZED (
+      SELECT waits.id FROM webhook_deliveries AS delivery, unnest(delivery.event_ids) AS waits (id)
+      WHERE delivery.webhook_id = ${webhookId} AND delivery.next_attempt_at IS NOT NULL
+        AND waits.id = ANY (${ids}::text[])
+    )
+    INSERT INTO webhook_deliveries (webhook_id, event_ids, next_attempt_at)
+    SELECT ${webhookId}::int, ARRAY[given.id], now()
+    FROM unnest(${ids}::text[]) WITH ORDINALITY AS given (id, place)
+    WHERE given.id NOT IN (SELECT id FROM waiting)
+    ORDER BY given.place RETURNING id`)
+  return inserted.length
 }
 
-/** Repeats the deliveries that will not be repeated because their last attempt has failed. Returns their number. */
+/** Repeats the deliveries that will not be repeated because their last attempt has failed. */
 export async function replayFailedDeliveries(
   tx: Transaction,
   accountId: number,
   webhookId: number,
-): Promise<number> {
-  if (!(await findWebhook(tx, accountId, webhookId))) return 0
+  waitingMax = waitingDeliveriesMax,
+): Promise<Replayed> {
+  const refusal = await lockForReplay(tx, accountId, webhookId, waitingMax)
+  if (refusal) return refusal
   const changed = await tx
     .update(webhookDeliveries)
     .set({ attempts: 0, nextAttemptAt: sql`now()` })
     .where(and(eq(webhookDeliveries.webhookId, webhookId), isNull(webhookDeliveries.nextAttemptAt)))
     .returning({ id: webhookDeliveries.id })
   return changed.length
+}
+
+/** Replays of one webhook wait for each other, so that each one sees what the others have added. */
+async function lockForReplay(
+  tx: Transaction,
+  accountId: number,
+  webhookId: number,
+  waitingMax: number,
+): Promise<'unknown' | 'full' | undefined> {
+  const isWebhook = and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId))
+  await tx.select({ id: webhooks.id }).from(webhooks).where(isWebhook).for('no key update')
+  const webhook = await findWebhook(tx, accountId, webhookId)
+  if (!webhook) return 'unknown'
+  return webhook.waiting > waitingMax ? 'full' : undefined
 }
 
 /** Delivers an event of the type `webhook.test` to this webhook only. Undefined for an unknown webhook. */

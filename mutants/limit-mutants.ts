@@ -1,0 +1,52 @@
+import type { Mutant } from './mutant.ts'
+
+const ofReplays = 'packages/db/test/webhook-replays.test.ts'
+const deliveries = 'packages/db/src/queries/webhook-deliveries.ts'
+
+/** What is bounded, and to whom it is charged. */
+export const limitMutants: Mutant[] = [
+  {
+    name: 'replays of one webhook do not wait for each other',
+    file: deliveries,
+    text: "\n  await tx.select({ id: webhooks.id }).from(webhooks).where(isWebhook).for('no key update')",
+    replacement: '\n  void isWebhook',
+    test: { file: ofReplays, title: 'replays at the same time add an event once' },
+  },
+  {
+    name: 'an event that waits is replayed again',
+    file: deliveries,
+    text: '\n    WHERE given.id NOT IN (SELECT id FROM waiting)',
+    replacement: '',
+    test: {
+      file: ofReplays,
+      title: 'an event that waits already is not added again, also in a request of several',
+    },
+  },
+  {
+    name: 'replays without end',
+    file: deliveries,
+    text: "webhook.waiting > waitingMax ? 'full' : undefined",
+    replacement: 'undefined',
+    test: { file: ofReplays, title: 'nothing is replayed while too many deliveries wait' },
+  },
+  {
+    name: 'replays charged with all requests only',
+    file: 'apps/api/src/operations/replay-webhook.ts',
+    text: '\n    await call.charge({ limit, key: String(accountId) })',
+    replacement: '\n    void limit',
+    test: {
+      file: 'apps/api/test/webhooks.test.ts',
+      title: 'has a limit of its own for times, and one for single events',
+    },
+  },
+  {
+    name: 'a rotation ends a secret that was promised to sign',
+    file: 'packages/db/src/queries/webhooks.ts',
+    text: "if (overlapMs > 0 && (await tx.$count(webhookSecrets, isFormer)) > 0) return 'overlapping'",
+    replacement: 'void isFormer',
+    test: {
+      file: 'packages/db/test/webhooks.test.ts',
+      title: 'a former secret signs as long as was promised, unless all are ended at once',
+    },
+  },
+]

@@ -76,30 +76,35 @@ test('another account changes and sees nothing', async () => {
   expect(await listWebhookAttempts(db, other, id, { limit: 10 })).toEqual([])
   await inTransaction(async (tx) => {
     const secret = { sealed: Buffer.from('other'), overlapMs: 1000 }
-    expect(await rotateWebhookSecret(tx, other, id, secret)).toBe(false)
-    expect(await replayEvents(tx, other, id, [firstPosition])).toBe(false)
-    expect(await replayFailedDeliveries(tx, other, id)).toBe(0)
+    expect(await rotateWebhookSecret(tx, other, id, secret)).toBe('unknown')
+    expect(await replayEvents(tx, other, id, [firstPosition])).toBe('unknown')
+    expect(await replayFailedDeliveries(tx, other, id)).toBe('unknown')
     expect(await insertTestEvent(tx, other, id)).toBeUndefined()
   })
   expect(await listDeliveries(id)).toEqual([])
   expect(await findWebhook(db, accountId, id)).toMatchObject({ name: 'CRM', disabledAt: null })
 })
 
-test('a rotated secret leaves the one before it valid for a while, and no older one', async () => {
+test('a former secret signs as long as was promised, unless all are ended at once', async () => {
+  const { db, accountId } = database
   const id = await addWebhook()
-  for (const name of ['second', 'third']) {
-    const sealed = Buffer.from(name)
-    await inTransaction((tx) =>
-      rotateWebhookSecret(tx, database.accountId, id, { sealed, overlapMs: 60_000 }),
-    )
+  const rotate = (name: string, overlapMs: number) =>
+    inTransaction((tx) => rotateWebhookSecret(tx, accountId, id, { sealed: Buffer.from(name), overlapMs }))
+  const secrets = async () => {
+    const rows = await db.$client<{ name: string; signs: boolean }[]>`
+      SELECT convert_from(sealed, 'UTF8') AS name, coalesce(valid_until > now(), true) AS signs FROM webhook_secrets
+      WHERE webhook_id = ${id} ORDER BY id`
+    return rows.filter(({ signs }) => signs).map(({ name }) => name)
   }
-  const secrets = await database.db.$client`
-    SELECT convert_from(sealed, 'UTF8') AS name, valid_until > now() AS "isFormer" FROM webhook_secrets
-    WHERE webhook_id = ${id} ORDER BY id`
-  expect([...secrets]).toEqual([
-    { name: 'second', isFormer: true },
-    { name: 'third', isFormer: null },
-  ])
+  expect(await rotate('second', 60_000)).toBe('rotated')
+  expect(await rotate('third', 60_000)).toBe('overlapping')
+  expect(await secrets()).toEqual(['first', 'second'])
+  expect(await rotate('fourth', 0)).toBe('rotated')
+  expect(await secrets()).toEqual(['fourth'])
+  expect(await rotate('fifth', 60_000)).toBe('rotated')
+  await db.$client`UPDATE webhook_secrets SET valid_until = now() WHERE webhook_id = ${id} AND valid_until IS NOT NULL`
+  expect(await rotate('sixth', 60_000)).toBe('rotated')
+  expect(await secrets()).toEqual(['fifth', 'sixth'])
 })
 
 test('a change ends the lease, so that late writes of the dispatcher are refused', async () => {

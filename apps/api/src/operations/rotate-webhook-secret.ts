@@ -2,6 +2,7 @@ import { rotateWebhookSecret as rotate } from '@wagate/db/queries/webhooks'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
+import { AppError } from '../errors/app-error.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
@@ -19,23 +20,34 @@ export const rotateWebhookSecret = defineOperation({
     webhook_id: webhookId,
     overlap_hours: integer(0, 168)
       .optional()
-      .describe('Hours for which the former secret signs as well, 24 by default'),
+      .describe(
+        'Hours for which the former secret signs as well, 24 by default. Until they are over, only a rotation with 0 is possible, which ends all former secrets at once',
+      ),
   }),
   fields: z.object({
     webhook_id: webhookFields.webhook_id,
     secret: z.string().describe('New secret, shown once'),
   }),
-  errors: ['webhook_not_found'],
+  errors: ['webhook_not_found', 'former_secret_valid'],
   example: { given: { webhook_id: 5 }, answer: { webhook_id: 5, secret: 'whsec_…' } },
   async handle({ webhook_id, overlap_hours = 24 }, call) {
     const seal = await makeSecretSealer(call)
     const secret = makeWebhookSecret()
     const change = { sealed: seal(secret, webhook_id), overlapMs: overlap_hours * hourMs }
     await call.context.db.transaction(async (tx) => {
-      if (!(await rotate(tx, call.principal.accountId, webhook_id, change))) throw webhookNotFound()
+      const outcome = await rotate(tx, call.principal.accountId, webhook_id, change)
+      if (outcome === 'unknown') throw webhookNotFound()
+      if (outcome === 'overlapping') throw stillOverlapping()
       await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'rotated' })
     })
     call.context.publishWebhookHint(webhook_id)
     return { webhook_id, secret }
   },
 })
+
+function stillOverlapping(): AppError {
+  return new AppError(
+    'former_secret_valid',
+    'A former secret of this webhook still signs. Wait until it ends, or end all former secrets with overlap_hours=0.',
+  )
+}

@@ -1,5 +1,5 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
-import { and, asc, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { accounts } from '../schema/accounts.ts'
 import { webhookSecrets, webhooks } from '../schema/webhooks.ts'
@@ -84,22 +84,27 @@ export async function insertWebhookSecret(tx: Transaction, webhookId: number, se
   await tx.insert(webhookSecrets).values({ webhookId, sealed })
 }
 
-/** The former secret signs as well for `overlapMs`. Returns false for an unknown webhook. */
+/**
+ * The present secret becomes the former one, which signs as well for `overlapMs`. `overlapping`: a former one was promised to
+ * sign until later, so nothing was changed. With an overlap of 0, all former secrets end at once.
+ */
 export async function rotateWebhookSecret(
   tx: Transaction,
   accountId: number,
   webhookId: number,
   { sealed, overlapMs }: { sealed: Buffer; overlapMs: number },
-): Promise<boolean> {
-  if (!(await changeWebhook(tx, accountId, webhookId, {}))) return false
+): Promise<'rotated' | 'overlapping' | 'unknown'> {
+  if (!(await changeWebhook(tx, accountId, webhookId, {}))) return 'unknown'
   const isOfWebhook = eq(webhookSecrets.webhookId, webhookId)
+  const isFormer = and(isOfWebhook, gt(webhookSecrets.validUntil, sql`now()`))
+  if (overlapMs > 0 && (await tx.$count(webhookSecrets, isFormer)) > 0) return 'overlapping'
   await tx.delete(webhookSecrets).where(and(isOfWebhook, isNotNull(webhookSecrets.validUntil)))
   await tx
     .update(webhookSecrets)
     .set({ validUntil: sql`now() + ${overlapMs}::float8 * interval '1 ms'` })
     .where(isOfWebhook)
   await insertWebhookSecret(tx, webhookId, sealed)
-  return true
+  return 'rotated'
 }
 
 /** Returns false for an unknown webhook. */

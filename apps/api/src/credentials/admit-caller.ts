@@ -1,7 +1,8 @@
 import type { ApiContext } from '../context.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { charge } from '../limits/charge.ts'
+import { type Charge, charge } from '../limits/charge.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { Operation } from '../operation.ts'
 import { getPrincipal } from './get-principal.ts'
 import type { Credential, Principal } from './principal.ts'
@@ -14,16 +15,10 @@ export async function admitCaller(
   request: RequestContext,
   key: string,
 ): Promise<Principal> {
-  const { requests, accountRequests, linkRequests } = context.limits
   const principal = await getPrincipal(context, request, key)
   request.principal = principal
-  if (requests || accountRequests) {
-    const { link, keyId } = principal
-    const charges = [
-      // A person with a link must not use up what the programs of the account need.
-      link ? { limiter: linkRequests, key: String(link.id) } : { limiter: requests, key: String(keyId) },
-      { limiter: accountRequests, key: String(principal.accountId) },
-    ]
+  const charges = chargesOf(principal, context.limits)
+  if (charges.some(({ limiter }) => limiter)) {
     await request.deadline.run(() => charge(charges, request.responseHeaders))
   }
   if (operation.adminOnly && principal.role !== 'ADMIN') {
@@ -33,6 +28,17 @@ export async function admitCaller(
   if (operation.changes || operation.adminOnly) refuseExpired(principal)
   refuseCredential(operation, principal)
   return principal
+}
+
+/** A person with a link, or a page with a token, must not use up what the programs of the account need. */
+function chargesOf({ link, streamToken, keyId, accountId }: Principal, limits: Limits): Charge[] {
+  const ofAccount = { limiter: limits.accountLinkRequests, key: String(accountId) }
+  if (link) return [{ limiter: limits.linkRequests, key: String(link.id) }, ofAccount]
+  if (streamToken) return [{ limiter: limits.streamTokenRequests, key: String(streamToken.id) }, ofAccount]
+  return [
+    { limiter: limits.requests, key: String(keyId) },
+    { limiter: limits.accountRequests, key: String(accountId) },
+  ]
 }
 
 function refuseCredential(

@@ -35,7 +35,11 @@ export async function admitMediaReader(context: ApiContext, request: RequestCont
       'The link is not valid or has expired. Read the message again for a new one.',
     )
   }
-  const key = String(linked.accountId)
-  await deadline.run(() => charge([{ limiter: limits.accountRequests, key }], responseHeaders))
+  const { accountId } = linked
+  const charges = [
+    { limiter: limits.mediaLinkRequests, key: `${accountId}:${linked.messageId}` },
+    { limiter: limits.accountLinkRequests, key: String(accountId) },
+  ]
+  await deadline.run(() => charge(charges, responseHeaders))
   return linked
 }

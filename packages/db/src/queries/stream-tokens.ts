@@ -4,10 +4,15 @@ import { accounts, apiKeys } from '../schema/accounts.ts'
 import { streamTokens } from '../schema/stream-tokens.ts'
 import type { KeyHolder } from './api-keys.ts'
 
-/** What a token shows. Null: everything of the account. */
-export type StreamToken = { types: number[] | null; deviceId: number | null }
+/** What a token shows. Null: everything of the account. `after`: only events that follow this one. */
+export type StreamToken = {
+  id: number
+  types: number[] | null
+  deviceId: number | null
+  after: string | null
+}
 
-export type NewStreamToken = StreamToken & { keyId: number; hash: Buffer; forMs: number }
+export type NewStreamToken = Omit<StreamToken, 'id'> & { keyId: number; hash: Buffer; forMs: number }
 
 /** Deletes the expired tokens of the account. */
 export async function insertStreamToken(
@@ -34,8 +39,10 @@ export async function findStreamTokenHolders(
   const rows = await db
     .select({
       hash: streamTokens.hash,
+      id: streamTokens.id,
       types: streamTokens.types,
       deviceId: streamTokens.deviceId,
+      after: streamTokens.after,
       keyExpiresAt: streamTokens.expiresAt,
       keyId: apiKeys.id,
       accountId: accounts.id,
@@ -54,9 +61,9 @@ export async function findStreamTokenHolders(
     .innerJoin(accounts, eq(accounts.id, streamTokens.accountId))
     .where(inArray(streamTokens.hash, given))
   return new Map(
-    rows.map(({ hash, types, deviceId, ...holder }) => [
+    rows.map(({ hash, id, types, deviceId, after, ...holder }) => [
       hash.toString('base64'),
-      { ...holder, streamToken: { types, deviceId } },
+      { ...holder, streamToken: { id, types, deviceId, after } },
     ]),
   )
 }

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const ofReplays = 'packages/db/test/webhook-replays.test.ts'
+const ofLinks = 'apps/api/test/link-budgets.test.ts'
 const deliveries = 'packages/db/src/queries/webhook-deliveries.ts'
 
 /** What is bounded, and to whom it is charged. */
@@ -47,6 +48,36 @@ export const limitMutants: Mutant[] = [
     test: {
       file: 'packages/db/test/webhooks.test.ts',
       title: 'a former secret signs as long as was promised, unless all are ended at once',
+    },
+  },
+  {
+    name: 'links to files charged to the account',
+    file: 'apps/api/src/received-media/admit-media-reader.ts',
+    text: 'limits.accountLinkRequests',
+    replacement: 'limits.accountRequests',
+    test: {
+      file: ofLinks,
+      title: 'all links and tokens of an account have a limit, apart from that of its keys',
+    },
+  },
+  {
+    name: 'stream tokens charged to their key',
+    file: 'apps/api/src/credentials/admit-caller.ts',
+    text: 'if (streamToken) return',
+    replacement: 'if (!keyId) return',
+    test: {
+      file: ofLinks,
+      title: 'a stream token has its own limit, and leaves that of the key which created it alone',
+    },
+  },
+  {
+    name: 'a stream token reads the past',
+    file: 'apps/api/src/operations/events-stream.ts',
+    text: "if (principal.streamToken && cursor !== 'latest') ",
+    replacement: "if (principal.link && cursor !== 'latest' && principal.streamToken) ",
+    test: {
+      file: 'apps/api/test/stream-tokens.test.ts',
+      title: 'a token shows nothing from before its creation, unless it was created with a cursor',
     },
   },
 ]

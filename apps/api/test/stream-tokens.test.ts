@@ -1,3 +1,4 @@
+import { firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeEventStreams } from '../src/event-streams/event-streams.ts'
 import { makeEventFeed } from '../src/events/event-feed.ts'
@@ -95,6 +96,37 @@ test('a token of a device of another account is refused', async () => {
     status: 404,
     body: { code: 'device_not_found' },
   })
+})
+
+test('a token shows nothing from before its creation, unless it was created with a cursor', async () => {
+  const { account, sender } = await createSender(gateway)
+  const { body: start } = await account.get('/events', { after: 'latest' })
+  const send = (message: string) => account.post('/send-message', { sender, number, message })
+  const { body: sent } = await send('Before')
+  const create = async (fields = {}) =>
+    String((await account.post('/create-stream-token', fields)).body.token)
+  const token = await create()
+  const stream = `${replica.url}/events/stream?token=${token}`
+  const early = String(start.next)
+  expect(await refusalOf(`${stream}&after=${early}`)).toBe('403 credential_not_allowed')
+  expect(await refusalOf(stream, { 'last-event-id': early })).toBe('403 credential_not_allowed')
+
+  const client = await streamWith(await create({ after: early }), `after=${early}`)
+  await expect
+    .poll(() => client.events.map(({ data }) => data.data), wait)
+    .toMatchObject([{ message_id: sent.message_id }])
+  client.close()
+  const lastId = String(client.lastEventId())
+  expect((await streamWith(await create({ after: lastId }), `after=${lastId}`)).status).toBe(200)
+  expect(await account.post('/create-stream-token', { after: 'evt_1' })).toMatchObject({ status: 400 })
+})
+
+test('a token of an earlier version continues from any cursor', async () => {
+  const { account, token } = await createToken()
+  await gateway.db.$client`UPDATE stream_tokens SET after = NULL WHERE account_id = ${account.userId}`
+  const client = await streamWith(token, `after=${formatEventId(firstPosition)}`)
+  expect(client.status).toBe(200)
+  client.close()
 })
 
 test('a heartbeat comes without events, with a cursor that moves on', async () => {

@@ -13,6 +13,12 @@ export function formatEventId({ epoch, tx, id, seconds }: EventPosition): string
   return `evt_${hex(epoch, 8)}${hex(tx, 12)}${hex(id, 12)}${hex(seconds, 8)}`
 }
 
+/** Whether one position is before another, whatever their times say. */
+export function isEarlier(position: EventPosition, other: EventPosition): boolean {
+  const placeOf = (of: EventPosition) => formatEventId({ ...of, seconds: 0 })
+  return placeOf(position) < placeOf(other)
+}
+
 const eventIdPattern = /^evt_[0-7][0-9a-f]{39}$/
 
 /** Undefined for a text that is not the id of an event. */

@@ -1,5 +1,5 @@
 import type { StreamToken } from '@wagate/db/queries/stream-tokens'
-import { parseEventId } from '@wagate/shared/event-ids'
+import { type EventPosition, isEarlier, parseEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
 import { eventObject, exampleEventOf } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
@@ -34,7 +34,9 @@ export const eventsStream = defineStream({
     answer: exampleEventOf('message.delivered'),
   },
   async prepare({ after, types, device_id }, { context, principal, lastEventIdHeader }) {
-    const position = await context.eventFeed.start(findLastEvent(lastEventIdHeader) ?? after ?? 'latest')
+    const cursor = findLastEvent(lastEventIdHeader) ?? after ?? 'latest'
+    if (principal.streamToken && cursor !== 'latest') refuseEarlier(cursor, principal.streamToken)
+    const position = await context.eventFeed.start(cursor)
     const filter = { types: types?.map((type) => eventTypes[type]), deviceId: device_id }
     if (principal.streamToken) refuseWider(filter, principal.streamToken)
     return (connection) =>
@@ -62,6 +64,16 @@ function refuseWider({ types, deviceId }: Filter, token: StreamToken): void {
     (deviceId === undefined || token.deviceId === null || deviceId === token.deviceId)
   if (isWithin) return
   throw new AppError('credential_not_allowed', 'The token was created for other types or another device.')
+}
+
+/** Throws `credential_not_allowed`. */
+function refuseEarlier(cursor: EventPosition, { after }: StreamToken): void {
+  const start = parseEventId(after ?? '')
+  if (!start || !isEarlier(cursor, start)) return
+  throw new AppError(
+    'credential_not_allowed',
+    'The token shows only what happens after its creation. To continue from an earlier cursor, create one with `after`.',
+  )
 }
 
 function within({ types, deviceId }: Filter, token: StreamToken | undefined): Filter {

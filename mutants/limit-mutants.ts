@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const ofReplays = 'packages/db/test/webhook-replays.test.ts'
+const ofPairings = 'apps/api/test/pairing-limits.test.ts'
 const ofLinks = 'apps/api/test/link-budgets.test.ts'
 const deliveries = 'packages/db/src/queries/webhook-deliveries.ts'
 
@@ -68,6 +69,36 @@ export const limitMutants: Mutant[] = [
     test: {
       file: ofLinks,
       title: 'a stream token has its own limit, and leaves that of the key which created it alone',
+    },
+  },
+  {
+    name: 'a QR code that is shown again charged',
+    file: 'apps/api/src/pairing/charge-pairing.ts',
+    text: 'if (!force && (await isShowingQr(call, sender))) return',
+    replacement: 'void isShowingQr',
+    test: {
+      file: ofPairings,
+      title: 'a QR code that is still valid is returned without a charge, and a new one is charged',
+    },
+  },
+  {
+    name: 'a QR code of a link charged to the account',
+    file: 'apps/api/src/pairing/charge-pairing.ts',
+    text: "if (link) return call.charge({ limit: 'linkQrCodes', key: String(link.id) })",
+    replacement: 'void link',
+    test: {
+      file: ofPairings,
+      title: 'a person with a link uses up the codes of the link, not those of the account',
+    },
+  },
+  {
+    name: 'pairing codes without end',
+    file: 'apps/api/src/pairing/charge-pairing.ts',
+    text: ", { limit: 'pairingCodes', key: String(accountId) })",
+    replacement: ')',
+    test: {
+      file: ofPairings,
+      title: 'an account gets a limited number of pairing codes in a day, over all senders',
     },
   },
   {

@@ -64,8 +64,8 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
   return {
     makeLimiter(policy) {
       const memory = new RateLimiterMemory({ points: policy.quota, duration: policy.windowSeconds })
-      /** Until when a bucket has no token, by this process's clock. */
-      const emptyUntilMs = new Map<string, number>()
+      /** Until when a bucket is not asked for, and when it has a token, by this process's clock. */
+      const empty = new Map<string, { untilMs: number; tokenAtMs: number }>()
 
       async function draw(wanted: Map<string, number>): Promise<Bucket[]> {
         await connected
@@ -91,16 +91,20 @@ export function openRateLimits(redisUrl: string, { onError }: { onError: OnRedis
       )
 
       function noteEmpty(key: string, forMs: number): void {
-        if (emptyUntilMs.size >= emptyBucketsMax) emptyUntilMs.clear()
-        emptyUntilMs.set(key, performance.now() + Math.min(forMs, emptyMsMax))
+        if (empty.size >= emptyBucketsMax) empty.clear()
+        const nowMs = performance.now()
+        empty.set(key, { untilMs: nowMs + Math.min(forMs, emptyMsMax), tokenAtMs: nowMs + forMs })
       }
 
       return {
         policy,
         async take(key) {
-          const emptyForMs = (emptyUntilMs.get(key) ?? 0) - performance.now()
-          if (emptyForMs > 0) return { isAllowed: false, remaining: 0, resetMs: Math.ceil(emptyForMs) }
-          emptyUntilMs.delete(key)
+          const known = empty.get(key)
+          const nowMs = performance.now()
+          if (known && known.untilMs > nowMs) {
+            return { isAllowed: false, remaining: 0, resetMs: Math.ceil(known.tokenAtMs - nowMs) }
+          }
+          empty.delete(key)
           const allowance = await batch.add({ key, count: 1 })
           if (!allowance.isAllowed) noteEmpty(key, allowance.resetMs)
           return allowance

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
+import { chargeQrCode } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
 import { renderQr } from '../pairing/render-qr.ts'
 import { requestQr } from '../pairing/request-qr.ts'
@@ -51,6 +52,7 @@ export const generateQr = defineOperation({
   },
   toPng: ({ qr }) => Uint8Array.from(Buffer.from(qr, 'base64')),
   async handle({ sender, name, force = false }, call) {
+    await chargeQrCode(call, { sender, force })
     const device = await ensurePairingDevice(call, { sender, name })
     const qr = await requestQr(call, device.id, { force })
     const png = await renderQr(qr.text)

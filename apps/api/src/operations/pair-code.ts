@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
+import { chargePairingCode } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
 import { requestPairingCode } from '../pairing/request-pairing-code.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
@@ -51,6 +52,7 @@ export const pairCode = defineOperation({
     },
   },
   async handle({ sender, name, force = false }, call) {
+    await chargePairingCode(call, sender)
     const device = await ensurePairingDevice(call, { sender, name })
     const { code, expiresAtMs } = await requestPairingCode(call, device.id, { force })
     const leftMs = Math.min(expiresAtMs - Date.now(), call.context.config.devices.pairingMs)

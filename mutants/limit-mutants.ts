@@ -111,4 +111,15 @@ export const limitMutants: Mutant[] = [
       title: 'a token shows nothing from before its creation, unless it was created with a cursor',
     },
   },
+  {
+    name: 'a broken-off body counted as a failure',
+    file: 'apps/api/src/http/responder.ts',
+    text: 'incoming.destroyed && incoming.complete === false',
+    replacement: 'incoming.destroyed && incoming.complete === undefined',
+    test: {
+      file: 'apps/api/test/broken-off-bodies.test.ts',
+      title: 'a body without a key that its client breaks off is no failure of the gateway',
+      written: { title: 'a body %s that its client breaks off is no failure of the gateway' },
+    },
+  },
 ]

@@ -17,6 +17,9 @@ type Options = {
 /** Delays 429 answers, so that a client that retries at once cannot slow down other clients. */
 const refusalPauseMs = 100
 
+/** As nginx records a request whose client closed the connection before it was complete. No answer has this status. */
+const clientClosedRequest = 499
+
 /** Runs a handler, always answers, adds the headers of every answer, and writes one log line per request. */
 export function makeResponder({ trustedProxies, log, metrics }: Options) {
   let isProxyNoticed = trustedProxies > 0
@@ -32,7 +35,12 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
   function answerFailure(
     error: unknown,
     { requestId, exchangeId, responseHeaders }: RequestContext,
+    isBrokenOff: boolean,
   ): HttpAnswer {
+    if (isBrokenOff) {
+      log.debug({ err: error, requestId, exchangeId }, 'Client broke off its request')
+      return { status: clientClosedRequest }
+    }
     const failure = toAppError(error)
     const { status, retryAfterSeconds } = failure
     if (status >= 500) log.error({ err: error, requestId, exchangeId }, 'Request failed')
@@ -45,7 +53,8 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
     const { requestId, exchangeId, raw, url, principal, operation = 'none' } = request
     metrics.requests.inc({ operation, status })
     metrics.requestSeconds.observe({ operation }, durationMs / 1000)
-    log.info(
+    const level = status === clientClosedRequest ? 'debug' : 'info'
+    log[level](
       {
         requestId,
         ...(exchangeId !== requestId && { exchangeId }),
@@ -76,7 +85,9 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
       { remoteAddress, trustedProxies, hangUp: () => void outgoing?.destroy() },
       () => answered,
     )
-    const answered = handle(request).catch((error: unknown) => answerFailure(error, request))
+    // `destroyed` alone would include clients that leave while they wait for an answer.
+    const isBrokenOff = () => incoming.destroyed && incoming.complete === false
+    const answered = handle(request).catch((error: unknown) => answerFailure(error, request, isBrokenOff()))
     const answer = await answered
     request.deadline.end()
     if (answer.status === 429) await delay(refusalPauseMs)

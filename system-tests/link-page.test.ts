@@ -2,7 +2,7 @@ import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { browserPath, type LinkPage, launchBrowser, openLinkPage } from './link-page.ts'
+import { browserPath, type LinkPage, launchBrowser, openLinkPage, visitLinkPage } from './link-page.ts'
 
 const quickQrCodes = new URL('./quick-qr-codes.mjs', import.meta.url).href
 
@@ -96,6 +96,23 @@ describe.skipIf(!browserPath)(title, () => {
 
     const second = await open(url)
     await second.untilStatus('This link has already been used. Ask for a new one.')
+  })
+
+  it('opens a one-time link with a click only, so that programs that load it do not use it up', async () => {
+    const url = await createLink('15550760011')
+    const context = await browser.newContext()
+    const scanner = await visitLinkPage(await context.newPage(), url, { continues: false })
+    opened.push(scanner)
+    await scanner.untilStatus('This link opens once')
+    await scanner.shoot('continue')
+    await scanner.page.reload()
+    await scanner.untilStatus('This link opens once')
+    expect(scanner.urls.join(' ')).not.toContain('open-link')
+    const tab = await open(url)
+    await tab.untilQr()
+    await scanner.page.keyboard.press('Enter')
+    await scanner.untilStatus('This link has already been used')
+    expect(scanner.page.url()).toBe(`${system.devnet.apiUrl}/link`)
   })
 
   it.each([

@@ -37,8 +37,8 @@ export async function openLinkPage(
   return visitLinkPage(await context.newPage(), url)
 }
 
-/** In a new tab. */
-export async function visitLinkPage(page: Page, url: string): Promise<LinkPage> {
+/** In a new tab. Opens a one-time link with its button, unless it `continues` not. */
+export async function visitLinkPage(page: Page, url: string, { continues = true } = {}): Promise<LinkPage> {
   const urls: string[] = []
   const problems: string[] = []
   page.on('request', (request) => urls.push(request.url()))
@@ -48,6 +48,7 @@ export async function visitLinkPage(page: Page, url: string): Promise<LinkPage> 
   })
   page.on('pageerror', (error) => problems.push(error.message))
   await page.goto(url)
+  if (continues && url.includes('#wag_link_')) await page.click('#continue')
   const line = page.locator('#status')
   return {
     page,

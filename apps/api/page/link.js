@@ -35,14 +35,23 @@ element('key-view').addEventListener('submit', (event) => {
   void follow(call, (error) => askForKey(sentenceOf(error)))
 })
 
+const findSecret = () => /^#(wag_link_\w+)$/.exec(location.hash)?.[1]
+
+/** Programs that load pages of links, such as scanners of mails, must not use the link up. A reload asks again. */
+function askToContinue(secret) {
+  show('continue')
+  say('This link opens once, for the person who has the phone.')
+  element('continue').onclick = () => void openLink(secret)
+  element('continue').focus()
+}
+
 /** The secret leaves the address bar and the history before the first request. */
-function takeSecret() {
-  const secret = /^#(wag_link_\w+)$/.exec(location.hash)?.[1]
+function clearAddress() {
   if (location.hash) history.replaceState(null, '', '/link')
-  return secret
 }
 
 async function openLink(secret) {
+  clearAddress()
   sessionStorage.removeItem(sessionItem)
   say('Opening the link…')
   show()
@@ -74,10 +83,11 @@ function refuseLink(error) {
 
 function begin() {
   running.abort()
-  const secret = takeSecret()
+  const secret = findSecret()
   const session = sessionStorage.getItem(sessionItem)
-  if (secret) void openLink(secret)
-  else if (session) void followSession(session)
+  if (secret) return askToContinue(secret)
+  clearAddress()
+  if (session) void followSession(session)
   else askForKey()
 }
 

@@ -1,6 +1,6 @@
 export const element = (id) => document.getElementById(id)
 
-const views = ['key-view', 'scan-view', 'passkey-view', 'done', 'again']
+const views = ['continue', 'key-view', 'scan-view', 'passkey-view', 'done', 'again']
 
 /** Shows these views only. */
 export function show(...ids) {

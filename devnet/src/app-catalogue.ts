@@ -46,7 +46,11 @@ const workerNodeOptions = [
 ]
 
 export function describeApi(settings: AppSettings, servers: Promise<AppServers>): AppProcessOptions {
-  const own = { PORT: String(settings.apiPort), ...settings.environment('api') }
+  const port = String(settings.apiPort)
+  // Whoever publishes it sets another one.
+  const links = settings.network === 'live' &&
+    !process.env.PUBLIC_URL && { PUBLIC_URL: `http://127.0.0.1:${port}` }
+  const own = { PORT: port, ...links, ...settings.environment('api') }
   return {
     name: 'api',
     ...programOf(settings, 'apps/api', 'main'),

@@ -1,3 +1,4 @@
+import type { Config } from './config.ts'
 import type { ApiContext } from './context.ts'
 import { admitCaller } from './credentials/admit-caller.ts'
 import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './credentials/find-key.ts'
@@ -44,7 +45,7 @@ export async function answerOperation(
       findClientAddress,
       requestId,
       exchangeId,
-      publicOrigin: () => config.http.publicUrl ?? request.findOrigin(),
+      publicOrigin: () => config.http.publicUrl ?? originOf(request, config),
       findDisconnect: () => raw.signal,
       lastEventIdHeader: raw.headers.get('last-event-id') ?? undefined,
       idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
@@ -84,6 +85,7 @@ async function authenticate(
   const allowQuery = config.http.allowsQueryApiKey
   const allowToken = operation.admits?.includes('stream-token')
   const outside = findKeyOutsideBody(request.raw, request.url, { allowQuery, allowToken })
+  if (request.url.searchParams.has('api_key')) context.noteKeyInUrl()
   refusePasswordInQuery(request.url, { allowQuery })
   const early = outside === undefined ? undefined : await admitCaller(context, operation, request, outside)
   const admission = operation.bodyBytesMax
@@ -93,6 +95,15 @@ async function authenticate(
   const body = method === 'POST' ? await readBody(request.raw, { bytesMax, admission }) : []
   const key = getKey(outside, body)
   return { principal: early ?? (await admitCaller(context, operation, request, key)), key, body }
+}
+
+/** On the live network never what the caller has written into `Host`: people trust a link with their WhatsApp account. */
+function originOf(request: RequestContext, { installation }: Config): string {
+  if (installation.network === 'simulator') return request.findOrigin()
+  throw new AppError(
+    'public_url_missing',
+    'This gateway makes no links: its operator has not set PUBLIC_URL.',
+  )
 }
 
 function bodySenderOf({ findClientAddress }: RequestContext, principal: Principal | undefined): BodySender {

@@ -36,6 +36,8 @@ export type ApiContext = {
   publishWebhookHint(webhookId: number): void
   keys: ApiKeyCache
   limits: Limits
+  /** Warns the operator, the first time. */
+  noteKeyInUrl(): void
   /** To be called after every change of an account or of its keys, so that all processes forget what they cached. */
   accountChanged(accountId: number): Promise<void>
   messageIntake: MessageIntake

@@ -54,6 +54,7 @@ export const shape = pickSettings(
   'ALLOW_PRIVATE_MEDIA_HOSTS',
   'ALLOW_PRIVATE_PROXY_HOSTS',
   'ALLOW_PRIVATE_WEBHOOK_HOSTS',
+  'ALLOW_HTTP_WEBHOOKS',
 )
 
 export type Environment = ReturnType<typeof readEnv<typeof shape>>

@@ -47,6 +47,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     heartbeatMs: streamHeartbeatMs,
     onError: onReadError,
   })
+  let isKeyInUrlNoted = false
   addEventGauges(metrics, { streams: eventStreams, feed: eventFeed })
   return {
     config,
@@ -61,6 +62,13 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     publishEventHint: eventHints.publish,
     publishWebhookHint: (webhookId) => void webhookHints.add(webhookId),
     keys,
+    noteKeyInUrl() {
+      if (isKeyInUrlNoted) return
+      isKeyInUrlNoted = true
+      log.warn(
+        'A request has its API key in the URL, where proxies log it. Callers should use the header x-api-key. ALLOW_QUERY_API_KEY=false refuses keys in URLs.',
+      )
+    },
     limits: makeLimits(rateLimits, config.limits),
     async accountChanged(accountId) {
       keys.forget(accountId)

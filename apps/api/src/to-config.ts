@@ -55,6 +55,9 @@ export function toConfig(env: Environment) {
       store: toStoreConfig(env),
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS },
-    webhooks: { allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS },
+    webhooks: {
+      allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS,
+      allowsHttp: env.ALLOW_HTTP_WEBHOOKS ?? env.WHATSAPP_NETWORK === 'simulator',
+    },
   }
 }

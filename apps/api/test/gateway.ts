@@ -106,8 +106,12 @@ async function openGateway(
   }
 }
 
+/** Without it, a gateway of the live network makes no links. */
+const publicUrl = 'https://gateway.example.com'
+
 function configOf(env: Record<string, string>) {
-  return readConfig({ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', ...unlimited, ...env })
+  const defaults = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent', PUBLIC_URL: publicUrl, ...unlimited }
+  return readConfig({ ...defaults, ...env })
 }
 
 /** A second API process on the same servers, without proxies in between. */

@@ -20,8 +20,6 @@ type Account = Awaited<ReturnType<Gateway['createAccount']>>
 
 async function createLink(account: Account): Promise<string> {
   const { body } = await account.post('/create-link', { sender: randomPhone() })
-  // Without PUBLIC_URL, the origin of the request.
-  expect(String(body.url).startsWith(`${gateway.url}/link#`)).toBe(true)
   return new URL(String(body.url)).hash.slice(1)
 }
 

@@ -229,6 +229,8 @@ export const settings = {
   ALLOW_PRIVATE_PROXY_HOSTS: flag.default(false),
   /** Lets targets of webhooks be on this machine and in private networks. */
   ALLOW_PRIVATE_WEBHOOK_HOSTS: flag.default(false),
+  /** Whether set-webhook takes URLs with http. By default on the simulator only. Stored ones are delivered to anyway. */
+  ALLOW_HTTP_WEBHOOKS: flag.optional(),
   /** Of a worker; false when `wagate dispatcher` delivers the webhooks. */
   WEBHOOK_DISPATCH: flag.default(true),
 

@@ -156,6 +156,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The webhook was rotated before, and its former secret still signs as promised.',
     'Wait until its time is over, or end all former secrets at once with `overlap_hours=0`.',
   ),
+  public_url_missing: permanent(
+    'The gateway does not know under which address people reach it, so it makes no links.',
+    'Ask the operator to set `PUBLIC_URL`.',
+  ),
   link_used: permanent('The one-time link has been opened before.', 'Create a new one with `create-link`.'),
   link_expired: permanent('The one-time link has expired.', 'Create a new one with `create-link`.'),
   payload_too_large: permanent(

@@ -44,6 +44,7 @@ export const requestErrorStatus = {
   not_cancelable: 409,
   webhook_disabled: 409,
   former_secret_valid: 409,
+  public_url_missing: 409,
   media_pending: 409,
   cursor_expired: 410,
   link_used: 410,

@@ -31,7 +31,7 @@ export const createLink = defineOperation({
       ),
     expires_in: z.int().describe('Seconds until the link and the session that it opens become invalid'),
   }),
-  errors: ['missing_parameter', 'device_not_found', 'device_limit_reached'],
+  errors: ['missing_parameter', 'device_not_found', 'device_limit_reached', 'public_url_missing'],
   example: {
     given: { sender: '4915112345678', name: 'Shop' },
     answer: {

@@ -3,6 +3,8 @@ import type { Mutant } from './mutant.ts'
 const ofReplays = 'packages/db/test/webhook-replays.test.ts'
 const ofPairings = 'apps/api/test/pairing-limits.test.ts'
 const ofLinks = 'apps/api/test/link-budgets.test.ts'
+const ofAudits = 'apps/api/test/audit-log.test.ts'
+const ofOrigins = 'apps/api/test/plain-origins.test.ts'
 const deliveries = 'packages/db/src/queries/webhook-deliveries.ts'
 
 /** What is bounded, and to whom it is charged. */
@@ -120,6 +122,58 @@ export const limitMutants: Mutant[] = [
       file: 'apps/api/test/broken-off-bodies.test.ts',
       title: 'a body without a key that its client breaks off is no failure of the gateway',
       written: { title: 'a body %s that its client breaks off is no failure of the gateway' },
+    },
+  },
+  {
+    name: 'an opt-out that changes nothing recorded',
+    file: 'apps/api/src/operations/opt-out.ts',
+    text: 'if (isNew) await audit',
+    replacement: 'if (isNew || !isNew) await audit',
+    test: {
+      file: ofAudits,
+      title: 'says what was changed, but no secret, and nothing of what was so before',
+    },
+  },
+  {
+    name: 'changes without end',
+    file: 'apps/api/src/changes/audit.ts',
+    text: "if (!isFree) await call.charge({ limit: 'changes', key: String(accountId) })",
+    replacement: 'void isFree',
+    test: {
+      file: ofAudits,
+      title: 'an account makes a limited number of changes in a day, and can always revoke its keys',
+    },
+  },
+  {
+    name: 'texts sent to webhooks in plain form',
+    file: 'apps/api/src/to-config.ts',
+    text: "env.ALLOW_HTTP_WEBHOOKS ?? env.WHATSAPP_NETWORK === 'simulator'",
+    replacement: 'env.ALLOW_HTTP_WEBHOOKS ?? true',
+    test: {
+      file: ofOrigins,
+      title: 'set-webhook on the live network decides about URLs with http',
+      written: { title: 'set-webhook on %s decides about URLs with http' },
+    },
+  },
+  {
+    name: 'links to the host that a caller names',
+    file: 'apps/api/src/answer-operation.ts',
+    text: "if (installation.network === 'simulator') return",
+    replacement: 'if (installation) return',
+    test: {
+      file: ofOrigins,
+      title: 'without or with PUBLIC_URL, the live network makes no link',
+      written: { title: 'without or with PUBLIC_URL, %s' },
+    },
+  },
+  {
+    name: 'a link used up by loading its page',
+    file: 'apps/api/page/link.js',
+    text: 'if (secret) return askToContinue(secret)',
+    replacement: 'if (secret) return void openLink(secret)',
+    test: {
+      file: 'system-tests/link-page.test.ts',
+      title: 'opens a one-time link with a click only, so that programs that load it do not use it up',
     },
   },
 ]

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto'
+import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bootstrapAdmin, createAdmin } from '../src/credentials/bootstrap-admin.ts'
-import { createSender, type Gateway, randomPhone, startGateway } from './gateway.ts'
+import { createSender, type Gateway, linkDevice, randomPhone, startGateway } from './gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
@@ -46,6 +49,7 @@ test('contains every change of accounts, keys and devices, but no reads, failure
   await admin.post('/create-user', user)
   await admin.post('/create-user', { email, password: 'correct horse' })
   await admin.post('/update-user', { user_id: created.user_id, role: 'ADMIN' })
+  await admin.post('/update-user', { user_id: created.user_id, role: 'ADMIN' })
   await admin.post('/update-user', { user_id: 1, role: 'ADMIN' })
   const { body: key } = await admin.post('/create-key')
   await admin.post('/revoke-key', { key_id: key.key_id })
@@ -54,6 +58,9 @@ test('contains every change of accounts, keys and devices, but no reads, failure
   const { body: device } = await admin.post('/create-device', { sender })
   await admin.post('/create-device', { sender })
   await admin.post('/set-device', { sender, name: 'till' })
+  await admin.post('/set-device', { sender, name: 'till' })
+  await linkDevice(gateway, Number(device.device_id))
+  await admin.post('/logout-device', { sender })
   await admin.post('/logout-device', { sender })
   await admin.post('/delete-device', { sender })
   await admin.post('/delete-device', { sender })
@@ -64,12 +71,60 @@ test('contains every change of accounts, keys and devices, but no reads, failure
     `update-user account:${created.user_id} changed`,
     `create-key key:${key.key_id} created`,
     `revoke-key key:${key.key_id} revoked`,
-    `revoke-key key:${key.key_id} unchanged`,
     `create-device device:${device.device_id} created`,
     `set-device device:${device.device_id} changed`,
     `logout-device device:${device.device_id} unlinked`,
     `delete-device device:${device.device_id} deleted`,
   ])
+})
+
+test('says what was changed, but no secret, and nothing of what was so before', async () => {
+  await recordMasterKey(gateway.db, '0badcafe', makeBoxKey(randomBytes(32)).publicKey)
+  const { account, sender } = await createSender(gateway)
+  const number = '4915112345678'
+  for (const name of ['opt-in', 'opt-out', 'opt-out', 'opt-in', 'opt-in']) {
+    await account.post(`/${name}`, { number })
+  }
+  await account.post('/set-device', { sender, name: 'till', rate_per_minute: 5 })
+  const url = 'https://shop.example.com/hook?token=secret'
+  const { body } = await account.post('/set-webhook', { url })
+  const { webhook_id } = body
+  await account.post('/set-webhook', { webhook_id, url })
+  await account.post('/set-webhook', { webhook_id, url: `${url}2`, events_max: 5, enabled: false })
+  await account.post('/set-webhook', { webhook_id, name: 'CRM', enabled: false })
+  const rows = await gateway.db.$client<Entry[]>`
+    SELECT operation, detail FROM audit_log WHERE account_id = ${account.userId} ORDER BY id`
+  const origin = 'https://shop.example.com'
+  expect([...rows]).toEqual([
+    { operation: 'create-device', detail: null },
+    { operation: 'opt-out', detail: { number } },
+    { operation: 'opt-in', detail: { number } },
+    { operation: 'set-device', detail: { parameters: ['name', 'rate_per_minute'] } },
+    { operation: 'set-webhook', detail: { parameters: ['url', 'enabled'], origin } },
+    { operation: 'set-webhook', detail: { parameters: ['url', 'events_max', 'enabled'], origin } },
+    { operation: 'set-webhook', detail: { parameters: ['name'] } },
+  ])
+})
+
+test('an account makes a limited number of changes in a day, and can always revoke its keys', async () => {
+  const limited = await startGateway({ LIMIT_ACCOUNT_CHANGES_PER_DAY: '4' })
+  try {
+    const account = await limited.createAccount()
+    const { body: key } = await account.post('/create-key')
+    const change = (number: string) => account.post('/opt-out', { number })
+    for (const number of ['4915112345671', '4915112345672', '4915112345673']) {
+      expect((await change(number)).status).toBe(200)
+    }
+    expect(await change('4915112345674')).toMatchObject({
+      status: 429,
+      body: { code: 'rate_limited', limit: 'account-changes' },
+    })
+    expect((await account.get('/opt-outs')).body.opt_outs).toHaveLength(3)
+    expect((await change('4915112345673')).status).toBe(200)
+    expect((await account.post('/revoke-key', { key_id: key.key_id })).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
 })
 
 test('contains forced QR codes and the device that generate-qr created', async () => {

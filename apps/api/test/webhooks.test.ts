@@ -122,17 +122,20 @@ describe('replay-webhook', () => {
     const ofTimes = await replays(account, long, 7)
     expect(limitsOf(ofTimes)).toEqual(['replay-webhook'])
     expect(ofTimes.filter(({ status }) => status === 200)).toHaveLength(5)
-    const ofEvents = await replays(account, { event_id: `evt_${'0'.repeat(40)}` }, 70)
+    const ofEvents = await replays(account, { event_id: `evt_${'0'.repeat(40)}` }, 30)
     expect(limitsOf(ofEvents)).toEqual(['replay-event'])
-    expect(ofEvents.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60)
+    expect(ofEvents.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(20)
   })
 
   test('is refused while too many requests wait', async () => {
     const { account } = await createSender(gateway)
     const { webhook_id } = await createWebhook(account)
-    await gateway.db.$client`
-      INSERT INTO webhook_deliveries (webhook_id, event_ids, next_attempt_at)
-      SELECT ${Number(webhook_id)}, ARRAY['evt_' || n], now() FROM generate_series(0, 100000) AS n`
+    // In parts, because a busy machine needs seconds for all.
+    for (let from = 0; from <= 100_000; from += 10_000) {
+      await gateway.db.$client`
+        INSERT INTO webhook_deliveries (webhook_id, event_ids, next_attempt_at)
+        SELECT ${webhook_id}::int, ARRAY['evt_' || n], now() FROM generate_series(${from}::int, ${from + 9999}::int) AS n`
+    }
     const refused = await account.post('/replay-webhook', { webhook_id, ...long })
     expect(refused).toMatchObject({ status: 429, body: { code: 'queue_full' } })
     expect(refused.headers.get('retry-after')).toBe('60')
@@ -184,9 +187,10 @@ describe('set-webhook refuses', () => {
     ['no URL', {}, 'missing_parameter'],
     ['a URL that is none', { url: 'shop' }, 'invalid_parameter'],
     ['another scheme', { url: 'ftp://shop.example.com' }, 'invalid_parameter'],
+    ['no encryption', { url: 'http://shop.example.com' }, 'invalid_parameter'],
     ['a password', { url: 'https://me:secret@shop.example.com' }, 'invalid_parameter'],
-    ['a private address', { url: 'http://10.0.0.1/' }, 'invalid_parameter'],
-    ['this machine', { url: 'http://localhost:3000/' }, 'invalid_parameter'],
+    ['a private address', { url: 'https://10.0.0.1/' }, 'invalid_parameter'],
+    ['this machine', { url: 'https://localhost:3000/' }, 'invalid_parameter'],
     ['an unknown type', { url, types: 'message.gone' }, 'invalid_parameter'],
     ['a device that the account has not', { url, device_ids: '2147483646' }, 'device_not_found'],
   ])('%s', async (_, fields, code) => {

@@ -1,14 +1,35 @@
 import type { Transaction } from '@wagate/db/client'
-import { insertAuditEntry } from '@wagate/db/queries/audit-log'
+import { type AuditDetail, insertAuditEntry } from '@wagate/db/queries/audit-log'
 import type { Call } from '../call.ts'
 
-/** `target` is like `account:7`, `key:7` or `device:7`; `result` is one word. */
-type AuditedChange = { target: string; result: string }
+type AuditedChange = {
+  /** Such as `account:7`, `key:7` or `device:7`. */
+  target: string
+  /** One word. */
+  result: string
+  /** What was changed, if the target does not say it. */
+  detail?: AuditDetail
+  /** Never refused: it takes away what an earlier entry gave, so those entries bound its number. */
+  isFree?: boolean
+}
 
-/** Records who made a change, in the transaction of the change. */
-export async function audit(tx: Transaction, call: Call, change: AuditedChange): Promise<void> {
+/**
+ * Records who made a change, in the transaction of the change. Not to be called when nothing has changed. Throws
+ * `rate_limited`, because a change without an entry must not be made, and entries are kept.
+ */
+export async function audit(
+  tx: Transaction,
+  call: Call,
+  { isFree = false, ...change }: AuditedChange,
+): Promise<void> {
   const { operation, principal, findClientAddress, requestId, exchangeId } = call
   const { accountId, keyId } = principal
+  if (!isFree) await call.charge({ limit: 'changes', key: String(accountId) })
   const ip = findClientAddress()
   await insertAuditEntry(tx, { ...change, operation, accountId, keyId, ip, requestId, exchangeId })
+}
+
+/** The names of the parameters that were given. */
+export function namesOf(parameters: Record<string, unknown>): string[] {
+  return Object.keys(parameters).filter((name) => parameters[name] !== undefined)
 }

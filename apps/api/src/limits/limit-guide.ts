@@ -24,7 +24,7 @@ export const limitGuide = {
   'link-pair-code': '`pair-code` of one one-time link: 5 in ten minutes',
   'restart-session': '`restart-session` of one sender: `LIMIT_QR_CODES_PER_MINUTE`',
   'replay-webhook': '`replay-webhook` of an account with `from` or `failed`: 5 a minute',
-  'replay-event': '`replay-webhook` of an account with `event_id`: 60 a minute',
+  'replay-event': '`replay-webhook` of an account with `event_id`: 20 a minute',
   'test-webhook': '`test-webhook` of an account: 20 a minute',
   pairings:
     'Senders of an account, or of a worker, that wait to be linked: `PAIRINGS_PER_ACCOUNT_MAX`, `PAIRINGS_MAX`',

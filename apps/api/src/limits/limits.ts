@@ -75,7 +75,7 @@ export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']
     pairingCodes: perDay('account-pair-code', limits.accountPairCodesPerDay),
     linkPairingCodes: per(10 * minuteSeconds)('link-pair-code', limits.qrCodesPerMinute === 0 ? 0 : 5),
     replays: perMinute('replay-webhook', 5),
-    eventReplays: perMinute('replay-event', 60),
+    eventReplays: perMinute('replay-event', 20),
     webhookTests: perMinute('test-webhook', 20),
   }
 }

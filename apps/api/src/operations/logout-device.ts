@@ -25,7 +25,7 @@ export const logoutDevice = defineOperation({
     const { db, events, enqueueCommand, publishEventHint } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
-      await requestUnlink(tx, call.principal.accountId, device.id)
+      if (!(await requestUnlink(tx, call.principal.accountId, device.id))) return
       await audit(tx, call, { target: `device:${device.id}`, result: 'unlinked' })
     })
     publishEventHint(call.principal.accountId)

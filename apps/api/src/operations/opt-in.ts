@@ -23,8 +23,9 @@ export const optIn = defineOperation({
     const { accountId } = call.principal
     const wasOptedOut = await call.context.db.transaction(async (tx) => {
       const isChanged = await deleteOptOut(tx, accountId, number)
-      await audit(tx, call, { target: `account:${accountId}`, result: 'opted_in' })
-      return isChanged
+      if (!isChanged) return false
+      await audit(tx, call, { target: `account:${accountId}`, result: 'opted_in', detail: { number } })
+      return true
     })
     return { number, was_opted_out: wasOptedOut }
   },

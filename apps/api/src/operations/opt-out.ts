@@ -16,9 +16,10 @@ export const optOut = defineOperation({
   async handle({ number }, call) {
     const { accountId } = call.principal
     return call.context.db.transaction(async (tx) => {
-      const stored = await insertOptOut(tx, accountId, number)
-      await audit(tx, call, { target: `account:${accountId}`, result: 'opted_out' })
-      return toOptOutObject(stored)
+      const { optOut, isNew } = await insertOptOut(tx, accountId, number)
+      const entry = { target: `account:${accountId}`, result: 'opted_out', detail: { number } }
+      if (isNew) await audit(tx, call, entry)
+      return toOptOutObject(optOut)
     })
   },
 })

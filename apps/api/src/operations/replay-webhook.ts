@@ -6,7 +6,7 @@ import {
 } from '@wagate/db/queries/webhook-deliveries'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { z } from 'zod'
-import { audit } from '../changes/audit.ts'
+import { audit, namesOf } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
 import { defineOperation } from '../operation.ts'
@@ -71,7 +71,9 @@ export const replayWebhook = defineOperation({
         : await replayEvents(tx, accountId, webhook_id, positions)
       if (count === 'unknown') throw webhookNotFound()
       if (count === 'full') throw tooManyWaiting()
-      if (count > 0) await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'replayed' })
+      const detail = { parameters: namesOf({ event_id, from, to, failed: failed || undefined }) }
+      const entry = { target: `webhook:${webhook_id}`, result: 'replayed', detail }
+      if (count > 0) await audit(tx, call, entry)
       return count
     })
     publishWebhookHint(webhook_id)

@@ -35,7 +35,10 @@ export const revokeKey = defineOperation({
           'This is the last usable key of the account. Create another one first.',
         )
       }
-      await audit(tx, call, { target: `key:${key_id}`, result: done.outcome })
+      if (done.outcome === 'revoked') {
+        // Possible also for an account whose stolen key has used up its changes.
+        await audit(tx, call, { target: `key:${key_id}`, result: 'revoked', isFree: true })
+      }
       return done.key
     })
     await accountChanged(owner)

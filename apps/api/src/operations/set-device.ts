@@ -1,7 +1,7 @@
 import { setProxy } from '@wagate/db/queries/device-proxies'
 import { setDevice as set } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { audit } from '../changes/audit.ts'
+import { audit, namesOf } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { sealProxy } from '../devices/seal-proxy.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
@@ -41,9 +41,11 @@ export const setDevice = defineOperation({
     const { id } = await getDevice(call, located)
     const sealed = proxy && (await sealProxy(call, id, proxy))
     await db.transaction(async (tx) => {
-      if (isAnyGiven(given)) await set(tx, accountId, id, given)
+      const isSet = isAnyGiven(given) && (await set(tx, accountId, id, given))
       if (sealed !== undefined) await setProxy(tx, accountId, id, sealed)
-      await audit(tx, call, { target: `device:${id}`, result: 'changed' })
+      if (!isSet && sealed === undefined) return
+      const detail = { parameters: namesOf({ name, proxy, ...pacing }) }
+      await audit(tx, call, { target: `device:${id}`, result: 'changed', detail })
     })
     enqueueCommand({ kind: 'apply-settings', deviceId: id })
     const device = toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)

@@ -1,15 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AuditDetail } from '@wagate/db/queries/audit-log'
 import { findLatestPosition } from '@wagate/db/queries/event-feed'
 import {
+  findWebhook,
   hasRoomForWebhook,
   insertWebhook,
   insertWebhookSecret,
   setWebhookEnabled,
   updateWebhook,
+  type Webhook,
+  type WebhookSettings,
 } from '@wagate/db/queries/webhooks'
 import { eventTypes } from '@wagate/shared/event-types'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'
-import { audit } from '../changes/audit.ts'
+import { audit, namesOf } from '../changes/audit.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { changeIdempotently } from '../changes/idempotent-change.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -17,7 +22,7 @@ import { exampleWebhook, toWebhookObject, webhookFields } from '../objects/webho
 import { defineOperation } from '../operation.ts'
 import { flag } from '../parameters/parameter-types.ts'
 import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
-import { parseWebhookUrl } from '../webhooks/parse-webhook-url.ts'
+import { isPlain, parseWebhookUrl } from '../webhooks/parse-webhook-url.ts'
 import { makeSecretSealer } from '../webhooks/seal-webhook-secret.ts'
 import { checkDevices, webhookParameters } from '../webhooks/webhook-parameters.ts'
 
@@ -32,7 +37,12 @@ export const setWebhook = defineOperation({
     webhook_id: webhookId
       .optional()
       .describe('ID of the webhook to change; without it, a new one is created'),
-    url: z.string().optional().describe('Target of the requests, https or http. Required for a new webhook'),
+    url: z
+      .string()
+      .optional()
+      .describe(
+        'Target of the requests: https, or http if the operator allows it. Required for a new webhook',
+      ),
     ...webhookParameters,
     enabled: flag.optional().describe('false: nothing is delivered until it is enabled. true by default'),
     idempotency_key: idempotencyKeyParameter,
@@ -69,26 +79,51 @@ export const setWebhook = defineOperation({
 
     const { response, isReplay } = await changeIdempotently(call, { key, payload }, async (tx) => {
       let id = webhook_id
+      const before = id === undefined ? undefined : await findWebhook(tx, accountId, id)
       if (id !== undefined) {
-        if (!(await updateWebhook(tx, accountId, id, settings))) throw webhookNotFound()
+        if (!before) throw webhookNotFound()
+        await updateWebhook(tx, accountId, id, settings)
       } else {
         if (!(await hasRoomForWebhook(tx, accountId, webhooksMax))) throw limitReached()
         id = await insertWebhook(tx, accountId, { name: 'default', url: '', ...settings }, position)
         await insertWebhookSecret(tx, id, seal(secret, id))
       }
       await setWebhookEnabled(tx, accountId, id, enabled)
-      const result = webhook_id === undefined ? 'created' : 'changed'
-      await audit(tx, call, { target: `webhook:${id}`, result })
+      const detail = detailOf(settings, enabled, before)
+      if (detail) {
+        await audit(tx, call, { target: `webhook:${id}`, result: before ? 'changed' : 'created', detail })
+      }
       return { webhook_id: id }
     })
     context.publishWebhookHint(response.webhook_id)
     const shown = toWebhookObject(await getWebhook(call, response.webhook_id))
+    if (isPlain(shown.url) && !context.config.webhooks.allowsHttp) call.warn(plainUrl)
     if (webhook_id !== undefined) return shown
     if (!isReplay) return { ...shown, secret }
     call.warn('The secret was returned in the first response only.')
     return shown
   },
 })
+
+const plainUrl =
+  'The URL has http, so the texts of messages are sent in plain form. New URLs need https: set one with url.'
+
+/** What differs from before. Undefined if nothing does. The path of a URL may contain a secret. */
+function detailOf(
+  settings: Partial<WebhookSettings>,
+  enabled: boolean,
+  before: Webhook | undefined,
+): AuditDetail | undefined {
+  const wanted = { ...settings, enabled }
+  const present = before && { ...before, enabled: before.disabledAt === null }
+  const changed = namesOf(wanted).filter(
+    (name) => !isDeepStrictEqual(wanted[name as keyof typeof wanted], present?.[name as keyof typeof wanted]),
+  )
+  if (changed.length === 0) return undefined
+  const origin = changed.includes('url') && settings.url ? new URL(settings.url).origin : undefined
+  const parameterOf: Record<string, string> = { deviceIds: 'device_ids', eventsMax: 'events_max' }
+  return { parameters: changed.map((name) => parameterOf[name] ?? name), ...(origin && { origin }) }
+}
 
 function urlMissing(): AppError {
   const message = 'is required for a new webhook'

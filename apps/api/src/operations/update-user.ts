@@ -1,7 +1,8 @@
-import { updateAccount } from '@wagate/db/queries/accounts'
+import { isDeepStrictEqual } from 'node:util'
+import { findAccountInfo, updateAccount } from '@wagate/db/queries/accounts'
 import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
 import { z } from 'zod'
-import { audit } from '../changes/audit.ts'
+import { audit, namesOf } from '../changes/audit.ts'
 import type { ApiContext } from '../context.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -46,12 +47,15 @@ export const updateUser = defineOperation({
     const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pacing }
     const { db, config, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {
+      const before = await findAccountInfo(tx, user_id)
       const updated = await updateAccount(tx, user_id, changes)
       if (!updated) throw userNotFound()
       if (updated === 'last_admin') {
         throw new AppError('last_admin', 'This would leave no active ADMIN.')
       }
-      await audit(tx, call, { target: `account:${user_id}`, result: 'changed' })
+      if (isDeepStrictEqual(updated, before)) return updated
+      const detail = { parameters: namesOf({ role, devices_allowed, expiry, ...given }) }
+      await audit(tx, call, { target: `account:${user_id}`, result: 'changed', detail })
       return updated
     })
     await accountChanged(user_id)

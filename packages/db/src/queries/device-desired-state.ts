@@ -33,7 +33,7 @@ export async function requestPairing(
     announced: sql`CASE WHEN pairing_until > now() AND NOT ${isLinked} THEN announced END`,
   }
   const condition = and(isDevice(accountId, deviceId), or(sql`${force}::boolean`, sql`NOT ${isLinked}`))
-  return changeDesired(db, condition, changes, 'pairing_requested')
+  return (await changeDesired(db, condition, changes, 'pairing_requested')) !== undefined
 }
 
 /**
@@ -63,14 +63,20 @@ export async function withdrawPairing(
   await db.update(devices).set({ pairingUntil: null }).where(isDevice(accountId, deviceId))
 }
 
-/** Requests unlinking: the owner logs out and wipes the link, and also one that is being made. */
+/** Requests unlinking: the owner logs out and wipes the link, and also one that is being made. False when it was requested before. */
 export async function requestUnlink(
   db: Pick<Database, 'execute'>,
   accountId: number,
   deviceId: number,
-): Promise<void> {
+): Promise<boolean> {
   const desiredRev = sql`desired_rev + (desired <> 'unlinked')::int`
-  await changeDesired(db, isDevice(accountId, deviceId), unlinked(desiredRev), 'logout_requested')
+  const found = await changeDesired(
+    db,
+    isDevice(accountId, deviceId),
+    unlinked(desiredRev),
+    'logout_requested',
+  )
+  return found?.wasWanted ?? false
 }
 
 /**
@@ -83,7 +89,7 @@ export async function requestRemoval(
   deviceId: number,
 ): Promise<boolean> {
   const changes = { deleted_at: sql`now()`, ...unlinked(sql`desired_rev + 1`) }
-  return changeDesired(db, isDevice(accountId, deviceId), changes, 'device_deleted')
+  return (await changeDesired(db, isDevice(accountId, deviceId), changes, 'device_deleted')) !== undefined
 }
 
 const unlinked = (desiredRev: SQL) => ({
@@ -94,29 +100,29 @@ const unlinked = (desiredRev: SQL) => ({
   announced: sql`NULL`,
 })
 
-/** False when there is no such device. If it was linked, the link is over, and an event says so. */
+/** Undefined when there is no such device. If it was linked, the link is over, and an event says so. */
 async function changeDesired(
   db: Pick<Database, 'execute'>,
   condition: SQL | undefined,
   changes: Record<string, SQL>,
   unlinkReason: UnlinkReason,
-): Promise<boolean> {
+): Promise<{ wasWanted: boolean } | undefined> {
   const assignments = Object.entries(changes).map(([column, value]) => sql`${sql.raw(column)} = ${value}`)
-  const found = await db.execute(sql`
+  const [found] = await db.execute<{ wasWanted: boolean }>(sql`
     WITH before AS MATERIALIZED (
-      SELECT id AS device_id, ${isLinked} AS was_linked FROM devices WHERE ${condition} FOR NO KEY UPDATE
+      SELECT id AS device_id, ${isLinked} AS was_linked, desired <> 'unlinked' AS was_wanted FROM devices WHERE ${condition} FOR NO KEY UPDATE
     ),
     changed AS (
       UPDATE devices SET ${sql.join(assignments, sql`, `)} FROM before WHERE id = device_id
-      RETURNING id, account_id, was_linked
+      RETURNING id, account_id, was_linked, was_wanted
     ),
     told AS (
       INSERT INTO events (account_id, device_id, type, data)
       SELECT account_id, id, ${eventTypes['device.unlinked']}, jsonb_build_object('reason', ${unlinkReason}::text)
       FROM changed WHERE was_linked
     )
-    SELECT id FROM changed`)
-  return found.length > 0
+    SELECT was_wanted AS "wasWanted" FROM changed`)
+  return found
 }
 
 /** What a request that waits for a QR code needs to know. */

@@ -1,5 +1,5 @@
 import type { DeviceStatus } from '@wagate/shared/statuses'
-import { and, asc, eq, getTableColumns, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { accounts } from '../schema/accounts.ts'
 import { deviceProxies, devices, newContacts } from '../schema/devices.ts'
@@ -121,13 +121,22 @@ export type DeviceSettings = {
   newContactsPerDay?: number | null | undefined
 }
 
+/** False when nothing has changed. */
 export async function setDevice(
   db: Pick<Database, 'update'>,
   accountId: number,
   deviceId: number,
   settings: DeviceSettings,
-): Promise<void> {
-  await db.update(devices).set(settings).where(isDevice(accountId, deviceId))
+): Promise<boolean> {
+  const differences = (Object.keys(settings) as (keyof DeviceSettings)[]).flatMap((name) =>
+    settings[name] === undefined ? [] : [sql`${devices[name]} IS DISTINCT FROM ${settings[name]}`],
+  )
+  const changed = await db
+    .update(devices)
+    .set(settings)
+    .where(and(isDevice(accountId, deviceId), or(...differences)))
+    .returning({ id: devices.id })
+  return changed.length > 0
 }
 
 export type NewDevice = { sender: string; name: string; cmsId: string | null; cmsVer: string | null }

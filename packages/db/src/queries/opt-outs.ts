@@ -30,19 +30,19 @@ export async function insertOptOut(
   db: Pick<Database, 'execute' | 'select'>,
   accountId: number,
   number: string,
-): Promise<OptOut> {
+): Promise<{ optOut: OptOut; isNew: boolean }> {
   const own = ofNumber(accountId, number)
-  await db.execute(sql`
+  const told = await db.execute(sql`
     WITH changed AS (
       INSERT INTO opt_outs (account_id, number)
       SELECT ${accountId}::int, ${number}::text
       WHERE NOT EXISTS (SELECT FROM opt_outs WHERE ${own})
       ON CONFLICT ON CONSTRAINT opt_outs_pk DO NOTHING RETURNING account_id, number
     )
-    ${insertEvents('recipient.opted_out')}`)
-  const [stored] = await db.select(columns).from(optOuts).where(own).limit(1)
-  if (!stored) throw new Error('The opt-out was not stored')
-  return stored
+    ${insertEvents('recipient.opted_out')} RETURNING id`)
+  const [optOut] = await db.select(columns).from(optOuts).where(own).limit(1)
+  if (!optOut) throw new Error('The opt-out was not stored')
+  return { optOut, isNew: told.length > 0 }
 }
 
 /** The account may write to this number again. False when it might before. */

@@ -85,6 +85,9 @@ test('the newest page of no messages has no nextAfter', async () => {
   })
 })
 
+/** Of a run of Postgres that began at that time. */
+const epochAt = (secondsAgo: number) => Math.floor(Date.now() / 1000) - secondsAgo
+
 test('changes are found from any time on, with those of the ten seconds before at most', async () => {
   const ids: string[] = []
   for (const seconds of [300, 200, 100]) {
@@ -92,8 +95,8 @@ test('changes are found from any time on, with those of the ten seconds before a
     ids.push(id)
     // A transaction each, as their order is that of the stream.
     await db.$client`
-      INSERT INTO events (account_id, device_id, type, message_id, created_at)
-      VALUES (${accountId}, 1, 1, ${id}, now() - ${seconds}::int * interval '1 s')`
+      INSERT INTO events (account_id, device_id, type, message_id, created_at, epoch)
+      VALUES (${accountId}, 1, 1, ${id}, now() - ${seconds}::int * interval '1 s', ${epochAt(1000)})`
   }
   const readSince = async (seconds: number) => {
     const after = await findPositionAt(db, accountId, new Date(Date.now() - seconds * 1000))
@@ -111,8 +114,8 @@ test('changes are found from any time on, with those of the ten seconds before a
 test('the place of a time in the stream, and a page behind it, are found by the index', async () => {
   const rows = 20_000
   await db.$client`
-    INSERT INTO events (account_id, device_id, type, tx, created_at)
-    SELECT ${accountId}, 1, 1, (1 + n / 100)::text::xid8, now() - (${rows}::int - n) * interval '1 s'
+    INSERT INTO events (account_id, device_id, type, epoch, tx, created_at)
+    SELECT ${accountId}, 1, 1, ${epochAt(20_000)}, (1 + n / 100)::text::xid8, now() - (${rows}::int - n) * interval '1 s'
     FROM generate_series(1, ${rows}::int) AS n`
   await db.$client`ANALYZE events`
   const events = { table: 'events', isScanCounted: true } as const

@@ -3,7 +3,6 @@ import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { createDevice } from '../src/queries/devices.ts'
-import { ensureEventEpoch } from '../src/queries/event-epoch.ts'
 import { checkInstallation, claimNetwork, setNetwork, setShards } from '../src/queries/installation.ts'
 import { claimShards } from '../src/queries/shard-leases.ts'
 import { listWorkersOfOtherFormat, readSignalFormat, setSignalFormat } from '../src/queries/signal-format.ts'
@@ -105,16 +104,16 @@ test('events of a restored database are in a new epoch, whatever epoch its dump 
   const first = await insertEvent()
   // A Unix time, so later than any dump.
   expect(first).toBeGreaterThan(1_700_000_000)
-  await ensureEventEpoch(db.$client)
   expect(await insertEvent()).toBe(first)
 
-  await db.$client`UPDATE installation SET event_server = 'another', event_epoch = 1`
-  await ensureEventEpoch(db.$client)
-  expect(await insertEvent()).toBeGreaterThanOrEqual(first)
-  await db.$client`UPDATE installation SET event_server = 'another'`
-  await ensureEventEpoch(db.$client)
+  await db.$client`UPDATE event_clock SET started_at = started_at - interval '1 hour'`
+  await db.$client`UPDATE installation SET event_epoch = 1`
+  await db.$client`DELETE FROM event_epochs`
+  const restored = await insertEvent()
+  expect(restored).toBeGreaterThanOrEqual(first)
+  await db.$client`UPDATE event_clock SET started_at = started_at - interval '1 hour'`
   const [installation] = await db.$client`SELECT event_epoch AS epoch FROM installation`
   const last = await insertEvent()
-  expect(last).toBeGreaterThan(first)
-  expect(installation).toEqual({ epoch: last })
+  expect(installation).toEqual({ epoch: restored })
+  expect(last).toBeGreaterThan(restored)
 })

@@ -108,5 +108,8 @@ function readPostmasterPid(cluster: Cluster): number {
 }
 
 function isReady(cluster: Cluster, pid: number): boolean {
-  return readPostmasterPid(cluster) === pid && readPostmasterFile(cluster)[7]?.trim() === 'ready'
+  return readPostmasterPid(cluster) === pid && isOpen.has(readPostmasterFile(cluster)[7]?.trim() ?? '')
 }
+
+/** A standby accepts connections as well, but no writes. */
+const isOpen = new Set(['ready', 'standby'])

@@ -4,6 +4,7 @@ import type { Database } from '../client.ts'
 import { iso } from './iso-time.ts'
 import { findMessages } from './message-history.ts'
 import { wasDropped } from './partitions.ts'
+import { timesAfter } from './recorded-times.ts'
 
 export type EventFilter = {
   types?: number[] | undefined
@@ -22,7 +23,13 @@ type ScannedPage = {
   horizonEpoch: number
   horizonTx: string
   nowSeconds: number
+  /** Some events that follow may have been recorded outside of the times that were read. */
+  isNarrow: boolean
+  times: RecordedTimes
 }
+
+/** Timestamps of Postgres. Limits the partitions that are read. `until` null: tomorrow. */
+type RecordedTimes = { since: string; until: string | null }
 
 type ScannedEvent = Omit<StoredEvent, 'position'> & EventPosition & { isWanted: boolean }
 
@@ -72,16 +79,34 @@ async function readPage(
   accountId: number,
   { after, limit, types, deviceId, deviceIds }: EventFilter & { after: EventPosition; limit: number },
 ): Promise<StoredPage> {
-  const sql = db.$client
   const hasFilter = types !== undefined || deviceId !== undefined || deviceIds !== undefined
-  const createdSince = new Date(Math.max(0, after.seconds * 1000 - dayMs)).toISOString()
   const rowsMax = hasFilter ? Math.max(scannedMax, limit) : limit
+  // Events are recorded up to 18 hours before earlier ones, unless the clock of Postgres goes back.
+  let times: RecordedTimes = { since: new Date(Math.max(0, after.seconds * 1000 - dayMs)).toISOString(), until: null }
+  for (;;) {
+    const page = await scan(db, accountId, { after, types, deviceId, deviceIds, rowsMax, times })
+    if (!page.isNarrow) return toPage(page, { after, limit, rowsMax })
+    times = page.times
+  }
+}
+
+type Scan = EventFilter & { after: EventPosition; rowsMax: number; times: RecordedTimes }
+
+async function scan(
+  db: Database,
+  accountId: number,
+  { after, types, deviceId, deviceIds, rowsMax, times }: Scan,
+): Promise<ScannedPage> {
+  const sql = db.$client
   const isWanted = sql`(${types ?? null}::smallint[] IS NULL OR type = ANY (${types ?? null}::smallint[]))
     AND (${deviceId ?? null}::int IS NULL OR device_id IS NOT DISTINCT FROM ${deviceId ?? null}::int)
     AND (${deviceIds ?? null}::int[] IS NULL OR device_id = ANY (${deviceIds ?? null}::int[]))`
+  const since = sql`${times.since}::timestamptz`
+  const until = sql`coalesce(${times.until}::timestamptz, now() + interval '1 day')`
   const [page] = await sql<ScannedPage[]>`
     WITH horizon AS MATERIALIZED (
-      SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS tx FROM installation
+      SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS tx, follows.* FROM installation,
+        ${timesAfter(sql, { epoch: sql`${after.epoch}::int` })} AS follows
     ),
     -- Hides the position and the limit from the planner. All events have the same epoch, so it would expect none with a
     -- higher one, and sort all that follow. For a limit that it knows it would make a new plan each time, which takes
@@ -94,12 +119,14 @@ async function readPage(
       SELECT *, ${isWanted} AS is_wanted FROM events
       WHERE account_id = (SELECT account_id FROM given) AND (epoch, tx, id) > (SELECT epoch, tx, id FROM given)
         AND (epoch < (SELECT epoch FROM horizon) OR tx < (SELECT tx FROM horizon))
-        -- Limits the partitions. A transaction records the time at which it began.
-        AND created_at >= ${createdSince}::timestamptz AND created_at < now() + interval '1 day'
+        AND created_at >= ${since} AND created_at < ${until}
       ORDER BY epoch, tx, id LIMIT (SELECT rows_max FROM given)
     )
     SELECT horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
-      floor(extract(epoch FROM now()))::float8 AS "nowSeconds",
+      -- No later than events that may follow, if the clock is ahead.
+      floor(extract(epoch FROM least(now(), horizon.present_until)))::float8 AS "nowSeconds",
+      coalesce(horizon.since < ${since}, false) OR coalesce(horizon.until > ${until}, false) AS "isNarrow",
+      json_build_object('since', least(horizon.since, ${since}), 'until', horizon.until) AS times,
       -- In one value: reading thousands of them would take longer than everything else here.
       (SELECT coalesce(json_agg(json_build_object(
         'epoch', epoch, 'tx', tx::text, 'id', id::text, 'seconds', floor(extract(epoch FROM created_at)),
@@ -108,7 +135,7 @@ async function readPage(
       ) ORDER BY epoch, tx, scanned.id), '[]') FROM scanned) AS scanned
     FROM horizon`
   if (!page) throw new Error('The installation has no row')
-  return toPage(page, { after, limit, rowsMax })
+  return page
 }
 
 function toPage(
@@ -127,7 +154,7 @@ function toPage(
 
 /** All events before it have been read. */
 function horizonOf(
-  { horizonEpoch: epoch, horizonTx: tx, nowSeconds: seconds }: Omit<ScannedPage, 'scanned'>,
+  { horizonEpoch: epoch, horizonTx: tx, nowSeconds: seconds }: Pick<ScannedPage, 'horizonEpoch' | 'horizonTx' | 'nowSeconds'>,
   after: EventPosition,
 ): EventPosition {
   const isAhead = after.epoch > epoch || (after.epoch === epoch && BigInt(after.tx) >= BigInt(tx))
@@ -140,10 +167,11 @@ function toEvent({ epoch, tx, id, seconds, type, deviceId, messageId, data, at, 
 
 /** After all events that can be read now. */
 export async function findLatestPosition(db: Database): Promise<EventPosition> {
-  const [row] = await db.$client<{ epoch: number; tx: string; seconds: number }[]>`
+  const sql = db.$client
+  const [row] = await sql<{ epoch: number; tx: string; seconds: number }[]>`
     SELECT event_epoch AS epoch, pg_snapshot_xmin(pg_current_snapshot())::text AS tx,
-      floor(extract(epoch FROM now()))::float8 AS seconds
-    FROM installation`
+      floor(extract(epoch FROM least(now(), present_until)))::float8 AS seconds
+    FROM installation, ${timesAfter(sql, { epoch: sql`event_epoch` })} AS follows`
   if (!row) throw new Error('The installation has no row')
   return { ...row, id: '0' }
 }
@@ -151,7 +179,16 @@ export async function findLatestPosition(db: Database): Promise<EventPosition> {
 const dayMs = 86_400_000
 
 /** Whether events that follow this position may have been deleted. */
-export async function isPositionExpired(db: Database, { seconds }: EventPosition): Promise<boolean> {
+export async function isPositionExpired(db: Database, { epoch, seconds }: EventPosition): Promise<boolean> {
   const atMs = seconds * 1000
-  return seconds > 0 && atMs < Date.now() - dayMs && (await wasDropped(db.$client, 'events', atMs))
+  if (seconds === 0 || atMs >= Date.now() - dayMs) return false
+  return (await wasDropped(db.$client, 'events', atMs)) && !(await isLastOf(db, epoch, seconds))
+}
+
+/** Whether no event was recorded after a position that has this time: it is from after the last one, long ago. */
+async function isLastOf(db: Database, epoch: number, seconds: number): Promise<boolean> {
+  const found = await db.$client`
+    SELECT FROM installation JOIN event_epochs ON epoch = event_epoch
+    WHERE epoch = ${epoch}::int AND ${seconds}::float8 >= floor(extract(epoch FROM until))`
+  return found.count > 0
 }

@@ -2,13 +2,14 @@ import type { EventPosition } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
 import type { TargetFault } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
+import { mayBeElsewhere } from './recorded-times.ts'
 import { rows } from './rows.ts'
 import type { WebhookLease } from './webhook-leases.ts'
 import { newWriteKeys } from './write-keys.ts'
 
 export type WebhookPosition = { webhookId: number; accountId: number; position: EventPosition }
 
-/** What a webhook has to deliver: events after its position, or deliveries whose time has come. */
+/** What a webhook may have to deliver: events after its position, or deliveries whose time has come. */
 export type DueWebhook = { webhookId: number; hasEvents: boolean; hasDeliveries: boolean }
 
 /** One statement for all webhooks of a process. Those without anything to deliver are left out. */
@@ -25,7 +26,7 @@ export async function listDueWebhooks(db: Database, positions: WebhookPosition[]
             AND (events.epoch, events.tx, events.id) > (given.epoch, given.tx::xid8, given.event_id)
             AND (events.epoch < horizon.epoch OR events.tx < horizon.tx)
             AND created_at >= to_timestamp(given.seconds) - interval '1 day' AND created_at < now() + interval '1 day'
-        ) AS "hasEvents",
+        ) OR ${mayBeElsewhere(sql, { epoch: sql`given.epoch`, seconds: sql`given.seconds` })} AS "hasEvents",
         EXISTS (
           SELECT FROM webhook_deliveries AS delivery
           WHERE delivery.webhook_id = given.webhook_id AND next_attempt_at <= now()

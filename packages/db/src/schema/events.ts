@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, integer, jsonb, pgTable, smallint, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, integer, jsonb, pgTable, smallint, uuid } from 'drizzle-orm/pg-core'
 import { moment, xid8 } from './columns.ts'
 
 /**
@@ -11,8 +11,8 @@ export const events = pgTable(
   {
     accountId: integer('account_id').notNull(),
     deviceId: integer('device_id'),
-    /** `migrate` raises the default when transaction ids may begin anew, so that events stay in order after a restore. */
-    epoch: integer().notNull().default(0),
+    /** Of `event_epochs`. Comes first in the order of events. */
+    epoch: integer().notNull().default(sql`event_epoch()`),
     /** The transaction that made the change. Readers wait for it, because a lower number may be committed later. */
     tx: xid8().notNull().default(sql`pg_current_xact_id()`),
     /** In the order of one transaction. */
@@ -34,3 +34,29 @@ export const events = pgTable(
       .where(sql`${table.type} IN (11, 12, 13, 14)`),
   ],
 )
+
+/**
+ * Periods of the stream of events. Whatever may make Postgres use a transaction id twice begins a new one: `event_epoch()`
+ * (docs/decisions/0056-epochs-of-events.md). No row for an epoch in which there was no event.
+ */
+export const eventEpochs = pgTable('event_epochs', {
+  epoch: integer().primaryKey(),
+  /** All its events were recorded from `since` on and before `until`. */
+  since: moment('since').notNull(),
+  until: moment('until').notNull(),
+  /** False once the clock of Postgres has gone back by hours. Until then, none is recorded more than 18 hours before an earlier one. */
+  isSteady: boolean('is_steady').notNull().default(true),
+})
+
+/**
+ * At most one row, with the epoch of this run of Postgres. Unlogged, so Postgres itself empties the table when it recovers
+ * from a crash, and a standby or a base backup has none.
+ */
+export const eventClock = pgTable('event_clock', {
+  epoch: integer().notNull(),
+  /** Of Postgres. Differs in a copy of its files. */
+  startedAt: moment('started_at').notNull(),
+  /** Events of these times are recorded without further ado. */
+  since: moment('since').notNull(),
+  until: moment('until').notNull(),
+})

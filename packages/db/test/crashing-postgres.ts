@@ -162,7 +162,9 @@ export class CrashingPostgres {
 }
 
 async function findProcess(db: Database, type: string): Promise<number> {
-  const [row] = await db.$client<{ pid: number }[]>`SELECT pid FROM pg_stat_activity WHERE backend_type = ${type}`
+  const [row] = await db.$client<
+    { pid: number }[]
+  >`SELECT pid FROM pg_stat_activity WHERE backend_type = ${type}`
   if (!row) throw new Error(`There is no ${type}`)
   return row.pid
 }

@@ -27,7 +27,8 @@ async function insertEvents(db: Database, count: number): Promise<string[]> {
 
 /** Transactions of which a crash leaves no trace: their ids may be used again. */
 async function useIds({ db, lazyDb }: CrashingPostgres): Promise<void> {
-  for (let count = 0; count < 50; count++) await lazyDb.$client`UPDATE installation SET retention_days = ${count}`
+  for (let count = 0; count < 50; count++)
+    await lazyDb.$client`UPDATE installation SET retention_days = ${count}`
   await db.$client
     .begin(async (sql) => {
       await sql`UPDATE installation SET retention_days = 0`
@@ -72,28 +73,32 @@ const readers: {
   },
 }
 
-test.each(Object.entries(losses))('no reader skips an event after %s', async (_, prepare) => {
-  const server = new CrashingPostgres()
-  await server.start('main')
-  await server.migrate()
-  await insertEvents(server.db, 3)
-  const strike = await prepare(server)
-  // A copy and a standby never have it.
-  await insertEvents(server.db, 1)
-  await useIds(server)
-  const first = await findLatestPosition(server.db)
-  const positions = new Map<string, EventPosition>()
-  for (const [name, { locate }] of Object.entries(readers))
-    positions.set(name, await locate(server.db, first))
+test.each(Object.entries(losses))(
+  'no reader skips an event after %s',
+  async (_, prepare) => {
+    const server = new CrashingPostgres()
+    await server.start('main')
+    await server.migrate()
+    await insertEvents(server.db, 3)
+    const strike = await prepare(server)
+    // A copy and a standby never have it.
+    await insertEvents(server.db, 1)
+    await useIds(server)
+    const first = await findLatestPosition(server.db)
+    const positions = new Map<string, EventPosition>()
+    for (const [name, { locate }] of Object.entries(readers))
+      positions.set(name, await locate(server.db, first))
 
-  // The number of an epoch is the second in which it began: none is restored within one.
-  await until('the second is over', () => Date.now() / 1000 > first.epoch + 1)
-  await strike()
-  const reused = await findLatestPosition(server.db)
-  expect(BigInt(reused.tx)).toBeLessThan(BigInt(first.tx))
-  const ids = await insertEvents(server.db, 3)
-  for (const [name, { find }] of Object.entries(readers)) {
-    const position = positions.get(name) ?? first
-    await expect.poll(() => find(server.db, position), { message: name, timeout: 5000 }).toEqual(ids)
-  }
-}, 60_000)
+    // The number of an epoch is the second in which it began: none is restored within one.
+    await until('the second is over', () => Date.now() / 1000 > first.epoch + 1)
+    await strike()
+    const reused = await findLatestPosition(server.db)
+    expect(BigInt(reused.tx)).toBeLessThan(BigInt(first.tx))
+    const ids = await insertEvents(server.db, 3)
+    for (const [name, { find }] of Object.entries(readers)) {
+      const position = positions.get(name) ?? first
+      await expect.poll(() => find(server.db, position), { message: name, timeout: 5000 }).toEqual(ids)
+    }
+  },
+  60_000,
+)

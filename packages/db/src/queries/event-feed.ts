@@ -82,7 +82,10 @@ async function readPage(
   const hasFilter = types !== undefined || deviceId !== undefined || deviceIds !== undefined
   const rowsMax = hasFilter ? Math.max(scannedMax, limit) : limit
   // Events are recorded up to 18 hours before earlier ones, unless the clock of Postgres goes back.
-  let times: RecordedTimes = { since: new Date(Math.max(0, after.seconds * 1000 - dayMs)).toISOString(), until: null }
+  let times: RecordedTimes = {
+    since: new Date(Math.max(0, after.seconds * 1000 - dayMs)).toISOString(),
+    until: null,
+  }
   for (;;) {
     const page = await scan(db, accountId, { after, types, deviceId, deviceIds, rowsMax, times })
     if (!page.isNarrow) return toPage(page, { after, limit, rowsMax })
@@ -154,7 +157,11 @@ function toPage(
 
 /** All events before it have been read. */
 function horizonOf(
-  { horizonEpoch: epoch, horizonTx: tx, nowSeconds: seconds }: Pick<ScannedPage, 'horizonEpoch' | 'horizonTx' | 'nowSeconds'>,
+  {
+    horizonEpoch: epoch,
+    horizonTx: tx,
+    nowSeconds: seconds,
+  }: Pick<ScannedPage, 'horizonEpoch' | 'horizonTx' | 'nowSeconds'>,
   after: EventPosition,
 ): EventPosition {
   const isAhead = after.epoch > epoch || (after.epoch === epoch && BigInt(after.tx) >= BigInt(tx))

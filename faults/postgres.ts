@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
+import { openEventFollowers } from './event-followers.ts'
 import { moveToSmallDisk } from './postgres-disk.ts'
 import { expectRefusals, expectWithin, untilAcceptedMs, untilPromptMs } from './recovery.ts'
 import { isShort } from './size.ts'
@@ -8,6 +10,9 @@ import { type Trial, trial } from './trial.ts'
 import type { World } from './world.ts'
 
 const backMsMax = 3000
+const kills = isShort ? 5 : 50
+/** Claims of media commit lazily, so a crash takes their transaction ids back. */
+const burstMix = { media: 0.4, scheduled: 0, canceled: 0.04 }
 
 export function postgresFaults(find: () => World): void {
   function expectNormal(found: Trial): void {
@@ -35,6 +40,21 @@ export function postgresFaults(find: () => World): void {
     })
     expectRefusals(found, 'unavailable')
     expectNormal(found)
+  })
+
+  // Fails when an epoch of events outlives a crash of Postgres.
+  it('28: Postgres is killed again and again while programs follow the events', {
+    timeout: 900_000,
+  }, async () => {
+    const world = find()
+    const name = '28 Postgres killed again and again'
+    const followers = await openEventFollowers(world)
+    try {
+      await trial(world, name, () => killAgainAndAgain(world), { mix: burstMix })
+      await followers.expectAll(name)
+    } finally {
+      await followers.close()
+    }
   })
 
   // Fails when requests have no deadline.
@@ -75,4 +95,24 @@ export function postgresFaults(find: () => World): void {
       await disk.moveBack()
     }
   })
+}
+
+/** The whole server, or one of its processes, after which it starts all of them again. */
+async function killAgainAndAgain({ devnet, random }: World): Promise<void> {
+  for (let kill = 0; kill < kills; kill++) {
+    await delay(500 + 1500 * random())
+    if (kill % 3 === 2) await killOneProcess(devnet.databaseUrl)
+    else {
+      devnet.signal('postgres', 'SIGKILL')
+      await devnet.start('postgres')
+    }
+  }
+}
+
+async function killOneProcess(databaseUrl: string): Promise<void> {
+  const db = openDatabase(databaseUrl, { poolSize: 1, applicationName: 'fault', statementTimeoutMs: 5000 })
+  const [found] = await db.$client<{ pid: number }[]>`
+    SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'`
+  await closeDatabase(db)
+  if (found) process.kill(found.pid, 'SIGKILL')
 }

@@ -4,6 +4,8 @@ const feed = 'packages/db/src/queries/event-feed.ts'
 const changes = 'packages/db/src/queries/message-changes.ts'
 const ofChanges = 'packages/db/test/message-changes.test.ts'
 const ofFeed = 'packages/db/test/event-feed.test.ts'
+const epochs = 'packages/db/migrations/0034_event_epochs.sql'
+const ofClock = 'packages/db/test/event-clock.test.ts'
 
 /** From the change to its reader. */
 export const eventMutants: Mutant[] = [
@@ -51,12 +53,96 @@ export const eventMutants: Mutant[] = [
   },
   {
     name: 'the epoch of a restored dump',
-    file: 'packages/db/src/queries/event-epoch.ts',
+    file: epochs,
     text: 'greatest(event_epoch + 1, extract(epoch FROM clock_timestamp())::int)',
     replacement: 'event_epoch + 1',
     test: {
       file: 'packages/db/test/installation.test.ts',
       title: 'events of a restored database are in a new epoch, whatever epoch its dump had',
+    },
+  },
+  {
+    name: 'an epoch that outlives a crash',
+    file: epochs,
+    text: 'CREATE UNLOGGED TABLE "event_clock"',
+    replacement: 'CREATE TABLE "event_clock"',
+    test: {
+      file: 'packages/db/test/event-losses.test.ts',
+      title: 'no reader skips an event after a kill of one of its processes',
+      written: { title: 'no reader skips an event after %s' },
+    },
+  },
+  {
+    name: 'a copy of the files with the epoch of its original',
+    file: epochs,
+    text: 'WHERE started_at = pg_postmaster_start_time() AND least(',
+    replacement: 'WHERE least(',
+    test: {
+      file: 'packages/db/test/installation.test.ts',
+      title: 'events of a restored database are in a new epoch, whatever epoch its dump had',
+    },
+  },
+  {
+    name: 'an epoch that a crash takes back',
+    file: epochs,
+    text: "PERFORM set_config('synchronous_commit', 'on', true)",
+    replacement: 'NULL',
+    test: {
+      file: ofClock,
+      title: 'a claim whose commit is lazy begins no epoch that a crash takes back',
+    },
+  },
+  {
+    name: 'a clock that goes back unnoticed',
+    file: epochs,
+    text: 'is_steady AND earlier >= present.since AND (',
+    replacement: 'is_steady AND (',
+    test: {
+      file: ofClock,
+      title: 'no reader skips an event if the clock was ahead by 2 days',
+      written: { title: 'no reader skips an event if the clock was ahead by %i days' },
+    },
+  },
+  {
+    name: 'events of next week are not looked for',
+    file: feed,
+    text: ' OR horizon.until > ${until} THEN',
+    replacement: ' THEN',
+    test: {
+      file: ofClock,
+      title: 'no reader skips an event if the clock was ahead by 20 days',
+      written: { title: 'no reader skips an event if the clock was ahead by %i days' },
+    },
+  },
+  {
+    name: 'a cursor with the time of a clock that is ahead',
+    file: feed,
+    text: 'least(now(), horizon.present_until)',
+    replacement: 'now()',
+    test: {
+      file: ofClock,
+      title: 'a position that was read while the clock was ahead, and nothing recorded, skips nothing',
+    },
+  },
+  {
+    name: 'a dispatcher that looks only at usual times',
+    file: 'packages/db/src/queries/recorded-times.ts',
+    text: "WHERE since < to_timestamp(${seconds}) - interval '1 day' OR until > now() + interval '1 day'",
+    replacement: 'WHERE false',
+    test: {
+      file: ofClock,
+      title: 'no reader skips an event if the clock was ahead by 20 days',
+      written: { title: 'no reader skips an event if the clock was ahead by %i days' },
+    },
+  },
+  {
+    name: 'a time before this run of Postgres',
+    file: 'packages/db/src/queries/event-time.ts',
+    text: ' AND epoch <= extract(epoch FROM ${at})',
+    replacement: '',
+    test: {
+      file: 'packages/db/test/history-pages.test.ts',
+      title: 'changes are found from any time on, with those of the ten seconds before at most',
     },
   },
   {

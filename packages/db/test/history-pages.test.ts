@@ -93,10 +93,10 @@ test('changes are found from any time on, with those of the ten seconds before a
   for (const seconds of [300, 200, 100]) {
     const id = await insert(seconds)
     ids.push(id)
-    // A transaction each, as their order is that of the stream.
+    // Each in a run of Postgres, as their order is that of the stream.
     await db.$client`
       INSERT INTO events (account_id, device_id, type, message_id, created_at, epoch)
-      VALUES (${accountId}, 1, 1, ${id}, now() - ${seconds}::int * interval '1 s', ${epochAt(1000)})`
+      VALUES (${accountId}, 1, 1, ${id}, now() - ${seconds}::int * interval '1 s', ${epochAt(seconds + 50)})`
   }
   const readSince = async (seconds: number) => {
     const after = await findPositionAt(db, accountId, new Date(Date.now() - seconds * 1000))

@@ -23,9 +23,8 @@ type ScannedPage = {
   horizonEpoch: number
   horizonTx: string
   nowSeconds: number
-  /** Some events that follow may have been recorded outside of the times that were read. */
-  isNarrow: boolean
-  times: RecordedTimes
+  /** What to read instead, because some events that follow may have been recorded at other times. */
+  widerTimes: RecordedTimes | null
 }
 
 /** Timestamps of Postgres. Limits the partitions that are read. `until` null: tomorrow. */
@@ -88,8 +87,8 @@ async function readPage(
   }
   for (;;) {
     const page = await scan(db, accountId, { after, types, deviceId, deviceIds, rowsMax, times })
-    if (!page.isNarrow) return toPage(page, { after, limit, rowsMax })
-    times = page.times
+    if (!page.widerTimes) return toPage(page, { after, limit, rowsMax })
+    times = page.widerTimes
   }
 }
 
@@ -128,8 +127,9 @@ async function scan(
     SELECT horizon.epoch AS "horizonEpoch", horizon.tx::text AS "horizonTx",
       -- No later than events that may follow, if the clock is ahead.
       floor(extract(epoch FROM least(now(), horizon.present_until)))::float8 AS "nowSeconds",
-      coalesce(horizon.since < ${since}, false) OR coalesce(horizon.until > ${until}, false) AS "isNarrow",
-      json_build_object('since', least(horizon.since, ${since}), 'until', horizon.until) AS times,
+      CASE WHEN horizon.since < ${since} OR horizon.until > ${until} THEN
+        json_build_object('since', least(horizon.since, ${since}), 'until', horizon.until)
+      END AS "widerTimes",
       -- In one value: reading thousands of them would take longer than everything else here.
       (SELECT coalesce(json_agg(json_build_object(
         'epoch', epoch, 'tx', tx::text, 'id', id::text, 'seconds', floor(extract(epoch FROM created_at)),

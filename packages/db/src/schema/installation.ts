@@ -13,8 +13,9 @@ export const installation = pgTable(
     retentionDays: integer('retention_days').notNull().default(365),
     /** The WhatsApp network of the links. Null until the first process that may set it. */
     network: text().$type<WhatsAppNetwork>(),
-    /** The server and timeline of Postgres on which `events.epoch` was set the last time. */
+    /** Only versions before `event_epochs` use it. */
     eventServer: text('event_server'),
+    /** The newest of `event_epochs`. */
     eventEpoch: integer('event_epoch').notNull().default(0),
     /** How workers write Signal sessions. 1 in an installation from before this column, until its operator changes it. */
     signalFormat: smallint('signal_format').notNull().default(2),

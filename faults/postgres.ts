@@ -100,19 +100,48 @@ export function postgresFaults(find: () => World): void {
 /** The whole server, or one of its processes, after which it starts all of them again. */
 async function killAgainAndAgain({ devnet, random }: World): Promise<void> {
   for (let kill = 0; kill < kills; kill++) {
+    const isServer = kill % 3 < 2
+    const pid = isServer ? (devnet.pid('postgres') ?? 0) : await findCheckpointer(devnet.databaseUrl)
+    const stopUsing = useIds(devnet.databaseUrl)
     await delay(500 + 1500 * random())
-    if (kill % 3 === 2) await killOneProcess(devnet.databaseUrl)
-    else {
-      devnet.signal('postgres', 'SIGKILL')
-      await devnet.start('postgres')
-    }
+    process.kill(pid, 'SIGKILL')
+    await stopUsing()
+    await until('the process has ended', () => !isRunning(pid))
+    if (isServer) await devnet.start('postgres')
   }
 }
 
-async function killOneProcess(databaseUrl: string): Promise<void> {
+/** As rolled-back transactions and lazy commits do: a crash takes the ids back that were used since the last durable commit. */
+function useIds(databaseUrl: string): () => Promise<void> {
   const db = openDatabase(databaseUrl, { poolSize: 1, applicationName: 'fault', statementTimeoutMs: 5000 })
-  const [found] = await db.$client<{ pid: number }[]>`
-    SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'`
-  await closeDatabase(db)
-  if (found) process.kill(found.pid, 'SIGKILL')
+  let isUsing = true
+  const using = (async () => {
+    while (isUsing) await db.$client`SELECT pg_current_xact_id()`.catch(() => undefined)
+  })()
+  return async () => {
+    isUsing = false
+    await closeDatabase(db)
+    await using
+  }
+}
+
+async function findCheckpointer(databaseUrl: string): Promise<number> {
+  const db = openDatabase(databaseUrl, { poolSize: 1, applicationName: 'fault', statementTimeoutMs: 5000 })
+  try {
+    return await until('Postgres answers', async () => {
+      const [found] = await db.$client<{ pid: number }[]>`
+        SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'`.catch(() => [])
+      return found?.pid
+    })
+  } finally {
+    await closeDatabase(db)
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }

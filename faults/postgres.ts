@@ -42,7 +42,7 @@ export function postgresFaults(find: () => World): void {
     expectNormal(found)
   })
 
-  // Fails when an epoch of events outlives a crash of Postgres.
+  // An epoch that outlives a crash fails it rarely: a reader has to read within the milliseconds that the crash takes back.
   it('28: Postgres is killed again and again while programs follow the events', {
     timeout: 900_000,
   }, async () => {
@@ -111,12 +111,17 @@ async function killAgainAndAgain({ devnet, random }: World): Promise<void> {
   }
 }
 
+/** Each in a transaction, which commits without a flush because it has written nothing. */
+const useThousands = `DO $$ BEGIN
+  FOR n IN 1..2000 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP;
+END $$`
+
 /** As rolled-back transactions and lazy commits do: a crash takes the ids back that were used since the last durable commit. */
 function useIds(databaseUrl: string): () => Promise<void> {
   const db = openDatabase(databaseUrl, { poolSize: 1, applicationName: 'fault', statementTimeoutMs: 5000 })
   let isUsing = true
   const using = (async () => {
-    while (isUsing) await db.$client`SELECT pg_current_xact_id()`.catch(() => undefined)
+    while (isUsing) await db.$client.unsafe(useThousands).catch(() => undefined)
   })()
   return async () => {
     isUsing = false

@@ -15,6 +15,7 @@ const benchmarks: Record<string, () => Promise<Benchmark>> = {
   inbound: async () => (await import('./inbound.ts')).measureInbound,
   events: async () => (await import('./events.ts')).measureEvents,
   linking: async () => (await import('./linking.ts')).measureLinking,
+  files: async () => (await import('./files.ts')).measureFiles,
   media: async () => (await import('./media.ts')).measureMedia,
   'hostile-media': async () => (await import('./hostile-media.ts')).measureHostileMedia,
   parameters: async () => (await import('./parameters.ts')).measureParameters,

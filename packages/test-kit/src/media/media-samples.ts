@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 
 type MediaSample = { type: 'image' | 'video' | 'audio' | 'document'; mime: string; bytes: Buffer }
@@ -24,6 +25,23 @@ function makePng(): Buffer {
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     pngChunk('IHDR', header),
     pngChunk('IDAT', deflateSync(rows)),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+/** A picture of random pixels that has 3 bytes for each of `side` × `side`. */
+export function makeNoisePng(side: number): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(side, 0)
+  header.writeUInt32BE(side, 4)
+  // 8 bits for each colour.
+  header.set([8, 2], 8)
+  const rows = randomBytes(side * (3 * side + 1))
+  for (let row = 0; row < side; row++) rows[row * (3 * side + 1)] = 0
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', deflateSync(rows, { level: 0 })),
     pngChunk('IEND', Buffer.alloc(0)),
   ])
 }

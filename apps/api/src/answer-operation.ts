@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Config } from './config.ts'
 import type { ApiContext } from './context.ts'
 import { admitCaller } from './credentials/admit-caller.ts'
@@ -49,6 +50,10 @@ export async function answerOperation(
       findDisconnect: () => raw.signal,
       lastEventIdHeader: raw.headers.get('last-event-id') ?? undefined,
       idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
+      makeIdempotencyKey() {
+        request.madeIdempotencyKey = randomUUID()
+        return request.madeIdempotencyKey
+      },
       deadline,
       setHeader: (name, value) => {
         responseHeaders[name] = value

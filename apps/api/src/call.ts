@@ -18,6 +18,11 @@ export type Call = {
   findDisconnect(): AbortSignal
   /** From the header; operations read the parameter `idempotency_key` themselves. */
   idempotencyKeyHeader: string | undefined
+  /**
+   * For a caller that has given none. Named in the answer if the call fails for a reason of the gateway (5xx), so that it
+   * can be repeated safely.
+   */
+  makeIdempotencyKey(): string
   /** From the header that browsers send when they connect to a stream again. */
   lastEventIdHeader: string | undefined
   /** Expires when the caller gets a timeout response. Handlers that wait for a device or a person extend it. */

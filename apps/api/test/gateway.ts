@@ -47,10 +47,13 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Ga
   return openGateway(await createTestDatabase(), await testRedisUrl(), env)
 }
 
-export async function startCuttableGateway(env: Record<string, string> = {}): Promise<CuttableGateway> {
+export async function startCuttableGateway(
+  env: Record<string, string> = {},
+  ofPostgres: Parameters<typeof startTcpProxy>[1] = {},
+): Promise<CuttableGateway> {
   const database = await createTestDatabase()
   const redisUrl = await testRedisUrl()
-  const postgres = await startTcpProxy(database.url)
+  const postgres = await startTcpProxy(database.url, ofPostgres)
   const redis = await startTcpProxy(redisUrl)
   const proxied = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
   const gateway = await openGateway(database, redisUrl, { ...proxied, ...env })

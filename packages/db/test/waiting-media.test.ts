@@ -22,8 +22,8 @@ afterAll(() => drop())
 async function upload(parts: Record<number, string>, ofAccount = accountId): Promise<string> {
   const uploadId = randomUUID()
   for (const [position, text] of Object.entries(parts)) {
-    const base64 = Buffer.from(text).toString('base64')
-    await storeMediaPart(db, { accountId: ofAccount, uploadId, position: Number(position), base64 })
+    const bytes = Buffer.from(text)
+    await storeMediaPart(db, { accountId: ofAccount, uploadId, position: Number(position), bytes })
   }
   return uploadId
 }

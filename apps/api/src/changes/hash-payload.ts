@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { inSlices, isLarge } from '../http/in-slices.ts'
+import { isPlainText } from '../http/is-plain-text.ts'
 
 /**
  * SHA-256 of the payload's JSON, in base64. The hash is stored and compared for 24 hours: the payload must not contain a
@@ -16,7 +17,7 @@ export async function hashPayload(payload: unknown): Promise<string> {
   hash.update(start)
   for (const [index, text] of rest.entries()) {
     for await (const slice of inSlices(longStrings[index] ?? ''))
-      hash.update(JSON.stringify(slice).slice(1, -1))
+      hash.update(isPlainText(slice) ? slice : JSON.stringify(slice).slice(1, -1))
     hash.update(text)
   }
   return hash.digest('base64')

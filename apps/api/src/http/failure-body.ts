@@ -16,10 +16,20 @@ export const failureObject = z
       .string()
       .optional()
       .describe('With `rate_limited`: the limit that was met, one of those in docs/errors.md'),
+    idempotency_key: z
+      .string()
+      .optional()
+      .describe(
+        'Of a send-media with a data: URL and without a key that may have been accepted: repeat it with this key',
+      ),
   })
   .meta({ id: 'Failure' })
 
-export function failureBody(failure: AppError, requestId: string): z.infer<typeof failureObject> {
+export function failureBody(
+  failure: AppError,
+  requestId: string,
+  madeIdempotencyKey?: string,
+): z.infer<typeof failureObject> {
   return {
     ok: false,
     error: failure.message,
@@ -27,5 +37,6 @@ export function failureBody(failure: AppError, requestId: string): z.infer<typeo
     request_id: requestId,
     ...(failure.details && { details: failure.details }),
     ...(failure.limit !== undefined && { limit: failure.limit }),
+    ...(madeIdempotencyKey && { idempotency_key: madeIdempotencyKey }),
   }
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../errors/app-error.ts'
 import { decodeInSlices, decodeUtf8 } from './decode-utf8.ts'
+import { isPlainText } from './is-plain-text.ts'
 import { longBytesMin, refuseLargeOutline } from './outline.ts'
 
 /**
@@ -32,7 +33,8 @@ function parse(text: string): unknown {
 /** `content` excludes the surrounding quotation marks. */
 async function parseLongString(content: Buffer): Promise<string> {
   let text = ''
-  for await (const slice of decodeInSlices(content, withoutHalfEscape)) text += parse(`"${slice}"`)
+  for await (const slice of decodeInSlices(content, withoutHalfEscape))
+    text += isPlainText(slice) ? slice : parse(`"${slice}"`)
   return text
 }
 

@@ -20,6 +20,8 @@ export type RequestContext = {
   principal: { accountId: number; keyId: number } | undefined
   /** Undefined until the operation is known to exist. */
   operation: string | undefined
+  /** Made here for a caller without one. Named in the answer if its failure may leave something stored. */
+  madeIdempotencyKey: string | undefined
   /** Resolves, never rejects, once the answer is known. */
   answered(): Promise<unknown>
   /** Closes the connection, whatever has been answered. */
@@ -60,6 +62,7 @@ export function makeRequestContext(
     findOrigin: () => findOrigin(raw, trustedProxies),
     principal: undefined,
     operation: undefined,
+    madeIdempotencyKey: undefined,
     answered,
     hangUp,
   }

@@ -34,7 +34,7 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
 
   function answerFailure(
     error: unknown,
-    { requestId, exchangeId, responseHeaders }: RequestContext,
+    { requestId, exchangeId, responseHeaders, madeIdempotencyKey }: RequestContext,
     isBrokenOff: boolean,
   ): HttpAnswer {
     if (isBrokenOff) {
@@ -46,7 +46,7 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
     if (status >= 500) log.error({ err: error, requestId, exchangeId }, 'Request failed')
     if (retryAfterSeconds !== undefined) responseHeaders['Retry-After'] = String(retryAfterSeconds)
     if (status === 401) responseHeaders['WWW-Authenticate'] = 'Bearer realm="wagate"'
-    return { status, body: failureBody(failure, requestId) }
+    return { status, body: failureBody(failure, requestId, status >= 500 ? madeIdempotencyKey : undefined) }
   }
 
   function record(request: RequestContext, { status }: HttpAnswer, durationMs: number): void {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors/app-error.ts'
 import { inSlices } from '../http/in-slices.ts'
 
-export type DataUrl = { mime: string | undefined; base64: string; bytes: Buffer }
+export type DataUrl = { mime: string | undefined; bytes: Buffer }
 
 const headerCharsMax = 256
 
@@ -17,7 +17,7 @@ export async function parseDataUrl(text: string): Promise<DataUrl> {
   if (base64 === '') throw invalid('has no data')
   const bytes = await decodeStrictly(base64)
   if (!bytes) throw invalid('is not valid base64')
-  return { mime: /^[a-z]+\/[a-z0-9.+-]+$/.test(claimed) ? claimed : undefined, base64, bytes }
+  return { mime: /^[a-z]+\/[a-z0-9.+-]+$/.test(claimed) ? claimed : undefined, bytes }
 }
 
 /**

@@ -7,7 +7,7 @@ import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { parseDataUrl } from './parse-data-url.ts'
 
 /** A file that came with the request. */
-export type InlineFile = { mime: string; bytes: number; base64: string }
+export type InlineFile = { mime: string; content: Buffer }
 
 /** `url` is shown in the history; `file` is null for an http(s) URL. */
 export type ParsedMedia = { url: string; file: InlineFile | null }
@@ -42,7 +42,7 @@ function refusalOf(url: URL, { allowsPrivateHosts }: MediaRules): string | undef
 }
 
 async function parseInlineMedia(text: string, type: MediaType, bytesMax: number): Promise<ParsedMedia> {
-  const { mime: claimed, base64, bytes } = await parseDataUrl(text)
+  const { mime: claimed, bytes } = await parseDataUrl(text)
   if (bytes.length > bytesMax) {
     throw new AppError('payload_too_large', `The ${type} is larger than ${bytesMax} bytes.`)
   }
@@ -54,7 +54,7 @@ async function parseInlineMedia(text: string, type: MediaType, bytesMax: number)
     )
   }
   const mime = detected ?? claimed ?? 'application/octet-stream'
-  return { url: `data:${mime}`, file: { mime, bytes: bytes.length, base64 } }
+  return { url: `data:${mime}`, file: { mime, content: bytes } }
 }
 
 function invalid(code: RequestErrorCode, message: string): AppError {

@@ -62,7 +62,7 @@ async function accept(
       sendAt,
       replyTo: quoted,
       typingSeconds: input.typing || null,
-      idempotency: await findIdempotency(call, input, sendAt),
+      idempotency: await findIdempotency(call, input, sendAt, { mustHave: content.file !== null }),
     },
     call.deadline,
     // A replay is answered even when its time has passed since the first request.
@@ -91,12 +91,15 @@ function toOutput(
   }
 }
 
+/** A file takes longer than a text: its request may time out while Postgres stores it. */
 async function findIdempotency(
   call: Call,
   input: SendInput,
   sendAt: string | null,
+  { mustHave }: { mustHave: boolean },
 ): Promise<NewMessage['idempotency']> {
-  const key = findIdempotencyKey(call, input.idempotency_key)
+  const given = findIdempotencyKey(call, input.idempotency_key)
+  const key = given ?? (mustHave ? call.makeIdempotencyKey() : undefined)
   if (key === undefined) return null
   // Stored hashes depend on the order of `payload`, which is that of the operation's parameters.
   const { sender, number, idempotency_key, wait, send_at, ...payload } = input

@@ -20,4 +20,5 @@ with a list of values (status, type, role, code): your program must tolerate unk
 spaces, hyphens, dots and parentheses.
 
 **Retry** after a 429 or a 503, no sooner than the header \`Retry-After\` says. A request with an idempotency key can be
-repeated safely.`
+repeated safely. A \`send-media\` with a data: URL and without a key has one that the gateway made: if its answer is a 503, it
+names it in \`idempotency_key\`.`

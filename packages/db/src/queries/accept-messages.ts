@@ -20,10 +20,12 @@ export type NewMessage = {
   sendAt: string | null
   replyTo?: QuotedMessage | null
   typingSeconds?: number | null
-  /** Media that came with the request and was stored by `storeMediaPart`. */
-  media: { mime: string; bytes: number; uploadId: string } | null
+  /** Media that came with the request, or whose parts were stored by `storeMediaPart`. */
+  media: NewMedia | null
   idempotency: Idempotency | null
 }
+
+export type NewMedia = { mime: string; bytes: number } & ({ content: Buffer } | { uploadId: string })
 
 /** `key` is unique for an account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
 type Idempotency = { operation: string; key: string; payloadHash: string }
@@ -51,7 +53,7 @@ type AcceptLimits = {
 
 /**
  * Stores messages in their order in one statement, each with its idempotency key and media, and says for each whether it
- * was accepted. No two of them may have the same idempotency key. Concurrent statements do not see each other's media, so
+ * was accepted. No two of them may have the same idempotency key, and only one may have media as `content`. Concurrent statements do not see each other's media, so
  * together they may exceed `mediaBytesMax` by what they store.
  */
 export async function acceptMessages(
@@ -73,7 +75,7 @@ export async function acceptMessages(
     ? sql`, media_bytes IS NULL OR media_bytes + coalesce(
         (SELECT bytes FROM media_usage AS used WHERE used.account_id = given.account_id), 0
       ) <= ${mediaBytesMax} AS has_room,
-      media_bytes IS NULL OR media_bytes = (SELECT sum(octet_length(part.bytes)) FROM ${parts}) AS is_complete`
+      upload_id IS NULL OR media_bytes = (SELECT sum(octet_length(part.bytes)) FROM ${parts}) AS is_complete`
     : sql``
   const claimed = hasKeys
     ? sql`
@@ -94,8 +96,9 @@ export async function acceptMessages(
     ? sql`
     attached AS (
       INSERT INTO media_blobs (message_id, account_id, mime, bytes)
-      SELECT id, account_id, media_mime, (SELECT string_agg(part.bytes, '' ORDER BY part.position) FROM ${parts})
-      FROM given WHERE upload_id IS NOT NULL AND ${isAccepted}
+      SELECT id, account_id, media_mime, CASE WHEN upload_id IS NULL THEN ${contentOf(messages)}::bytea
+        ELSE (SELECT string_agg(part.bytes, '' ORDER BY part.position) FROM ${parts}) END
+      FROM given WHERE media_bytes IS NOT NULL AND ${isAccepted}
     ),`
     : sql``
   const answers = await sql<AcceptanceRow[]>`
@@ -146,10 +149,16 @@ const givenColumns: Columns<NewMessage> = {
   typing_seconds: ['int', ({ typingSeconds }) => typingSeconds ?? null],
   media_mime: ['text', ({ media }) => media?.mime ?? null],
   media_bytes: ['int', ({ media }) => media?.bytes ?? null],
-  upload_id: ['uuid', ({ media }) => media?.uploadId ?? null],
+  upload_id: ['uuid', ({ media }) => (media && 'uploadId' in media ? media.uploadId : null)],
   operation: ['text', ({ idempotency }) => idempotency?.operation ?? null],
   key: ['text', ({ idempotency }) => idempotency?.key ?? null],
   payload_hash: ['text', ({ idempotency }) => idempotency?.payloadHash ?? null],
+}
+
+function contentOf(messages: NewMessage[]): Buffer | null {
+  const contents = messages.flatMap(({ media }) => (media && 'content' in media ? [media.content] : []))
+  if (contents.length > 1) throw new TypeError('Two messages of one statement have media as content')
+  return contents[0] ?? null
 }
 
 type AcceptanceRow = {

@@ -1,15 +1,15 @@
 import type { Database } from '../client.ts'
 
-type MediaPart = { accountId: number; uploadId: string; position: number; base64: string }
+type MediaPart = { accountId: number; uploadId: string; position: number; bytes: Buffer }
 
 /** Stores a part of the media of a message that is about to be accepted. Parts are joined in the order of `position`. */
 export async function storeMediaPart(
   db: Database,
-  { accountId, uploadId, position, base64 }: MediaPart,
+  { accountId, uploadId, position, bytes }: MediaPart,
 ): Promise<void> {
   await db.$client`
     INSERT INTO media_parts (account_id, upload_id, position, bytes)
-    VALUES (${accountId}, ${uploadId}, ${position}, decode(${base64}, 'base64'))`
+    VALUES (${accountId}, ${uploadId}, ${position}, ${bytes})`
 }
 
 /** After the message was accepted or refused. Housekeeping deletes the parts of processes that were killed. */

@@ -11,4 +11,6 @@ export const advisoryLocks = {
   mediaContent: 7_767_440,
   /** With the id of the account as a second number. */
   mediaOfAccount: 7_767_441,
+  /** With the id of the account as a second number. */
+  uploadsOfAccount: 7_767_442,
 } as const

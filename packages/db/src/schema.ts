@@ -11,6 +11,7 @@ import * as pairingLinks from './schema/pairing-links.ts'
 import * as readRequests from './schema/read-requests.ts'
 import * as receivedMedia from './schema/received-media.ts'
 import * as streamTokens from './schema/stream-tokens.ts'
+import * as uploadedMedia from './schema/uploaded-media.ts'
 import * as webhooks from './schema/webhooks.ts'
 import * as workers from './schema/workers.ts'
 import * as writeKeys from './schema/write-keys.ts'
@@ -31,6 +32,7 @@ export const schema = {
   ...streamTokens,
   ...webhooks,
   ...receivedMedia,
+  ...uploadedMedia,
   ...workers,
   ...writeKeys,
 }

@@ -43,6 +43,10 @@ export function openFolderStore(folder: string): MediaStore {
     async remove(content) {
       await rm(pathOf(content), { force: true })
     },
+    async stagingFolder() {
+      await makeFolder(join(folder, unfinishedFolder))
+      return join(folder, unfinishedFolder)
+    },
     async removeLeftovers() {
       const unfinished = join(folder, unfinishedFolder)
       for (const name of await unlessMissing(readdir(unfinished), [])) {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { tmpdir } from 'node:os'
 import { ask } from '@wagate/runtime/http-client'
 import { AwsV4Signer } from 'aws4fetch'
 import { type ByteRange, keyOf, type MediaContent, type MediaStore } from './media-store.ts'
@@ -90,6 +91,7 @@ export function openS3Store(options: S3Options): MediaStore {
     async remove(content) {
       await tell(content, { method: 'DELETE' })
     },
+    stagingFolder: async () => tmpdir(),
     // A request that was cut off leaves nothing.
     removeLeftovers: async () => undefined,
   }

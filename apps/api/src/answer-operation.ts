@@ -12,7 +12,8 @@ import { eventStreamType, type HttpAnswer } from './http/http-answer.ts'
 import type { BodySender } from './http/large-bodies.ts'
 import { allowMethods, type Method } from './http/methods.ts'
 import { pngType, prefersPng } from './http/prefers-png.ts'
-import { readBody } from './http/read-body.ts'
+import { discardRest, readBody } from './http/read-body.ts'
+import { receiveFile } from './http/receive-file.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { charge } from './limits/charge.ts'
 import type { Operation } from './operation.ts'
@@ -34,7 +35,9 @@ export async function answerOperation(
   if (operation.changes && method === 'GET') refusePrefetch(raw)
   if (operation.hasPng) responseHeaders.Vary = 'Accept'
 
-  const { principal, key, body } = await authenticate(context, operation, request, method)
+  const { principal, key, body } = await authenticate(context, operation, request, method).finally(() => {
+    if (operation.takesFile) discardUnread(request)
+  })
   const given = collectParameters(url.searchParams, body)
   if (principal.link) limitToDevice(given, operation, principal.link)
   const warnings = warnOfUnknown(operation.parameters, given)
@@ -55,6 +58,7 @@ export async function answerOperation(
         return request.madeIdempotencyKey
       },
       deadline,
+      receiveFile: (rules) => deadline.outside(() => receiveFile(raw, context.mediaStore, rules)),
       setHeader: (name, value) => {
         responseHeaders[name] = value
       },
@@ -79,6 +83,13 @@ export async function answerOperation(
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
 }
 
+/** A refused client reads its answer only after it has sent its body. */
+function discardUnread({ raw, answered }: RequestContext): void {
+  void answered().then(async () => {
+    if (!raw.bodyUsed && raw.body) await discardRest(raw.body.getReader())
+  })
+}
+
 /** With a key outside the body, the caller is admitted before the body is read, so that invalid keys cost no upload. */
 async function authenticate(
   context: ApiContext,
@@ -97,7 +108,8 @@ async function authenticate(
     ? largeBodies.admit(request, bodySenderOf(request, early))
     : undefined
   const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
-  const body = method === 'POST' ? await readBody(request.raw, { bytesMax, admission }) : []
+  const body =
+    method === 'POST' && !operation.takesFile ? await readBody(request.raw, { bytesMax, admission }) : []
   const key = getKey(outside, body)
   return { principal: early ?? (await admitCaller(context, operation, request, key)), key, body }
 }

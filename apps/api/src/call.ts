@@ -1,6 +1,7 @@
 import type { ApiContext } from './context.ts'
 import type { Principal } from './credentials/principal.ts'
 import type { Deadline } from './http/deadline.ts'
+import type { FileRules, ReceivedFile } from './http/receive-file.ts'
 import type { Limits } from './limits/limits.ts'
 
 /** What the handler of an operation may use besides its parameters. */
@@ -27,6 +28,8 @@ export type Call = {
   lastEventIdHeader: string | undefined
   /** Expires when the caller gets a timeout response. Handlers that wait for a device or a person extend it. */
   deadline: Deadline
+  /** The file that is the body of this request, of an operation that `takesFile`. Remove it in the end. */
+  receiveFile(rules: FileRules): Promise<ReceivedFile>
   setHeader(name: string, value: string): void
   /** Adds a sentence to the `warnings` of the response. */
   warn(sentence: string): void

@@ -29,6 +29,8 @@ type Parts = {
 }
 
 const mediaReads = { process: 256, account: 16 }
+/** Each has a file in the staging folder. */
+const fileUploads = { process: 16, account: 4 }
 
 export function makeContext(config: Config, { log, connections, dispatcher, closing }: Parts): ApiContext {
   const { db, readDb, events, accountEvents, eventHints, webhookHints, rateLimits } = connections
@@ -85,6 +87,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     mediaStore: openMediaStore(config.media.store),
     mediaLinks,
     mediaReads: makeFairSemaphore(mediaReads.process, { shareMax: mediaReads.account }),
+    fileUploads: makeFairSemaphore(fileUploads.process, { shareMax: fileUploads.account }),
     readReadiness,
     enqueueCommand: dispatcher.enqueue,
     closing,

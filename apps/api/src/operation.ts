@@ -17,6 +17,8 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   /** Only API keys unless told otherwise. */
   admits?: Credential[]
   bodyBytesMax?: number
+  /** The body is a file, which the handler receives. Parameters are in the query, and the API key is outside of the body. */
+  takesFile?: boolean
   parameters: z.ZodObject<Parameters>
   /** The fields of a successful response besides `ok` and `warnings`. */
   fields: z.ZodObject<Fields>

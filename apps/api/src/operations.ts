@@ -37,6 +37,7 @@ import { setDevice } from './operations/set-device.ts'
 import { setWebhook } from './operations/set-webhook.ts'
 import { testWebhook } from './operations/test-webhook.ts'
 import { updateUser } from './operations/update-user.ts'
+import { uploadMedia } from './operations/upload-media.ts'
 import { userInfo } from './operations/user-info.ts'
 import { users } from './operations/users.ts'
 import { webhookDeliveries } from './operations/webhook-deliveries.ts'
@@ -46,6 +47,7 @@ import { webhooks } from './operations/webhooks.ts'
 export const operations: Operation[] = [
   sendMessage,
   sendMedia,
+  uploadMedia,
   generateQr,
   pairCode,
   pairingStatus,

@@ -53,6 +53,11 @@ export function toConfig(env: Environment) {
       },
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
       store: toStoreConfig(env),
+      uploads: {
+        keepHours: env.UPLOADED_MEDIA_HOURS,
+        bytesMax: env.UPLOADED_MEDIA_ACCOUNT_BYTES_MAX,
+        filesMax: env.UPLOADED_MEDIA_ACCOUNT_FILES_MAX,
+      },
     },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS },
     webhooks: {

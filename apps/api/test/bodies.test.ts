@@ -176,12 +176,14 @@ describe('parameters', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'missing_parameter' } })
   })
 
-  const texts = operations.flatMap((operation) =>
-    Object.keys(operation.parameters.shape)
-      // A credential, which is invalid with them.
-      .filter((parameter) => parameter !== 'token')
-      .map((parameter) => ({ operation, parameter })),
-  )
+  const texts = operations
+    .filter(({ takesFile }) => !takesFile)
+    .flatMap((operation) =>
+      Object.keys(operation.parameters.shape)
+        // A credential, which is invalid with them.
+        .filter((parameter) => parameter !== 'token')
+        .map((parameter) => ({ operation, parameter })),
+    )
 
   test.each(texts)(
     'are named when they contain U+0000 or an unpaired surrogate: $parameter of $operation.name',

@@ -122,7 +122,7 @@ describe('methods', () => {
     ...['set-webhook', 'delete-webhook', 'rotate-webhook-secret', 'test-webhook', 'replay-webhook'],
   ]
   const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge']
-  const changingPost = ['open-link', 'passkey-assertion', 'passkey-confirm']
+  const changingPost = ['upload-media', 'open-link', 'passkey-assertion', 'passkey-confirm']
   const readingGet = [
     'devices',
     'events',

@@ -62,7 +62,7 @@ const briefWait = { schema: { type: 'integer', minimum: 0, maximum: 1 }, example
 
 /** The operations as described by the OpenAPI document alone, apart from the waits. */
 const described: Described[] = answering.map(([path, { get, post }]) => {
-  const inQuery = (get?.parameters ?? []).filter(
+  const inQuery = ((get ?? post)?.parameters ?? []).filter(
     (parameter): parameter is OpenApiParameter => 'in' in parameter,
   )
   const body = post?.requestBody?.content['application/json']

@@ -94,6 +94,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Runni
     const retention = startMediaRetention(databases.housekeeping, mediaStore, logger, {
       mediaDays: config.receivedMedia.retentionDays,
       messageDays: config.housekeeping.retentionDays,
+      waitingMs: config.outbox.messageTtlMs,
     })
     addPartitionGauge(metrics, housekeeping.partitionWeeksAhead)
     const webhooks = config.webhooks.areDispatchedHere

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { findMedia } from '@wagate/db/queries/media-content'
+import { findUpload, recordUpload, setUploadStored } from '@wagate/db/queries/uploaded-media'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,7 +13,7 @@ import { expireMedia } from '../src/received-media/media-retention.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'wagate-retention-'))
 const store = openMediaStore({ kind: 'folder', folder: join(folder, 'media') })
-const retention = { mediaDays: 30, messageDays: 365 }
+const retention = { mediaDays: 30, messageDays: 365, waitingMs: 72 * 3_600_000 }
 let database: TestDatabase
 let db: Database
 
@@ -73,3 +74,34 @@ it('no content is stored while a slow store removes it', async () => {
   expect(await expireMedia(db, slow, retention)).toBe(1)
   expect(locked).toEqual([true])
 }, 20_000)
+
+it('removes uploaded files once no message can be waiting for them, and what was never stored completely', async () => {
+  const sql = db.$client
+  async function addUpload({ expiredHours = 0, isStored = true, ageMinutes = 0 }) {
+    const bytes = randomBytes(100)
+    const path = join(folder, 'file')
+    writeFileSync(path, bytes)
+    const id = { accountId: 1, mediaId: randomUUID() }
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const limits = { keepHours: 24, bytesMax: 1e9, filesMax: 100 }
+    await recordUpload(db, { ...id, mime: 'image/png', filename: null, size: 100, sha256 }, limits)
+    await store.put({ accountId: 1, sha256, uploadId: id.mediaId }, { path, size: 100 })
+    if (isStored) await setUploadStored(db, id)
+    await sql`
+      UPDATE uploaded_media SET created_at = now() - ${ageMinutes}::int * interval '1 minute',
+        expires_at = expires_at - (CASE WHEN ${expiredHours > 0} THEN 24 + ${expiredHours}::int ELSE 0 END) * interval '1 hour'
+      WHERE media_id = ${id.mediaId}`
+    return { id, isThere: () => store.has({ accountId: 1, sha256, uploadId: id.mediaId }) }
+  }
+  const fresh = await addUpload({})
+  const waitedFor = await addUpload({ expiredHours: 72 })
+  const expired = await addUpload({ expiredHours: 74 })
+  const unfinished = await addUpload({ isStored: false, ageMinutes: 61 })
+  const inProgress = await addUpload({ isStored: false, ageMinutes: 59 })
+  expect(await expireMedia(db, store, retention)).toBe(2)
+  const all = [fresh, waitedFor, expired, unfinished, inProgress]
+  expect(await Promise.all(all.map(({ isThere }) => isThere()))).toEqual([true, true, false, false, true])
+  expect(await findUpload(db, waitedFor.id, 'accepted')).toBeDefined()
+  expect(await findUpload(db, waitedFor.id, { sendAt: null })).toBeUndefined()
+  expect(await sql`SELECT FROM uploaded_media`).toHaveLength(3)
+})

@@ -68,6 +68,7 @@ function makeSources() {
     db,
     hostNames: makeHostNames(),
     mediaShares,
+    mediaStore: { read: async () => undefined },
     device: { id: accountId, accountId },
   })
 }

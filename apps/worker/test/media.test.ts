@@ -61,6 +61,7 @@ beforeAll(async () => {
     db: openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }),
     hostNames: makeHostNames(),
     mediaShares: makeMediaShares(config.media.memoryBytes),
+    mediaStore: { read: async () => undefined },
     inspector,
     device: { id: 1, accountId: 1 },
   }

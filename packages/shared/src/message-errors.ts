@@ -10,6 +10,8 @@ export const messageErrors = {
   media_too_large: 'The media file is larger than allowed for its type.',
   media_type_mismatch: 'The media file is not of the given type.',
   media_url_forbidden: 'The media URL points to an address that the gateway does not fetch from.',
+  upload_not_found: 'The uploaded file does not exist any more.',
+  upload_unavailable: 'The uploaded file could not be read.',
   invalid_media: 'The media file cannot be sent.',
   message_expired: 'The message could not be sent in the time allowed.',
   rejected_by_whatsapp: 'WhatsApp refused the message.',

@@ -208,7 +208,12 @@ export const settings = {
   RECEIVED_MEDIA_RETENTION_DAYS: wholeNumber(1, 36_500).default(30),
   /** Beyond it, the files of further messages of the account are not downloaded. */
   RECEIVED_MEDIA_ACCOUNT_BYTES_MAX: wholeNumber(2 ** 20, 1e15).default(10 * 2 ** 30),
-  /** Where they are kept. */
+  /** How long a file of upload-media can be used in sends, 24 hours to 30 days. */
+  UPLOADED_MEDIA_HOURS: wholeNumber(24, 720).default(168),
+  /** Of an account, of files that have not expired. */
+  UPLOADED_MEDIA_ACCOUNT_BYTES_MAX: wholeNumber(2 ** 20, 1e15).default(2 ** 31),
+  UPLOADED_MEDIA_ACCOUNT_FILES_MAX: wholeNumber(1, 1_000_000).default(1000),
+  /** Where received and uploaded files are kept. */
   MEDIA_STORE: z.enum(['folder', 's3'], { error: 'must be folder or s3' }).default('folder'),
   /** Workers and API processes must see the same folder. */
   MEDIA_FOLDER: z.string().min(1).default('media'),

@@ -56,6 +56,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'The account has reached its limit of webhooks.',
     'Delete one with `delete-webhook`, or change one with its `webhook_id`.',
   ),
+  upload_limit_reached: permanent(
+    'The account has reached a limit of uploaded files, which `error` names: their number, or their bytes.',
+    'Use a file several times instead of uploading it again, or wait until others expire.',
+  ),
   media_url_forbidden: permanent(
     'The URL points to an address that is not public, or is not http or https.',
     'Use a public URL or a data URL.',
@@ -67,6 +71,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   media_not_found: permanent(
     'The account has no received message with a file under this id.',
     'Check the id. Messages that were sent have no file here.',
+  ),
+  upload_not_found: permanent(
+    'The account has no uploaded file under this `media_id`, or it has expired, or will have when the message is to be sent.',
+    'Check the id, or upload the file again with `upload-media`.',
   ),
   media_unavailable: permanent(
     'The gateway does not have the file of this received message. `error` contains the reason, as `media.reason` of the message does.',

@@ -43,6 +43,14 @@ export const messageErrorGuide: Record<MessageErrorCode, Guidance> = {
     'Use a public URL or a data URL.',
   ),
   invalid_media: permanent('The media file is empty, broken or was removed.', 'Correct the file.'),
+  upload_not_found: permanent(
+    'The uploaded file does not exist any more.',
+    'Upload it again with `upload-media`, and send a new message.',
+  ),
+  upload_unavailable: temporary(
+    'The uploaded file could not be read.',
+    'Inform the operator: the media store may be unavailable.',
+  ),
   message_expired: temporary(
     'The message could not be sent within MESSAGE_TTL_MS.',
     'Check the status of the sender, then send a new message.',

@@ -54,6 +54,19 @@ export class Deadline {
     })
   }
 
+  /** Time of this work does not count, as that of an upload. Inside of `run`. */
+  async outside<Result>(work: () => Promise<Result>): Promise<Result> {
+    const startedAt = performance.now()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    try {
+      return await work()
+    } finally {
+      this.extend(performance.now() - startedAt)
+      this.#check()
+    }
+  }
+
   extend(moreMs: number): void {
     this.#leftMs += moreMs
   }

@@ -17,10 +17,7 @@ export async function readBody(
   limits: BodyLimits,
 ): Promise<[name: string, value: unknown][]> {
   const { type, charset } = readContentType(request.headers.get('content-type'))
-  const encoding = request.headers.get('content-encoding') ?? 'identity'
-  if (encoding !== 'identity') {
-    throw new AppError('unsupported_media_type', 'Compressed request bodies are not supported.')
-  }
+  refuseCompression(request)
   const bytes = withoutByteOrderMark(await readBytes(request, limits))
   const start = firstCharacterOf(bytes)
   if (start === undefined) return []
@@ -31,6 +28,12 @@ export async function readBody(
     return parseJsonObject(bytes)
   if (type === formType) return parseForm(bytes)
   throw new AppError('unsupported_media_type', `The body must be application/json or ${formType}.`)
+}
+
+export function refuseCompression({ headers }: Request): void {
+  const encoding = headers.get('content-encoding') ?? 'identity'
+  if (encoding === 'identity') return
+  throw new AppError('unsupported_media_type', 'Compressed request bodies are not supported.')
 }
 
 const byteOrderMark = Buffer.from('\ufeff')
@@ -79,7 +82,21 @@ async function readBytes(request: Request, { bytesMax, admission }: BodyLimits):
   }
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>
+export type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** Throws `request_timeout` when the client is too slow. Only time spent waiting for it counts. */
+export async function* piecesOf(reader: Reader): AsyncGenerator<Uint8Array> {
+  let size = 0
+  let readMs = 0
+  for (;;) {
+    const startedAt = performance.now()
+    const { done, value } = await inTime(reader.read().catch(brokenOff), graceMs + size / bytesPerMs - readMs)
+    readMs += performance.now() - startedAt
+    if (done) return
+    size += value.byteLength
+    yield value
+  }
+}
 
 async function readAll(
   reader: Reader,
@@ -88,19 +105,13 @@ async function readAll(
 ): Promise<Buffer> {
   let bytes = Buffer.allocUnsafe(wholeBytesMax)
   let size = 0
-  /** Time spent waiting for the client, without the waits for memory. */
-  let readMs = 0
-  for (;;) {
-    const startedAt = performance.now()
-    const { done, value } = await inTime(reader.read(), graceMs + size / bytesPerMs - readMs)
-    readMs += performance.now() - startedAt
-    if (done) break
-    size += value.byteLength
+  for await (const piece of piecesOf(reader)) {
+    size += piece.byteLength
     if (size <= bytesMax) {
       await admission?.reserve(size)
       if (size > bytes.length)
         bytes = Buffer.concat([bytes], Math.max(size, Math.min(2 * bytes.length, bytesMax)))
-      bytes.set(value, size - value.byteLength)
+      bytes.set(piece, size - piece.byteLength)
     }
     // Keep reading: the server closes a connection with an unread body half a second later, during the next request.
     else if (size > 2 * bytesMax) break
@@ -110,7 +121,7 @@ async function readAll(
 }
 
 /** A client reads the answer only after it has sent its body. The server closes the connection half a second later. */
-async function discardRest(reader: Reader): Promise<void> {
+export async function discardRest(reader: Reader): Promise<void> {
   try {
     while (!(await reader.read()).done);
   } catch {
@@ -121,6 +132,10 @@ async function discardRest(reader: Reader): Promise<void> {
 /** Added to the time that the body takes at the lowest accepted rate. */
 const graceMs = 5000
 const bytesPerMs = 256
+
+function brokenOff(cause: unknown): never {
+  throw new AppError('request_timeout', 'The connection ended before the end of the body.', { cause })
+}
 
 async function inTime<Result>(reading: Promise<Result>, limitMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
@@ -137,6 +152,6 @@ async function inTime<Result>(reading: Promise<Result>, limitMs: number): Promis
   return Promise.race([reading, tooSlow]).finally(() => clearTimeout(timer))
 }
 
-function tooLarge(bytesMax: number): AppError {
+export function tooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${Math.floor(bytesMax / 1024)} KiB.`)
 }

@@ -17,7 +17,11 @@ const sendAheadMsMax = 30 * 86_400_000
 
 type SendInput = z.infer<z.ZodObject<typeof sendParameters>>
 type SendOutput = z.infer<z.ZodObject<typeof sendFields>>
-type SendContent = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename'> & { file: InlineFile | null }
+type SendContent = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename'> & {
+  file: InlineFile | null
+  /** Why the content may not be sent, unless the message replays an earlier one. */
+  fault?: AppError | undefined
+}
 
 /** `input` holds all parameters of the request: equal ones under one idempotency key are one message. */
 export async function send(call: Call, input: SendInput, content: SendContent): Promise<SendOutput> {
@@ -66,7 +70,10 @@ async function accept(
     },
     call.deadline,
     // A replay is answered even when its time has passed since the first request.
-    { file: content.file, fault: (send_at && (await findTimeFault(call, send_at))) ?? fault },
+    {
+      file: content.file,
+      fault: (send_at && (await findTimeFault(call, send_at))) ?? fault ?? content.fault,
+    },
   )
   if (accepted.isReplay) call.setHeader('Idempotent-Replayed', 'true')
   if (accepted.away && accepted.away.forMs >= call.context.config.devices.statusGraceMs) {

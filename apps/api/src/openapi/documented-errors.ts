@@ -29,7 +29,7 @@ export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): 
   const applicable: [boolean, RequestErrorCode[]][] = [
     [true, always],
     [!operation.parameters.safeParse({}).success, ['missing_parameter']],
-    [method === 'POST', ofBodies],
+    [method === 'POST', ofBodies.filter((code) => code !== 'malformed_json' || !operation.takesFile)],
     [operation.changes, ofChanges.filter((code) => code !== 'prefetch_refused' || method === 'GET')],
     [operation.adminOnly === true, ['admin_required', 'account_expired']],
     [takesIdempotencyKey(operation), ['idempotency_key_reused']],

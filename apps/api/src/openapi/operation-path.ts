@@ -27,15 +27,18 @@ export function operationPath(operation: Operation): OpenApiPath {
     ...(operation.methods.includes('POST') && {
       post: {
         ...describe(operation, 'POST'),
-        parameters: headerParameters(operation),
-        requestBody: bodyOf(operation, schema),
+        parameters: [
+          ...(operation.takesFile ? queryParameters(operation, schema) : []),
+          ...headerParameters(operation),
+        ],
+        requestBody: operation.takesFile ? fileBody : bodyOf(operation, schema),
       },
     }),
   }
 }
 
 function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOperation, 'parameters'> {
-  const { name, summary, methods } = operation
+  const { name, summary, methods, takesFile } = operation
   const id = name.replaceAll(/[-/](.)/g, (_, letter: string) => letter.toUpperCase())
   return {
     operationId: method === 'GET' && methods.includes('POST') ? `${id}ByGet` : id,
@@ -44,7 +47,7 @@ function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOpe
     security: [
       ...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
       // api_key in the body, for which OpenAPI has no security scheme.
-      ...(method === 'POST' ? [{}] : []),
+      ...(method === 'POST' && !takesFile ? [{}] : []),
     ],
     responses: {
       200: success(operation),
@@ -96,6 +99,18 @@ function bodyOf(
       'application/x-www-form-urlencoded': { schema },
     },
   }
+}
+
+const fileSchema: JsonSchema = { contentMediaType: 'application/octet-stream' }
+
+const fileBody: NonNullable<OpenApiOperation['requestBody']> = {
+  description: 'The file, or a form whose first part with a file name is the file.',
+  content: {
+    'multipart/form-data': {
+      schema: { type: 'object', properties: { file: fileSchema }, required: ['file'] },
+    },
+    'application/octet-stream': { schema: fileSchema },
+  },
 }
 
 const pngSchema: JsonSchema = {

@@ -28,14 +28,14 @@ export function makeReference(operations: Operation[]): string {
 }
 
 function section(operation: Operation): string {
-  const { name, summary, methods, adminOnly } = operation
+  const { name, summary, methods, adminOnly, takesFile } = operation
   const parameters = parametersSchema(operation)
   const answer = answerSchema(operation)
   const own = operation.errors ?? []
   const errors = errorsOf(operation).filter((code) => own.includes(code) || !ofMany.includes(code))
   return [
     `## ${name}`,
-    `${summary}. ${methods.join(' or ')}.${adminOnly ? ' Requires the API key of an ADMIN.' : ''}`,
+    `${summary}. ${methods.join(' or ')}.${takesFile ? ' The body is the file, or a form (multipart/form-data) with it. Parameters are in the query, and the API key in a header or the query.' : ''}${adminOnly ? ' Requires the API key of an ADMIN.' : ''}`,
     table(['Parameter', '', 'Type', 'Meaning'], rowsOf(parameters, 'required', 'optional')),
     table(
       [operation.isStream ? 'Field of `data`' : 'Response field', '', 'Type', 'Meaning'],
@@ -127,8 +127,12 @@ function rangeOf({ minimum, maximum }: JsonSchema): string {
   return minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`
 }
 
-function curl({ name, methods, isStream, example }: Operation): string {
+function curl({ name, methods, isStream, takesFile, example }: Operation): string {
   const url = `http://127.0.0.1:3000/${name}`
+  if (takesFile) {
+    const query = new URLSearchParams(example.given as Record<string, string>)
+    return `curl -s -H "x-api-key: $KEY" '${url}?${query}' -F file=@${example.answer.filename}`
+  }
   if (methods.includes('POST')) {
     const body = JSON.stringify(example.given).replaceAll("'", "'\\''")
     return `curl -s ${url} -H "x-api-key: $KEY" -H 'content-type: application/json' \\\n  -d '${body}'`

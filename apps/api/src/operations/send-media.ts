@@ -1,5 +1,8 @@
-import { mediaTypes } from '@wagate/shared/statuses'
+import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import type { Call } from '../call.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { largeBodyBytesMax } from '../http/large-bodies.ts'
 import { parseMediaUrl } from '../media/parse-media-url.ts'
 import { send } from '../messages/send.ts'
@@ -12,6 +15,7 @@ import {
 } from '../messages/send-contract.ts'
 import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
+import { findUploadContent } from '../uploads/find-upload-content.ts'
 
 const type = z.enum(mediaTypes, { error: `must be one of ${mediaTypes.join(', ')}` })
 
@@ -28,12 +32,18 @@ export const sendMedia = defineOperation({
     url: z
       .string({ error: 'must be a URL' })
       .min(1, 'must be a URL')
-      .describe('A public http(s) URL or a data: URL'),
+      .optional()
+      .describe('A public http(s) URL or a data: URL. Required without `media_id`'),
     caption: text(1024).optional().describe('Text below the file'),
     filename: text(255).optional().describe('File name that the recipient of a document sees'),
+    media_id: z
+      .uuid({ error: 'must be a media_id of upload-media' })
+      .toLowerCase()
+      .optional()
+      .describe('A file of `upload-media`, instead of `url`'),
   }),
   fields: z.object({ ...sendFields, type }),
-  errors: [...sendErrors, 'invalid_media', 'media_url_forbidden', 'payload_too_large'],
+  errors: [...sendErrors, 'invalid_media', 'media_url_forbidden', 'upload_not_found', 'payload_too_large'],
   example: {
     given: {
       ...exampleAddress,
@@ -45,9 +55,34 @@ export const sendMedia = defineOperation({
     answer: { ...exampleSent, type: 'document' },
   },
   async handle(input, call) {
-    const { type, url, caption = null, filename = null } = input
-    const media = await parseMediaUrl(url, type, call.context.config.media)
-    const sent = await send(call, input, { type, body: caption, filename, ...media })
+    const { type, caption = null, filename } = input
+    const { filename: ownName = null, ...media } = await findMedia(input, call)
+    const sent = await send(call, input, { type, body: caption, filename: filename ?? ownName, ...media })
     return { ...sent, type }
   },
 })
+
+type MediaInput = {
+  type: MediaType
+  url?: string | undefined
+  media_id?: string | undefined
+  send_at?: Date | undefined
+}
+
+async function findMedia({ type, url, media_id: mediaId, send_at: sendAt }: MediaInput, call: Call) {
+  if (mediaId === undefined) {
+    if (url === undefined) throw requireEither('missing_parameter', 'is required, or the other')
+    return {
+      ...(await parseMediaUrl(url, type, call.context.config.media)),
+      filename: null,
+      fault: undefined,
+    }
+  }
+  if (url !== undefined) throw requireEither('invalid_parameter', 'cannot be given together with the other')
+  return findUploadContent(call, { mediaId, type, sendAt })
+}
+
+function requireEither(code: RequestErrorCode, message: string): AppError {
+  const details = ['url', 'media_id'].map((parameter) => ({ parameter, message }))
+  return new AppError(code, 'Give either url or media_id.', { details })
+}

@@ -85,7 +85,7 @@ function secondsOf({ seconds }: MediaFacts): object {
 
 /** Left as in the URL if it cannot be decoded; never contains a path. */
 function nameInUrl(url: string | null): string | undefined {
-  if (!url || url.startsWith('data:')) return undefined
+  if (!url || !/^https?:/.test(url)) return undefined
   const name = new URL(url).pathname.split('/').at(-1) ?? ''
   try {
     return decodeURIComponent(name).split(/[\\/]/).at(-1) || undefined

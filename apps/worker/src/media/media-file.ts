@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { open, rm } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import type { Database } from '@wagate/db/client'
 import { findMediaBlob, findMediaBlobPart } from '@wagate/db/queries/media-blobs'
+import { findUpload } from '@wagate/db/queries/uploaded-media'
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { HostNames } from '@wagate/runtime/host-names'
+import type { MediaStore } from '@wagate/media-store/media-store'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import type { MediaType } from '@wagate/shared/statuses'
+import { uploadOfUrl } from '@wagate/shared/uploaded-media'
 import type { Config } from '../config.ts'
 import { fetchMedia } from './fetch-media.ts'
-import { MediaError } from './media-error.ts'
+import { MediaError, MediaUnavailable } from './media-error.ts'
 import { type MediaRoom, makeMediaRoom } from './media-room.ts'
 import type { MediaShares } from './media-shares.ts'
 
@@ -19,6 +24,7 @@ export type MediaSource = {
   db: Database
   mediaShares: MediaShares
   hostNames: HostNames
+  mediaStore: Pick<MediaStore, 'read'>
   device: { id: number; accountId: number }
 }
 
@@ -27,7 +33,7 @@ export type MediaMessage = Pick<WaitingMessage, 'id' | 'body' | 'url' | 'filenam
 /** A file in the worker's private folder, with the reservation for its bytes. */
 export type MediaFile = {
   path: string
-  /** The type that a data: URL claims. */
+  /** The type that a data: URL claims, or that was read when the file was uploaded. */
   claimedMime: string | undefined
   remove(): Promise<void>
 }
@@ -45,14 +51,45 @@ export async function makeMediaFile(source: MediaSource, message: MediaMessage):
     await rm(path, { force: true }).finally(room.release)
   }
   try {
-    const claimedMime = message.url?.startsWith('data:')
-      ? await copyBlob(source.db, message.id, path, room)
-      : await fetchToFile(source, message, path, room)
+    const claimedMime = await getFile(source, message, path, room)
     return { path, claimedMime, remove }
   } catch (error) {
     await remove()
     throw error
   }
+}
+
+async function getFile(
+  source: MediaSource,
+  message: MediaMessage,
+  path: string,
+  room: MediaRoom,
+): Promise<string | undefined> {
+  const mediaId = uploadOfUrl(message.url)
+  if (mediaId !== undefined) return copyUpload(source, mediaId, path, room)
+  if (message.url?.startsWith('data:')) return copyBlob(source.db, message.id, path, room)
+  return fetchToFile(source, message, path, room)
+}
+
+async function copyUpload(
+  { db, mediaStore, device: { accountId } }: MediaSource,
+  mediaId: string,
+  path: string,
+  room: MediaRoom,
+): Promise<string> {
+  const upload = await findUpload(db, { accountId, mediaId }, 'accepted')
+  if (!upload) throw new MediaError('upload_not_found')
+  if (!room.tryGrow(upload.size)) await room.wait(upload.size)
+  try {
+    const stored = await mediaStore.read({ accountId, sha256: upload.sha256, uploadId: mediaId })
+    if (!stored) throw new MediaError('upload_not_found')
+    await pipeline(stored, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  } catch (error) {
+    if (error instanceof MediaError) throw error
+    throw new MediaUnavailable('upload_unavailable', { cause: error })
+  }
+  if ((await stat(path)).size !== upload.size) throw new MediaUnavailable('upload_unavailable')
+  return upload.mime
 }
 
 async function fetchToFile(

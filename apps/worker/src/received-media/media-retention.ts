@@ -1,5 +1,6 @@
 import type { Database } from '@wagate/db/client'
 import { deleteOldMediaRows, expireContent, listExpiredContents } from '@wagate/db/queries/media-content'
+import { deleteUpload, listUnneededUploads } from '@wagate/db/queries/uploaded-media'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'
@@ -10,12 +11,16 @@ type Retention = {
   mediaDays: number
   /** Of messages, and so of what is known of their files. */
   messageDays: number
+  /** How long an accepted message may wait, after its time has come. */
+  waitingMs: number
 }
 
 const everyMs = 3_600_000
 const atOnceMax = 200
+/** For a message whose last attempt has begun. */
+const retentionMarginMs = 3_600_000
 
-/** Removes the files of old messages every hour. All workers may do it at a time. */
+/** Removes the files of old messages, and uploaded ones that have expired, every hour. All workers may do it at a time. */
 export function startMediaRetention(
   db: Database,
   mediaStore: MediaStore,
@@ -26,7 +31,7 @@ export function startMediaRetention(
   const run = makeSingleFlight(
     async () => {
       const removed = await expireMedia(db, mediaStore, retention, stopping.signal)
-      if (removed > 0) logger.info({ removed }, 'Removed files of received messages past retention')
+      if (removed > 0) logger.info({ removed }, 'Removed files past retention')
     },
     (err) => logger.warn({ err }, 'Removing old files failed, will retry'),
   )
@@ -40,11 +45,11 @@ export function startMediaRetention(
   }
 }
 
-/** Returns the number of contents that have expired. */
+/** Returns the number of files that have expired. */
 export async function expireMedia(
   db: Database,
   mediaStore: MediaStore,
-  { mediaDays, messageDays }: Retention,
+  { mediaDays, messageDays, waitingMs }: Retention,
   signal?: AbortSignal,
 ): Promise<number> {
   let expired = 0
@@ -57,10 +62,32 @@ export async function expireMedia(
     expired += contents.length
     isLast = contents.length === 0
   }
+  expired += await removeUploads(db, mediaStore, waitingMs, signal)
   await mediaStore.removeLeftovers()
   let deleted = atOnceMax
   while (deleted === atOnceMax && !signal?.aborted) {
     deleted = await deleteOldMediaRows(db, { retentionDays: messageDays, max: atOnceMax })
   }
   return expired
+}
+
+/** The file first: after a crash in between, the row makes it known. */
+async function removeUploads(
+  db: Database,
+  mediaStore: MediaStore,
+  waitingMs: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let removed = 0
+  for (let isLast = false; !isLast && !signal?.aborted; ) {
+    const uploads = await listUnneededUploads(db, { keptMs: waitingMs + retentionMarginMs, max: atOnceMax })
+    for (const { accountId, mediaId, sha256 } of uploads) {
+      if (signal?.aborted) return removed
+      await mediaStore.remove({ accountId, sha256, uploadId: mediaId })
+      await deleteUpload(db, { accountId, mediaId })
+      removed += 1
+    }
+    isLast = uploads.length < atOnceMax
+  }
+  return removed
 }

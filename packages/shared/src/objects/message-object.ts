@@ -30,7 +30,12 @@ export const messageObject = z
     type: extensibleEnum(messageTypes),
     message: z.string().nullable(),
     caption: z.string().nullable(),
-    url: z.string().nullable().describe('For a file that was sent in a data: URL, `data:<type>`'),
+    url: z
+      .string()
+      .nullable()
+      .describe(
+        'For a file that was sent in a data: URL, `data:<type>`; for an uploaded one, `media:<media_id>`',
+      ),
     filename: z.string().nullable().describe('Name of a document'),
     content: messageContent.nullable().describe('What a received message has besides its text'),
     reply_to: quotedMessage.nullable().describe('The message that this one quotes'),

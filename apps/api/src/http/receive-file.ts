@@ -1,0 +1,116 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { MediaStore } from '@wagate/media-store/media-store'
+import { fileTypeFromBuffer } from 'file-type'
+import { AppError } from '../errors/app-error.ts'
+import { discardRest, piecesOf, refuseCompression, tooLarge } from './read-body.ts'
+import { readMultipart } from './read-multipart.ts'
+
+export type FileRules = {
+  bytesMax: number
+  /** Why a file of this type is refused. Undefined if it is not recognised. */
+  findFault(mime: string | undefined): AppError | undefined
+}
+
+/** A file on this machine. `mime` is read from the bytes, `sha256` is in hex. */
+export type ReceivedFile = {
+  path: string
+  size: number
+  sha256: string
+  mime: string | undefined
+  filename: string | undefined
+  remove(): Promise<void>
+}
+
+/** What the type is read from. */
+const headBytes = 64 * 1024
+
+/**
+ * Writes the body of a request, or the file in its form, to a file, piece by piece. It is refused as soon as its size or its
+ * type breaks the rules. Nothing is left when this rejects, as it does when the client breaks off.
+ */
+export async function receiveFile(
+  request: Request,
+  store: Pick<MediaStore, 'stagingFolder'>,
+  rules: FileRules,
+): Promise<ReceivedFile> {
+  refuseCompression(request)
+  const boundary = boundaryOf(request)
+  // The parts of a form are a little more than their file.
+  if (!boundary && Number(request.headers.get('content-length')) > rules.bytesMax)
+    throw tooLarge(rules.bytesMax)
+  const reader = request.body?.getReader()
+  if (!reader) throw empty()
+  const path = join(await store.stagingFolder(), `upload-${randomUUID()}`)
+  const remove = () => rm(path, { force: true })
+  try {
+    const { filename, pieces } = boundary
+      ? await readMultipart(piecesOf(reader), boundary)
+      : { filename: undefined, pieces: piecesOf(reader) }
+    const written = await writeFile(path, pieces, rules)
+    return { ...written, path, filename, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  } finally {
+    void discardRest(reader)
+  }
+}
+
+async function writeFile(path: string, pieces: AsyncIterable<Uint8Array>, rules: FileRules) {
+  const handle = await open(path, 'wx', 0o600)
+  try {
+    return await writePieces(handle, pieces, rules)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writePieces(
+  handle: FileHandle,
+  pieces: AsyncIterable<Uint8Array>,
+  { bytesMax, findFault }: FileRules,
+): Promise<Pick<ReceivedFile, 'size' | 'sha256' | 'mime'>> {
+  const hash = createHash('sha256')
+  let head = Buffer.alloc(0)
+  let size = 0
+  let mime: string | undefined
+
+  async function readType(): Promise<void> {
+    mime = (await fileTypeFromBuffer(head))?.mime
+    const fault = findFault(mime)
+    if (fault) throw fault
+  }
+
+  for await (const piece of pieces) {
+    size += piece.byteLength
+    if (size > bytesMax) throw tooLarge(bytesMax)
+    if (head.length < headBytes) {
+      head = Buffer.concat([head, piece])
+      if (head.length >= headBytes) await readType()
+    }
+    hash.update(piece)
+    await handle.writeFile(piece)
+  }
+  if (size === 0) throw empty()
+  if (head.length < headBytes) await readType()
+  return { size, sha256: hash.digest('hex'), mime }
+}
+
+/** Undefined for a body that is no form. */
+function boundaryOf({ headers }: Request): string | undefined {
+  const type = headers.get('content-type') ?? ''
+  if (!/^\s*multipart\//i.test(type)) return undefined
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^;\s"]{1,70}))/i.exec(type) ?? []
+  const boundary = quoted ?? plain
+  if (boundary && /^\s*multipart\/form-data\s*;/i.test(type)) return boundary
+  throw new AppError(
+    'unsupported_media_type',
+    'The body must be multipart/form-data with a boundary, or the file.',
+  )
+}
+
+function empty(): AppError {
+  return new AppError('invalid_media', 'The file is empty.')
+}

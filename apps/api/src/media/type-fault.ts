@@ -1,0 +1,12 @@
+import { isAcceptedMedia } from '@wagate/shared/media-rules'
+import type { MediaType } from '@wagate/shared/statuses'
+import { AppError } from '../errors/app-error.ts'
+
+/** Why a file cannot be sent as this type. `mime` is read from its bytes. */
+export function findTypeFault(type: MediaType, mime: string | undefined): AppError | undefined {
+  if (isAcceptedMedia(type, mime)) return undefined
+  return new AppError(
+    'invalid_media',
+    `The file is not of type ${type}: detected ${mime ?? 'no known type'}.`,
+  )
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import {
+  deleteUpload,
+  findFullLimit,
+  type NewUpload,
+  recordUpload,
+  setUploadStored,
+} from '@wagate/db/queries/uploaded-media'
+import { mediaTypes } from '@wagate/shared/statuses'
+import { z } from 'zod'
+import type { Call } from '../call.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { ReceivedFile } from '../http/receive-file.ts'
+import { findTypeFault } from '../media/type-fault.ts'
+import { defineOperation } from '../operation.ts'
+import { uploadLimitReached } from '../uploads/upload-errors.ts'
+
+const filenameCharsMax = 255
+const unknownType = 'application/octet-stream'
+
+export const uploadMedia = defineOperation({
+  name: 'upload-media',
+  summary: 'Upload a file once, to send it any number of times with its media_id until it expires',
+  methods: ['POST'],
+  changes: true,
+  takesFile: true,
+  parameters: z.object({
+    type: z
+      .enum(mediaTypes, { error: `must be one of ${mediaTypes.join(', ')}` })
+      .optional()
+      .describe(
+        'Type that it will be sent as. A file that is too large or of another type is then refused as it arrives',
+      ),
+  }),
+  fields: z.object({
+    media_id: z.uuid().describe('For `send-media`'),
+    mime: z.string().describe('As the bytes of the file show'),
+    size: z.int().describe('In bytes'),
+    sha256: z.string().describe('Of the file, in hexadecimal'),
+    filename: z.string().nullable().describe('As the form names it, without folders'),
+    expires_at: z.iso.datetime().describe('No message can have the file from then on'),
+  }),
+  errors: ['missing_parameter', 'invalid_media', 'upload_limit_reached'],
+  example: {
+    given: { type: 'document' },
+    answer: {
+      media_id: '6f1c1c2e-54f4-4f0b-9a55-3d4b8c0f8a51',
+      mime: 'application/pdf',
+      size: 48_213,
+      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      filename: 'invoice.pdf',
+      expires_at: '2026-12-05T12:00:00.000Z',
+    },
+  },
+  async handle({ type }, call) {
+    const { context, principal, deadline } = call
+    const { bytesMax, uploads } = context.config.media
+    const accountId = String(principal.accountId)
+    const release = await context.fileUploads.acquire(accountId, 1, deadline.signal)
+    try {
+      const full = await findFullLimit(context.db, principal.accountId, 1, uploads)
+      if (full) throw uploadLimitReached(full, uploads)
+      const file = await call.receiveFile({
+        bytesMax: type ? bytesMax[type] : Math.max(...Object.values(bytesMax)),
+        findFault: (mime) => (type ? findTypeFault(type, mime) : undefined),
+      })
+      return await store(call, file).finally(file.remove)
+    } finally {
+      release()
+    }
+  },
+})
+
+/** The row comes first, so that no file is in the store that housekeeping does not know. */
+async function store({ context, principal, deadline }: Call, file: ReceivedFile) {
+  const { db, mediaStore, config } = context
+  const { accountId } = principal
+  const upload: NewUpload = {
+    mediaId: randomUUID(),
+    accountId,
+    mime: file.mime ?? unknownType,
+    filename: toFilename(file.filename),
+    size: file.size,
+    sha256: file.sha256,
+  }
+  const content = { accountId, sha256: file.sha256, uploadId: upload.mediaId }
+  deadline.signal.throwIfAborted()
+  const recorded = await recordUpload(db, upload, config.media.uploads)
+  if ('full' in recorded) throw uploadLimitReached(recorded.full, config.media.uploads)
+  try {
+    await deadline.outside(() => mediaStore.put(content, file))
+    deadline.signal.throwIfAborted()
+    if (!(await setUploadStored(db, upload)))
+      throw new Error('An upload was given up while it was being stored')
+  } catch (error) {
+    // In the background: housekeeping does it if this fails.
+    void mediaStore
+      .remove(content)
+      .then(() => deleteUpload(db, upload))
+      .catch(() => undefined)
+    throw error instanceof AppError ? error : notStored(error)
+  }
+  const { mediaId, mime, size, sha256, filename } = upload
+  return { media_id: mediaId, mime, size, sha256, filename, expires_at: recorded.expiresAt }
+}
+
+function notStored(cause: unknown): AppError {
+  return new AppError('unavailable', 'The file could not be stored. Try again.', {
+    retryAfterSeconds: 1,
+    cause,
+  })
+}
+
+/** Without control characters, and as long as a message may name it. */
+function toFilename(given: string | undefined): string | null {
+  return given?.replaceAll(/\p{Cc}/gu, '').slice(0, filenameCharsMax) || null
+}

@@ -17,6 +17,7 @@ import { repetitionMutants } from './repetition-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
 import { sessionMutants } from './session-mutants.ts'
 import { simulatorMutants } from './simulator-mutants.ts'
+import { uploadMutants } from './upload-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
 
 export const mutants: Mutant[] = [
@@ -31,6 +32,7 @@ export const mutants: Mutant[] = [
   ...eventMutants,
   ...deviceEventMutants,
   ...historyMutants,
+  ...uploadMutants,
   ...webhookMutants,
   ...linkingMutants,
   ...clientVersionMutants,

@@ -19,15 +19,9 @@ afterAll(() => system?.close(), 30_000)
 
 it('a file that was uploaded once is sent by all senders, whichever worker has them', async () => {
   const picture = makeNoisePng(200)
-  const { apiUrl, adminKey } = system.devnet
   const form = new FormData()
   form.append('file', new Blob([new Uint8Array(picture)]), 'noise.png')
-  const answer = await fetch(`${apiUrl}/upload-media?type=image`, {
-    method: 'POST',
-    headers: { 'x-api-key': adminKey.apiKey ?? '' },
-    body: form,
-  })
-  const uploaded = (await answer.json()) as Record<string, unknown>
+  const { body: uploaded } = await gateway.request('/upload-media?type=image', { method: 'POST', body: form })
   expect(uploaded).toMatchObject({ ok: true, mime: 'image/png', size: picture.length })
 
   const owners = new Set(await Promise.all(senders.map((sender) => system.ownerOf(sender))))
@@ -43,6 +37,7 @@ it('a file that was uploaded once is sent by all senders, whichever worker has t
     ),
   )
   for (const { body } of sent) {
+    expect(body).toMatchObject({ ok: true, status: 'queued' })
     const message = await until('it is delivered', { withinMs: 30_000, everyMs: 50 }, async () => {
       const found = await gateway.messageStatus(String(body.message_id))
       return ['delivered', 'failed'].includes(found.status) && found

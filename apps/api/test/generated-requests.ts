@@ -29,6 +29,7 @@ const ownParameters = [
   'user_id',
   'key_id',
   'webhook_id',
+  'media_id',
   'event_id',
 ]
 

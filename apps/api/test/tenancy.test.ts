@@ -48,6 +48,7 @@ const unknownOf: Record<string, () => string> = {
   message_id: () => makeMessageId('4915100000000'),
   before: () => makeMessageId('4915100000000'),
   idempotency_key: randomUUID,
+  media_id: randomUUID,
   user_id: () => String(2 ** 31 - 2),
   key_id: () => String(2 ** 31 - 2),
   webhook_id: () => String(2 ** 31 - 2),
@@ -119,6 +120,8 @@ function requestOf(
   )
   for (const name of missing) given.set(name, values[name] ?? operation.example.given[name])
   given.set(parameter, value)
+  // Only one of them may be given.
+  if (parameter === 'media_id') given.delete('url')
   const { method, prefix, credential } = way
   const headers: Record<string, string> = {
     ...(credential === 'header' && { 'x-api-key': key }),

@@ -36,6 +36,10 @@ export async function createTenant(
   const [webhook] = await gateway.db.$client<{ id: number }[]>`
     INSERT INTO webhooks (account_id, url, name, epoch, tx, event_id, seconds)
     VALUES (${id}, 'https://example.com/', 'spare', 0, '0', 0, 0) RETURNING id`
+  const media_id = randomUUID()
+  await gateway.db.$client`
+    INSERT INTO uploaded_media (media_id, account_id, expires_at, stored_at, mime, size, sha256)
+    VALUES (${media_id}, ${id}, now() + interval '1 day', now(), 'application/pdf', 1, '')`
   const [event] = await gateway.db.$client<EventPosition[]>`
     SELECT epoch, tx::text, id::text, floor(extract(epoch FROM created_at))::float8 AS seconds
     FROM events WHERE account_id = ${id} LIMIT 1`
@@ -55,6 +59,7 @@ export async function createTenant(
       user_id: String(id),
       key_id: String(spareKey?.id),
       webhook_id: String(webhook?.id),
+      media_id,
       event_id: formatEventId(event ?? firstPosition),
     },
   }

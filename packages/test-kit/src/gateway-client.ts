@@ -96,6 +96,7 @@ export function makeGatewayClient({
   return {
     call,
     get,
+    request: client.request,
     control,
     phone,
     companionsOf,

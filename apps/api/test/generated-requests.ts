@@ -50,10 +50,7 @@ type Described = {
   parameters: { name: string; schema: JsonSchema; example: unknown; isRequired: boolean }[]
 }
 
-/**
- * A stream has no end to wait for, and a test of a webhook waits for its target: see events-stream.test.ts and
- * system-tests/webhooks.test.ts.
- */
+/** Streams do not end (events-stream.test.ts), test-webhook waits for a target (system-tests/webhooks.test.ts). */
 const answering = Object.entries(document.paths).filter(
   ([path, { get }]) => path !== '/test-webhook' && !get?.responses[200]?.content['text/event-stream'],
 )

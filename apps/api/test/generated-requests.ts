@@ -57,7 +57,6 @@ const answering = Object.entries(document.paths).filter(
 
 /** Nothing happens to most accounts, so longer waits would take most of the time. */
 const briefWait = { schema: { type: 'integer', minimum: 0, maximum: 1 }, example: 1 }
-
 /** The operations as described by the OpenAPI document alone, apart from the waits. */
 const described: Described[] = answering.map(([path, { get, post }]) => {
   const inQuery = ((get ?? post)?.parameters ?? []).filter(

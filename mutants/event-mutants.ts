@@ -4,7 +4,7 @@ const feed = 'packages/db/src/queries/event-feed.ts'
 const changes = 'packages/db/src/queries/message-changes.ts'
 const ofChanges = 'packages/db/test/message-changes.test.ts'
 const ofFeed = 'packages/db/test/event-feed.test.ts'
-const epochs = 'packages/db/migrations/0034_event_epochs.sql'
+const epochs = 'packages/db/migrations/0033_event_epochs.sql'
 const ofClock = 'packages/db/test/event-clock.test.ts'
 
 /** From the change to its reader. */

@@ -121,7 +121,7 @@ async function useTheRest(contact: string): Promise<void> {
 }
 
 /** What exists more often than it may. */
-async function doubled(): Promise<unknown[]> {
+async function doubled(): Promise<readonly unknown[]> {
   return system.database.$client`
     SELECT 'event' AS what, type::text, message_id::text AS id, count(*) FROM events WHERE message_id IS NOT NULL
       AND data IS NULL GROUP BY 2, 3 HAVING count(*) > 1

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { recordUpload, setUploadStored } from '@wagate/db/queries/uploaded-media'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
+import { makeHostNames } from '@wagate/runtime/host-names'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -57,6 +58,7 @@ function load(mediaId: string, { ofAccount = accountId, read = store.read } = {}
     config,
     db,
     mediaShares: makeMediaShares(config.media.memoryBytes),
+    hostNames: makeHostNames(),
     mediaStore: { read },
     device: { id: 1, accountId: ofAccount },
   }

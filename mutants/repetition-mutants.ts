@@ -25,8 +25,8 @@ export const repetitionMutants: Mutant[] = [
   {
     name: 'outcome told again beside itself',
     file: 'packages/db/src/queries/message-outcomes.ts',
-    text: 'ORDER BY id FOR NO KEY UPDATE',
-    replacement: 'ORDER BY id',
+    text: 'ORDER BY message.id FOR NO KEY UPDATE OF message',
+    replacement: 'ORDER BY message.id',
     test: repeated('outcomes'),
   },
   {

@@ -1,7 +1,7 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Database } from '../src/client.ts'
+import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { claimFirstMessages, claimMessages, releaseMessages } from '../src/queries/message-claims.ts'
 import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
@@ -12,13 +12,14 @@ type Given = { id: string; createdAt: string }
 type Row = { status: string; held_epoch: number | null; setback: string | null }
 
 let db: Database
+let url: string
 let accountId: number
 let drop: () => Promise<void>
 let device: OwnedDevice
 
 beforeAll(async () => {
   const database = await openOwnedDevices()
-  ;({ db, accountId, drop } = database)
+  ;({ db, url, accountId, drop } = database)
   device = await database.addLinkedDevice()
 })
 afterAll(() => drop())
@@ -79,4 +80,31 @@ test.each<[string, (message: Given) => Promise<unknown>, Partial<Row>]>([
   await changed
   const [row] = await db.$client`SELECT status, held_epoch, setback FROM messages WHERE id = ${message.id}`
   expect(row).toMatchObject(expected)
+})
+
+test('receipts of several messages wait for a change of one of them, and none is lost', async () => {
+  const messages = [await insert(), await insert(), await insert()]
+  const generic = openDatabase(url, {
+    poolSize: 1,
+    applicationName: 'generic',
+    statementTimeoutMs: 5000,
+    plans: 'generic',
+  })
+  const changed = messages[1]
+  const other = await db.$client.reserve()
+  await other`BEGIN`
+  await other`UPDATE messages SET attempts = 1 WHERE id = ${changed?.id ?? null}`
+  const recorded = recordOutcomes(
+    generic,
+    messages.map((message) => outcomeOf(message, 'delivered')),
+  )
+  await vi.waitFor(async () => {
+    const waiting = await db.$client`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    expect(waiting.length).toBe(1)
+  }, eventually)
+  await other`COMMIT`
+  other.release()
+  expect(await recorded).toEqual(['recorded', 'recorded', 'recorded'])
+  await closeDatabase(generic)
 })

@@ -82,11 +82,14 @@ async function recordKnown(
       ) IN (jid, other_jid)
       GROUP BY device_id, id
     ),
+    found AS MATERIALIZED (
+      SELECT id, created_at FROM messages WHERE id IN (SELECT id FROM given) AND ${isInPartitions('messages')}
+    ),
     -- Locked: what a statement has done that is still committing would be recorded again.
     before AS MATERIALIZED (
-      SELECT id, created_at, sent_at, delivered_at, read_at, played_at FROM messages
-      WHERE id IN (SELECT id FROM given) AND ${isInPartitions('messages')}
-      ORDER BY id FOR NO KEY UPDATE
+      SELECT message.id, message.created_at, sent_at, delivered_at, read_at, played_at
+      FROM messages AS message JOIN found ON message.id = found.id AND message.created_at = found.created_at
+      ORDER BY message.id FOR NO KEY UPDATE OF message
     ),
     recorded AS (
       UPDATE messages AS message SET

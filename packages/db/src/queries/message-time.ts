@@ -28,8 +28,8 @@ export function limitsAround(timesMs: number[]): { first: string; last: string }
  * `message`: the name of the messages in the SQL. Without it, only they have a column `created_at`. The planner does not
  * know these limits, so a plan for given values is no cheaper than one for all, which Postgres then keeps.
  *
- * Only in a SELECT, if need be in a MATERIALIZED step before the write: Postgres 18 loses an UPDATE that has excluded
- * partitions at its start and then waits for another transaction which changes the same row.
+ * Only in a SELECT that locks nothing, if need be in a MATERIALIZED step before the write: Postgres 18 loses an UPDATE that
+ * has excluded partitions at its start and then waits for another transaction which changes the same row.
  */
 export function isCreatedAround(client: postgres.Sql, timesMs: number[], message?: string) {
   const at = (ms: number) => client`to_timestamp(${ms / 1000}::float8)`

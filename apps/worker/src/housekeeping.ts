@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
+import { keepEventEpoch } from '@wagate/db/queries/event-epoch'
 import {
   beginning,
   type DeletedBatch,
@@ -45,7 +46,7 @@ type HousekeepingOptions = {
 }
 
 /**
- * Creates partitions ahead every ten minutes and cleans every hour, in steps that fail independently. All workers try, and
+ * Creates partitions ahead and keeps the epoch of events every ten minutes, and cleans every hour, in steps that fail independently. All workers try, and
  * an advisory lock lets one at a time do it. Needs a role that owns the tables.
  */
 export function startHousekeeping(
@@ -58,7 +59,10 @@ export function startHousekeeping(
   let contactsAfterMs = performance.now() + cleaningEveryMs * Math.random()
 
   async function keepPartitions(): Promise<void> {
-    if (isDoneHere) await attempt('making partitions', () => ensurePartitions(db.$client))
+    if (isDoneHere) {
+      await attempt('making partitions', () => ensurePartitions(db.$client))
+      await attempt('keeping the epoch of events', () => keepEventEpoch(db.$client))
+    }
     await attempt('counting partitions', async () => {
       weeksAhead = await countPartitionWeeksAhead(db.$client)
     })

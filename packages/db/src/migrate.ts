@@ -4,7 +4,7 @@ import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 import { advisoryLocks } from './locks.ts'
 import { migrationsFolder } from './migrations.ts'
-import { endUnsteadyEpoch } from './queries/event-epoch.ts'
+import { endUnsteadyEpoch, restoreEventEpochs } from './queries/event-epoch.ts'
 import { claimNetwork, initializeShards, setRetention } from './queries/installation.ts'
 import { buildMessageIndexes } from './queries/message-indexes.ts'
 import { ensurePartitions } from './queries/partitions.ts'
@@ -28,6 +28,7 @@ export async function migrate(
     await ensurePartitions(client)
     await buildMessageIndexes(client)
     await initializeShards(client, options.shards)
+    await restoreEventEpochs(client)
     await endUnsteadyEpoch(client)
     const { retentionDays } = options
     if (retentionDays !== undefined) await setRetention(client, retentionDays)

@@ -1,7 +1,8 @@
 import { type EventPosition, firstPosition } from '@wagate/shared/event-ids'
 import type postgres from 'postgres'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { endUnsteadyEpoch } from '../src/queries/event-epoch.ts'
+import { migrate } from '../src/migrate.ts'
+import { endUnsteadyEpoch, keepEventEpoch } from '../src/queries/event-epoch.ts'
 import { findLatestPosition, isPositionExpired, listEvents } from '../src/queries/event-feed.ts'
 import { findPositionAt } from '../src/queries/event-time.ts'
 import { listDueWebhooks } from '../src/queries/webhook-rounds.ts'
@@ -149,6 +150,26 @@ test('a reader that has waited for weeks for the first event since keeps its pla
   const waiting = await list(later(next, -40))
   expect(await isPositionExpired(open().db, later(next, -40))).toBe(true)
   expect(await isPositionExpired(open().db, waiting.next)).toBe(false)
+  // As housekeeping does: what was read before is as old as the epoch was then.
+  await keepEventEpoch(sql)
+  const kept = await list(waiting.next)
+  await insert(2)
+  expect(await isPositionExpired(open().db, kept.next)).toBe(false)
+  await readAll(kept.next, [2])
+})
+
+test('a version from before epochs that was started meanwhile is undone by the next migration', async () => {
+  await insert(1)
+  await sql`UPDATE installation SET event_epoch = event_epoch + 1`
+  const [installation] = await sql<{ epoch: number }[]>`SELECT event_epoch AS epoch FROM installation`
+  await sql.unsafe(`ALTER TABLE events ALTER COLUMN epoch SET DEFAULT ${installation?.epoch}`)
+  await insert(2)
+  const { next } = await read(firstPosition, 2)
+  await migrate(open().url, { shards: 256 })
+  await insert(3)
+  await readAll(next, [3])
+  const [last] = await sql<{ epoch: number }[]>`SELECT max(epoch) AS epoch FROM events`
+  expect(last?.epoch).toBeGreaterThan(installation?.epoch ?? Number.POSITIVE_INFINITY)
 })
 
 test('a claim whose commit is lazy begins no epoch that a crash takes back', async () => {

@@ -13,7 +13,7 @@ export const installation = pgTable(
     retentionDays: integer('retention_days').notNull().default(365),
     /** The WhatsApp network of the links. Null until the first process that may set it. */
     network: text().$type<WhatsAppNetwork>(),
-    /** Only versions before `event_epochs` use it. */
+    /** Only versions before `event_epochs` use it. See `restoreEventEpochs`. */
     eventServer: text('event_server'),
     /** The newest of `event_epochs`. */
     eventEpoch: integer('event_epoch').notNull().default(0),

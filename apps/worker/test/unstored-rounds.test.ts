@@ -127,6 +127,23 @@ test('a round whose content is refused is posted again after a pause that grows'
   expect(target.eventIds()).toEqual([event])
 })
 
+test('a round with an answer that Postgres refuses is stored without it, and not posted again', async () => {
+  await database.sql.unsafe(`
+    CREATE FUNCTION refuse_round() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22021'; END $$;
+    CREATE TRIGGER refuse_round BEFORE INSERT ON webhook_attempts FOR EACH ROW
+      WHEN (NEW.answer IS NOT NULL) EXECUTE FUNCTION refuse_round()`)
+  target.answer = (_, response) => response.writeHead(500).end('strange')
+  database.start({}, ofDispatcher)
+  const [event = ''] = await addEvents(1)
+  const attempts = await until('the attempt', async () => {
+    const rows = await database.sql`SELECT status, answer FROM webhook_attempts`
+    return rows.length > 0 && [...rows]
+  })
+  expect(attempts).toEqual([{ status: 500, answer: null }])
+  expect(target.eventIds()).toEqual([event])
+})
+
 test('what a webhook could not store is stored when its dispatcher stops', async () => {
   const pauseMs = 60_000
   const limits = { leaseMs: 60_000, failurePause: { firstMs: pauseMs, maxMs: pauseMs } }

@@ -62,13 +62,12 @@ export async function expireMedia(
     expired += contents.length
     isLast = contents.length === 0
   }
-  expired += await removeUploads(db, mediaStore, waitingMs, signal)
   await mediaStore.removeLeftovers()
   let deleted = atOnceMax
   while (deleted === atOnceMax && !signal?.aborted) {
     deleted = await deleteOldMediaRows(db, { retentionDays: messageDays, max: atOnceMax })
   }
-  return expired
+  return expired + (await removeUploads(db, mediaStore, waitingMs, signal))
 }
 
 /** The file first: after a crash in between, the row makes it known. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isRefusedContent } from '@wagate/db/failures'
 import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
 import type { TargetFault } from '@wagate/shared/statuses'
 import type { DispatcherContext } from './dispatcher-context.ts'
@@ -24,7 +25,7 @@ export function concludeInState(state: WebhookState, { round: given, isGone, has
 export async function storeUnstored(context: DispatcherContext, state: WebhookState): Promise<boolean> {
   const { unstored } = state
   if (unstored) {
-    const stored = await recordRound(context.db, state.lease, unstored.round)
+    const stored = await record(context, state, unstored.round)
     state.unstored = undefined
     if (unstored.hasTest) context.publishEventHint?.(state.accountId)
     if (!stored) return false
@@ -32,6 +33,17 @@ export async function storeUnstored(context: DispatcherContext, state: WebhookSt
     state.fault = faultOf(unstored, stored.failingMs >= context.limits.failingMsMax)
   }
   return state.fault ? disable(context, state, state.fault) : true
+}
+
+/** Only what targets have answered may be content that Postgres refuses: then it is left out, and not posted again. */
+async function record({ db }: DispatcherContext, { lease }: WebhookState, round: Round) {
+  try {
+    return await recordRound(db, lease, round)
+  } catch (error) {
+    if (!isRefusedContent(error)) throw error
+    const attempts = round.attempts.map((attempt) => ({ ...attempt, answer: null, error: null }))
+    return recordRound(db, lease, { ...round, attempts })
+  }
 }
 
 function faultOf(

@@ -4,6 +4,10 @@ const ids = /(^|_)(id|key|four)$|^email$|^next_(after|before)$/
 const times = /(^|_)(at|until|in)$|^next_updated_after$/
 const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate', 'idempotent-replayed']
 
+/** Until when a limit refuses is a time as well. */
+const comparable = (name: string, value: string | null) =>
+  name === 'retry-after' && value ? 'a time' : value
+
 /**
  * Makes responses to two accounts comparable: treats all times as equal and numbers ids in the order in which they
  * appear, so that only their equality matters. `values` are replaced by their names.
@@ -38,7 +42,7 @@ export function makeComparison(values: Record<string, string>) {
     values,
     simplify: ({ status, headers, text }: InProcessAnswer) => ({
       status,
-      headers: headerNames.map((name) => headers.get(name)),
+      headers: headerNames.map((name) => comparable(name, headers.get(name))),
       body: text === '' ? '' : simplifyBody(text),
     }),
   }

@@ -10,6 +10,7 @@ export async function showQr(
 ): Promise<void> {
   const epoch = (await epochOf(db, deviceId)) + epochAhead
   const event = { kind: 'qr' as const, epoch, text, expiresAtMs: Date.now() + 20_000 }
+  await db.$client`UPDATE devices SET connection = 'scanning' WHERE id = ${deviceId}`
   if (retain) await events.retain(deviceId, event)
   await events.publish(deviceId, event)
 }

@@ -219,7 +219,11 @@ describe('send-media', () => {
     const { account, sender } = await createSender(gateway)
     expect(await account.post('/send-media', { sender, number })).toMatchObject({
       status: 400,
-      body: { code: 'missing_parameter', details: [{ parameter: 'type' }, { parameter: 'url' }] },
+      body: { code: 'missing_parameter', details: [{ parameter: 'type' }] },
+    })
+    expect(await account.post('/send-media', { sender, number, type: 'image' })).toMatchObject({
+      status: 400,
+      body: { code: 'missing_parameter', details: [{ parameter: 'url' }, { parameter: 'media_id' }] },
     })
   })
 })

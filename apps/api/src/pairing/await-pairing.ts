@@ -55,7 +55,7 @@ export async function awaitPairing<Found extends Awaited>(
     if (isCurrent(announced)) return announced
     if (refused !== undefined && refused !== noSlot) throw refused
     const earlier = await findEarlier()
-    if (isCurrent(earlier)) return earlier
+    if (pairing.isScanning && isCurrent(earlier)) return earlier
     if (refused === undefined) return undefined
     // Otherwise the pairing would take the next free slot although no caller waits for its code.
     await withdrawPairing(db, accountId, deviceId)

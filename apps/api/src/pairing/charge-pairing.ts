@@ -36,7 +36,7 @@ async function isShowingQr({ context, principal }: Call, sender: string): Promis
   const device = await findDevice(db, accountId, { sender }, config.devices.statusGraceMs)
   if (!device) return false
   const pairing = await findPairing(db, accountId, device.id)
-  if (!pairing?.isWanted || pairing.isLinked) return false
+  if (!pairing?.isWanted || !pairing.isScanning || pairing.isLinked) return false
   // Without Redis there is none.
   const qr = await events.findQr(device.id).catch(() => undefined)
   return qr?.epoch === pairing.epoch && qr.expiresAtMs > Date.now()

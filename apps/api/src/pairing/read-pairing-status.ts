@@ -23,11 +23,13 @@ export async function readPairingStatus(call: Call, deviceId: number) {
   }
 }
 
-/** Undefined while a new owner has not shown its own QR code yet: that of the former owner links nothing. */
+/** Undefined before the owner shows one: that of a former owner, or of a connection that has ended, links nothing. */
 async function findCurrentQr({ context, principal }: Call, deviceId: number) {
   const [qr, pairing] = await Promise.all([
     context.events.findQr(deviceId).catch(throwPairingUnavailable),
     findPairing(context.db, principal.accountId, deviceId),
   ])
-  return qr && qr.epoch === pairing?.epoch && qr.expiresAtMs > Date.now() ? qr : undefined
+  return qr && pairing?.isScanning && qr.epoch === pairing.epoch && qr.expiresAtMs > Date.now()
+    ? qr
+    : undefined
 }

@@ -131,6 +131,8 @@ export type Pairing = {
   /** False after it was withdrawn or the QR codes have run out. */
   isWanted: boolean
   hasLiveOwner: boolean
+  /** Otherwise a QR code that Redis still has was scanned already, or its connection has ended. */
+  isScanning: boolean
   /** WhatsApp asks for a passkey, so there is no QR code any more. */
   step: PasskeyStep | null
   /** A QR code of another epoch is from a former owner. */
@@ -147,6 +149,7 @@ export async function findPairing(
       isLinked,
       isWanted: sql<boolean>`${devices.desired} = 'linked' AND coalesce(${devices.pairingUntil} > now(), false)`,
       hasLiveOwner,
+      isScanning: sql<boolean>`${devices.connection} = 'scanning'`,
       step: pairingStep,
       epoch: shardLeases.epoch,
     })

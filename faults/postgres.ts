@@ -4,26 +4,16 @@ import { until } from '@wagate/test-kit/until'
 import { expect, it } from 'vitest'
 import { openEventFollowers } from './event-followers.ts'
 import { moveToSmallDisk } from './postgres-disk.ts'
-import { expectRefusals, expectWithin, untilAcceptedMs, untilPromptMs } from './recovery.ts'
+import { expectPostgresBack, expectRefusals } from './recovery.ts'
 import { isShort } from './size.ts'
-import { type Trial, trial } from './trial.ts'
+import { trial } from './trial.ts'
 import type { World } from './world.ts'
 
-const backMsMax = 3000
 const kills = isShort ? 5 : 50
 /** Claims of media commit lazily, so a crash takes their transaction ids back. */
 const burstMix = { media: 0.4, scheduled: 0, canceled: 0.04 }
 
 export function postgresFaults(find: () => World): void {
-  function expectNormal(found: Trial): void {
-    const { endedAtMs } = found
-    const times = {
-      'accepted after ms': untilAcceptedMs(found, endedAtMs),
-      'prompt after ms': untilPromptMs(found, find().senders, endedAtMs),
-    }
-    expectWithin(found, times, backMsMax)
-  }
-
   async function read(operation: string): Promise<number> {
     const { apiUrl, adminKey } = find().devnet
     const headers = { 'x-api-key': adminKey.apiKey ?? '' }
@@ -39,7 +29,7 @@ export function postgresFaults(find: () => World): void {
       await devnet.start('postgres')
     })
     expectRefusals(found, 'unavailable')
-    expectNormal(found)
+    expectPostgresBack(find(), found)
   })
 
   // An epoch that outlives a crash fails it rarely: a reader has to read within the milliseconds that the crash takes back.
@@ -66,7 +56,7 @@ export function postgresFaults(find: () => World): void {
       for (const link of links) link.heal()
     })
     expectRefusals(found, 'unavailable')
-    expectNormal(found)
+    expectPostgresBack(find(), found)
     // No sender may send, and none needs to log in again.
     expect([...(await find().loginsSince(found.faultAtMs)).keys()]).toEqual([])
   })
@@ -88,7 +78,7 @@ export function postgresFaults(find: () => World): void {
         disk.free()
       })
       expectRefusals(found, 'storage_full')
-      expectNormal(found)
+      expectPostgresBack(find(), found)
     } finally {
       disk.free()
       await recover()

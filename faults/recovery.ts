@@ -2,6 +2,7 @@ import type { Attempt } from '@wagate/test-kit/load/load'
 import { expect } from 'vitest'
 import { note } from './figures.ts'
 import { isOverdue, type Trial } from './trial.ts'
+import type { World } from './world.ts'
 
 /** A message that waited longer was found by a poll of its owner, or waited behind a backlog. */
 const promptMsMax = 2000
@@ -16,7 +17,7 @@ export function untilPromptMs({ texts }: Trial, senders: string[], sinceMs: numb
 }
 
 /** From `sinceMs` until every request is accepted again. */
-export function untilAcceptedMs({ load }: Trial, sinceMs: number): number {
+function untilAcceptedMs({ load }: Trial, sinceMs: number): number {
   return Math.max(0, ...refusalsIn(load.sent).map(({ atMs, tookMs }) => atMs + tookMs - sinceMs))
 }
 
@@ -46,4 +47,16 @@ function refusalsIn(sent: Trial['load']['sent']): Attempt[] {
   return sent.flatMap((message) =>
     message.attempts.filter(({ status }) => status !== 200 && !(status === 400 && isOverdue(message))),
   )
+}
+
+const postgresBackMsMax = 3000
+
+/** Soon after Postgres is back, messages are accepted and sent as before. */
+export function expectPostgresBack(world: World, found: Trial): void {
+  const { endedAtMs } = found
+  const times = {
+    'accepted after ms': untilAcceptedMs(found, endedAtMs),
+    'prompt after ms': untilPromptMs(found, world.senders, endedAtMs),
+  }
+  expectWithin(found, times, postgresBackMsMax)
 }

@@ -2,6 +2,7 @@ import { linkFaults } from './links.ts'
 import { mediaFaults } from './media.ts'
 import { mixedFaults } from './mix.ts'
 import { postgresFaults } from './postgres.ts'
+import { postgresWriteFaults } from './postgres-writes.ts'
 import { redisFaults } from './redis.ts'
 import { streamFaults } from './streams.ts'
 import { describeTrials } from './suite.ts'
@@ -10,6 +11,7 @@ import { whatsappFaults } from './whatsapp.ts'
 describeTrials(
   redisFaults,
   postgresFaults,
+  postgresWriteFaults,
   linkFaults,
   whatsappFaults,
   streamFaults,

@@ -5,8 +5,8 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const senders = ['15552066001', '15552066002', '15552066003', '15552066004']
-const number = '15552066009'
+const senders = ['15552068001', '15552068002', '15552068003', '15552068004']
+const number = '15552068009'
 
 let system: TestSystem
 let gateway: GatewayClient

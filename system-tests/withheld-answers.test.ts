@@ -9,9 +9,9 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 
-const sender = '15552066001'
-const patientSender = '15552066002'
-const contacts = ['4915200660001', '4915200660002', '4915200660003']
+const sender = '15552067001'
+const patientSender = '15552067002'
+const contacts = ['4915201670001', '4915201670002', '4915201670003']
 
 let system: TestSystem
 let target: Server
@@ -166,7 +166,7 @@ it('every statement that writes may have no answer, and happens once', async () 
 
 it('a commit that takes longer than the silence of the client happens once', async () => {
   const { gateway } = system
-  const contact = '4915200660004'
+  const contact = '4915201670004'
   await gateway.link(patientSender)
   // The servers of tests do not wait for their disk, nor for a replica.
   await system.database.$client.unsafe(`

@@ -19,7 +19,6 @@ const otherTimers: { [file: string]: number } = {
   'apps/api/src/event-streams/event-listener.ts': 1,
   'apps/api/src/events/inbox.ts': 1,
   'apps/api/src/http/deadline.ts': 2,
-  'apps/api/src/http/in-slices.ts': 1,
   'apps/api/src/http/read-body.ts': 1,
   'apps/api/src/http/responder.ts': 1,
   'apps/api/src/http/server.ts': 1,
@@ -34,11 +33,12 @@ const otherTimers: { [file: string]: number } = {
   'apps/worker/src/session/offline-queue.ts': 1,
   'apps/worker/src/session/pairing-code.ts': 1,
   'apps/worker/src/session/passkey.ts': 2,
-  'apps/worker/src/session/proxy-agent.ts': 1,
   'apps/worker/src/until-aborted.ts': 1,
   'packages/queue/src/event-hints.ts': 1,
   'packages/queue/src/redis.ts': 2,
   'packages/runtime/src/collect-at-rest.ts': 1,
+  'packages/runtime/src/deadline.ts': 1,
+  'packages/runtime/src/host-names.ts': 1,
   'packages/runtime/src/natural-batch.ts': 1,
   'packages/runtime/src/within.ts': 1,
 }
@@ -49,8 +49,8 @@ const rulesOnly = new Set([
   'apps/worker/src/received-media/attempts.ts',
   'apps/worker/src/session/reconnect-policy.ts',
   'apps/worker/src/webhooks/circuit.ts',
-  'apps/worker/src/webhooks/post-delivery.ts',
   'apps/worker/src/webhooks/retry-schedule.ts',
+  'packages/runtime/src/http-client.ts',
 ])
 
 const timer =

@@ -156,6 +156,7 @@ const otherWrites = {
       'device-proxies',
       'devices',
       'idempotency',
+      'uploaded-media',
     ],
     ...['pairing-links', 'stream-tokens', 'waiting-media', 'webhook-deliveries', 'webhooks'],
   ],

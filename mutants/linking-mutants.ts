@@ -125,6 +125,36 @@ export const linkingMutants: Mutant[] = [
     },
   },
   {
+    name: 'dead QR code given out again',
+    file: 'apps/api/src/pairing/await-pairing.ts',
+    text: 'if (pairing.isScanning && isCurrent(earlier))',
+    replacement: 'if (isCurrent(earlier))',
+    test: {
+      file: 'apps/api/test/pairing.test.ts',
+      title: 'a QR code that was scanned, or whose connection has ended, is ignored while Redis still has it',
+    },
+  },
+  {
+    name: 'dead QR code shown',
+    file: 'apps/api/src/pairing/read-pairing-status.ts',
+    text: 'qr && pairing?.isScanning && qr.epoch',
+    replacement: 'qr && pairing && qr.epoch',
+    test: {
+      file: 'apps/api/test/pairing.test.ts',
+      title: 'a QR code that was scanned, or whose connection has ended, is ignored while Redis still has it',
+    },
+  },
+  {
+    name: 'QR code that is not stored is not shown',
+    file: 'apps/worker/src/session/session.ts',
+    text: 'persist(() => hooks.onQr(code))',
+    replacement: 'hooks.onQr(code)',
+    test: {
+      file: 'system-tests/withheld-answers.test.ts',
+      title: 'every statement that writes may have no answer, and happens once',
+    },
+  },
+  {
     name: 'replaced QR code without an event',
     file: 'apps/worker/src/device/pairing.ts',
     text: "await announceReplacedQr(db, lease, id, writeKeyOf('qr', id, code.text))",

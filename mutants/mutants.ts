@@ -3,6 +3,7 @@ import { claimMutants } from './claim-mutants.ts'
 import { clientVersionMutants } from './client-version-mutants.ts'
 import { commandMutants } from './command-mutants.ts'
 import { deviceEventMutants } from './device-event-mutants.ts'
+import { epochMutants } from './epoch-mutants.ts'
 import { eventMutants } from './event-mutants.ts'
 import { historyMutants } from './history-mutants.ts'
 import { limitMutants } from './limit-mutants.ts'
@@ -30,6 +31,7 @@ export const mutants: Mutant[] = [
   ...repetitionMutants,
   ...messagesMutants,
   ...eventMutants,
+  ...epochMutants,
   ...deviceEventMutants,
   ...historyMutants,
   ...uploadMutants,

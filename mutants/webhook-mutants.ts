@@ -44,6 +44,16 @@ export const webhookMutants: Mutant[] = [
     test: { file: ofOwnership, title: 'a round that began before a change of the account is not recorded' },
   },
   {
+    name: 'an answer that Postgres refuses keeps its round from being stored',
+    file: `${folder}/store-round.ts`,
+    text: 'answer: null, error: null',
+    replacement: 'error: null',
+    test: {
+      file: 'apps/worker/test/unstored-rounds.test.ts',
+      title: 'a round with an answer that Postgres refuses is stored without it, and not posted again',
+    },
+  },
+  {
     name: 'a redirect counts as delivered',
     file: `${folder}/send-request.ts`,
     text: 'status < 300',

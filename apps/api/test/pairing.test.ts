@@ -121,6 +121,21 @@ test('a QR code from a former owner is ignored, whether retained or announced', 
   expect((await answering).body.qr_text).toBe('current')
 })
 
+test('a QR code that was scanned, or whose connection has ended, is ignored while Redis still has it', async () => {
+  const account = await gateway.createAccount()
+  const sender = randomPhone()
+  const { body } = await account.post('/create-device', { sender })
+  const deviceId = Number(body.device_id)
+  await showQr(gateway, deviceId, { text: 'dead' })
+  await gateway.db.$client`UPDATE devices SET connection = 'offline' WHERE id = ${deviceId}`
+  const answering = account.post('/generate-qr', { sender })
+  await waitForPairing(gateway, sender)
+  const { body: status } = await account.post('/pairing-status', { sender })
+  expect(status).toMatchObject({ qr_data_url: null })
+  await showQr(gateway, deviceId, { text: 'next' })
+  expect((await answering).body.qr_text).toBe('next')
+})
+
 describe('a linked device', () => {
   test('returns 409 regardless of its connection, and stays linked', async () => {
     const { account, sender, deviceId } = await createSender(gateway)

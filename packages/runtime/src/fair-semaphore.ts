@@ -11,6 +11,8 @@ export type FairSemaphore = {
   acquire(key: string, units: number, signal?: AbortSignal): Promise<Release>
   /** The same without waiting; undefined when the demand would have to wait. */
   tryAcquire(key: string, units: number): Release | undefined
+  /** What the key holds itself leaves no room for the demand in its share. */
+  isShareUsedUp(key: string, units: number): boolean
 }
 
 type Release = () => void
@@ -93,6 +95,7 @@ export function makeFairSemaphore(total: number, { shareMax }: { shareMax: numbe
 
   return {
     tryAcquire,
+    isShareUsedUp: (key, wanted) => !fitsShare(key, Math.min(wanted, unitsMax)),
     async acquire(key, wanted, signal) {
       signal?.throwIfAborted()
       return tryAcquire(key, wanted) ?? wait(key, Math.min(wanted, unitsMax), signal)

@@ -26,6 +26,15 @@ describe('a fair semaphore', () => {
     expect(greedy[2]?.release).toBeDefined()
   })
 
+  it('tells whether a key itself has used up its share', async () => {
+    const semaphore = makeFairSemaphore(10, { shareMax: 5 })
+    for (const key of ['one', 'other']) await semaphore.acquire(key, 4)
+    expect(semaphore.isShareUsedUp('one', 1)).toBe(false)
+    expect(semaphore.isShareUsedUp('one', 2)).toBe(true)
+    expect(semaphore.isShareUsedUp('third', 5)).toBe(false)
+    expect(semaphore.isShareUsedUp('third', 50)).toBe(false)
+  })
+
   it('grants waiting keys in turn, each one in the order of its demands', async () => {
     const semaphore = makeFairSemaphore(1, { shareMax: 1 })
     let release = await semaphore.acquire('first', 1)

@@ -1,8 +1,8 @@
 import './preload.ts'
 import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
+import { makePrivateFolder, removeFolder } from '@wagate/runtime/private-folder'
 import { readConfig } from './config.ts'
-import { makePrivateFolder, removeFolder } from './private-folder.ts'
 import { downloadLimits, makeWhatsAppFetch } from './session/whatsapp-fetch.ts'
 import { startWorker } from './start.ts'
 
@@ -15,7 +15,7 @@ const signals = ['SIGTERM', 'SIGINT'] as const
 const leave = () => process.exit(0)
 for (const signal of signals) process.on(signal, leave)
 // Baileys also puts the files that it uploads there.
-const folder = makePrivateFolder()
+const folder = makePrivateFolder('wagate-worker-')
 process.env.TMPDIR = folder
 process.on('exit', () => removeFolder(folder))
 const worker = await startWorker(config, logger)

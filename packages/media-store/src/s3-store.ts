@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import { tmpdir } from 'node:os'
 import { ask } from '@wagate/runtime/http-client'
+import { makePrivateFolder } from '@wagate/runtime/private-folder'
 import { AwsV4Signer } from 'aws4fetch'
 import { type ByteRange, keyOf, type MediaContent, type MediaStore } from './media-store.ts'
 
@@ -91,10 +91,19 @@ export function openS3Store(options: S3Options): MediaStore {
     async remove(content) {
       await tell(content, { method: 'DELETE' })
     },
-    stagingFolder: async () => tmpdir(),
+    stagingFolder: async () => findStagingFolder(),
     // A request that was cut off leaves nothing.
     removeLeftovers: async () => undefined,
   }
+}
+
+/** Of all stores of this process: making one removes what a process with its id has left. */
+let stagingFolder: string | undefined
+
+/** Something that cleans up temporary folders may have removed it. */
+function findStagingFolder(): string {
+  if (!stagingFolder || !existsSync(stagingFolder)) stagingFolder = makePrivateFolder('wagate-uploads-')
+  return stagingFolder
 }
 
 function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {

@@ -1,6 +1,16 @@
+import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -104,6 +114,18 @@ describe.each([
   ])('refuses the name %s of account %s', async (sha256, accountId) => {
     await expect(open().read({ accountId, sha256 })).rejects.toThrow(TypeError)
   })
+})
+
+it('stages files for S3 in a folder that only this user can enter, without those of a killed process', async () => {
+  const { pid: ended } = spawnSync('true')
+  const leftover = join(tmpdir(), `wagate-uploads-${ended}-abc`)
+  mkdirSync(leftover)
+  const staging = await openMediaStore(s3Options()).stagingFolder()
+  expect(statSync(staging).mode & 0o777).toBe(0o700)
+  expect(existsSync(leftover)).toBe(false)
+  expect(await openMediaStore(s3Options()).stagingFolder()).toBe(staging)
+  rmSync(staging, { recursive: true })
+  expect(existsSync(await openMediaStore(s3Options()).stagingFolder())).toBe(true)
 })
 
 it.each([

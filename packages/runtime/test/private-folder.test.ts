@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { makePrivateFolder } from '../src/private-folder.ts'
 
+const prefix = 'wagate-worker-'
 const parent = mkdtempSync(join(tmpdir(), 'wagate-test-'))
 afterAll(() => rmSync(parent, { recursive: true }))
 
@@ -17,10 +18,10 @@ function makeFolder(name: string): string {
 
 describe('the folder for temporary files', () => {
   test('can be entered only by this user', () => {
-    expect(statSync(makePrivateFolder(parent)).mode & 0o777).toBe(0o700)
+    expect(statSync(makePrivateFolder(prefix, parent)).mode & 0o777).toBe(0o700)
   })
 
-  test('replaces only those of workers that have ended', () => {
+  test('replaces only those of processes that have ended', () => {
     const { pid: ended } = spawnSync('true')
     const leftovers = [
       makeFolder(`wagate-worker-${ended}-abc`),
@@ -29,10 +30,11 @@ describe('the folder for temporary files', () => {
     const kept = [
       makeFolder(`wagate-worker-${process.ppid}-abc`),
       makeFolder('wagate-workers'),
+      makeFolder('wagate-worker-abc'),
       makeFolder('x'),
     ]
-    makePrivateFolder(parent)
+    makePrivateFolder(prefix, parent)
     expect(leftovers.map((folder) => existsSync(folder))).toEqual([false, false])
-    expect(kept.map((folder) => existsSync(folder))).toEqual([true, true, true])
+    expect(kept.map((folder) => existsSync(folder))).toEqual([true, true, true, true])
   })
 })

@@ -2,12 +2,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const prefix = 'wagate-worker-'
-
-/** Creates a folder that only this user can enter, and removes the folders of workers that have ended. */
-export function makePrivateFolder(parent = tmpdir()): string {
+/**
+ * Creates a folder that only this user can enter, and removes those with the same prefix of processes that have ended. One for
+ * each prefix in a process.
+ */
+export function makePrivateFolder(prefix: string, parent = tmpdir()): string {
   for (const name of readdirSync(parent)) {
-    const [, pid] = name.startsWith(prefix) ? name.slice(prefix.length - 1).split('-') : []
+    const [, pid] = (name.startsWith(prefix) && /^(\d+)-/.exec(name.slice(prefix.length))) || []
     if (pid && !isOtherProcess(Number(pid))) removeFolder(join(parent, name))
   }
   return mkdtempSync(join(parent, `${prefix}${process.pid}-`))

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { claimShards, listUnownedShards } from '@wagate/db/queries/shard-leases'
 import { registerWorker } from '@wagate/db/queries/workers'
@@ -20,6 +23,7 @@ export type Gateway = {
   db: Database
   databaseUrl: string
   redisUrl: string
+  mediaFolder: string
   events: DeviceEvents
   admin: Client
   anonymous: Client
@@ -74,7 +78,10 @@ async function openGateway(
   env: Record<string, string>,
 ): Promise<Gateway> {
   const bootstrapped = await bootstrapAdmin(database.url, 'admin@example.com')
-  const api = await startApi(configOf({ DATABASE_URL: database.url, REDIS_URL: redisUrl, ...env }))
+  const ownFolder = join(tmpdir(), `wagate-media-${randomUUID()}`)
+  const { MEDIA_FOLDER: mediaFolder = ownFolder } = env
+  const urls = { DATABASE_URL: database.url, REDIS_URL: redisUrl }
+  const api = await startApi(configOf({ ...urls, MEDIA_FOLDER: mediaFolder, ...env }))
   const db = openDatabase(database.url, {
     poolSize: 4,
     applicationName: 'test',
@@ -88,6 +95,7 @@ async function openGateway(
     db,
     databaseUrl: database.url,
     redisUrl,
+    mediaFolder,
     events: makeDeviceEvents(links),
     admin,
     anonymous: makeClient(api.url),
@@ -105,6 +113,7 @@ async function openGateway(
       await api.close()
       await Promise.all([links.close(), closeDatabase(db)])
       await database.drop()
+      rmSync(ownFolder, { recursive: true, force: true })
     },
   }
 }
@@ -118,8 +127,11 @@ function configOf(env: Record<string, string>) {
 }
 
 /** A second API process on the same servers, without proxies in between. */
-export async function startReplica({ databaseUrl, redisUrl }: Gateway, env: Record<string, string> = {}) {
-  return startApi(configOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }))
+export async function startReplica(gateway: Gateway, env: Record<string, string> = {}) {
+  const { databaseUrl, redisUrl, mediaFolder } = gateway
+  return startApi(
+    configOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, MEDIA_FOLDER: mediaFolder, ...env }),
+  )
 }
 
 /** With a live worker, which the functions below play. */

@@ -23,8 +23,8 @@ export type ReceivedFile = {
   remove(): Promise<void>
 }
 
-/** What the type is read from. */
-const headBytes = 64 * 1024
+/** Of a write. The type of a file is read from the first one. */
+const pieceBytesMin = 64 * 1024
 
 /**
  * Writes the body of a request, or the file in its form, to a file, piece by piece. It is refused as soon as its size or its
@@ -40,9 +40,9 @@ export async function receiveFile(
   // The parts of a form are a little more than their file.
   if (!boundary && Number(request.headers.get('content-length')) > rules.bytesMax)
     throw tooLarge(rules.bytesMax)
-  const reader = request.body?.getReader()
-  if (!reader) throw empty()
+  if (!request.body) throw empty()
   const path = join(await store.stagingFolder(), `upload-${randomUUID()}`)
+  const reader = request.body.getReader()
   const remove = () => rm(path, { force: true })
   try {
     const { filename, pieces } = boundary
@@ -73,29 +73,38 @@ async function writePieces(
   { bytesMax, findFault }: FileRules,
 ): Promise<Pick<ReceivedFile, 'size' | 'sha256' | 'mime'>> {
   const hash = createHash('sha256')
-  let head = Buffer.alloc(0)
   let size = 0
   let mime: string | undefined
-
-  async function readType(): Promise<void> {
-    mime = (await fileTypeFromBuffer(head))?.mime
-    const fault = findFault(mime)
-    if (fault) throw fault
-  }
-
-  for await (const piece of pieces) {
-    size += piece.byteLength
+  for await (const piece of inLargePieces(pieces)) {
+    const isFirst = size === 0
+    size += piece.length
     if (size > bytesMax) throw tooLarge(bytesMax)
-    if (head.length < headBytes) {
-      head = Buffer.concat([head, piece])
-      if (head.length >= headBytes) await readType()
+    if (isFirst) {
+      mime = (await fileTypeFromBuffer(piece))?.mime
+      const fault = findFault(mime)
+      if (fault) throw fault
     }
     hash.update(piece)
     await handle.writeFile(piece)
   }
   if (size === 0) throw empty()
-  if (head.length < headBytes) await readType()
   return { size, sha256: hash.digest('hex'), mime }
+}
+
+/** Each one has at least `pieceBytesMin`, except for the last. It is valid until the next one is asked for. */
+export async function* inLargePieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  const gathered = Buffer.allocUnsafe(pieceBytesMin)
+  let size = 0
+  for await (const piece of pieces) {
+    if (size + piece.byteLength < pieceBytesMin) {
+      gathered.set(piece, size)
+      size += piece.byteLength
+    } else {
+      yield Buffer.concat([gathered.subarray(0, size), piece])
+      size = 0
+    }
+  }
+  if (size > 0) yield gathered.subarray(0, size)
 }
 
 /** Undefined for a body that is no form. */

@@ -96,12 +96,19 @@ export const limitMutants: Mutant[] = [
   {
     name: 'pairing codes without end',
     file: 'apps/api/src/pairing/charge-pairing.ts',
-    text: ", { limit: 'pairingCodes', key: String(accountId) })",
-    replacement: ')',
+    text: "if (!link) return call.charge({ limit: 'pairingCodes', key: String(accountId) })",
+    replacement: 'if (!link) return',
     test: {
       file: ofPairings,
       title: 'an account gets a limited number of pairing codes in a day, over all senders',
     },
+  },
+  {
+    name: 'a pairing code of a day for a linked sender',
+    file: 'apps/api/src/operations/pair-code.ts',
+    text: 'if (!force) await refuseLinked(call, device.id)',
+    replacement: 'void refuseLinked',
+    test: { file: ofPairings, title: 'requests that notify no phone use up nothing of a day' },
   },
   {
     name: 'a stream token reads the past',

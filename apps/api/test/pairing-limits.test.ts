@@ -1,6 +1,6 @@
 import { makeClient } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, linkDevice, ownShards, randomPhone, startGateway } from './gateway.ts'
+import { type Gateway, linkDevice, ownShards, randomPhone, recordCommands, startGateway } from './gateway.ts'
 import { givePairingCode, showQr, waitForPairing } from './play-pairing.ts'
 
 let gateway: Gateway
@@ -16,7 +16,7 @@ afterAll(() => gateway.close())
 
 type Account = Awaited<ReturnType<Gateway['createAccount']>>
 
-/** A sender that is linked, so that requests for codes are answered at once, and charged. */
+/** A sender that is linked, so that requests for codes are answered at once. */
 async function addLinked(account: Account) {
   const sender = randomPhone()
   const { body } = await account.post('/create-device', { sender })
@@ -24,15 +24,39 @@ async function addLinked(account: Account) {
   return sender
 }
 
-async function openSession(account: Account, sender: string) {
+/** A sender whose owner gives out a code for each request. */
+async function addUnlinked(of: Gateway, account: Account) {
+  const sender = randomPhone()
+  const { body } = await account.post('/create-device', { sender })
+  const deviceId = Number(body.device_id)
+  const { close } = await recordCommands(of, deviceId, ({ kind }) => {
+    if (kind === 'request-pairing-code') void givePairingCode(of, deviceId)
+  })
+  return { sender, deviceId, close }
+}
+
+async function openSession(of: Gateway, account: Account, sender: string) {
   const { body } = await account.post('/create-link', { sender })
   const secret = new URL(String(body.url)).hash.slice(1)
-  const opened = await makeClient(gateway.url, secret).post('/open-link')
-  return makeClient(gateway.url, String(opened.body.session))
+  const opened = await makeClient(of.url, secret).post('/open-link')
+  return makeClient(of.url, String(opened.body.session))
+}
+
+async function pairNew(account: Account) {
+  const sender = randomPhone()
+  const answering = account.post('/pair-code', { sender })
+  await givePairingCode(gateway, await waitForPairing(gateway, sender))
+  return answering
 }
 
 const outcomeOf = ({ status, body }: { status: number; body: Record<string, unknown> }) =>
   `${status} ${body.limit ?? body.code ?? ''}`
+
+async function outcomesOf(calls: (() => ReturnType<Account['post']>)[]) {
+  const outcomes = []
+  for (const call of calls) outcomes.push(outcomeOf(await call()))
+  return outcomes
+}
 
 test('a QR code that is still valid is returned without a charge, and a new one is charged', async () => {
   const account = await gateway.createAccount()
@@ -53,51 +77,62 @@ test('a QR code that is still valid is returned without a charge, and a new one 
 
 test('a person with a link uses up the codes of the link, not those of the account', async () => {
   const account = await gateway.createAccount()
-  const sender = await addLinked(account)
-  const session = await openSession(account, sender)
-  const calls = async (name: string, times: number) => {
-    const outcomes = []
-    while (outcomes.length < times) outcomes.push(outcomeOf(await session.post(`/${name}`)))
-    return outcomes
-  }
+  const linked = await addLinked(account)
   const charged = '409 already_connected'
-  expect(await calls('generate-qr', 3)).toEqual([charged, charged, '429 link-generate-qr'])
-  expect(await calls('pair-code', 4)).toEqual([charged, charged, charged, '429 account-pair-code'])
-  for (const name of ['generate-qr', 'pair-code']) {
-    expect(outcomeOf(await account.post(`/${name}`, { sender }))).toBe(charged)
-  }
+  const ofLinked = await openSession(gateway, account, linked)
+  const calls = [1, 2, 3].map(() => () => ofLinked.post('/generate-qr'))
+  expect(await outcomesOf(calls)).toEqual([charged, charged, '429 link-generate-qr'])
+  expect(outcomeOf(await account.post('/generate-qr', { sender: linked }))).toBe(charged)
+
+  const { sender, close } = await addUnlinked(gateway, account)
+  const session = await openSession(gateway, account, sender)
+  const codes = [1, 2, 3, 4].map(() => () => session.post('/pair-code'))
+  expect(await outcomesOf(codes)).toEqual(['200 ', '200 ', '200 ', '429 account-pair-code'])
+  expect(outcomeOf(await account.post('/pair-code', { sender }))).toBe('200 ')
+  await close()
 })
 
 test('an account gets a limited number of pairing codes in a day, over all senders', async () => {
   const account = await gateway.createAccount()
-  const pairCode = async () => account.post('/pair-code', { sender: await addLinked(account) })
-  for (let times = 0; times < 3; times++) expect(outcomeOf(await pairCode())).toBe('409 already_connected')
-  const refused = await pairCode()
+  for (let times = 0; times < 3; times++) expect(outcomeOf(await pairNew(account))).toBe('200 ')
+  const refused = await account.post('/pair-code', { sender: randomPhone() })
   expect(outcomeOf(refused)).toBe('429 account-pair-code')
   // A third of a day.
-  for (const { headers } of [refused, await pairCode()]) {
+  for (const { headers } of [refused, await account.post('/pair-code', { sender: randomPhone() })]) {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(28_000)
   }
-  const other = await gateway.createAccount()
-  const sender = randomPhone()
-  const answering = other.post('/pair-code', { sender })
-  await givePairingCode(gateway, await waitForPairing(gateway, sender))
-  expect(outcomeOf(await answering)).toBe('200 ')
+  expect(outcomeOf(await pairNew(await gateway.createAccount()))).toBe('200 ')
+})
+
+test('requests that notify no phone use up nothing of a day', async () => {
+  const account = await gateway.createAccount({ devices_allowed: 4 })
+  const linked = await addLinked(account)
+  const refused = [1, 2].map(() => () => account.post('/pair-code', { sender: linked }))
+  expect(await outcomesOf(refused)).toEqual(['409 already_connected', '409 already_connected'])
+  expect(outcomeOf(await account.post('/pair-code', { sender: linked }))).toBe('429 generate-qr')
+  for (let times = 0; times < 2; times++) expect(outcomeOf(await pairNew(account))).toBe('200 ')
+  const { sender, close } = await addUnlinked(gateway, account)
+  for (let times = 0; times < 3; times++) {
+    const answer = await account.post('/pair-code', { sender: randomPhone() })
+    expect(outcomeOf(answer)).toBe('403 device_limit_reached')
+  }
+  const last = [1, 2].map(() => () => account.post('/pair-code', { sender }))
+  expect(await outcomesOf(last)).toEqual(['200 ', '429 account-pair-code'])
+  await close()
 })
 
 test('a link has five pairing codes in ten minutes', async () => {
   const limited = await startGateway({ LIMIT_QR_CODES_PER_MINUTE: '6' })
   try {
+    await ownShards(limited)
     const account = await limited.createAccount()
-    const { body } = await account.post('/create-link', { sender: randomPhone() })
-    await linkDevice(limited, Number(body.device_id))
-    const secret = new URL(String(body.url)).hash.slice(1)
-    const opened = await makeClient(limited.url, secret).post('/open-link')
-    const session = makeClient(limited.url, String(opened.body.session))
-    for (let times = 0; times < 5; times++) {
-      expect(outcomeOf(await session.post('/pair-code'))).toBe('409 already_connected')
-    }
-    expect(outcomeOf(await session.post('/pair-code'))).toBe('429 link-pair-code')
+    const { sender, deviceId, close } = await addUnlinked(limited, account)
+    const session = await openSession(limited, account, sender)
+    const codes = [1, 2, 3, 4, 5, 6].map(() => () => session.post('/pair-code'))
+    expect(await outcomesOf(codes)).toEqual([...Array<string>(5).fill('200 '), '429 link-pair-code'])
+    await close()
+    await linkDevice(limited, deviceId)
+    expect(outcomeOf(await session.post('/pair-code'))).toBe('409 already_connected')
   } finally {
     await limited.close()
   }

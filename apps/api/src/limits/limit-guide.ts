@@ -15,13 +15,14 @@ export const limitGuide = {
   'create-link': '`create-link` of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
   'create-stream-token': '`create-stream-token` of an account: 100 a minute',
   'generate-qr':
-    '`generate-qr` and `pair-code` for one sender, without those that return a code again: `LIMIT_QR_CODES_PER_MINUTE`',
+    '`generate-qr`, unless it returns a QR code again, and `pair-code` for one sender: `LIMIT_QR_CODES_PER_MINUTE`',
   'account-generate-qr':
-    '`generate-qr` and `pair-code` for all senders of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
+    '`generate-qr`, unless it returns a QR code again, and `pair-code` for all senders of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
   'account-pair-code':
-    '`pair-code` of an account in a day; one-time links count apart: `LIMIT_ACCOUNT_PAIR_CODES_PER_DAY`',
-  'link-generate-qr': '`generate-qr` of one one-time link: `LIMIT_QR_CODES_PER_MINUTE`',
-  'link-pair-code': '`pair-code` of one one-time link: 5 in ten minutes',
+    '`pair-code` of an account in a day, unless the sender is linked already; one-time links count apart: `LIMIT_ACCOUNT_PAIR_CODES_PER_DAY`',
+  'link-generate-qr':
+    '`generate-qr` of one one-time link, unless it returns a QR code again: `LIMIT_QR_CODES_PER_MINUTE`',
+  'link-pair-code': '`pair-code` of one one-time link, unless the sender is linked already: 5 in ten minutes',
   'restart-session': '`restart-session` of one sender: `LIMIT_QR_CODES_PER_MINUTE`',
   'replay-webhook': '`replay-webhook` of an account with `from` or `failed`: 5 a minute',
   'replay-event': '`replay-webhook` of an account with `event_id`: 20 a minute',

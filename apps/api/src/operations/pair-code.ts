@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { deviceFields } from '../objects/device-object.ts'
 import { defineOperation } from '../operation.ts'
-import { chargePairingCode } from '../pairing/charge-pairing.ts'
+import { refuseLinked } from '../pairing/await-pairing.ts'
+import { chargePairingCode, chargePairingRequest } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
 import { requestPairingCode } from '../pairing/request-pairing-code.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
@@ -52,8 +53,10 @@ export const pairCode = defineOperation({
     },
   },
   async handle({ sender, name, force = false }, call) {
-    await chargePairingCode(call, sender)
+    await chargePairingRequest(call, sender)
     const device = await ensurePairingDevice(call, { sender, name })
+    if (!force) await refuseLinked(call, device.id)
+    await chargePairingCode(call)
     const { code, expiresAtMs } = await requestPairingCode(call, device.id, { force })
     const leftMs = Math.min(expiresAtMs - Date.now(), call.context.config.devices.pairingMs)
     return {

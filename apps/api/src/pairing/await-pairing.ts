@@ -91,6 +91,12 @@ export async function awaitPairing<Found extends Awaited>(
   )
 }
 
+/** Throws `already_connected`. */
+export async function refuseLinked({ context, principal }: Call, deviceId: number): Promise<void> {
+  const pairing = await findPairing(context.db, principal.accountId, deviceId)
+  if (pairing?.isLinked) throw alreadyConnected()
+}
+
 const noSlot = Symbol('no slot for another pairing')
 
 async function beginPairing(call: Call, deviceId: number, { force }: { force: boolean }): Promise<void> {

@@ -14,14 +14,18 @@ export async function chargeQrCode(
   await call.charge(...ofAccount(accountId, sender))
 }
 
-/** Charges a pairing code: each one notifies the phone of the number, whoever that is. Throws `rate_limited`. */
-export async function chargePairingCode(call: Call, sender: string): Promise<void> {
+/** Charges a request for a pairing code, whatever becomes of it. Throws `rate_limited`. */
+export async function chargePairingRequest(call: Call, sender: string): Promise<void> {
   const { accountId, link } = call.principal
-  if (link) {
-    const ofLinks = { limit: 'pairingCodes', key: `${accountId}:links` } as const
-    return call.charge({ limit: 'linkPairingCodes', key: String(link.id) }, ofLinks)
-  }
-  await call.charge(...ofAccount(accountId, sender), { limit: 'pairingCodes', key: String(accountId) })
+  if (!link) await call.charge(...ofAccount(accountId, sender))
+}
+
+/** Charges a pairing code: each one notifies the phone of the number, whoever that is. Throws `rate_limited`. */
+export async function chargePairingCode(call: Call): Promise<void> {
+  const { accountId, link } = call.principal
+  if (!link) return call.charge({ limit: 'pairingCodes', key: String(accountId) })
+  const ofLinks = { limit: 'pairingCodes', key: `${accountId}:links` } as const
+  await call.charge({ limit: 'linkPairingCodes', key: String(link.id) }, ofLinks)
 }
 
 const ofAccount = (accountId: number, sender: string) =>

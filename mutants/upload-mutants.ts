@@ -77,4 +77,45 @@ export const uploadMutants: Mutant[] = [
     replacement: '    throw error',
     test: { file: uploads, title: 'leaves nothing when the client breaks off' },
   },
+  {
+    name: 'uploads of an account without a share',
+    file: 'apps/api/src/make-context.ts',
+    text: 'shareMax: uploadFiles.account * fileBytesMax',
+    replacement: 'shareMax: uploadFiles.process * fileBytesMax',
+    test: {
+      file: 'apps/api/test/upload-room.test.ts',
+      title: 'a file of a known size that arrives slowly takes its room from its own account alone',
+      written: { title: 'a file %s that arrives slowly takes its room from its own account alone' },
+    },
+  },
+  {
+    name: 'an upload that takes no room',
+    file: 'apps/api/src/uploads/stage-upload.ts',
+    text: 'acquire(account, bytes, wait.signal)',
+    replacement: 'acquire(account, 0, wait.signal)',
+    test: {
+      file: 'apps/api/test/upload-room.test.ts',
+      title: 'files of many accounts have no more bytes together than there is room for',
+    },
+  },
+  {
+    name: 'an upload that waits for a silent store',
+    file: 'apps/api/src/operations/upload-media.ts',
+    text: 'within(putMsMax, ',
+    replacement: 'within(2 * putMsMax, ',
+    test: {
+      file: 'apps/api/test/upload-outcomes.test.ts',
+      title: 'a store that does not answer leaves the file to housekeeping, because it may still arrive',
+    },
+  },
+  {
+    name: 'an upload with a 503 that counts for a week',
+    file: 'apps/api/src/operations/upload-media.ts',
+    text: "given up while it was being stored')\n    deadline.signal.throwIfAborted()",
+    replacement: "given up while it was being stored')",
+    test: {
+      file: 'apps/api/test/upload-outcomes.test.ts',
+      title: 'a file does not count when its caller was told too early that it is not stored',
+    },
+  },
 ]

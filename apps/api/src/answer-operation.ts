@@ -58,6 +58,7 @@ export async function answerOperation(
         return request.madeIdempotencyKey
       },
       deadline,
+      bodyBytes: announcedBytes(raw),
       receiveFile: (rules) => deadline.outside(() => receiveFile(raw, context.mediaStore, rules)),
       setHeader: (name, value) => {
         responseHeaders[name] = value
@@ -81,6 +82,11 @@ export async function answerOperation(
     return { status: 200, content: { type: pngType, bytes: toPng() } }
   }
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
+}
+
+function announcedBytes({ headers }: Request): number | undefined {
+  const announced = headers.get('content-length')
+  return announced === null ? undefined : Number(announced)
 }
 
 /** A refused client reads its answer only after it has sent its body. */

@@ -30,6 +30,8 @@ export type Call = {
   deadline: Deadline
   /** The file that is the body of this request, of an operation that `takesFile`. Remove it in the end. */
   receiveFile(rules: FileRules): Promise<ReceivedFile>
+  /** Undefined when the client does not say it. */
+  bodyBytes: number | undefined
   setHeader(name: string, value: string): void
   /** Adds a sentence to the `warnings` of the response. */
   warn(sentence: string): void

@@ -47,8 +47,8 @@ export type ApiContext = {
   mediaLinks: MediaLinks
   /** Downloads of received files in progress, by account. */
   mediaReads: FairSemaphore
-  /** Uploads in progress, by account. */
-  fileUploads: FairSemaphore
+  /** Bytes of uploads in the staging folder, by account. */
+  uploadBytes: FairSemaphore
   readReadiness(): Promise<Readiness>
   /** Notifies the device's owner. Never fails: the owner finds the same change in Postgres, only later. */
   enqueueCommand: CommandDispatcher['enqueue']

@@ -29,8 +29,8 @@ type Parts = {
 }
 
 const mediaReads = { process: 256, account: 16 }
-/** Each has a file in the staging folder. */
-const fileUploads = { process: 16, account: 4 }
+/** In files of the largest size: what uploads may have in the staging folder. */
+const uploadFiles = { process: 4, account: 1 }
 
 export function makeContext(config: Config, { log, connections, dispatcher, closing }: Parts): ApiContext {
   const { db, readDb, events, accountEvents, eventHints, webhookHints, rateLimits } = connections
@@ -40,6 +40,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
   const keys = makeApiKeyCache(db)
   accountEvents.onChanged(keys.forget)
   const { messagesMax, mediaBytesMax } = config.queue
+  const fileBytesMax = Math.max(...Object.values(config.media.bytesMax))
   const onReadError = makeOutageLog(log, 'postgres').failed
   const eventFeed = makeEventFeed(readDb, eventHints)
   const mediaLinks = makeMediaLinks(readDb, config.http.publicUrl)
@@ -87,7 +88,9 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     mediaStore: openMediaStore(config.media.store),
     mediaLinks,
     mediaReads: makeFairSemaphore(mediaReads.process, { shareMax: mediaReads.account }),
-    fileUploads: makeFairSemaphore(fileUploads.process, { shareMax: fileUploads.account }),
+    uploadBytes: makeFairSemaphore(uploadFiles.process * fileBytesMax, {
+      shareMax: uploadFiles.account * fileBytesMax,
+    }),
     readReadiness,
     enqueueCommand: dispatcher.enqueue,
     closing,

@@ -21,6 +21,7 @@ let gateway: Gateway
 beforeAll(async () => {
   gateway = await startGatewayWithOwner({
     MEDIA_FOLDER: folder,
+    UPLOADED_MEDIA_HOURS: '30',
     UPLOADED_MEDIA_ACCOUNT_FILES_MAX: String(limits.filesMax),
     UPLOADED_MEDIA_ACCOUNT_BYTES_MAX: String(limits.bytesMax),
     MEDIA_IMAGE_BYTES_MAX: String(mebibyte),
@@ -48,8 +49,8 @@ function send({ account, sender }: Sender, media_id: unknown, fields: Record<str
 }
 
 const rowsOf = ({ account }: Pick<Sender, 'account'>) =>
-  gateway.db.$client<{ media_id: string; stored_at: string | null }[]>`
-    SELECT media_id, stored_at FROM uploaded_media WHERE account_id = ${account.userId}`
+  gateway.db.$client<{ media_id: string; stored_at: string | null; has_expired: boolean }[]>`
+    SELECT media_id, stored_at, expires_at <= now() AS has_expired FROM uploaded_media WHERE account_id = ${account.userId}`
 
 const staged = () => readdirSync(join(folder, 'unfinished'))
 
@@ -99,8 +100,8 @@ describe('upload-media', () => {
     const tenant = await createSender(gateway)
     const { body } = await upload(tenant, picture)
     const hours = (Date.parse(String(body.expires_at)) - Date.now()) / 3_600_000
-    expect(hours).toBeGreaterThan(167)
-    expect(hours).toBeLessThan(169)
+    expect(hours).toBeGreaterThan(29)
+    expect(hours).toBeLessThan(31)
   })
 
   test.each([
@@ -166,8 +167,8 @@ describe('upload-media', () => {
     // Where the folder of the account would be.
     writeFileSync(join(folder, String(tenant.account.userId)), '')
     expect(await upload(tenant, picture)).toMatchObject({ status: 503, body: { code: 'unavailable' } })
-    // Housekeeping removes it.
-    expect(await rowsOf(tenant)).toMatchObject([{ stored_at: null }])
+    // Housekeeping removes it, and it does not count until then.
+    expect(await rowsOf(tenant)).toMatchObject([{ stored_at: null, has_expired: true }])
     expect(staged()).toEqual([])
   })
 

@@ -41,7 +41,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     received_media: 'SELECT (columns)',
     shard_leases: 'SELECT',
     stream_tokens: 'SELECT, INSERT, DELETE',
-    uploaded_media: 'SELECT, INSERT, UPDATE (stored_at), DELETE',
+    uploaded_media: 'SELECT, INSERT, UPDATE (stored_at, expires_at), DELETE',
     webhook_attempts: 'SELECT',
     webhook_deliveries: 'SELECT, INSERT, UPDATE',
     webhook_dispatchers: '',

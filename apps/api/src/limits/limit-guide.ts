@@ -32,6 +32,8 @@ export const limitGuide = {
   whatsapp: "WhatsApp's own limit of pairing codes for one number",
   'event-streams': 'Open event streams of an account, or of an API process: 250, 2,000',
   'message-pages': 'Concurrent requests of an account for `messages`',
+  'file-uploads':
+    "Bytes of an account's `upload-media` in progress: the size of the largest file that may be sent",
   'media-downloads': 'Concurrent downloads of received files of an account, or of an API process: 16, 256',
 } as const
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import {
-  deleteUpload,
   findFullLimit,
+  giveUpUpload,
   type NewUpload,
   recordUpload,
   setUploadStored,
 } from '@wagate/db/queries/uploaded-media'
+import type { MediaStore } from '@wagate/media-store/media-store'
+import { within } from '@wagate/runtime/within'
 import { mediaTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Call } from '../call.ts'
@@ -13,9 +15,12 @@ import { AppError } from '../errors/app-error.ts'
 import type { ReceivedFile } from '../http/receive-file.ts'
 import { findTypeFault } from '../media/type-fault.ts'
 import { defineOperation } from '../operation.ts'
+import { stageUpload } from '../uploads/stage-upload.ts'
 import { uploadLimitReached } from '../uploads/upload-errors.ts'
 
 const filenameCharsMax = 255
+/** After it, the outcome is unknown. */
+const putMsMax = 20_000
 const unknownType = 'application/octet-stream'
 
 export const uploadMedia = defineOperation({
@@ -53,55 +58,66 @@ export const uploadMedia = defineOperation({
     },
   },
   async handle({ type }, call) {
-    const { context, principal, deadline } = call
-    const { bytesMax, uploads } = context.config.media
-    const accountId = String(principal.accountId)
-    const release = await context.fileUploads.acquire(accountId, 1, deadline.signal)
-    try {
-      const full = await findFullLimit(context.db, principal.accountId, 1, uploads)
-      if (full) throw uploadLimitReached(full, uploads)
-      const file = await call.receiveFile({
-        bytesMax: type ? bytesMax[type] : Math.max(...Object.values(bytesMax)),
-        findFault: (mime) => (type ? findTypeFault(type, mime) : undefined),
-      })
-      return await store(call, file).finally(file.remove)
-    } finally {
-      release()
-    }
+    const { db, config } = call.context
+    const { bytesMax, uploads } = config.media
+    const full = await findFullLimit(db, call.principal.accountId, 1, uploads)
+    if (full) throw uploadLimitReached(full, uploads)
+    const file = await stageUpload(call, {
+      bytesMax: type ? bytesMax[type] : Math.max(...Object.values(bytesMax)),
+      findFault: (mime) => (type ? findTypeFault(type, mime) : undefined),
+    })
+    const { upload, expiresAt } = await record(call, file).catch(async (error) => {
+      await file.remove()
+      throw error
+    })
+    await store(call, upload, file)
+    const { mediaId, mime, size, sha256, filename } = upload
+    return { media_id: mediaId, mime, size, sha256, filename, expires_at: expiresAt }
   },
 })
 
 /** The row comes first, so that no file is in the store that housekeeping does not know. */
-async function store({ context, principal, deadline }: Call, file: ReceivedFile) {
-  const { db, mediaStore, config } = context
-  const { accountId } = principal
+async function record({ context, principal, deadline }: Call, file: ReceivedFile) {
+  const { uploads } = context.config.media
   const upload: NewUpload = {
     mediaId: randomUUID(),
-    accountId,
+    accountId: principal.accountId,
     mime: file.mime ?? unknownType,
     filename: toFilename(file.filename),
     size: file.size,
     sha256: file.sha256,
   }
-  const content = { accountId, sha256: file.sha256, uploadId: upload.mediaId }
   deadline.signal.throwIfAborted()
-  const recorded = await recordUpload(db, upload, config.media.uploads)
-  if ('full' in recorded) throw uploadLimitReached(recorded.full, config.media.uploads)
+  const recorded = await recordUpload(context.db, upload, uploads)
+  if ('full' in recorded) throw uploadLimitReached(recorded.full, uploads)
+  return { upload, expiresAt: recorded.expiresAt }
+}
+
+async function store({ context, deadline }: Call, upload: NewUpload, file: ReceivedFile): Promise<void> {
+  const { db, mediaStore } = context
   try {
-    await deadline.outside(() => mediaStore.put(content, file))
+    const isPut = await deadline.outside(() => within(putMsMax, put(mediaStore, upload, file)))
+    if (!isPut) throw new Error(`The store has not taken an upload within ${putMsMax} ms`)
     deadline.signal.throwIfAborted()
     if (!(await setUploadStored(db, upload)))
       throw new Error('An upload was given up while it was being stored')
+    deadline.signal.throwIfAborted()
   } catch (error) {
-    // In the background: housekeeping does it if this fails.
-    void mediaStore
-      .remove(content)
-      .then(() => deleteUpload(db, upload))
-      .catch(() => undefined)
+    // The file may still appear in the store, so housekeeping removes it later, with its row.
+    await giveUpUpload(db, upload).catch(() => undefined)
     throw error instanceof AppError ? error : notStored(error)
   }
-  const { mediaId, mime, size, sha256, filename } = upload
-  return { media_id: mediaId, mime, size, sha256, filename, expires_at: recorded.expiresAt }
+}
+
+/** Removes the staged file, but not before the store has finished reading it. */
+async function put(mediaStore: MediaStore, upload: NewUpload, file: ReceivedFile): Promise<true> {
+  const { accountId, sha256, mediaId } = upload
+  try {
+    await mediaStore.put({ accountId, sha256, uploadId: mediaId }, file)
+  } finally {
+    await file.remove()
+  }
+  return true
 }
 
 function notStored(cause: unknown): AppError {

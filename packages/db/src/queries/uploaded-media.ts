@@ -72,6 +72,13 @@ export async function setUploadStored(db: Database, { accountId, mediaId }: Uplo
   return changed.count > 0
 }
 
+/** It is as if it had expired, for its account and for messages, until housekeeping removes it and its file. */
+export async function giveUpUpload(db: Database, { accountId, mediaId }: UploadId): Promise<void> {
+  await db.$client`
+    UPDATE uploaded_media SET stored_at = NULL, expires_at = now()
+    WHERE media_id = ${mediaId} AND account_id = ${accountId}`
+}
+
 /** To be called when its file is not in the store, or no longer. */
 export async function deleteUpload(db: Database, { accountId, mediaId }: UploadId): Promise<void> {
   await db.$client`DELETE FROM uploaded_media WHERE media_id = ${mediaId} AND account_id = ${accountId}`

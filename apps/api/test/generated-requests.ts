@@ -1,7 +1,5 @@
-import { document } from '@wagate/test-kit/contract'
 import fc from 'fast-check'
-import type { JsonSchema } from '../src/openapi/json-schemas.ts'
-import type { OpenApiParameter } from '../src/openapi/openapi-types.ts'
+import { type Described, described, own } from './described-operations.ts'
 import { bodies, contentTypes, formOf, type Given, largeBodies } from './generated-bodies.ts'
 import { brokenValues, valuesOf } from './generated-values.ts'
 
@@ -13,26 +11,6 @@ export type GeneratedRequest = {
   body: string | undefined
 }
 
-/** A placeholder for a value of the account, such as `{{sender}}`: requests are generated before the account exists. */
-const own = (name: string) => `{{${name}}}`
-/** Parameters for which every tenant has its own values. */
-const ownParameters = [
-  'sender',
-  'number',
-  'device_id',
-  'id',
-  'message_id',
-  'before',
-  'idempotency_key',
-  'email',
-  'password',
-  'user_id',
-  'key_id',
-  'webhook_id',
-  'media_id',
-  'event_id',
-]
-
 export function fillIn(request: GeneratedRequest, values: Record<string, string>): GeneratedRequest {
   const fill = (text: string) =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (marker, name: string) => values[name] ?? marker)
@@ -43,49 +21,6 @@ export function fillIn(request: GeneratedRequest, values: Record<string, string>
     body: request.body === undefined ? undefined : fill(request.body),
   }
 }
-
-type Described = {
-  path: string
-  methods: string[]
-  parameters: { name: string; schema: JsonSchema; example: unknown; isRequired: boolean }[]
-}
-
-/** Streams do not end (events-stream.test.ts), test-webhook waits for a target (system-tests/webhooks.test.ts). */
-const answering = Object.entries(document.paths).filter(
-  ([path, { get }]) => path !== '/test-webhook' && !get?.responses[200]?.content['text/event-stream'],
-)
-
-/** Nothing happens to most accounts, so longer waits would take most of the time. */
-const briefWait = { schema: { type: 'integer', minimum: 0, maximum: 1 }, example: 1 }
-/** The operations as described by the OpenAPI document alone, apart from the waits. */
-const described: Described[] = answering.map(([path, { get, post }]) => {
-  const inQuery = ((get ?? post)?.parameters ?? []).filter(
-    (parameter): parameter is OpenApiParameter => 'in' in parameter,
-  )
-  const body = post?.requestBody?.content['application/json']
-  const examples = (body?.example ?? {}) as Record<string, unknown>
-  const inBody = Object.entries(body?.schema.properties ?? {}).filter(([name]) => name !== 'api_key')
-  return {
-    path,
-    methods: [...(get ? ['GET'] : []), ...(post ? ['POST'] : [])],
-    parameters:
-      inBody.length > 0
-        ? inBody.map(([name, schema]) => ({
-            name,
-            schema,
-            example: examples[name],
-            isRequired: body?.schema.required?.includes(name) ?? false,
-            ...(name === 'wait' && briefWait),
-          }))
-        : inQuery.map(({ name, schema, example, required }) => ({
-            name,
-            schema,
-            example,
-            isRequired: required,
-            ...(name === 'wait' && briefWait),
-          })),
-  }
-})
 
 const unknownNames = fc.oneof(
   fc.constantFrom(
@@ -106,8 +41,7 @@ const unknownNames = fc.oneof(
 )
 
 function rightly({ parameters }: Described): fc.Arbitrary<Given> {
-  const known = parameters.map(({ name, schema, example, isRequired }) => {
-    const right = ownParameters.includes(name) ? own(name) : example
+  const known = parameters.map(({ name, schema, right, isRequired }) => {
     const value = fc.oneof(
       { weight: 12, arbitrary: right === undefined ? valuesOf(schema) : fc.constant(right) },
       { weight: 1, arbitrary: valuesOf(schema) },
@@ -116,14 +50,19 @@ function rightly({ parameters }: Described): fc.Arbitrary<Given> {
     const absent = fc.constant<Given>([])
     return isRequired ? given : fc.oneof({ weight: 1, arbitrary: given }, { weight: 2, arbitrary: absent })
   })
-  return fc.tuple(...known).map((parts) => parts.flat())
+  // Some operations need several optional parameters, and no others.
+  const example = parameters.filter(({ isInExample }) => isInExample)
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.tuple(...known).map((parts) => parts.flat()) },
+    { weight: 1, arbitrary: fc.constant(example.map(({ name, right }): [string, unknown] => [name, right])) },
+  )
 }
 
 function wrongly({ parameters }: Described): fc.Arbitrary<Given> {
-  const known = parameters.map(({ name, schema, example }) =>
+  const known = parameters.map(({ name, schema, right }) =>
     fc
       .oneof(
-        { weight: 3, arbitrary: fc.constant(ownParameters.includes(name) ? own(name) : example) },
+        { weight: 3, arbitrary: fc.constant(right) },
         { weight: 3, arbitrary: valuesOf(schema) },
         { weight: 3, arbitrary: brokenValues },
         { weight: 2, arbitrary: fc.constant(undefined) },

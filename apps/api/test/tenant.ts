@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { insertAccount } from '@wagate/db/queries/accounts'
 import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
+import { makeMessageId } from '@wagate/shared/ids'
 import { makeNewKey } from '../src/credentials/new-key.ts'
 import { sendMessage } from '../src/operations/send-message.ts'
 import { type Gateway, linkDevice, randomPhone } from './gateway.ts'
@@ -9,7 +10,7 @@ import type { InProcessClient } from './in-process.ts'
 /** An account with its own value for every parameter that identifies a resource. */
 export type Tenant = { key: string; values: Record<string, string> }
 
-/** With a linked sender, a scheduled message, a spare key and a used idempotency key. */
+/** With a linked sender, a scheduled message, a received one, a spare key and a used idempotency key. */
 export async function createTenant(
   gateway: Gateway,
   ask: InProcessClient,
@@ -29,6 +30,11 @@ export async function createTenant(
   // A request like the example replays this one.
   await post('/send-message', { ...message, idempotency_key })
   const { message_id } = await post('/send-message', { ...message, send_at })
+  const received_message_id = makeMessageId(sender)
+  await gateway.db.$client`
+    INSERT INTO messages (id, account_id, device_id, direction, type, sender, number, status, wa_id, link_generation)
+    VALUES (${received_message_id}, ${id}, ${Number(device_id)}, 'in', 'text', ${sender}, ${number}, 'received',
+      ${received_message_id}, 1)`
   const spare = makeNewKey('spare').key
   const [spareKey] = await gateway.db.$client`
     INSERT INTO api_keys (account_id, name, hash, last_four)
@@ -54,6 +60,7 @@ export async function createTenant(
       device_id: String(device_id),
       id: String(device_id),
       message_id: String(message_id),
+      received_message_id,
       before: String(message_id),
       idempotency_key,
       user_id: String(id),

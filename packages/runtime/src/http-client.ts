@@ -33,9 +33,9 @@ export type Tunnel = { answer: IncomingMessage; socket: Socket; head: Buffer }
 const interimMax = 16
 
 /**
- * The one way to ask an HTTP server. Whatever the peer does, the promise settles by the deadline, with DeadlineExceeded if it
- * is this that ended it, and so does the reading of the answer. Connections are closed then. The caller reads the answer to its end or
- * destroys it.
+ * The one way to ask an HTTP server. Whatever the peer does, the promise settles by the deadline, with DeadlineExceeded if
+ * that ended it, and so does the reading of the answer. Connections are closed then. The caller reads the answer to its end
+ * or destroys it.
  */
 export async function ask(given: HttpRequest): Promise<IncomingMessage> {
   const { signal, bound, release } = startDeadline(given.deadlineMs, given.signal)

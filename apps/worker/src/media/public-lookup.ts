@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net'
 
 /**
- * Resolves names like `lookup`. A name with any forbidden address is like one without an address, so that nobody learns the names of an internal
- * network. A socket connects to exactly the addresses that were checked, so DNS rebinding gains nothing.
+ * Resolves names like `lookup`. A name with any forbidden address is like one without an address, so that nobody learns the
+ * names of an internal network. A socket connects to exactly the addresses that were checked, so DNS rebinding gains nothing.
  */
 export function makePublicLookup(
   isForbidden: (address: string) => boolean,

@@ -53,8 +53,8 @@ type AcceptLimits = {
 
 /**
  * Stores messages in their order in one statement, each with its idempotency key and media, and says for each whether it
- * was accepted. No two of them may have the same idempotency key, and only one may have media as `content`. Concurrent statements do not see each other's media, so
- * together they may exceed `mediaBytesMax` by what they store.
+ * was accepted. No two of them may have the same idempotency key, and only one may have media as `content`. Concurrent
+ * statements do not see each other's media, so together they may exceed `mediaBytesMax` by what they store.
  */
 export async function acceptMessages(
   db: Database,

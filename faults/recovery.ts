@@ -52,11 +52,11 @@ function refusalsIn(sent: Trial['load']['sent']): Attempt[] {
 const postgresBackMsMax = 3000
 
 /** Soon after Postgres is back, messages are accepted and sent as before. */
-export function expectPostgresBack(world: World, found: Trial): void {
+export function expectPostgresBack(world: World, found: Trial, backMsMax = postgresBackMsMax): void {
   const { endedAtMs } = found
   const times = {
     'accepted after ms': untilAcceptedMs(found, endedAtMs),
     'prompt after ms': untilPromptMs(found, world.senders, endedAtMs),
   }
-  expectWithin(found, times, postgresBackMsMax)
+  expectWithin(found, times, backMsMax)
 }

@@ -59,8 +59,8 @@ export const processMutants: Mutant[] = [
   {
     name: 'look-up that continues when its request has ended',
     file: 'packages/runtime/src/host-names.ts',
-    text: 'for (const each of [deadline, signal]) each.addEventListener',
-    replacement: 'for (const each of [deadline]) each.addEventListener',
+    text: 'startDeadline(deadlineMs, signal)',
+    replacement: 'startDeadline(deadlineMs)',
     test: {
       file: 'packages/runtime/test/host-names.test.ts',
       title: 'a canceled look-up gives its place to the next at once, and leaves nothing behind',

@@ -2,6 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { startDeadline } from './deadline.ts'
 import { makeFairSemaphore } from './fair-semaphore.ts'
 import { readHosts, readSearchDomains } from './system-names.ts'
 
@@ -56,16 +57,15 @@ export function makeHostNames({
     const release = await places.acquire(owner, 1, signal)
     // One for each look-up, because it can only cancel everything.
     const resolver = new Resolver({ timeout: tryMs, tries })
-    const deadline = AbortSignal.timeout(deadlineMs)
-    const cancel = () => resolver.cancel()
-    for (const each of [deadline, signal]) each.addEventListener('abort', cancel)
+    const deadline = startDeadline(deadlineMs, signal)
+    const isOver = () => deadline.signal.aborted
+    deadline.signal.addEventListener('abort', () => resolver.cancel())
     try {
       if (servers) resolver.setServers(servers)
-      const isOver = () => deadline.aborted || signal.aborted
       return await searchFor(name, searchDomains(), (full) => askFor(resolver, full, families), isOver)
     } finally {
-      for (const each of [deadline, signal]) each.removeEventListener('abort', cancel)
-      cancel()
+      deadline.release()
+      resolver.cancel()
       release()
     }
   }

@@ -127,8 +127,8 @@ export const linkingMutants: Mutant[] = [
   {
     name: 'dead QR code given out again',
     file: 'apps/api/src/pairing/await-pairing.ts',
-    text: 'if (pairing.isScanning && isCurrent(earlier))',
-    replacement: 'if (isCurrent(earlier))',
+    text: 'if (isShown(earlier, pairing))',
+    replacement: 'if (isCurrent(earlier, pairing))',
     test: {
       file: 'apps/api/test/pairing.test.ts',
       title: 'a QR code that was scanned, or whose connection has ended, is ignored while Redis still has it',
@@ -136,9 +136,9 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'dead QR code shown',
-    file: 'apps/api/src/pairing/read-pairing-status.ts',
-    text: 'qr && pairing?.isScanning && qr.epoch',
-    replacement: 'qr && pairing && qr.epoch',
+    file: 'apps/api/src/pairing/current-code.ts',
+    text: 'pairing.isScanning && isCurrent(found, pairing)',
+    replacement: 'isCurrent(found, pairing)',
     test: {
       file: 'apps/api/test/pairing.test.ts',
       title: 'a QR code that was scanned, or whose connection has ended, is ignored while Redis still has it',

@@ -99,7 +99,7 @@ export const ownershipMutants: Mutant[] = [
   },
   {
     name: 'epoch of a QR code ignored',
-    file: 'apps/api/src/pairing/await-pairing.ts',
+    file: 'apps/api/src/pairing/current-code.ts',
     text: 'found?.epoch === pairing.epoch &&',
     replacement: 'found !== undefined &&',
     test: {

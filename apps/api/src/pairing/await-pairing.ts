@@ -4,6 +4,7 @@ import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceNotFound } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
+import { type Code, isCurrent, isShown } from './current-code.ts'
 import {
   alreadyConnected,
   pairingUnavailable,
@@ -15,10 +16,7 @@ import {
 
 const waitMs = 15_000
 
-/** What is waited for, such as a QR code. It belongs to the owner that had `epoch`. */
-type Awaited = { epoch: number; expiresAtMs: number }
-
-type PairingWait<Found extends Awaited> = {
+type PairingWait<Found extends Code> = {
   what: 'QR code' | 'pairing code'
   force: boolean
   /** What an event announces. May throw what the caller is answered with. */
@@ -31,7 +29,7 @@ type PairingWait<Found extends Awaited> = {
  * Starts a pairing and waits for what the owner of the device announces. Throws `already_connected`, `rate_limited`,
  * `qr_timeout` or `unavailable`.
  */
-export async function awaitPairing<Found extends Awaited>(
+export async function awaitPairing<Found extends Code>(
   call: Call,
   deviceId: number,
   { what, force, read, findEarlier }: PairingWait<Found>,
@@ -50,12 +48,10 @@ export async function awaitPairing<Found extends Awaited>(
     if (pairing?.step) throw passkeyPending(pairing.step)
     if (!pairing?.isWanted) throw qrTimeout(`The pairing was ended while waiting for its ${what}.`)
     hasLiveOwner = pairing.hasLiveOwner
-    const isCurrent = (found: Found | undefined) =>
-      found?.epoch === pairing.epoch && found.expiresAtMs > Date.now()
-    if (isCurrent(announced)) return announced
+    if (isCurrent(announced, pairing)) return announced
     if (refused !== undefined && refused !== noSlot) throw refused
     const earlier = await findEarlier()
-    if (pairing.isScanning && isCurrent(earlier)) return earlier
+    if (isShown(earlier, pairing)) return earlier
     if (refused === undefined) return undefined
     // Otherwise the pairing would take the next free slot although no caller waits for its code.
     await withdrawPairing(db, accountId, deviceId)

@@ -1,6 +1,7 @@
 import { findPairing } from '@wagate/db/queries/device-desired-state'
 import { findDevice } from '@wagate/db/queries/devices'
 import type { Call } from '../call.ts'
+import { isShown } from './current-code.ts'
 
 /** Charges a QR code, unless one is shown that is still valid. Throws `rate_limited`. */
 export async function chargeQrCode(
@@ -40,8 +41,8 @@ async function isShowingQr({ context, principal }: Call, sender: string): Promis
   const device = await findDevice(db, accountId, { sender }, config.devices.statusGraceMs)
   if (!device) return false
   const pairing = await findPairing(db, accountId, device.id)
-  if (!pairing?.isWanted || !pairing.isScanning || pairing.isLinked) return false
+  if (!pairing?.isWanted || pairing.isLinked) return false
   // Without Redis there is none.
   const qr = await events.findQr(device.id).catch(() => undefined)
-  return qr?.epoch === pairing.epoch && qr.expiresAtMs > Date.now()
+  return isShown(qr, pairing)
 }

@@ -3,6 +3,7 @@ import { findPairing } from '@wagate/db/queries/device-desired-state'
 import type { Call } from '../call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { toDeviceObject } from '../objects/device-object.ts'
+import { isShown } from './current-code.ts'
 import { throwPairingUnavailable } from './pairing-errors.ts'
 import { renderQr } from './render-qr.ts'
 
@@ -29,7 +30,5 @@ async function findCurrentQr({ context, principal }: Call, deviceId: number) {
     context.events.findQr(deviceId).catch(throwPairingUnavailable),
     findPairing(context.db, principal.accountId, deviceId),
   ])
-  return qr && pairing?.isScanning && qr.epoch === pairing.epoch && qr.expiresAtMs > Date.now()
-    ? qr
-    : undefined
+  return pairing && isShown(qr, pairing) ? qr : undefined
 }

@@ -4,6 +4,7 @@ import type { MediaType } from '@wagate/shared/statuses'
 import { fileTypeFromBuffer } from 'file-type'
 import { AppError } from '../errors/app-error.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
+import { tooLargeAs } from './media-faults.ts'
 import { parseDataUrl } from './parse-data-url.ts'
 
 /** A file that came with the request. */
@@ -43,9 +44,7 @@ function refusalOf(url: URL, { allowsPrivateHosts }: MediaRules): string | undef
 
 async function parseInlineMedia(text: string, type: MediaType, bytesMax: number): Promise<ParsedMedia> {
   const { mime: claimed, bytes } = await parseDataUrl(text)
-  if (bytes.length > bytesMax) {
-    throw new AppError('payload_too_large', `The ${type} is larger than ${bytesMax} bytes.`)
-  }
+  if (bytes.length > bytesMax) throw tooLargeAs(type, bytesMax)
   const detected = (await fileTypeFromBuffer(bytes))?.mime
   if (!isAcceptedMedia(type, detected)) {
     throw invalid(

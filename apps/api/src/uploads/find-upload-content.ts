@@ -2,9 +2,9 @@ import { findUpload } from '@wagate/db/queries/uploaded-media'
 import type { MediaType } from '@wagate/shared/statuses'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import type { Call } from '../call.ts'
-import { AppError } from '../errors/app-error.ts'
+import type { AppError } from '../errors/app-error.ts'
+import { findTypeFault, tooLargeAs } from '../media/media-faults.ts'
 import type { ParsedMedia } from '../media/parse-media-url.ts'
-import { findTypeFault } from '../media/type-fault.ts'
 import { uploadNotFound } from './upload-errors.ts'
 
 type Use = { mediaId: string; type: MediaType; sendAt: Date | undefined }
@@ -28,7 +28,6 @@ function findFault(
   { mime, size }: { mime: string; size: number },
   bytesMax: number,
 ): AppError | undefined {
-  if (size > bytesMax)
-    return new AppError('payload_too_large', `The ${type} is larger than ${bytesMax} bytes.`)
+  if (size > bytesMax) return tooLargeAs(type, bytesMax)
   return findTypeFault(type, mime)
 }

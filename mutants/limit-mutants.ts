@@ -12,8 +12,8 @@ export const limitMutants: Mutant[] = [
   {
     name: 'replays of one webhook do not wait for each other',
     file: deliveries,
-    text: "\n  await tx.select({ id: webhooks.id }).from(webhooks).where(isWebhook).for('no key update')",
-    replacement: '\n  void isWebhook',
+    text: "\n  await tx.select({ id: webhooks.id }).from(webhooks).where(wanted).for('no key update')",
+    replacement: '\n  void wanted',
     test: { file: ofReplays, title: 'replays at the same time add an event once' },
   },
   {

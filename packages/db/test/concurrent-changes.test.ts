@@ -49,6 +49,15 @@ const outcomeOf = ({ id }: Given, status: MessageOutcome['status']): MessageOutc
   saidBy: { jid: 'jid', otherJid: null },
 })
 
+/** For a lock, among the sessions of this database. */
+async function untilOneWaits(): Promise<void> {
+  await vi.waitFor(async () => {
+    const waiting = await db.$client`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    expect(waiting.length).toBe(1)
+  }, eventually)
+}
+
 test.each<[string, (message: Given) => Promise<unknown>, Partial<Row>]>([
   ['a receipt', (message) => recordOutcomes(db, [outcomeOf(message, 'delivered')]), { status: 'delivered' }],
   ['a claim', (message) => claimMessages(db, [claimOf(message)]), { status: 'sending' }],
@@ -70,11 +79,7 @@ test.each<[string, (message: Given) => Promise<unknown>, Partial<Row>]>([
   await other`BEGIN`
   await other`UPDATE messages SET attempts = 1 WHERE id = ${message.id}`
   const changed = change(message)
-  await vi.waitFor(async () => {
-    const waiting = await db.$client`
-      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    expect(waiting.length).toBe(1)
-  }, eventually)
+  await untilOneWaits()
   await other`COMMIT`
   other.release()
   await changed
@@ -98,11 +103,7 @@ test('receipts of several messages wait for a change of one of them, and none is
     generic,
     messages.map((message) => outcomeOf(message, 'delivered')),
   )
-  await vi.waitFor(async () => {
-    const waiting = await db.$client`
-      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    expect(waiting.length).toBe(1)
-  }, eventually)
+  await untilOneWaits()
   await other`COMMIT`
   other.release()
   expect(await recorded).toEqual(['recorded', 'recorded', 'recorded'])

@@ -4,7 +4,7 @@ import { and, desc, eq, getTableColumns, isNull, lt, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { events } from '../schema/events.ts'
 import { webhookAttempts, webhookDeliveries, webhooks } from '../schema/webhooks.ts'
-import { findWebhook, type Webhook } from './webhooks.ts'
+import { findWebhook, isWebhook, type Webhook } from './webhooks.ts'
 
 export type WebhookAttempt = Omit<typeof webhookAttempts.$inferSelect, 'webhookId'>
 
@@ -123,8 +123,8 @@ async function lockForReplay(
   webhookId: number,
   waitingMax: number,
 ): Promise<'unknown' | 'full' | undefined> {
-  const isWebhook = and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId))
-  await tx.select({ id: webhooks.id }).from(webhooks).where(isWebhook).for('no key update')
+  const wanted = isWebhook(accountId, webhookId)
+  await tx.select({ id: webhooks.id }).from(webhooks).where(wanted).for('no key update')
   const webhook = await findWebhook(tx, accountId, webhookId)
   if (!webhook) return 'unknown'
   return webhook.waiting > waitingMax ? 'full' : undefined

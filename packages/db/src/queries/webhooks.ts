@@ -15,7 +15,7 @@ export type WebhookSettings = Pick<
   'url' | 'name' | 'types' | 'deviceIds' | 'eventsMax'
 >
 
-function isWebhook(accountId: number, webhookId: number): SQL | undefined {
+export function isWebhook(accountId: number, webhookId: number): SQL | undefined {
   return and(eq(webhooks.accountId, accountId), eq(webhooks.id, webhookId))
 }
 

@@ -4,7 +4,7 @@ const ids = /(^|_)(id|key|four)$|^email$|^next_(after|before)$/
 const times = /(^|_)(at|until|in)$|^next_updated_after$/
 const headerNames = ['allow', 'content-type', 'retry-after', 'www-authenticate', 'idempotent-replayed']
 
-/** Until when a limit refuses is a time as well. */
+/** The moment until which a limit refuses is a time as well. */
 const comparable = (name: string, value: string | null) =>
   name === 'retry-after' && value ? 'a time' : value
 

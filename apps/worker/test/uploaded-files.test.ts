@@ -84,7 +84,7 @@ test('one of another account, or that does not exist any more, can never be sent
   expect(readdirSync(files)).toEqual([])
 })
 
-test('a store that fails, or has a part of the file only, may do later', async () => {
+test('a store that fails, or has only a part of the file, is asked again later', async () => {
   const later = { name: 'MediaUnavailable', code: 'upload_unavailable' }
   const mediaId = await addUpload()
   const fail = () => Promise.reject(new Error('out of order'))

@@ -1,4 +1,4 @@
-/** It has not come to an end in the time that it had. */
+/** The work has not ended within its time. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
   constructor() {
@@ -11,7 +11,7 @@ export type Deadline = {
   signal: AbortSignal
   /** Settles at the deadline whatever becomes of `work`. What that resolves to later is discarded. */
   bound<Result>(work: Promise<Result>, discard: (late: Result) => void): Promise<Result>
-  /** Nothing is aborted any more. */
+  /** From then on, nothing is aborted. */
   release(): void
 }
 

@@ -11,7 +11,7 @@ export type FairSemaphore = {
   acquire(key: string, units: number, signal?: AbortSignal): Promise<Release>
   /** The same without waiting; undefined when the demand would have to wait. */
   tryAcquire(key: string, units: number): Release | undefined
-  /** What the key holds itself leaves no room for the demand in its share. */
+  /** Whether the key already holds so much that the demand does not fit into its share. */
   isShareUsedUp(key: string, units: number): boolean
 }
 

@@ -27,7 +27,7 @@ export type WebhookState = Omit<ClaimedWebhook, 'secrets' | 'lastAttempt'> & {
   storedAtMs: number
   /** What became of a round, until it is stored. */
   unstored: { round: Round; isGone: boolean; hasTest: boolean } | undefined
-  /** It is to be disabled for it. */
+  /** Why it is to be disabled. */
   fault: TargetFault | undefined
   /** When the oldest event was recorded that waits for its first attempt. */
   waitingSinceMs: number | undefined

@@ -63,7 +63,10 @@ export async function withdrawPairing(
   await db.update(devices).set({ pairingUntil: null }).where(isDevice(accountId, deviceId))
 }
 
-/** Requests unlinking: the owner logs out and wipes the link, and also one that is being made. False when it was requested before. */
+/**
+ * Requests unlinking: the owner logs out and wipes the link, and also one that is being made. False when it was requested
+ * before.
+ */
 export async function requestUnlink(
   db: Pick<Database, 'execute'>,
   accountId: number,

@@ -44,7 +44,10 @@ export const eventEpochs = pgTable('event_epochs', {
   /** All its events were recorded from `since` on and before `until`. */
   since: moment('since').notNull(),
   until: moment('until').notNull(),
-  /** False once the clock of Postgres has gone back by hours. Until then, none is recorded more than 18 hours before an earlier one. */
+  /**
+   * False once the clock of Postgres has gone back by hours. Until then, no event is recorded more than 18 hours before an
+   * earlier one.
+   */
   isSteady: boolean('is_steady').notNull().default(true),
 })
 
@@ -56,7 +59,7 @@ export const eventClock = pgTable('event_clock', {
   epoch: integer().notNull(),
   /** Of Postgres. Differs in a copy of its files. */
   startedAt: moment('started_at').notNull(),
-  /** Events of these times are recorded without further ado. */
+  /** Between these times, events are recorded and the row stays as it is. */
   since: moment('since').notNull(),
   until: moment('until').notNull(),
 })

@@ -17,6 +17,7 @@ const secretColumns = ['uploaded_content', 'sealed', 'password_hash']
  */
 export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
   api: {
+    account_deletions: 'SELECT, INSERT, DELETE',
     accounts: 'SELECT, INSERT, UPDATE',
     api_keys: 'SELECT, INSERT, UPDATE',
     audit_log: 'INSERT',
@@ -29,6 +30,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     events: 'SELECT, INSERT',
     idempotency_keys: 'SELECT, INSERT, UPDATE',
     installation: 'SELECT',
+    mailed_links: 'SELECT, INSERT, DELETE',
     master_keys: 'SELECT',
     media_blobs: 'SELECT (message_id, account_id, created_at), INSERT, DELETE',
     media_parts: 'SELECT, INSERT, DELETE',
@@ -39,6 +41,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     pairing_links: 'SELECT, INSERT, UPDATE (session_hash)',
     read_requests: 'SELECT, INSERT',
     received_media: 'SELECT (columns)',
+    sessions: 'SELECT, INSERT',
     shard_leases: 'SELECT',
     stream_tokens: 'SELECT, INSERT, DELETE',
     uploaded_media: 'SELECT, INSERT, UPDATE (stored_at, expires_at), DELETE',
@@ -51,6 +54,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     write_keys: '',
   },
   worker: {
+    account_deletions: '',
     accounts: 'SELECT (columns)',
     api_keys: '',
     audit_log: '',
@@ -63,6 +67,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     events: 'SELECT, INSERT',
     idempotency_keys: '',
     installation: 'SELECT, UPDATE (signal_format, client_version_due_at)',
+    mailed_links: '',
     master_keys: 'SELECT, INSERT, UPDATE, DELETE',
     media_blobs: 'SELECT, DELETE',
     media_parts: 'SELECT, DELETE',
@@ -73,6 +78,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     pairing_links: '',
     read_requests: 'SELECT, DELETE',
     received_media: 'SELECT, INSERT, UPDATE, DELETE',
+    sessions: '',
     shard_leases: 'SELECT, UPDATE',
     stream_tokens: '',
     uploaded_media: 'SELECT, DELETE',

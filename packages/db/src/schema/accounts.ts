@@ -12,6 +12,8 @@ export const accounts = pgTable(
     role: text().$type<Role>().notNull(),
     devicesAllowed: integer('devices_allowed').notNull(),
     expiresAt: moment('expires_at'),
+    /** Its keys and sessions are refused, its senders do not connect. By an ADMIN, or until it is deleted. */
+    disabledAt: moment('disabled_at'),
     ...pacing,
     createdAt: moment('created_at').notNull().defaultNow(),
   },

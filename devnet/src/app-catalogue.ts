@@ -9,6 +9,8 @@ export type AppSettings = {
   shards: number
   network: 'simulator' | 'live'
   apiPort: number
+  /** Of the simulator's mail server. Without one, the API sends no mails. */
+  smtpPort?: number | undefined
   /** Where compiled programs are. Without it they run from source. */
   compiledIn: string | undefined
   environment(name: string): NodeJS.ProcessEnv
@@ -18,17 +20,21 @@ export type AppSettings = {
 /** Where the servers are, once they are ready and the database is prepared. */
 export type AppServers = { databaseUrl: string; redisUrl: string }
 
-export type SimulatorPorts = { port: number; controlPort: number }
+/** Without `smtpPort` it has no mail server. */
+export type SimulatorPorts = { port: number; controlPort: number; smtpPort?: number }
 
 export function describeSimulator(
   settings: Pick<AppSettings, 'dataFolder' | 'environment' | 'compiledIn'>,
-  { port, controlPort }: SimulatorPorts,
+  { port, controlPort, smtpPort }: SimulatorPorts,
 ): AppProcessOptions {
   const state = join(settings.dataFolder, 'simulator')
   return {
     name: 'simulator',
     ...programOf(settings, 'packages/simulator', 'cli'),
-    args: ['--port', String(port), '--control-port', String(controlPort), '--state', state],
+    args: [
+      ...['--port', String(port), '--control-port', String(controlPort), '--state', state],
+      ...(smtpPort === undefined ? [] : ['--smtp-port', String(smtpPort)]),
+    ],
     env: { ...inherited(), ...settings.environment('simulator') },
     logFolder: logFolderOf(settings.dataFolder),
   }
@@ -50,7 +56,9 @@ export function describeApi(settings: AppSettings, servers: Promise<AppServers>)
   // Whoever publishes it sets another one.
   const links = settings.network === 'live' &&
     !process.env.PUBLIC_URL && { PUBLIC_URL: `http://127.0.0.1:${port}` }
-  const own = { PORT: port, ...links, ...settings.environment('api') }
+  const mails = settings.smtpPort !== undefined &&
+    !process.env.SMTP_URL && { SMTP_URL: `smtp://127.0.0.1:${settings.smtpPort}` }
+  const own = { PORT: port, ...links, ...mails, ...settings.environment('api') }
   return {
     name: 'api',
     ...programOf(settings, 'apps/api', 'main'),

@@ -68,7 +68,8 @@ async function bringUp(
       void servers.then(({ supervisor }) => supervisor?.tell({ kind: 'forget', pid }), ignore),
   })
   onClose(apps.stopAll)
-  const simulating = startSimulator(options, apps, dataFolder)
+  const smtpPort = options.network === 'live' ? undefined : await freePort()
+  const simulating = startSimulator(options, apps, { dataFolder, smtpPort })
   for (const work of [loading, servers, simulating]) work.catch(ignore)
   const settings: AppSettings = {
     dataFolder,
@@ -76,6 +77,7 @@ async function bringUp(
     shards: options.shards ?? 256,
     network: options.network ?? 'simulator',
     apiPort,
+    smtpPort,
     compiledIn: options.compiledIn,
     environment: options.environment ?? (() => ({})),
     proxyFor: options.proxyFor ?? (async (_name, url) => url),
@@ -171,15 +173,15 @@ type RunningSimulator = { facts: SimulatorFacts; start(): Promise<void> }
 async function startSimulator(
   options: DevnetOptions,
   apps: Supervisor,
-  dataFolder: string,
+  { dataFolder, smtpPort }: Pick<AppSettings, 'dataFolder' | 'smtpPort'>,
 ): Promise<RunningSimulator | undefined> {
-  if (options.network === 'live') return undefined
+  if (smtpPort === undefined) return undefined
   const controlPort = await choosePort(
     options.simulatorPort,
     "the simulator's control interface",
     '--simulator-port',
   )
-  const ports = { controlPort, port: await freePort() }
+  const ports = { controlPort, port: await freePort(), smtpPort }
   const environment = options.environment ?? (() => ({}))
   const start = () =>
     waitForLine(

@@ -25,7 +25,11 @@ function facts({ apiUrl, simulator, dataFolder, about, names }: Devnet): string 
   const lines: [string, string][] = [
     ['API', apiUrl],
     ...(simulator
-      ? [['Phones', `${simulator.controlUrl} (the simulated handsets and their chats)`] as const]
+      ? [
+          ['Phones', `${simulator.controlUrl} (the simulated handsets and their chats)`] as const,
+          ['Sign up', `${apiUrl}/sign-up`] as const,
+          ['Mails', `${simulator.controlUrl}/mailbox.html (delivered to nobody)`] as const,
+        ]
       : []),
     ['Workers', workers.join(', ')],
     ['Postgres', about.postgres],

@@ -1,15 +1,18 @@
 import type { ApiContext } from './context.ts'
 import type { Principal } from './credentials/principal.ts'
+import type { SessionCookie } from './credentials/session-cookie.ts'
 import type { Deadline } from './http/deadline.ts'
 import type { FileRules, ReceivedFile } from './http/receive-file.ts'
 import type { Limits } from './limits/limits.ts'
 
 /** What the handler of an operation may use besides its parameters. */
-export type Call = {
+export type Call = PublicCall & { principal: Principal }
+
+/** The same for an operation without an API key. */
+export type PublicCall = {
   /** The name of the operation. */
   operation: string
   context: ApiContext
-  principal: Principal
   findClientAddress(): string
   requestId: string
   exchangeId: string
@@ -33,6 +36,9 @@ export type Call = {
   /** Undefined when the client does not say it. */
   bodyBytes: number | undefined
   setHeader(name: string, value: string): void
+  /** The cookie with the secret of a session. */
+  cookie: SessionCookie
+  userAgent: string | undefined
   /** Adds a sentence to the `warnings` of the response. */
   warn(sentence: string): void
   /** Charges limits that only this operation has. Throws `rate_limited`. */

@@ -11,6 +11,7 @@ import type { EventStreams } from './event-streams/event-streams.ts'
 import type { EventFeed } from './events/event-feed.ts'
 import type { LargeBodies } from './http/large-bodies.ts'
 import type { Limits } from './limits/limits.ts'
+import type { Mailer } from './mail/mailer.ts'
 import type { History } from './messages/history.ts'
 import type { MessageIntake } from './messages/message-intake.ts'
 import type { OutcomeWaits } from './messages/outcome-waits.ts'
@@ -36,6 +37,8 @@ export type ApiContext = {
   publishWebhookHint(webhookId: number): void
   keys: ApiKeyCache
   limits: Limits
+  /** Undefined without SMTP_URL. */
+  mailer: Mailer | undefined
   /** Warns the operator, the first time. */
   noteKeyInUrl(): void
   /** To be called after every change of an account or of its keys, so that all processes forget what they cached. */

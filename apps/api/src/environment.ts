@@ -24,6 +24,13 @@ export const shape = pickSettings(
   'LIMIT_ACCOUNT_PAIR_CODES_PER_DAY',
   'LIMIT_ACCOUNT_CHANGES_PER_DAY',
   'ALLOW_QUERY_API_KEY',
+  'SIGN_UP',
+  'SMTP_URL',
+  'MAIL_FROM',
+  'DEFAULT_DEVICES_ALLOWED',
+  'DEFAULT_ACCOUNT_DAYS',
+  'LIMIT_MAILS_PER_HOUR',
+  'LIMIT_SIGN_INS_PER_MINUTE',
   'BODY_MEMORY_BYTES',
   'CONNECTIONS_MAX',
   'BOOTSTRAP_ADMIN_EMAIL',
@@ -65,6 +72,17 @@ export type Environment = ReturnType<typeof readEnv<typeof shape>>
 /** Throws one Error that names every invalid variable. */
 export function readEnvironment(env: Record<string, string | undefined>): Environment {
   const read = readEnv(shape, env)
-  refuseProblems(storeProblems(read))
+  refuseProblems([...storeProblems(read), ...signUpProblems(read)])
   return read
+}
+
+/** One line for each variable that sign-up needs and that is missing. */
+function signUpProblems(env: Environment): string[] {
+  const mode = env.SIGN_UP
+  if (mode === undefined || mode === 'off') return []
+  const always = ['SMTP_URL'] as const
+  const live = ['SMTP_URL', 'MAIL_FROM', 'PUBLIC_URL'] as const
+  return (env.WHATSAPP_NETWORK === 'simulator' ? always : live)
+    .filter((name) => !env[name])
+    .map((name) => `${name}: is required with SIGN_UP=${mode}`)
 }

@@ -11,6 +11,7 @@ import { makeEventStreams } from './event-streams/event-streams.ts'
 import { makeEventFeed } from './events/event-feed.ts'
 import { makeLargeBodies } from './http/large-bodies.ts'
 import { makeLimits } from './limits/limits.ts'
+import { makeMailer } from './mail/mailer.ts'
 import { makeBacklogs } from './messages/backlogs.ts'
 import { makeHistory } from './messages/history.ts'
 import { makeMessageIntake } from './messages/message-intake.ts'
@@ -37,6 +38,8 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
   const metrics = makeMetrics()
   const readReadiness = makeReadinessCheck({ db, events }, config.installation)
   addReadinessGauges(metrics, readReadiness)
+  const { smtpUrl, from } = config.mail
+  const mailer = smtpUrl === undefined ? undefined : makeMailer({ smtpUrl, from, log, metrics })
   const keys = makeApiKeyCache(db)
   accountEvents.onChanged(keys.forget)
   const { messagesMax, mediaBytesMax } = config.queue
@@ -73,6 +76,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
       )
     },
     limits: makeLimits(rateLimits, config.limits),
+    mailer,
     async accountChanged(accountId) {
       keys.forget(accountId)
       await accountEvents.publishChanged(accountId)

@@ -26,6 +26,12 @@ export function makeMetrics() {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     }),
+    mails: new Counter({
+      name: 'wagate_mails_total',
+      help: 'Mails, by kind and whether the server has taken them',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Call } from './call.ts'
+import type { Call, PublicCall } from './call.ts'
 import type { Credential } from './credentials/principal.ts'
 import type { RequestErrorCode } from './errors/request-errors.ts'
 import type { OpenStream } from './event-streams/event-streams.ts'
@@ -13,6 +13,8 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   methods: ('GET' | 'POST')[]
   /** Operations that change state accept no HEAD, no prefetch and no expired account. */
   changes: boolean
+  /** Although it changes state: what keeps an account safe. */
+  admitsExpired?: boolean
   adminOnly?: boolean
   /** Only API keys unless told otherwise. */
   admits?: Credential[]
@@ -32,24 +34,37 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
 }
 
 /** `toPng` is there if the operation has it, `openStream` instead of all fields if it is a stream. */
-type Answered = {
+export type Answered = {
   fields: Record<string, unknown>
   toPng?: () => Uint8Array<ArrayBuffer>
   openStream?: OpenStream
 }
 
-export type Operation = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle' | 'toPng'> & {
+type Described = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle' | 'toPng'> & {
   /** `methods`, and HEAD if it changes nothing. */
   accepts: Method[]
-  run(given: Map<string, unknown>, call: Call): Promise<Answered>
   hasPng: boolean
   /** The answer is a stream of events, and `fields` describe one. */
   isStream: boolean
 }
 
+/** Of a caller with an API key. */
+export type KeyOperation = Described & {
+  isPublic: false
+  run(given: Map<string, unknown>, call: Call): Promise<Answered>
+}
+
+/** Of anybody. Its parameters are in the body alone, because they are secrets. */
+export type PublicOperation = Described & {
+  isPublic: true
+  run(given: Map<string, unknown>, call: PublicCall): Promise<Answered>
+}
+
+export type Operation = KeyOperation | PublicOperation
+
 export function defineOperation<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape>(
   definition: Definition<Parameters, Fields>,
-): Operation {
+): KeyOperation {
   const { handle, toPng, ...rest } = definition
   const parse = makeParameterParser(definition.parameters)
   return {
@@ -57,9 +72,35 @@ export function defineOperation<Parameters extends z.ZodRawShape, Fields extends
     accepts: methodsOf(rest),
     hasPng: toPng !== undefined,
     isStream: false,
+    isPublic: false,
     async run(given, call) {
       const fields = await handle(parse(given), call)
       return { fields, ...(toPng && { toPng: () => toPng(fields) }) }
+    },
+  }
+}
+
+type PublicDefinition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = Omit<
+  Definition<Parameters, Fields>,
+  'methods' | 'adminOnly' | 'admits' | 'bodyBytesMax' | 'takesFile' | 'toPng' | 'handle'
+> & {
+  handle(input: z.infer<z.ZodObject<Parameters>>, call: PublicCall): Promise<z.input<z.ZodObject<Fields>>>
+}
+
+export function definePublicOperation<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape>(
+  definition: PublicDefinition<Parameters, Fields>,
+): PublicOperation {
+  const { handle, ...rest } = definition
+  const parse = makeParameterParser(definition.parameters)
+  return {
+    ...rest,
+    methods: ['POST'],
+    accepts: ['POST'],
+    hasPng: false,
+    isStream: false,
+    isPublic: true,
+    async run(given, call) {
+      return { fields: await handle(parse(given), call) }
     },
   }
 }
@@ -74,7 +115,7 @@ type StreamDefinition<Parameters extends z.ZodRawShape> = Omit<
 
 export function defineStream<Parameters extends z.ZodRawShape>(
   definition: StreamDefinition<Parameters>,
-): Operation {
+): KeyOperation {
   const { prepare, ...rest } = definition
   const parse = makeParameterParser(definition.parameters)
   return {
@@ -84,6 +125,7 @@ export function defineStream<Parameters extends z.ZodRawShape>(
     accepts: ['GET', 'HEAD'],
     hasPng: false,
     isStream: true,
+    isPublic: false,
     async run(given, call) {
       return { fields: {}, openStream: await prepare(parse(given), call) }
     },

@@ -1,6 +1,9 @@
 import type { Operation } from './operation.ts'
 import { cancelMessage } from './operations/cancel-message.ts'
+import { changeEmail } from './operations/change-email.ts'
+import { changePassword } from './operations/change-password.ts'
 import { checkNumber } from './operations/check-number.ts'
+import { confirmEmail } from './operations/confirm-email.ts'
 import { createDevice } from './operations/create-device.ts'
 import { createKey } from './operations/create-key.ts'
 import { createLink } from './operations/create-link.ts'
@@ -9,10 +12,13 @@ import { createUser } from './operations/create-user.ts'
 import { deleteDevice } from './operations/delete-device.ts'
 import { deleteWebhook } from './operations/delete-webhook.ts'
 import { devices } from './operations/devices.ts'
+import { endSession } from './operations/end-session.ts'
 import { events } from './operations/events.ts'
 import { eventsStream } from './operations/events-stream.ts'
+import { forgotPassword } from './operations/forgot-password.ts'
 import { generateQr } from './operations/generate-qr.ts'
 import { infoDevice } from './operations/info-device.ts'
+import { inviteUser } from './operations/invite-user.ts'
 import { keys } from './operations/keys.ts'
 import { logoutDevice } from './operations/logout-device.ts'
 import { markRead } from './operations/mark-read.ts'
@@ -28,13 +34,18 @@ import { passkeyAssertion } from './operations/passkey-assertion.ts'
 import { passkeyChallenge } from './operations/passkey-challenge.ts'
 import { passkeyConfirm } from './operations/passkey-confirm.ts'
 import { replayWebhook } from './operations/replay-webhook.ts'
+import { resetPassword } from './operations/reset-password.ts'
 import { restartSession } from './operations/restart-session.ts'
 import { revokeKey } from './operations/revoke-key.ts'
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret.ts'
 import { sendMedia } from './operations/send-media.ts'
 import { sendMessage } from './operations/send-message.ts'
+import { sessions } from './operations/sessions.ts'
 import { setDevice } from './operations/set-device.ts'
 import { setWebhook } from './operations/set-webhook.ts'
+import { signIn } from './operations/sign-in.ts'
+import { signOut } from './operations/sign-out.ts'
+import { signUp } from './operations/sign-up.ts'
 import { testWebhook } from './operations/test-webhook.ts'
 import { updateUser } from './operations/update-user.ts'
 import { uploadMedia } from './operations/upload-media.ts'
@@ -88,4 +99,15 @@ export const operations: Operation[] = [
   revokeKey,
   users,
   updateUser,
+  signUp,
+  confirmEmail,
+  signIn,
+  signOut,
+  sessions,
+  endSession,
+  forgotPassword,
+  resetPassword,
+  changePassword,
+  changeEmail,
+  inviteUser,
 ]

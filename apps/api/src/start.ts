@@ -12,6 +12,7 @@ import type { Running } from '@wagate/runtime/running'
 import { makeApp } from './app.ts'
 import type { Config } from './config.ts'
 import { openConnections } from './connections.ts'
+import { loadCommonPasswords } from './credentials/new-password.ts'
 import { makeCommandDispatcher } from './devices/command-dispatcher.ts'
 import { makeServer } from './http/server.ts'
 import { makeContext } from './make-context.ts'
@@ -38,6 +39,7 @@ export async function startApi(config: Config): Promise<RunningApi> {
     )
     const dispatcher = makeCommandDispatcher(connections.producer, onRedisError)
     const context = makeContext(config, { log, connections, dispatcher, closing: closing.signal })
+    if (config.signUp.mode !== 'off') await loadCommonPasswords()
     const app = makeApp(context)
     const internal = await startInternalServer(metrics, {
       '/metrics': () => answerMetrics(context.metrics.registry),
@@ -55,7 +57,7 @@ export async function startApi(config: Config): Promise<RunningApi> {
     async function close(): Promise<void> {
       closing.abort()
       await drain(server)
-      await Promise.all([internal.close(), dispatcher.finish()])
+      await Promise.all([internal.close(), dispatcher.finish(), context.mailer?.finish()])
       await connections.close()
       log.info('API stopped')
     }

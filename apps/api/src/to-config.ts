@@ -18,6 +18,12 @@ export function toConfig(env: Environment) {
       allowsQueryApiKey: env.ALLOW_QUERY_API_KEY,
       bodyMemoryBytes: env.BODY_MEMORY_BYTES,
     },
+    signUp: {
+      mode: env.SIGN_UP ?? (env.WHATSAPP_NETWORK === 'simulator' && env.SMTP_URL ? 'open' : 'off'),
+      devicesAllowed: env.DEFAULT_DEVICES_ALLOWED,
+      accountDays: env.DEFAULT_ACCOUNT_DAYS,
+    },
+    mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'wagate <wagate@localhost>' },
     metrics: { host: env.METRICS_HOST, port: env.METRICS_PORT },
     bootstrap: { adminEmail: env.BOOTSTRAP_ADMIN_EMAIL, keyFile: env.BOOTSTRAP_KEY_FILE },
     /** 0 is unlimited. */
@@ -33,6 +39,8 @@ export function toConfig(env: Environment) {
       accountQrCodesPerMinute: env.LIMIT_ACCOUNT_QR_CODES_PER_MINUTE,
       accountPairCodesPerDay: env.LIMIT_ACCOUNT_PAIR_CODES_PER_DAY,
       accountChangesPerDay: env.LIMIT_ACCOUNT_CHANGES_PER_DAY,
+      mailsPerHour: env.LIMIT_MAILS_PER_HOUR,
+      signInsPerMinute: env.LIMIT_SIGN_INS_PER_MINUTE,
     },
     devices: { pairingMs: env.PAIRING_MS, statusGraceMs: env.STATUS_GRACE_MS },
     /** Defaults for accounts and devices without their own settings. */

@@ -42,6 +42,8 @@ const unlimited = {
   LIMIT_ACCOUNT_QR_CODES_PER_MINUTE: '0',
   LIMIT_ACCOUNT_PAIR_CODES_PER_DAY: '0',
   LIMIT_ACCOUNT_CHANGES_PER_DAY: '0',
+  LIMIT_MAILS_PER_HOUR: '0',
+  LIMIT_SIGN_INS_PER_MINUTE: '0',
 }
 
 /** Its connections to Postgres and Redis pass through proxies that tests may cut. */

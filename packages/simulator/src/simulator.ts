@@ -10,6 +10,7 @@ import { createControlServer } from './control/server.ts'
 import { changeWebVersion, type WebVersionRequest } from './control/web-version-actions.ts'
 import { MediaStore } from './handset/media-store.ts'
 import { closeServer, listen } from './listen.ts'
+import type { Mail, Mailbox } from './mail/mailbox.ts'
 import { serveMedia } from './media-upload.ts'
 import { Faults } from './network/faults.ts'
 import type { Network } from './network/network.ts'
@@ -26,6 +27,10 @@ export type SimulatorOptions = {
   /** Of the WebSocket and the media host. 0 (the default) chooses a free port. */
   port?: number
   controlPort?: number
+  /** Of a mail server that keeps what it gets, for programs that send mails, too. Without it there is none. 0 as above. */
+  smtpPort?: number
+  /** Called with each mail. */
+  onMail?: (mail: Mail) => void
   /** A directory for the root key, phones, linked devices and their keys. Without it they are lost at the end. */
   stateDirectory?: string
   /** False: handsets accept messages without decrypting them. */
@@ -43,6 +48,8 @@ export type Simulator = Actions & {
   /** host:port for media uploads over plain HTTP. */
   mediaHost: string
   controlUrl: string
+  /** Of the mail server, if there is one. */
+  smtpUrl?: string
   close: () => Promise<void>
 }
 
@@ -60,6 +67,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     faults: new Faults(),
     webVersion: changeWebVersion(makeWebVersion(), options.webVersion ?? {}),
     media: new MediaStore(),
+    mails: [],
     log: new RecentLog(),
     logins: new RecentLog(),
     lookups: new RecentLog(),
@@ -87,12 +95,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     throw error
   })
   network.mediaHost = `127.0.0.1:${port}`
+  const mailbox = await openMailbox(options)
+  network.mails = mailbox?.mails ?? []
 
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
     for (const connection of [...network.connections.keys()]) connection.terminate()
     sockets.close()
-    await Promise.all([closeServer(socketServer), closeServer(controlServer)])
+    await Promise.all([closeServer(socketServer), closeServer(controlServer), mailbox?.close()])
     await Promise.all([...network.phones.values()].map((phone) => phone.inbox))
     state.close()
   }
@@ -103,9 +113,17 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     rootKey: root.public.toString('base64'),
     mediaHost: network.mediaHost,
     controlUrl: `http://127.0.0.1:${controlPort}`,
+    ...(mailbox && { smtpUrl: `smtp://127.0.0.1:${mailbox.port}` }),
     close: () => {
       closing ??= close()
       return closing
     },
   }
+}
+
+/** Loaded only where it is used. */
+async function openMailbox({ smtpPort, onMail = () => {} }: SimulatorOptions): Promise<Mailbox | undefined> {
+  if (smtpPort === undefined) return undefined
+  const { openMailbox } = await import('./mail/mailbox.ts')
+  return openMailbox(smtpPort, onMail)
 }

@@ -1,6 +1,11 @@
 import type { Transaction } from '@wagate/db/client'
 import { type AuditDetail, insertAuditEntry } from '@wagate/db/queries/audit-log'
-import type { Call } from '../call.ts'
+import type { PublicCall } from '../call.ts'
+
+/** `keyId` is null for a person without a key, who has used a link or a password. */
+type Acting = Pick<PublicCall, 'operation' | 'findClientAddress' | 'requestId' | 'exchangeId' | 'charge'> & {
+  principal: { accountId: number; keyId: number | null }
+}
 
 type AuditedChange = {
   /** Such as `account:7`, `key:7` or `device:7`. */
@@ -19,7 +24,7 @@ type AuditedChange = {
  */
 export async function audit(
   tx: Transaction,
-  call: Call,
+  call: Acting,
   { isFree = false, ...change }: AuditedChange,
 ): Promise<void> {
   const { operation, principal, findClientAddress, requestId, exchangeId } = call

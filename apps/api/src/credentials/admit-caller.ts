@@ -11,7 +11,7 @@ import { refuseExpired } from './refuse-expired.ts'
 /** Charges the caller's rate limits and checks that the caller may use the operation. */
 export async function admitCaller(
   context: Pick<ApiContext, 'keys' | 'limits'>,
-  operation: Pick<Operation, 'changes' | 'adminOnly' | 'admits'>,
+  operation: Pick<Operation, 'changes' | 'adminOnly' | 'admits' | 'admitsExpired'>,
   request: RequestContext,
   key: string,
 ): Promise<Principal> {
@@ -25,7 +25,7 @@ export async function admitCaller(
     throw new AppError('admin_required', 'This operation requires the API key of an ADMIN.')
   }
   // An expired account may still read its own data.
-  if (operation.changes || operation.adminOnly) refuseExpired(principal)
+  if ((operation.changes && !operation.admitsExpired) || operation.adminOnly) refuseExpired(principal)
   refuseCredential(operation, principal)
   return principal
 }

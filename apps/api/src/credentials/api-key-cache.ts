@@ -5,7 +5,7 @@ import { findStreamTokenHolders } from '@wagate/db/queries/stream-tokens'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors/app-error.ts'
-import { hashApiKey, isOfLink, isStreamToken, isWellFormedApiKey } from './api-key.ts'
+import { hashApiKey, isOfLink, isOfMail, isStreamToken, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 export type ApiKeyCache = {
@@ -79,7 +79,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
       return principal && use(principal)
     },
     async find(key) {
-      if (!isWellFormedApiKey(key)) return undefined
+      if (!isWellFormedApiKey(key) || isOfMail(key)) return undefined
       const batch = isStreamToken(key) ? ofStreams : isOfLink(key) ? ofLinks : ofKeys
       const principal = await lookUp(hashApiKey(key).toString('base64'), batch)
       return principal && use(principal)

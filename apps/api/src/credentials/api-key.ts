@@ -2,10 +2,10 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const shape = /^wag_(link_|session_|stream_)?[0-9A-Za-z]{49}$/
+const shape = /^wag_(link_|session_|stream_|web_|mail_)?[0-9A-Za-z]{49}$/
 
-/** Links, their sessions and stream tokens have the form of a key, so that logs redact them and scanners find them too. */
-export type SecretPrefix = 'wag_' | 'wag_link_' | 'wag_session_' | 'wag_stream_'
+/** Links, sessions and tokens have the form of a key, so that logs redact them and scanners find them too. */
+export type SecretPrefix = 'wag_' | 'wag_link_' | 'wag_session_' | 'wag_stream_' | 'wag_web_' | 'wag_mail_'
 
 /** `wag_`, 256 random bits in 43 base62 characters, CRC32 in 6: scanners recognise it, typing errors are refused offline. */
 export function makeApiKey(prefix: SecretPrefix = 'wag_'): string {
@@ -23,6 +23,15 @@ export function isOfLink(key: string): boolean {
 
 export function isStreamToken(key: string): boolean {
   return key.startsWith('wag_stream_')
+}
+
+/** Of a person who has signed in. */
+export function isOfSession(key: string): boolean {
+  return key.startsWith('wag_web_')
+}
+
+export function isOfMail(key: string): boolean {
+  return key.startsWith('wag_mail_')
 }
 
 /** What is stored. A fast hash is right for 256 random bits: there is nothing to guess. */

@@ -1,6 +1,6 @@
 import { AppError } from '../errors/app-error.ts'
 import type { RequestUrl } from '../http/request-context.ts'
-import { isStreamToken } from './api-key.ts'
+import { isOfSession, isStreamToken } from './api-key.ts'
 
 /** The key from the headers or the query, which is checked before the body is read. */
 export function findKeyOutsideBody(
@@ -32,6 +32,16 @@ export function refusePasswordInQuery(url: RequestUrl, { allowQuery }: { allowQu
   })
 }
 
+/** Of an operation whose parameters are secrets. Throws `invalid_parameter`. */
+export function refuseQuery({ searchParams }: RequestUrl): void {
+  const [parameter] = searchParams.keys()
+  if (parameter === undefined) return
+  const message = 'must not be in the URL: send it in the body'
+  throw new AppError('invalid_parameter', `${parameter.slice(0, 100)} ${message}`, {
+    details: [{ parameter: parameter.slice(0, 100), message }],
+  })
+}
+
 /** The key of a request whose body has been read. Throws `missing_api_key`. */
 export function getKey(outsideBody: string | undefined, body: [name: string, value: unknown][]): string {
   const inBody = body.filter(([name]) => name === 'api_key').map(([, value]) => value)
@@ -55,7 +65,7 @@ function oneOf(given: unknown[]): string | undefined {
   return key
 }
 
-/** Only text can be a valid key, and converting a nested value to text could take long. */
+/** Only text can be a valid key, and converting a nested value to text could take long. A session is only its cookie's. */
 function textOf(key: unknown): string {
-  return typeof key === 'string' ? key : 'not a text'
+  return typeof key === 'string' && !isOfSession(key) ? key : 'not a key'
 }

@@ -3,6 +3,7 @@ import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { charge } from '../limits/charge.ts'
+import { isOfSession } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 /**
@@ -20,6 +21,7 @@ export async function getPrincipal(
   return deadline.run(async () => {
     const principal = await keys.find(key)
     if (principal) return principal
+    if (isOfSession(key)) throw new AppError('session_ended', 'You are signed out. Sign in again.')
     const network = clientNetwork(findClientAddress())
     await charge([{ limiter: limits.failedKeys, key: network }], responseHeaders, tooManyInvalid)
     throw new AppError('invalid_api_key', 'The API key is not valid.')

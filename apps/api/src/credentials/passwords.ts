@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
 import { z } from 'zod'
+import { rateLimited } from '../limits/rate-limited.ts'
 
 const message = 'must have 8 to 128 characters'
 
@@ -14,21 +15,35 @@ export const password = z
 
 /** Each hash takes 19 MiB and a thread of libuv's pool, which everything else needs, too. */
 const slots = makeSemaphore(4)
+/** A flood of passwords is refused rather than answered late. */
+const atOnceMax = 32
+let atOnce = 0
 
-/** Argon2id with OWASP's minimum: 19 MiB and about 5 ms. */
+/** Argon2id with OWASP's minimum: 19 MiB and about 5 ms. Throws `rate_limited`. */
 export function hashPassword(text: string): Promise<string> {
   return inSlot(() => hash(text, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
 }
 
-export function isPassword(text: string, passwordHash: string): Promise<boolean> {
-  return inSlot(() => verify(passwordHash, text))
+/**
+ * Throws `rate_limited`. Without a hash, because there is no such account, it takes as long and is false: the time must not
+ * tell which accounts exist.
+ */
+export async function isPassword(text: string, passwordHash: string | undefined): Promise<boolean> {
+  if (passwordHash !== undefined) return inSlot(() => verify(passwordHash, text))
+  await hashPassword(text)
+  return false
 }
 
 async function inSlot<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (atOnce >= atOnceMax) {
+    throw rateLimited('password-checks', 'Too many passwords are being checked. Try again later.', 1)
+  }
+  atOnce += 1
   const release = await slots.acquire(1)
   try {
     return await work()
   } finally {
     release()
+    atOnce -= 1
   }
 }

@@ -35,6 +35,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'Check the key. Create a new one with `create-key` if it was revoked.',
   ),
   expired_api_key: permanent('The API key has expired.', 'Use another key, or create one with `create-key`.'),
+  session_ended: permanent(
+    'The session has ended: signed out, not used for a day, two weeks old, or ended by a new password.',
+    'Sign in again.',
+  ),
   admin_required: permanent(
     'The operation requires the API key of an ADMIN.',
     'Use the API key of an ADMIN account.',
@@ -46,6 +50,22 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   account_expired: permanent(
     'The account has expired and is read-only.',
     'Ask an ADMIN to extend the account with `update-user`.',
+  ),
+  account_disabled: permanent(
+    'The account is disabled, by an ADMIN or because it will be deleted. Its keys, sessions and links do nothing.',
+    'Ask an ADMIN.',
+  ),
+  wrong_password: permanent(
+    'The email address or the password is wrong.',
+    'Correct them, or choose a new password with `forgot-password`.',
+  ),
+  sign_up_closed: permanent(
+    'Nobody can sign up or in: `SIGN_UP` is off, or admits only those whom an ADMIN invites.',
+    'Ask an ADMIN for an account or an invitation.',
+  ),
+  origin_refused: permanent(
+    'A page of another site has made the request.',
+    'Open the gateway at its own address, `PUBLIC_URL`.',
   ),
   device_limit_reached: permanent(
     'The account has reached its device limit, `devices_allowed`.',
@@ -103,6 +123,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'Omit `after` to continue with the oldest event that is kept.',
   ),
   key_not_found: permanent('The account has no such API key.', 'Check the ID with `keys`.'),
+  session_not_found: permanent(
+    'The account has no such open session.',
+    'Check the ID with `sessions`. Sessions that have ended are not found.',
+  ),
   user_not_found: permanent('No such account.', 'Check the ID with `users`.'),
   webhook_not_found: permanent('The account has no such webhook.', 'Check the ID with `webhooks`.'),
   method_not_allowed: permanent(
@@ -167,6 +191,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   public_url_missing: permanent(
     'The gateway does not know under which address people reach it, so it makes no links.',
     'Ask the operator to set `PUBLIC_URL`.',
+  ),
+  mail_link_invalid: permanent(
+    'The link of the mail has been used, has expired, or is incomplete.',
+    'Ask for a new mail.',
   ),
   link_used: permanent('The one-time link has been opened before.', 'Create a new one with `create-link`.'),
   link_expired: permanent('The one-time link has expired.', 'Create a new one with `create-link`.'),

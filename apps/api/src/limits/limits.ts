@@ -26,6 +26,18 @@ export type Limits = {
   failedKeys: RateLimiter | undefined
   /** By account. */
   newUsers: RateLimiter | undefined
+  /** By client network. */
+  mails: RateLimiter | undefined
+  /** By a hash of the address. */
+  addressMails: RateLimiter | undefined
+  /** By account. */
+  accountMails: RateLimiter | undefined
+  /** By client network. */
+  signIns: RateLimiter | undefined
+  /** By client network and a hash of the address. */
+  networkPasswords: RateLimiter | undefined
+  /** By a hash of the address. */
+  passwords: RateLimiter | undefined
   /** By account and sender. */
   qrCodes: RateLimiter | undefined
   /** By one-time link. */
@@ -46,7 +58,7 @@ export type Limits = {
   webhookTests: RateLimiter | undefined
 }
 
-const [minuteSeconds, daySeconds] = [60, 86_400]
+const [minuteSeconds, hourSeconds, daySeconds] = [60, 3600, 86_400]
 
 export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']): Limits {
   const per = (windowSeconds: number) => (name: LimitName, quota: number) =>
@@ -68,6 +80,12 @@ export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']
     newStreamTokens: perMinute('create-stream-token', 100),
     failedKeys: perMinute('failed-keys', limits.failedKeysPerMinute),
     newUsers: perMinute('create-user', limits.newUsersPerMinute),
+    mails: per(hourSeconds)('mails', limits.mailsPerHour),
+    addressMails: per(hourSeconds)('mails-to-address', limits.mailsPerHour === 0 ? 0 : 5),
+    accountMails: perDay('account-mails', limits.mailsPerHour === 0 ? 0 : 20),
+    signIns: perMinute('sign-in', limits.signInsPerMinute),
+    networkPasswords: per(15 * minuteSeconds)('sign-in-address', limits.signInsPerMinute === 0 ? 0 : 10),
+    passwords: perDay('sign-in-account', limits.signInsPerMinute === 0 ? 0 : 100),
     qrCodes: perMinute('generate-qr', limits.qrCodesPerMinute),
     linkQrCodes: perMinute('link-generate-qr', limits.qrCodesPerMinute),
     restarts: perMinute('restart-session', limits.qrCodesPerMinute),

@@ -12,14 +12,18 @@ export const errorsOfEveryPath: RequestErrorCode[] = [
 export const always: RequestErrorCode[] = [
   ...errorsOfEveryPath,
   'duplicate_parameter',
+  'rate_limited',
+  'unavailable',
+  'storage_full',
+]
+export const ofCredentials: RequestErrorCode[] = [
   'conflicting_api_keys',
   'missing_api_key',
   'invalid_api_key',
   'expired_api_key',
+  'session_ended',
   'credential_not_allowed',
-  'rate_limited',
-  'unavailable',
-  'storage_full',
+  'origin_refused',
 ]
 export const ofBodies: RequestErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type']
 export const ofChanges: RequestErrorCode[] = ['account_expired', 'prefetch_refused']
@@ -28,9 +32,14 @@ export const ofChanges: RequestErrorCode[] = ['account_expired', 'prefetch_refus
 export function documentedErrors(operation: Operation, method: 'GET' | 'POST'): RequestErrorCode[] {
   const applicable: [boolean, RequestErrorCode[]][] = [
     [true, always],
+    [!operation.isPublic, ofCredentials],
+    [operation.isPublic, ['origin_refused']],
     [!operation.parameters.safeParse({}).success, ['missing_parameter']],
     [method === 'POST', ofBodies.filter((code) => code !== 'malformed_json' || !operation.takesFile)],
-    [operation.changes, ofChanges.filter((code) => code !== 'prefetch_refused' || method === 'GET')],
+    [
+      operation.changes && !operation.isPublic && !operation.admitsExpired,
+      ofChanges.filter((code) => code !== 'prefetch_refused' || method === 'GET'),
+    ],
     [operation.adminOnly === true, ['admin_required', 'account_expired']],
     [takesIdempotencyKey(operation), ['idempotency_key_reused']],
     [true, operation.errors ?? []],

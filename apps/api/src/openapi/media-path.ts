@@ -1,6 +1,6 @@
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { mediaParameters } from '../received-media/admit-media-reader.ts'
-import { always } from './documented-errors.ts'
+import { always, ofCredentials } from './documented-errors.ts'
 import { errorResponses, referToHeaders } from './error-responses.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiPath } from './openapi-types.ts'
@@ -8,6 +8,7 @@ import { securitySchemes } from './security-schemes.ts'
 
 const errors: RequestErrorCode[] = [
   ...always,
+  ...ofCredentials.filter((code) => code !== 'session_ended' && code !== 'origin_refused'),
   'missing_parameter',
   'media_link_invalid',
   'media_not_found',

@@ -44,11 +44,13 @@ function describe(operation: Operation, method: 'GET' | 'POST'): Omit<OpenApiOpe
     operationId: method === 'GET' && methods.includes('POST') ? `${id}ByGet` : id,
     tags: [name],
     summary,
-    security: [
-      ...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
-      // api_key in the body, for which OpenAPI has no security scheme.
-      ...(method === 'POST' && !takesFile ? [{}] : []),
-    ],
+    security: operation.isPublic
+      ? []
+      : [
+          ...Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] })),
+          // api_key in the body, for which OpenAPI has no security scheme.
+          ...(method === 'POST' && !takesFile ? [{}] : []),
+        ],
     responses: {
       200: success(operation),
       ...errorResponses(documentedErrors(operation, method), headersOfAll),
@@ -77,23 +79,24 @@ function headerParameters(operation: Operation): Reference[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 
+const apiKey: JsonSchema = {
+  type: 'string',
+  description: 'API key, if not sent in a header or the query',
+  writeOnly: true,
+}
+
 function bodyOf(
-  { example }: Operation,
+  { example, isPublic }: Operation,
   parameters: JsonSchema,
 ): NonNullable<OpenApiOperation['requestBody']> {
   const schema = {
     ...parameters,
-    properties: {
-      ...parameters.properties,
-      api_key: {
-        type: 'string',
-        description: 'API key, if not sent in a header or the query',
-        writeOnly: true,
-      },
-    },
+    properties: { ...parameters.properties, ...(!isPublic && { api_key: apiKey }) },
   }
   return {
-    description: 'Parameters may also be in the query. An empty body counts as an empty object.',
+    description: isPublic
+      ? 'Parameters are refused in the query, because they are secrets.'
+      : 'Parameters may also be in the query. An empty body counts as an empty object.',
     content: {
       'application/json': { schema, example: example.given },
       'application/x-www-form-urlencoded': { schema },

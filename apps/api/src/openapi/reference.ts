@@ -1,6 +1,6 @@
 import { requestErrorStatus } from '../errors/request-errors.ts'
 import type { Operation } from '../operation.ts'
-import { always, documentedErrors, ofBodies, ofChanges } from './documented-errors.ts'
+import { always, documentedErrors, ofBodies, ofChanges, ofCredentials } from './documented-errors.ts'
 import { introduction } from './introduction.ts'
 import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'
 import { table } from './markdown-table.ts'
@@ -12,7 +12,7 @@ export function makeReference(operations: Operation[]): string {
     '# HTTP API',
     'A running gateway also serves this reference as an [OpenAPI](https://www.openapis.org) document at `/openapi.json`, and as an interactive page at `/docs`.',
     introduction,
-    `**Errors** of every operation: ${listCodes(always)}. Of POST: ${listCodes(ofBodies)}. Of operations that change state: ${listCodes(ofChanges)}. [errors.md](errors.md) explains each code and what to do about it.`,
+    `**Errors** of every operation: ${listCodes(always)}. Of those with an API key or a session: ${listCodes(ofCredentials)}. Of POST: ${listCodes(ofBodies)}. Of operations that change state: ${listCodes(ofChanges)}. [errors.md](errors.md) explains each code and what to do about it.`,
     '| Operation | Methods | |\n| --- | --- | --- |\n' +
       operations
         .map(
@@ -28,14 +28,14 @@ export function makeReference(operations: Operation[]): string {
 }
 
 function section(operation: Operation): string {
-  const { name, summary, methods, adminOnly, takesFile } = operation
+  const { name, summary, methods, adminOnly, takesFile, isPublic } = operation
   const parameters = parametersSchema(operation)
   const answer = answerSchema(operation)
   const own = operation.errors ?? []
   const errors = errorsOf(operation).filter((code) => own.includes(code) || !ofMany.includes(code))
   return [
     `## ${name}`,
-    `${summary}. ${methods.join(' or ')}.${takesFile ? ' The body is the file, or a form (multipart/form-data) with it. Parameters are in the query, and the API key in a header or the query.' : ''}${adminOnly ? ' Requires the API key of an ADMIN.' : ''}`,
+    `${summary}. ${methods.join(' or ')}.${takesFile ? ' The body is the file, or a form (multipart/form-data) with it. Parameters are in the query, and the API key in a header or the query.' : ''}${adminOnly ? ' Requires the API key of an ADMIN.' : ''}${isPublic ? ' Without an API key; parameters only in the body.' : ''}`,
     table(['Parameter', '', 'Type', 'Meaning'], rowsOf(parameters, 'required', 'optional')),
     table(
       [operation.isStream ? 'Field of `data`' : 'Response field', '', 'Type', 'Meaning'],
@@ -55,7 +55,7 @@ function exampleAnswer({ isStream, example: { answer } }: Operation): string {
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }
 
-const ofMany = [...always, ...ofBodies, ...ofChanges]
+const ofMany = [...always, ...ofCredentials, ...ofBodies, ...ofChanges]
 
 function errorsOf(operation: Operation) {
   return [...new Set(operation.methods.flatMap((method) => documentedErrors(operation, method)))]

@@ -1,6 +1,7 @@
 import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { email } from '../accounts/email.ts'
 import { audit } from '../changes/audit.ts'
 import {
   findIdempotencyKey,
@@ -14,11 +15,6 @@ import { AppError } from '../errors/app-error.ts'
 import { role } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
-
-const email = z
-  .string({ error: 'must be an email address' })
-  .transform((value) => value.trim().toLowerCase())
-  .pipe(z.email('must be an email address').max(254, 'must have up to 254 characters'))
 
 export const createUser = defineOperation({
   name: 'create-user',

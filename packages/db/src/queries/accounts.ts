@@ -86,6 +86,56 @@ export async function findPasswordHash(db: Database, accountId: number): Promise
   return account?.passwordHash
 }
 
+/** What a person who signs in is compared with. */
+export type PasswordHolder = {
+  id: number
+  email: string
+  passwordHash: string
+  role: Role
+  expiresAt: Date | null
+  disabledAt: Date | null
+}
+
+const passwordHolder = {
+  id: accounts.id,
+  email: accounts.email,
+  passwordHash: accounts.passwordHash,
+  role: accounts.role,
+  expiresAt: accounts.expiresAt,
+  disabledAt: accounts.disabledAt,
+}
+
+export async function findPasswordHolder(
+  db: Pick<Database, 'select'>,
+  whose: { email: string } | { id: number },
+): Promise<PasswordHolder | undefined> {
+  const isTheirs = 'id' in whose ? eq(accounts.id, whose.id) : eq(accounts.email, whose.email)
+  const [account] = await db.select(passwordHolder).from(accounts).where(isTheirs)
+  return account
+}
+
+export async function setPassword(tx: Transaction, accountId: number, passwordHash: string): Promise<void> {
+  await tx.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId))
+}
+
+/** Returns the former address. Undefined when another account has the new one. */
+export async function setEmail(
+  tx: Transaction,
+  accountId: number,
+  email: string,
+): Promise<{ former: string } | undefined> {
+  const [account] = await tx
+    .select({ former: accounts.email })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for('no key update')
+  if (!account) return undefined
+  const [taken] = await tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email))
+  if (taken) return undefined
+  await tx.update(accounts).set({ email }).where(eq(accounts.id, accountId))
+  return account
+}
+
 /** Omitted fields stay. A null pace returns to the default of the environment. */
 export type AccountChanges = {
   role?: Role | undefined

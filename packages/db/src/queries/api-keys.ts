@@ -2,6 +2,7 @@ import type { Role } from '@wagate/shared/statuses'
 import { and, asc, eq, gt, inArray, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { accounts, apiKeys } from '../schema/accounts.ts'
+import { sessions } from '../schema/sessions.ts'
 
 /** A key with its account. */
 export type KeyHolder = {
@@ -10,9 +11,17 @@ export type KeyHolder = {
   accountId: number
   role: Role
   accountExpiresAt: Date | null
+  /** A person who has signed in. */
+  isSession?: boolean
 }
 
-/** The map and `hashes` identify keys by SHA-256 in base64. A revoked key is not found. */
+/** A session ends when it has not been used for this time. */
+export const isAwake = gt(
+  sql`coalesce(${apiKeys.lastUsedAt}, ${apiKeys.createdAt})`,
+  sql`now() - interval '24 hours'`,
+)
+
+/** The map and `hashes` identify keys by SHA-256 in base64. A revoked key or an ended session is not found. */
 export async function findKeyHolders(db: Database, hashes: string[]): Promise<Map<string, KeyHolder>> {
   const given = sql`(SELECT decode(given.hash, 'base64') FROM unnest(${sql.param(hashes)}::text[]) AS given (hash))`
   const rows = await db
@@ -23,10 +32,12 @@ export async function findKeyHolders(db: Database, hashes: string[]): Promise<Ma
       accountId: accounts.id,
       role: accounts.role,
       accountExpiresAt: accounts.expiresAt,
+      isSession: sql<boolean>`${sessions.keyId} IS NOT NULL`,
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt)))
+    .leftJoin(sessions, eq(sessions.keyId, apiKeys.id))
+    .where(and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt), or(isNull(sessions.keyId), isAwake)))
   return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))
 }
 
@@ -62,7 +73,12 @@ const shown = {
   revokedAt: apiKeys.revokedAt,
 }
 
+/** Sessions are keys that only cookies carry. */
+// Without schema objects: drizzle omits table names in a query of one table.
+const isNoSession = sql`NOT EXISTS (SELECT FROM sessions WHERE sessions.key_id = api_keys.id)`
+
 const isUsable = and(
+  isNoSession,
   isNull(apiKeys.revokedAt),
   or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
 )
@@ -76,7 +92,7 @@ export async function listKeys(
   return db
     .select(shown)
     .from(apiKeys)
-    .where(and(eq(apiKeys.accountId, accountId), gt(apiKeys.id, after)))
+    .where(and(eq(apiKeys.accountId, accountId), isNoSession, gt(apiKeys.id, after)))
     .orderBy(asc(apiKeys.id))
     .limit(limit)
 }
@@ -110,7 +126,7 @@ export async function revokeKey(
   const [key] = await tx
     .select(shown)
     .from(apiKeys)
-    .where(and(own, eq(apiKeys.id, keyId)))
+    .where(and(own, isNoSession, eq(apiKeys.id, keyId)))
   if (!key || key.revokedAt) return key && { outcome: 'unchanged', key }
   if (keepLast && (await tx.$count(apiKeys, and(own, ne(apiKeys.id, keyId), isUsable))) === 0) {
     return { outcome: 'last_key', key }
@@ -123,7 +139,7 @@ export async function revokeKey(
   return { outcome: 'revoked', key: revoked }
 }
 
-/** Makes requests that count the keys of one account wait for each other. */
-async function lockKeys(tx: Transaction, accountId: number): Promise<void> {
+/** Makes requests that count the keys or sessions of one account wait for each other. */
+export async function lockKeys(tx: Transaction, accountId: number): Promise<void> {
   await tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)).for('no key update')
 }

@@ -10,7 +10,6 @@ import type { Fault } from '../network/faults.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Device } from '../network/phone.ts'
-import type { LogEntry, LoginEntry, LookupEntry } from '../network/recent-log.ts'
 import type { Counters } from '../network/stats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { breakConnection } from '../stanzas/break-connection.ts'
@@ -27,6 +26,7 @@ import { type BulkActions, bulkActions } from './bulk-actions.ts'
 import { checkNumber } from './check-number.ts'
 import { type PasskeyActions, passkeyActions } from './passkey-actions.ts'
 import { readQr } from './qr.ts'
+import { type RecordActions, recordActions } from './record-actions.ts'
 import { type StandingActions, standingActions } from './standing-actions.ts'
 import { type TimelineEntry, timeline } from './timeline.ts'
 import { type WebVersionActions, webVersionActions } from './web-version-actions.ts'
@@ -60,7 +60,8 @@ export type Actions = AccountActions &
   BulkActions &
   StandingActions &
   PasskeyActions &
-  WebVersionActions & {
+  WebVersionActions &
+  RecordActions & {
     /**
      * The phone scans a QR code. Resolves when the companion has logged in after its restart, or without a JID when WhatsApp
      * has asked it for a passkey.
@@ -91,9 +92,6 @@ export type Actions = AccountActions &
     faults: () => Fault[]
     clearFault: (id: string) => void
     clearFaults: () => void
-    log: () => LogEntry[]
-    logins: () => LoginEntry[]
-    lookups: () => LookupEntry[]
     stats: () => StatsView
   }
 
@@ -158,6 +156,7 @@ export function makeActions(network: Network): Actions {
     ...standingActions(network),
     ...passkeyActions(network),
     ...webVersionActions(network),
+    ...recordActions(network),
     fault: (request) => ({ id: startFault(network, request).id }),
     faults: () => network.faults.list(),
     clearFault: (id) => {
@@ -165,9 +164,6 @@ export function makeActions(network: Network): Actions {
         throw new SimulatorError('No fault has this id. GET /faults lists them.', 404)
     },
     clearFaults: () => network.faults.clear(),
-    log: () => network.log.entries(),
-    logins: () => network.logins.entries(),
-    lookups: () => network.lookups.entries(),
     stats: () => viewStats(network),
   }
 }

@@ -7,10 +7,20 @@ const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
 }
 
-const scripts = ['page.js', 'api.js', 'dom.js', 'phones.js', 'refusals.js', 'conversation.js', 'scan.js']
-const styles = ['page.css', 'columns.css', 'conversation.css', 'scan.css']
+const scripts = [
+  'page.js',
+  'api.js',
+  'dom.js',
+  'phones.js',
+  'refusals.js',
+  'conversation.js',
+  'scan.js',
+  'mailbox.js',
+]
+const styles = ['page.css', 'columns.css', 'conversation.css', 'scan.css', 'mailbox.css']
 const files = new Map([
   ['/', 'index.html'],
+  ['/mailbox.html', 'mailbox.html'],
   ...[...scripts, ...styles].map((name) => [`/${name}`, name] as const),
 ])
 

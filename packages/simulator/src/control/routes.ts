@@ -124,6 +124,7 @@ const routes: Route[] = [
   { method: 'GET', path: /^\/log$/, run: ({ actions }) => actions.log(), ndjson: true },
   { method: 'GET', path: /^\/logins$/, run: ({ actions }) => actions.logins(), ndjson: true },
   { method: 'GET', path: /^\/lookups$/, run: ({ actions }) => actions.lookups(), ndjson: true },
+  { method: 'GET', path: /^\/mails$/, run: ({ actions }) => actions.mails() },
   { method: 'GET', path: /^\/stats$/, run: ({ actions }) => actions.stats() },
 ]
 

@@ -1,4 +1,5 @@
 import type { MediaStore } from '../handset/media-store.ts'
+import type { Mail } from '../mail/mailbox.ts'
 import type { ServerCertificate } from '../wire/certificate.ts'
 import type { Connection } from '../wire/connection.ts'
 import type { Faults } from './faults.ts'
@@ -23,6 +24,8 @@ export type Network = {
   faults: Faults
   webVersion: WebVersion
   media: MediaStore
+  /** Of the mail server, the newest last. Empty without one. */
+  mails: Mail[]
   log: RecentLog<LogEntry>
   logins: RecentLog<LoginEntry>
   lookups: RecentLog<LookupEntry>

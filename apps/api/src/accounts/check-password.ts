@@ -1,0 +1,37 @@
+import { findPasswordHolder, type PasswordHolder } from '@wagate/db/queries/accounts'
+import type { Call, PublicCall } from '../call.ts'
+import { isPassword } from '../credentials/passwords.ts'
+import { AppError } from '../errors/app-error.ts'
+import { clientNetwork } from '../http/client-address.ts'
+import { emailKey } from './email.ts'
+
+/** Throws `wrong_password`, after the same time whether there is such an account, or `rate_limited`. */
+export async function checkSignIn(
+  call: PublicCall,
+  email: string,
+  password: string,
+): Promise<PasswordHolder> {
+  await chargePassword(call, emailKey(email))
+  const account = await findPasswordHolder(call.context.db, { email })
+  if (await isPassword(password, account?.passwordHash)) return account as PasswordHolder
+  throw new AppError('wrong_password', 'The email address or the password is wrong.')
+}
+
+/** The password of the caller's own account, for what a stolen key or an open browser must not do. Throws the same. */
+export async function checkOwnPassword(call: Call, password: string): Promise<PasswordHolder> {
+  const { accountId } = call.principal
+  await chargePassword(call, String(accountId))
+  const account = await findPasswordHolder(call.context.db, { id: accountId })
+  if (await isPassword(password, account?.passwordHash)) return account as PasswordHolder
+  throw new AppError('wrong_password', 'The password is wrong.')
+}
+
+/** The last limit keeps many networks from guessing together. It is wide, because it also locks the owner out. */
+async function chargePassword(call: PublicCall, whose: string): Promise<void> {
+  const network = clientNetwork(call.findClientAddress())
+  await call.charge(
+    { limit: 'signIns', key: network },
+    { limit: 'networkPasswords', key: `${network} ${whose}` },
+    { limit: 'passwords', key: whose },
+  )
+}

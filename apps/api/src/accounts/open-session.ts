@@ -1,0 +1,23 @@
+import type { Transaction } from '@wagate/db/client'
+import { insertSession } from '@wagate/db/queries/sessions'
+import type { PublicCall } from '../call.ts'
+import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
+import { sessionDays } from '../credentials/session-cookie.ts'
+import { clientNetwork } from '../http/client-address.ts'
+
+/** Of an account. Opening another one ends the oldest. */
+const sessionsMax = 20
+const userAgentMax = 200
+
+type Opened = { id: number; secret: string; expiresAt: Date }
+
+/** Stores a session. The caller writes its secret into the cookie once it is committed. */
+export async function openSession(tx: Transaction, call: PublicCall, accountId: number): Promise<Opened> {
+  const secret = makeApiKey('wag_web_')
+  const expiresAt = new Date(Date.now() + sessionDays * 86_400_000)
+  const key = { name: 'session', hash: hashApiKey(secret), lastFour: secret.slice(-4), expiresAt }
+  const userAgent = call.userAgent?.toWellFormed().replaceAll('\0', '').slice(0, userAgentMax) ?? null
+  const network = clientNetwork(call.findClientAddress())
+  const id = await insertSession(tx, accountId, { key, userAgent, network }, { sessionsMax })
+  return { id, secret, expiresAt }
+}

@@ -1,0 +1,18 @@
+import type { ApiContext } from '../context.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { Mailer } from '../mail/mailer.ts'
+
+type Context = Pick<ApiContext, 'config' | 'mailer'>
+
+/** Throws `sign_up_closed` unless people sign in here. */
+export function requireAccounts({ config, mailer }: Context): { mailer: Mailer } {
+  if (config.signUp.mode !== 'off' && mailer) return { mailer }
+  throw new AppError('sign_up_closed', 'This gateway has API keys only: its operator has not set SIGN_UP.')
+}
+
+/** Throws `sign_up_closed` unless anybody may make an account. */
+export function requireOpenSignUp(context: Context): { mailer: Mailer } {
+  const { mailer } = requireAccounts(context)
+  if (context.config.signUp.mode === 'open') return { mailer }
+  throw new AppError('sign_up_closed', 'This gateway admits only people whom its operator invites.')
+}

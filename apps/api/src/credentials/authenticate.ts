@@ -1,0 +1,48 @@
+import type { ApiContext } from '../context.ts'
+import { clientNetwork } from '../http/client-address.ts'
+import type { BodySender } from '../http/large-bodies.ts'
+import { readBody } from '../http/read-body.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { Operation } from '../operation.ts'
+import { admitCaller } from './admit-caller.ts'
+import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './find-key.ts'
+import type { Principal } from './principal.ts'
+import type { SessionCookie } from './session-cookie.ts'
+
+type Authenticated = { principal: Principal; key: string; body: [name: string, value: unknown][] }
+
+/**
+ * Reads the body, too. With a key outside of it, the caller is admitted before the body is read, so that invalid keys cost
+ * no upload.
+ */
+export async function authenticate(
+  context: ApiContext,
+  operation: Operation,
+  request: RequestContext,
+  cookie: SessionCookie,
+): Promise<Authenticated> {
+  const { config, largeBodies } = context
+  const { raw, url } = request
+  const allowQuery = config.http.allowsQueryApiKey
+  const allowToken = operation.admits?.includes('stream-token')
+  const outside = findKeyOutsideBody(raw, url, { allowQuery, allowToken }) ?? cookie.read()
+  if (url.searchParams.has('api_key')) context.noteKeyInUrl()
+  refusePasswordInQuery(url, { allowQuery })
+  const early = outside === undefined ? undefined : await admitCaller(context, operation, request, outside)
+  const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
+  const admission = operation.bodyBytesMax
+    ? largeBodies.admit(request, bodySenderOf(request, early))
+    : undefined
+  const hasParameters = raw.method === 'POST' && !operation.takesFile
+  const body = hasParameters ? await readBody(raw, { bytesMax, admission }) : []
+  const key = getKey(outside, body)
+  return { principal: early ?? (await admitCaller(context, operation, request, key)), key, body }
+}
+
+export const bodyBytesMax = 64 * 1024
+
+function bodySenderOf({ findClientAddress }: RequestContext, principal: Principal | undefined): BodySender {
+  return principal
+    ? { kind: 'account', key: String(principal.accountId) }
+    : { kind: 'network', key: clientNetwork(findClientAddress()) }
+}

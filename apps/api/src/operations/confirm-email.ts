@@ -1,0 +1,119 @@
+import { insertAccount, setEmail } from '@wagate/db/queries/accounts'
+import { findMailedLink, type MailedLink, useMailedLink } from '@wagate/db/queries/mailed-links'
+import { roles } from '@wagate/shared/statuses'
+import { z } from 'zod'
+import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
+import { requireAccounts } from '../accounts/sign-up-mode.ts'
+import type { PublicCall } from '../call.ts'
+import { audit } from '../changes/audit.ts'
+import { makeNewKey } from '../credentials/new-key.ts'
+import { refuseGuessable } from '../credentials/new-password.ts'
+import { hashPassword, password } from '../credentials/passwords.ts'
+import { AppError } from '../errors/app-error.ts'
+import { emailChanged } from '../mail/mails.ts'
+import { definePublicOperation } from '../operation.ts'
+
+const purposes = ['sign-up', 'invitation', 'new-email'] as const
+
+export const confirmEmail = definePublicOperation({
+  name: 'confirm-email',
+  summary: 'Use the link of a mail: make the account, or give it its new email address',
+  changes: true,
+  parameters: z.object({
+    token: mailToken,
+    password: password
+      .optional()
+      .describe('Of the new account, 8 to 128 characters. Not needed for a new email address'),
+  }),
+  fields: z.object({
+    account_id: z.int(),
+    email: z.string(),
+    api_key: z.string().optional().describe('Of a new account. Returned only here'),
+    role: z.enum(roles).optional().describe('Of a new account, as the following'),
+    devices_allowed: z.int().optional(),
+    expiry: z.iso.datetime().nullable().optional().describe('null means never'),
+  }),
+  errors: ['missing_parameter', 'sign_up_closed', 'mail_link_invalid', 'email_exists'],
+  example: {
+    given: { token: 'wag_mail_…', password: 'correct horse battery' },
+    answer: {
+      account_id: 12,
+      email: 'shop@example.com',
+      api_key: 'wag_…',
+      role: 'USER',
+      devices_allowed: 1,
+      expiry: null,
+    },
+  },
+  async handle({ token, password }, call) {
+    requireAccounts(call.context)
+    const hash = hashOfMailToken(token)
+    const link = await findMailedLink(call.context.db, hash, [...purposes])
+    if (!link) throw mailLinkInvalid()
+    if (link.purpose === 'new-email') return confirmNewEmail(call, hash)
+    if (password === undefined) throw passwordMissing()
+    await refuseGuessable(password, link.email)
+    return makeAccount(call, hash, await hashPassword(password))
+  },
+})
+
+async function makeAccount(call: PublicCall, hash: Buffer, passwordHash: string) {
+  const { db, config } = call.context
+  const { apiKey, key } = makeNewKey()
+  return db.transaction(async (tx) => {
+    const link = await useMailedLink(tx, hash, ['sign-up', 'invitation'])
+    if (!link) throw mailLinkInvalid()
+    const given = givenBy(link, config.signUp)
+    const created = await insertAccount(tx, { email: link.email, passwordHash, key, ...given })
+    if (!created) throw emailExists()
+    const actor = { ...call, principal: { accountId: created.id, keyId: null } }
+    await audit(tx, actor, { target: `account:${created.id}`, result: 'created' })
+    return {
+      account_id: created.id,
+      email: link.email,
+      api_key: apiKey,
+      role: given.role,
+      devices_allowed: given.devicesAllowed,
+      expiry: given.expiresAt?.toISOString() ?? null,
+    }
+  })
+}
+
+/** An invitation may give more than the defaults. */
+function givenBy(
+  link: MailedLink,
+  { devicesAllowed, accountDays }: { devicesAllowed: number; accountDays: number },
+) {
+  const byDefault = accountDays === 0 ? null : new Date(Date.now() + accountDays * 86_400_000)
+  return {
+    role: link.role ?? ('USER' as const),
+    devicesAllowed: link.devicesAllowed ?? devicesAllowed,
+    expiresAt: link.purpose === 'invitation' && link.accountExpiresAt ? link.accountExpiresAt : byDefault,
+  }
+}
+
+async function confirmNewEmail(call: PublicCall, hash: Buffer) {
+  const { db, mailer } = call.context
+  const changed = await db.transaction(async (tx) => {
+    const link = await useMailedLink(tx, hash, ['new-email'])
+    if (!link || link.accountId === null) throw mailLinkInvalid()
+    const account = await setEmail(tx, link.accountId, link.email)
+    if (!account) throw emailExists()
+    const actor = { ...call, principal: { accountId: link.accountId, keyId: null } }
+    await audit(tx, actor, { target: `account:${link.accountId}`, result: 'changed' })
+    return { account_id: link.accountId, email: link.email, former: account.former }
+  })
+  const { former, ...fields } = changed
+  mailer?.send(async () => emailChanged(former))
+  return fields
+}
+
+function emailExists(): AppError {
+  return new AppError('email_exists', 'An account with this email already exists.')
+}
+
+function passwordMissing(): AppError {
+  return new AppError('missing_parameter', 'password is required: choose one for the new account', {
+    details: [{ parameter: 'password', message: 'is required' }],
+  })
+}

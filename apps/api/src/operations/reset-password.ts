@@ -1,0 +1,45 @@
+import { setPassword } from '@wagate/db/queries/accounts'
+import { deleteMailedLinks, findMailedLink, useMailedLink } from '@wagate/db/queries/mailed-links'
+import { endSessions } from '@wagate/db/queries/sessions'
+import { z } from 'zod'
+import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
+import { requireAccounts } from '../accounts/sign-up-mode.ts'
+import { tellOfNewPassword } from '../accounts/tell-of-new-password.ts'
+import { audit } from '../changes/audit.ts'
+import { refuseGuessable } from '../credentials/new-password.ts'
+import { hashPassword, password } from '../credentials/passwords.ts'
+import { definePublicOperation } from '../operation.ts'
+
+export const resetPassword = definePublicOperation({
+  name: 'reset-password',
+  summary: 'Choose a new password with the link of a mail; ends all sessions, API keys stay',
+  changes: true,
+  parameters: z.object({ token: mailToken, password: password.describe('8 to 128 characters') }),
+  fields: z.object({ account_id: z.int(), email: z.string() }),
+  errors: ['sign_up_closed', 'mail_link_invalid'],
+  example: {
+    given: { token: 'wag_mail_…', password: 'correct horse battery' },
+    answer: { account_id: 12, email: 'shop@example.com' },
+  },
+  async handle({ token, password }, call) {
+    requireAccounts(call.context)
+    const { db, accountChanged } = call.context
+    const hash = hashOfMailToken(token)
+    const link = await findMailedLink(db, hash, ['new-password'])
+    if (!link || link.accountId === null) throw mailLinkInvalid()
+    await refuseGuessable(password, link.email)
+    const passwordHash = await hashPassword(password)
+    const { accountId, email } = link
+    await db.transaction(async (tx) => {
+      if (!(await useMailedLink(tx, hash, ['new-password']))) throw mailLinkInvalid()
+      await deleteMailedLinks(tx, accountId)
+      await setPassword(tx, accountId, passwordHash)
+      await endSessions(tx, accountId)
+      const actor = { ...call, principal: { accountId, keyId: null } }
+      await audit(tx, actor, { target: `account:${accountId}`, result: 'changed' })
+    })
+    await accountChanged(accountId)
+    tellOfNewPassword(call, accountId)
+    return { account_id: accountId, email }
+  },
+})

@@ -1,0 +1,89 @@
+import type { Role } from '@wagate/shared/statuses'
+import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../client.ts'
+import { type MailedLinkPurpose, mailedLinks } from '../schema/mailed-links.ts'
+
+export type { MailedLinkPurpose }
+
+export type NewMailedLink = {
+  purpose: MailedLinkPurpose
+  email: string
+  /** Of a new password or a new email address. */
+  accountId?: number
+  hash: Buffer
+  forMs: number
+  role?: Role
+  devicesAllowed?: number
+  accountExpiresAt?: Date | null
+}
+
+export type MailedLink = Pick<
+  typeof mailedLinks.$inferSelect,
+  'id' | 'purpose' | 'email' | 'accountId' | 'role' | 'devicesAllowed' | 'accountExpiresAt'
+>
+
+const shown = {
+  id: mailedLinks.id,
+  purpose: mailedLinks.purpose,
+  email: mailedLinks.email,
+  accountId: mailedLinks.accountId,
+  role: mailedLinks.role,
+  devicesAllowed: mailedLinks.devicesAllowed,
+  accountExpiresAt: mailedLinks.accountExpiresAt,
+}
+
+export async function insertMailedLink(
+  db: Pick<Database, 'insert'>,
+  { forMs, ...link }: NewMailedLink,
+): Promise<void> {
+  const expiresAt = sql`now() + ${forMs}::float8 * interval '1 ms'`
+  await db.insert(mailedLinks).values({ ...link, expiresAt })
+}
+
+const isValid = (hash: Buffer, purposes: MailedLinkPurpose[]) =>
+  and(
+    eq(mailedLinks.hash, hash),
+    inArray(mailedLinks.purpose, purposes),
+    gt(mailedLinks.expiresAt, sql`now()`),
+  )
+
+/** Undefined when the link is unknown, was used, or has expired. */
+export async function findMailedLink(
+  db: Pick<Database, 'select'>,
+  hash: Buffer,
+  purposes: MailedLinkPurpose[],
+): Promise<MailedLink | undefined> {
+  const [link] = await db.select(shown).from(mailedLinks).where(isValid(hash, purposes))
+  return link
+}
+
+/**
+ * Uses up the link, and all others with which the same person could do the same. Undefined as above, also for the second
+ * of two concurrent requests.
+ */
+export async function useMailedLink(
+  tx: Transaction,
+  hash: Buffer,
+  purposes: MailedLinkPurpose[],
+): Promise<MailedLink | undefined> {
+  const [link] = await tx.delete(mailedLinks).where(isValid(hash, purposes)).returning(shown)
+  if (!link) return undefined
+  const same =
+    link.accountId === null ? eq(mailedLinks.email, link.email) : eq(mailedLinks.accountId, link.accountId)
+  await tx.delete(mailedLinks).where(and(same, inArray(mailedLinks.purpose, purposes)))
+  return link
+}
+
+/** Of an account whose password or address has changed: older mails must not change it back. */
+export async function deleteMailedLinks(db: Pick<Database, 'delete'>, accountId: number): Promise<void> {
+  await db.delete(mailedLinks).where(eq(mailedLinks.accountId, accountId))
+}
+
+/** Returns how many there were. */
+export async function deleteExpiredMailedLinks(db: Pick<Database, 'delete'>): Promise<number> {
+  const deleted = await db
+    .delete(mailedLinks)
+    .where(lt(mailedLinks.expiresAt, sql`now()`))
+    .returning({ id: mailedLinks.id })
+  return deleted.length
+}

@@ -1,0 +1,21 @@
+import type { Mail } from '../mail/mailbox.ts'
+import type { Network } from '../network/network.ts'
+import type { LogEntry, LoginEntry, LookupEntry } from '../network/recent-log.ts'
+
+/** What the network has seen, the newest last. */
+export type RecordActions = {
+  log: () => LogEntry[]
+  logins: () => LoginEntry[]
+  lookups: () => LookupEntry[]
+  /** What programs have sent to the mail server. */
+  mails: () => Mail[]
+}
+
+export function recordActions(network: Network): RecordActions {
+  return {
+    log: () => network.log.entries(),
+    logins: () => network.logins.entries(),
+    lookups: () => network.lookups.entries(),
+    mails: () => network.mails,
+  }
+}

@@ -10,8 +10,8 @@ export type MailServer = {
 }
 
 /** A real SMTP server on loopback that keeps what it gets. */
-export async function startMailServer(): Promise<MailServer> {
-  const { port, mails, close } = await openMailbox(0, () => {})
+export async function startMailServer(wantedPort = 0): Promise<MailServer> {
+  const { port, mails, close } = await openMailbox(wantedPort, () => {})
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,

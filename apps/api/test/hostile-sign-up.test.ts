@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { tokenIn } from '@wagate/test-kit/mail-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Gateway } from './gateway.ts'
+import { goodPassword, openBrowser, randomEmail, signUp, startSignUpGateway } from './person.ts'
+
+let running: Awaited<ReturnType<typeof startSignUpGateway>>
+let gateway: Gateway
+beforeAll(async () => {
+  running = await startSignUpGateway({
+    TRUST_PROXY: '1',
+    LIMIT_MAILS_PER_HOUR: '8',
+    LIMIT_SIGN_INS_PER_MINUTE: '20',
+  })
+  gateway = running.gateway
+})
+afterAll(() => running.close())
+
+/** Each test comes from networks of its own. */
+let networks = 0
+const newNetwork = () => {
+  networks += 1
+  return { 'x-forwarded-for': `10.9.${networks >> 8}.${networks & 255}` }
+}
+const post = (path: string, body: unknown, headers = newNetwork()) =>
+  gateway.anonymous.post(path, body, headers)
+
+const person = () => signUpFrom(newNetwork())
+async function signUpFrom(headers: Record<string, string>) {
+  const client = { ...gateway, anonymous: { ...gateway.anonymous, post: withHeaders(headers) } }
+  return signUp(client, running.mails)
+}
+const withHeaders = (headers: Record<string, string>) => (path: string, body?: unknown) =>
+  gateway.anonymous.post(path, body, headers)
+
+describe('which addresses have an account is told', () => {
+  test.each(['sign-up', 'forgot-password'])('by no answer of %s, only by the mail', async (path) => {
+    const known = (await person()).email
+    const unknown = randomEmail()
+    const answers = [await post(`/${path}`, { email: known }), await post(`/${path}`, { email: unknown })]
+    const [a, b] = answers.map(({ status, headers, body }) => ({
+      status,
+      names: [...headers.keys()].sort(),
+      body: { ...body, email: '' },
+    }))
+    expect(a).toEqual(b)
+  })
+
+  test('not by whether Postgres or the mail server is asked before the answer', async () => {
+    // Neither can delay an answer that does not wait for them: both are held here, and the answers come.
+    const known = (await person()).email
+    const release = await lockAccounts()
+    const answered = Promise.all(
+      ['/sign-up', '/forgot-password'].flatMap((path) =>
+        [known, randomEmail()].map(async (email) => (await post(path, { email })).status),
+      ),
+    )
+    expect(await answered).toEqual([200, 200, 200, 200])
+    await release()
+  })
+
+  test('by a mail to the owner, who is told to sign in', async () => {
+    const { email } = await person()
+    await post('/sign-up', { email })
+    const mail = await running.mails.mailTo(email, 2)
+    expect(mail.subject).toBe('You already have an account')
+    expect(mail.text).not.toContain('wag_mail_')
+  })
+
+  test('by no mail to an address without an account', async () => {
+    const [email, later] = [randomEmail(), await person()]
+    await post('/forgot-password', { email })
+    // Mails leave in the order of their requests, as long as there are few.
+    await post('/forgot-password', { email: later.email })
+    await running.mails.mailTo(later.email, 2)
+    expect(running.mails.mails.filter(({ to }) => to.includes(email))).toEqual([])
+  })
+})
+
+/** Statements on accounts wait until it is released. */
+async function lockAccounts(): Promise<() => Promise<void>> {
+  const connection = await gateway.db.$client.reserve()
+  await connection`BEGIN`
+  await connection`LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE`
+  return async () => {
+    await connection`COMMIT`
+    connection.release()
+  }
+}
+
+describe('mails are bounded', () => {
+  test('by the network that asks for them, whatever the addresses', async () => {
+    const headers = newNetwork()
+    const answers = []
+    for (let asked = 0; asked < 9; asked += 1) {
+      answers.push(await post('/sign-up', { email: randomEmail() }, headers))
+    }
+    expect(answers.map(({ status }) => status)).toEqual([...Array(8).fill(200), 429])
+    expect(answers.at(-1)?.body).toMatchObject({ code: 'rate_limited', limit: 'mails' })
+  })
+
+  test('by the address, whatever the networks and whether it has an account', async () => {
+    for (const email of [randomEmail(), (await person()).email]) {
+      const statuses = []
+      for (let asked = 0; asked < 6; asked += 1) {
+        statuses.push((await post(asked % 2 ? '/sign-up' : '/forgot-password', { email })).status)
+      }
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4)
+      const { status, body } = await post('/sign-up', { email: email.toUpperCase() })
+      expect([status, body.limit]).toEqual([429, 'mails-to-address'])
+    }
+  })
+
+  test('by the account that asks for a new address', async () => {
+    const who = await person()
+    const limits = []
+    for (let asked = 0; asked < 21; asked += 1) {
+      const { body } = await gateway.anonymous.post(
+        '/change-email',
+        { email: randomEmail(), password: goodPassword },
+        { ...newNetwork(), 'x-api-key': who.apiKey },
+      )
+      limits.push(body.limit)
+    }
+    expect(limits.slice(0, 20)).toEqual(Array(20).fill(undefined))
+    expect(limits[20]).toBe('account-mails')
+  })
+})
+
+describe('guessing a password is bounded', () => {
+  const guess = (email: string, headers?: Record<string, string>) =>
+    post('/sign-in', { email, password: `guess ${randomUUID()}` }, headers as never)
+
+  test('by the network, for any addresses', async () => {
+    const headers = newNetwork()
+    const limits = []
+    for (let tried = 0; tried < 21; tried += 1) {
+      limits.push((await guess(randomEmail(), headers)).body.limit)
+    }
+    expect(limits.at(-1)).toBe('sign-in')
+  })
+
+  test('by address and network, and other networks can still sign in', async () => {
+    const who = await person()
+    const headers = newNetwork()
+    for (let tried = 0; tried < 10; tried += 1) await guess(who.email, headers)
+    expect((await guess(who.email, headers)).body.limit).toBe('sign-in-address')
+    const refused = await post('/sign-in', who, headers)
+    expect(refused.body.limit).toBe('sign-in-address')
+    expect((await post('/sign-in', who)).status).toBe(200)
+  })
+
+  test('by address, from any networks', async () => {
+    const who = await person()
+    const limits = new Set()
+    for (let tried = 0; tried < 102; tried += 1) limits.add((await guess(who.email)).body.limit)
+    expect([...limits]).toEqual([undefined, 'sign-in-account'])
+  }, 60_000)
+
+  test('also with a stolen key', async () => {
+    const who = await person()
+    const headers = { ...newNetwork(), 'x-api-key': who.apiKey }
+    const limits = []
+    for (let tried = 0; tried < 11; tried += 1) {
+      const change = { old_password: `guess ${tried} it`, password: goodPassword }
+      limits.push((await gateway.anonymous.post('/change-password', change, headers)).body.limit)
+    }
+    expect(limits.at(-1)).toBe('sign-in-address')
+  })
+
+  test('by what an API process compares at once, and other requests are answered meanwhile', async () => {
+    const tries = Array.from({ length: 60 }, () => guess(randomEmail()))
+    const health = await gateway.anonymous.get('/health/live')
+    expect(health.status).toBe(200)
+    const bodies = (await Promise.all(tries)).map(({ body }) => body)
+    expect(bodies.filter(({ limit }) => limit === 'password-checks').length).toBeGreaterThan(0)
+    expect(bodies.filter(({ code }) => code === 'wrong_password').length).toBeGreaterThan(20)
+  })
+})
+
+describe('a mail contains', () => {
+  test('nothing of the host that a request names', async () => {
+    const email = randomEmail()
+    await postWithHost('evil.example', '/sign-up', { email })
+    const { text } = await running.mails.mailTo(email)
+    expect(text).toContain('https://gateway.example.com/sign-up#')
+    expect(text).not.toContain('evil')
+  })
+
+  test.each([
+    'a@example.com\nBcc: b@example.com',
+    'a@example.com\r\nSubject: x',
+    'a@example.com, b@example.com',
+    '"a@example.com>, b"@example.com',
+    '<a@example.com>',
+    'Buy now https://spam.example <a@example.com>',
+    `${'a'.repeat(250)}@example.com`,
+    'a@exam\u0000ple.com',
+    'a@localhost',
+    { address: 'a@example.com' },
+    ['a@example.com'],
+    '',
+  ])('no other recipient, header or text of whoever asks for it: %j', async (email) => {
+    const { body } = await post('/sign-up', { email })
+    expect(body).toMatchObject({ ok: false, details: [{ parameter: 'email' }] })
+  })
+
+  test('only our text, and the address as its recipient', async () => {
+    const email = `buy.cheap-pills+https@example.com`
+    await post('/sign-up', { email })
+    const mail = await running.mails.mailTo(email)
+    expect(mail.to).toEqual([email])
+    expect(mail.subject + mail.text).not.toContain('pills')
+  })
+})
+
+/** `fetch` sets Host itself. */
+function postWithHost(host: string, path: string, body: unknown): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { host, 'content-type': 'application/json', ...newNetwork() }
+    const sent = httpRequest(`${gateway.url}${path}`, { method: 'POST', headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
+    })
+    sent.on('error', reject).end(JSON.stringify(body))
+  })
+}
+
+test('an address that somebody else has asked for gets a password of its owner alone', async () => {
+  const email = randomEmail()
+  const victim = openBrowser(gateway, 'https://gateway.example.com')
+  // Whoever asks has no say in the password, so that nobody can wait in an account for its owner.
+  await post('/sign-up', { email, password: 'known to the attacker' })
+  const token = tokenIn(await running.mails.mailTo(email))
+  await victim.post('/confirm-email', { token, password: goodPassword })
+  const tried = await post('/sign-in', { email, password: 'known to the attacker' })
+  expect(tried.body.code).toBe('wrong_password')
+})
+
+test('a page of the gateway cannot be shown in a frame of another site', async () => {
+  const response = await fetch(`${gateway.url}/link`)
+  expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+})

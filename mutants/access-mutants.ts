@@ -157,14 +157,14 @@ export const accessMutants: Mutant[] = [
   {
     name: 'revoked key accepted',
     file: 'packages/db/src/queries/api-keys.ts',
-    text: 'and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt))',
-    replacement: 'inArray(apiKeys.hash, given)',
+    text: 'inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt),',
+    replacement: 'inArray(apiKeys.hash, given),',
     test: { file: ofKeys, title: 'revokes a key at once in every process' },
   },
   {
     name: 'hash of a key not compared',
     file: 'packages/db/src/queries/api-keys.ts',
-    text: "and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt)))\n  return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))",
+    text: "and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt), or(isNull(sessions.keyId), isAwake)))\n  return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))",
     replacement:
       'isNull(apiKeys.revokedAt))\n  return new Map(hashes.flatMap((given) => rows.slice(0, 1).map((holder) => [given, holder])))',
     test: {

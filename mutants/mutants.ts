@@ -17,6 +17,7 @@ import { receivingMutants } from './receiving-mutants.ts'
 import { repetitionMutants } from './repetition-mutants.ts'
 import { sendingMutants } from './sending-mutants.ts'
 import { sessionMutants } from './session-mutants.ts'
+import { signUpMutants } from './sign-up-mutants.ts'
 import { simulatorMutants } from './simulator-mutants.ts'
 import { uploadMutants } from './upload-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
@@ -27,6 +28,7 @@ export const mutants: Mutant[] = [
   ...commandMutants,
   ...sendingMutants,
   ...sessionMutants,
+  ...signUpMutants,
   ...receivingMutants,
   ...repetitionMutants,
   ...messagesMutants,

@@ -22,6 +22,7 @@ const otherTimers: { [file: string]: number } = {
   'apps/api/src/http/read-body.ts': 1,
   'apps/api/src/http/responder.ts': 1,
   'apps/api/src/http/server.ts': 1,
+  'apps/api/src/mail/mailer.ts': 1,
   'apps/api/src/messages/outcome-subscriptions.ts': 1,
   'apps/api/src/messages/page-turns.ts': 1,
   'apps/api/src/start.ts': 2,

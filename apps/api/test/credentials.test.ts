@@ -140,7 +140,11 @@ test('the last use of a key is recorded', async () => {
 describe('an expired account', () => {
   // envelope.test.ts lists these operations.
   const [changing, reading] = [true, false].map((changes) =>
-    operations.filter((operation) => operation.changes === changes),
+    operations.filter(
+      // sessions.test.ts tries what keeps an expired account safe.
+      ({ isPublic, admitsExpired, ...operation }) =>
+        operation.changes === changes && !isPublic && !admitsExpired,
+    ),
   ) as [Operation[], Operation[]]
 
   test.each(changing)('cannot use $name, by any method', async ({ name, methods, example }) => {

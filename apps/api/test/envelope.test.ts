@@ -120,9 +120,17 @@ describe('methods', () => {
     ...['cancel-message', 'mark-read', 'check-number', 'set-device', 'delete-device'],
     ...['create-key', 'revoke-key', 'update-user', 'opt-out', 'opt-in'],
     ...['set-webhook', 'delete-webhook', 'rotate-webhook-secret', 'test-webhook', 'replay-webhook'],
+    'invite-user',
   ]
-  const readingBoth = ['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge']
-  const changingPost = ['upload-media', 'open-link', 'passkey-assertion', 'passkey-confirm']
+  const readingBoth = [
+    ...['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge'],
+    'sessions',
+  ]
+  const changingPost = [
+    ...['upload-media', 'open-link', 'passkey-assertion', 'passkey-confirm'],
+    ...['sign-up', 'confirm-email', 'sign-in', 'sign-out', 'end-session'],
+    ...['forgot-password', 'reset-password', 'change-password', 'change-email'],
+  ]
   const readingGet = [
     'devices',
     'events',

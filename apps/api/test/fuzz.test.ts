@@ -1,4 +1,5 @@
 import { document } from '@wagate/test-kit/contract'
+import { type MailServer, startMailServer } from '@wagate/test-kit/mail-server'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askAndCheck } from './fuzz-checks.ts'
@@ -18,10 +19,13 @@ const requestsOfAccount = 100
 let gateway: Gateway
 let api: Awaited<ReturnType<typeof startReplica>>
 let ask: InProcessClient
+let mails: MailServer
 let player: Awaited<ReturnType<typeof playWorker>>
 beforeAll(async () => {
+  mails = await startMailServer()
+  const signUp = { SIGN_UP: 'open', SMTP_URL: mails.url, MAIL_FROM: 'gateway@example.com' }
   gateway = await startGateway()
-  api = await startReplica(gateway)
+  api = await startReplica(gateway, signUp)
   ask = makeInProcessClient(api)
   player = await playWorker(gateway)
 })
@@ -29,14 +33,16 @@ afterAll(async () => {
   await player.close()
   await api.close()
   await gateway.close()
+  await mails.close()
 })
 
 /**
- * A key opens no link, a passkey needs a step of its own, a stream has no end, a test of a webhook waits for its target,
- * and a file must have been received: see pairing-links.test.ts, passkey.test.ts, events-stream.test.ts,
+ * A key opens no link and has no session, a password and a link of a mail are known to their owner, a passkey needs a step of its own, a stream has no end, a test of a webhook waits for its target,
+ * and a file must have been received: see pairing-links.test.ts, sign-up.test.ts, sessions.test.ts, passkey.test.ts, events-stream.test.ts,
  * system-tests/webhooks.test.ts and media.test.ts.
  */
-const triedElsewhere = / \/(open-link|passkey-\w+|events\/stream|test-webhook|media) /
+const triedElsewhere =
+  / \/(open-link|passkey-\w+|confirm-email|sign-in|sign-out|end-session|reset-password|change-\w+|events\/stream|test-webhook|media) /
 
 /** Counts by entries like `GET /user-info 200`. */
 const answered = new Map<string, number>()

@@ -159,6 +159,7 @@ const otherWrites = {
       'uploaded-media',
     ],
     ...['pairing-links', 'stream-tokens', 'waiting-media', 'webhook-deliveries', 'webhooks'],
+    ...['mailed-links', 'sessions'],
   ],
   /** They change what a condition finds, and do not find it again. */
   upkeep: [

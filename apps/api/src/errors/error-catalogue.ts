@@ -60,7 +60,7 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'Correct them, or choose a new password with `forgot-password`.',
   ),
   sign_up_closed: permanent(
-    'Nobody can sign up or in: `SIGN_UP` is off, or admits only those whom an ADMIN invites.',
+    'People cannot sign up or in: `SIGN_UP` is off, or admits only those whom an ADMIN invites.',
     'Ask an ADMIN for an account or an invitation.',
   ),
   origin_refused: permanent(

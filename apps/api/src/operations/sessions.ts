@@ -4,7 +4,7 @@ import { defineOperation } from '../operation.ts'
 
 export const sessions = defineOperation({
   name: 'sessions',
-  summary: 'List the open sessions of the account: browsers in which somebody has signed in',
+  summary: 'List the open sessions of the account: browsers in which a person has signed in',
   methods: ['GET', 'POST'],
   changes: false,
   parameters: z.object({}),

@@ -175,7 +175,7 @@ export const limitMutants: Mutant[] = [
   },
   {
     name: 'a link used up by loading its page',
-    file: 'apps/api/page/link.js',
+    file: 'apps/api/page/link/link.js',
     text: 'if (secret) return askToContinue(secret)',
     replacement: 'if (secret) return void openLink(secret)',
     test: {

@@ -10,7 +10,7 @@ import { makeSessionCookie, refuseOtherOrigins } from './credentials/session-coo
 import { AppError } from './errors/app-error.ts'
 import { eventStreamType, type HttpAnswer } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
-import { pngType, prefersPng } from './http/prefers-png.ts'
+import { pngType, prefersType } from './http/prefers-type.ts'
 import { discardRest, readBody } from './http/read-body.ts'
 import { receiveFile } from './http/receive-file.ts'
 import type { RequestContext } from './http/request-context.ts'
@@ -42,7 +42,7 @@ export async function answerOperation(
     if (method === 'HEAD') return { status: 200, content: { type: eventStreamType, bytes: '' } }
     return { status: 200, stream: openStream({ hangUp: request.hangUp, isAdmitted }) }
   }
-  if (toPng && prefersPng(raw.headers.get('accept'))) {
+  if (toPng && prefersType(pngType, raw.headers.get('accept'))) {
     return { status: 200, content: { type: pngType, bytes: toPng() } }
   }
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }

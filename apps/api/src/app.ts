@@ -10,9 +10,9 @@ import { allowMethods } from './http/methods.ts'
 import { answerFile } from './http/page-file.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { makeResponder } from './http/responder.ts'
-import { linkFiles } from './link/link-page.ts'
 import { makeDocument } from './openapi/document.ts'
 import { operations } from './operations.ts'
+import { pageFiles } from './pages.ts'
 import { answerMedia } from './received-media/answer-media.ts'
 
 export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
@@ -44,7 +44,7 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
     document ??= JSON.stringify(makeDocument(operations, [live, ready]))
     return { status: 200, content: { type: jsonType, bytes: document } }
   })
-  for (const [path, file] of Object.entries({ ...docsFiles, ...linkFiles })) {
+  for (const [path, file] of Object.entries({ ...docsFiles, ...pageFiles })) {
     publish(path, (request) => answerFile(file, request))
   }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findOrigin } from '../src/http/origin.ts'
-import { prefersPng } from '../src/http/prefers-png.ts'
+import { pngType, prefersType } from '../src/http/prefers-type.ts'
 import { type Gateway, randomPhone, startGatewayWithOwner } from './gateway.ts'
 import { showQr, waitForPairing } from './play-pairing.ts'
 
@@ -21,7 +21,7 @@ test.each([
   ['text/html', false],
   ['image/jpeg', false],
 ])('Accept: %s prefers a PNG: %s', (accept, expected) => {
-  expect(prefersPng(accept)).toBe(expected)
+  expect(prefersType(pngType, accept)).toBe(expected)
 })
 
 test.each([

@@ -1,4 +1,4 @@
-import { pngType } from '../http/prefers-png.ts'
+import { pngType } from '../http/prefers-type.ts'
 import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
 import { errorResponses, referToHeaders } from './error-responses.ts'

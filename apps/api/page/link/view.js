@@ -1,18 +1,8 @@
-export const element = (id) => document.getElementById(id)
+import { element, say, showOnly } from '../shared/view.js'
 
 const views = ['continue', 'key-view', 'scan-view', 'passkey-view', 'done', 'again']
 
-/** Shows these views only. */
-export function show(...ids) {
-  for (const id of views) element(id).hidden = !ids.includes(id)
-}
-
-/** Screen readers announce it. The same text is not announced twice. */
-export function say(text, { isProblem = false } = {}) {
-  const status = element('status')
-  if (status.textContent !== text) status.textContent = text
-  status.classList.toggle('problem', isProblem)
-}
+export const show = (...ids) => showOnly(views, ids)
 
 export function showQr({ qr_data_url: source, sender }) {
   show('scan-view')
@@ -35,14 +25,4 @@ export function showDone(sender) {
   show('done')
   showCode('')
   say(`Connected. +${sender} is linked, and you can close this page.`)
-}
-
-/** Disables the button of a form, or the button, while the work runs. */
-export async function whileBusy(button, work) {
-  button.disabled = true
-  try {
-    return await work()
-  } finally {
-    button.disabled = false
-  }
 }

@@ -1,7 +1,8 @@
+import { makeGateway } from '../shared/gateway.js'
+import { element, say } from '../shared/view.js'
 import { followPairing } from './follow-pairing.js'
-import { makeGateway } from './gateway.js'
 import { isTemporary, sentenceOf } from './sentences.js'
-import { element, say, show } from './view.js'
+import { show } from './view.js'
 
 const sessionItem = 'wagate-link-session'
 

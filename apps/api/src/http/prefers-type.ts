@@ -3,9 +3,9 @@ export const pngType = 'image/png'
 const rangesMax = 50
 const rangeCharsMax = 200
 
-/** False when JSON is accepted equally, or neither is. */
-export function prefersPng(accept: string | null): boolean {
-  return qualityOf(pngType, accept ?? '') > qualityOf('application/json', accept ?? '')
+/** Whether a client wants this type rather than JSON. False when JSON is accepted equally, or neither is. */
+export function prefersType(type: string, accept: string | null): boolean {
+  return qualityOf(type, accept ?? '') > qualityOf('application/json', accept ?? '')
 }
 
 /** The weight of the most specific range that matches (RFC 9110, section 12.5.1). 0 is not acceptable. */

@@ -1,5 +1,6 @@
+import { element, say, whileBusy } from '../shared/view.js'
 import { sentenceOf } from './sentences.js'
-import { element, say, show, whileBusy } from './view.js'
+import { show } from './view.js'
 
 /** The steps after a scan of an account that needs its passkey. Called for each change of the status. */
 export async function showPasskey(call, status, signal) {

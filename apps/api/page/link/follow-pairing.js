@@ -1,6 +1,7 @@
+import { element, say, whileBusy } from '../shared/view.js'
 import { showPasskey } from './passkey.js'
 import { isTemporary, reasonSentence, sentenceOf } from './sentences.js'
-import { element, say, show, showCode, showDone, showQr, whileBusy } from './view.js'
+import { show, showCode, showDone, showQr } from './view.js'
 
 const passkeyStatuses = ['passkey_required', 'passkey_confirmation_required']
 

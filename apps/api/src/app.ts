@@ -8,17 +8,26 @@ import { live, ready } from './health.ts'
 import { type HttpAnswer, jsonType } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
 import { answerFile } from './http/page-file.ts'
+import { htmlType, prefersType } from './http/prefers-type.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { makeResponder } from './http/responder.ts'
 import { makeDocument } from './openapi/document.ts'
 import { operations } from './operations.ts'
-import { pageFiles } from './pages.ts'
+import { installationFile, operationPages, pageFiles } from './pages.ts'
 import { answerMedia } from './received-media/answer-media.ts'
 
 export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
   const { config, log, metrics } = context
   const respond = makeResponder({ trustedProxies: config.http.trustedProxies, log, metrics })
   const app = new Hono<{ Bindings: HttpBindings }>()
+
+  for (const [path, file] of Object.entries(operationPages)) {
+    app.get(path, async (c, next) =>
+      prefersType(htmlType, c.req.header('accept') ?? null)
+        ? respond(c, (request) => answerFile(file, request))
+        : next(),
+    )
+  }
 
   const serve = (name: string, answer: (request: RequestContext) => Promise<HttpAnswer>) => {
     for (const path of [`/${name}`, `/api/${name}`]) {
@@ -44,7 +53,8 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
     document ??= JSON.stringify(makeDocument(operations, [live, ready]))
     return { status: 200, content: { type: jsonType, bytes: document } }
   })
-  for (const [path, file] of Object.entries({ ...docsFiles, ...pageFiles })) {
+  const files = { ...docsFiles, ...pageFiles, '/accounts/installation.json': installationFile(config) }
+  for (const [path, file] of Object.entries(files)) {
     publish(path, (request) => answerFile(file, request))
   }
 

@@ -1,3 +1,4 @@
+import type { Config } from './config.ts'
 import { fileOf, type PageFile, pageTypes } from './http/page-file.ts'
 
 /** Beside `src` and `dist`, so that both find it. It needs no build step. */
@@ -8,18 +9,45 @@ function pageFile(path: string): PageFile {
   return fileOf(type, new URL(path, folder))
 }
 
-const linkPage = pageFile('link/index.html')
+const namesOfFiles = {
+  shared: [
+    ...['ask.js', 'copy.js', 'form.js', 'gateway.js', 'link-session.js', 'make-element.js', 'view.js'],
+    'page.css',
+  ],
+  link: ['follow-pairing.js', 'link.js', 'passkey.js', 'sentences.js', 'view.js', 'link.css'],
+  accounts: [
+    ...['account.js', 'credentials.js', 'first-commands.js', 'installation.js', 'keys.js', 'mailed-link.js'],
+    ...['records.js', 'reset-password.js', 'senders.js', 'sentences.js', 'session.js', 'sessions.js'],
+    ...['sign-in.js', 'sign-up.js', 'accounts.css'],
+  ],
+}
 
-/** What the pages consist of, by URL, and the page on which a person links a sender. */
+/** Both spellings of a path. */
+const served = (path: string, file: PageFile) => ({ [path]: file, [`${path}/`]: file })
+
+/** What the pages consist of, by path. */
 export const pageFiles: Record<string, PageFile> = {
-  '/link': linkPage,
-  '/link/': linkPage,
+  ...served('/link', pageFile('link/index.html')),
+  ...served('/account', pageFile('accounts/account.html')),
   ...Object.fromEntries(
-    [
-      ...['gateway.js', 'page.css', 'view.js'].map((name) => `shared/${name}`),
-      ...['link.css', 'link.js', 'follow-pairing.js', 'passkey.js', 'sentences.js', 'view.js'].map(
-        (name) => `link/${name}`,
-      ),
-    ].map((path) => [`/${path}`, pageFile(path)]),
+    Object.entries(namesOfFiles).flatMap(([part, names]) =>
+      names.map((name) => [`/${part}/${name}`, pageFile(`${part}/${name}`)] as const),
+    ),
   ),
+}
+
+/** Pages on the paths of operations that only take POST. They are for clients that prefer HTML to JSON. */
+export const operationPages: Record<string, PageFile> = Object.assign(
+  {},
+  ...['sign-up', 'sign-in', 'reset-password'].map((name) =>
+    served(`/${name}`, pageFile(`accounts/${name}.html`)),
+  ),
+)
+
+/** What the pages say about this gateway before a person has signed in. */
+export function installationFile({
+  installation: { network },
+  signUp: { mode },
+}: Pick<Config, 'installation' | 'signUp'>): PageFile {
+  return { type: pageTypes.json, read: () => JSON.stringify({ network, sign_up: mode }) }
 }

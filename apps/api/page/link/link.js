@@ -1,10 +1,12 @@
 import { makeGateway } from '../shared/gateway.js'
+import { findLinkSession, forgetLinkSession, keepLinkSession } from '../shared/link-session.js'
 import { element, say } from '../shared/view.js'
 import { followPairing } from './follow-pairing.js'
 import { isTemporary, sentenceOf } from './sentences.js'
 import { show } from './view.js'
 
-const sessionItem = 'wagate-link-session'
+/** The account page sends people here with it. It stays in the address for a reload. */
+const fromAccount = '#account'
 
 /** What the open pairing waits for is aborted with it. */
 let running = new AbortController()
@@ -48,18 +50,17 @@ function askToContinue(secret) {
 
 /** The secret leaves the address bar and the history before the first request. */
 function clearAddress() {
-  if (location.hash) history.replaceState(null, '', '/link')
+  if (location.hash && location.hash !== fromAccount) history.replaceState(null, '', '/link')
 }
 
 async function openLink(secret) {
   clearAddress()
-  sessionStorage.removeItem(sessionItem)
+  forgetLinkSession()
   say('Opening the link…')
   show()
   try {
     const { session } = await makeGateway(secret)('open-link')
-    // For a reload of this tab. It can only link one sender, and only for ten minutes.
-    sessionStorage.setItem(sessionItem, session)
+    keepLinkSession(session)
     await followSession(session)
   } catch (error) {
     if (!isTemporary(error)) return refuseLink(error)
@@ -71,7 +72,7 @@ async function openLink(secret) {
 function followSession(session) {
   return follow(makeGateway(session), (error) => {
     if (error.code === 'invalid_api_key' || error.code === 'expired_api_key') {
-      sessionStorage.removeItem(sessionItem)
+      forgetLinkSession()
     }
     refuseLink(error.code === 'expired_api_key' ? { code: 'expired_session' } : error)
   })
@@ -85,9 +86,10 @@ function refuseLink(error) {
 function begin() {
   running.abort()
   const secret = findSecret()
-  const session = sessionStorage.getItem(sessionItem)
+  const session = findLinkSession()
   if (secret) return askToContinue(secret)
   clearAddress()
+  element('back').hidden = location.hash !== fromAccount
   if (session) void followSession(session)
   else askForKey()
 }

@@ -12,12 +12,14 @@ export function say(text, { isProblem = false, at = 'status' } = {}) {
   status.classList.toggle('problem', isProblem)
 }
 
-/** Disables the button of a form, or the button, while the work runs. */
+/** Disables the button of a form, or the button, while the work runs. It keeps the focus, unless the work moves it. */
 export async function whileBusy(button, work) {
+  const hadFocus = document.activeElement === button
   button.disabled = true
   try {
     return await work()
   } finally {
     button.disabled = false
+    if (hadFocus && document.activeElement === document.body) button.focus()
   }
 }

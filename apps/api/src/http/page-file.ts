@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { HttpAnswer } from './http-answer.ts'
+import { type HttpAnswer, jsonType } from './http-answer.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** The pages load nothing from other hosts and work without the internet. */
@@ -20,6 +20,7 @@ export const pageTypes = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: jsonType,
   png: 'image/png',
 }
 

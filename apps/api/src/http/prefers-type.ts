@@ -1,4 +1,5 @@
 export const pngType = 'image/png'
+export const htmlType = 'text/html'
 /** Browsers name about ten. What comes after these does not count. */
 const rangesMax = 50
 const rangeCharsMax = 200

@@ -1,0 +1,39 @@
+import { onSubmit } from '../shared/form.js'
+import { call } from '../shared/gateway.js'
+import { element, say } from '../shared/view.js'
+import { installation } from './installation.js'
+import { sentenceOf } from './sentences.js'
+
+/** The secret of a link that came by mail. It leaves the address bar and the history before anything else happens. */
+export function takeMailedSecret() {
+  const secret = /^#(wag_mail_\w+)$/.exec(location.hash)?.[1]
+  if (location.hash) history.replaceState(null, '', location.pathname)
+  return secret
+}
+
+/**
+ * The form that asks for a mail, and what to do until it comes. `show` shows the views of the page with these ids. Returns a
+ * function that shows the form.
+ */
+export function startMailForm({ operation, show, instruction }) {
+  function showForm(problem) {
+    show('email-form')
+    say(problem ?? instruction, { isProblem: problem !== undefined })
+    element('email').focus()
+  }
+
+  onSubmit('email-form', {
+    sentenceOf,
+    async work(fields) {
+      const { email, expires_in: seconds } = await call(operation, fields)
+      show('mailbox-view')
+      say('The mail is on its way.')
+      element('sent-to').textContent = email
+      element('usable-for').textContent = seconds >= 7200 ? `${Math.floor(seconds / 3600)} hours` : 'one hour'
+      element('simulated-mailbox').hidden = (await installation).network !== 'simulator'
+      element('mailbox-title').focus()
+    },
+  })
+  element('mail-again').addEventListener('click', () => showForm())
+  return showForm
+}

@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from './gateway.ts'
+
+const folder = join(import.meta.dirname, '../page')
+const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
+const paths = ['/link', '/sign-up', '/sign-in', '/reset-password', '/account']
+/** As browsers send it when a person opens an address. */
+const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+const open = (path: string) => fetch(gateway.url + path, { headers: { accept } })
+
+test.each(paths.flatMap((path) => [path, `${path}/`]))(
+  '%s is a page with a policy that forbids other origins',
+  async (path) => {
+    const answer = await open(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';/,
+    )
+    const html = await answer.text()
+    const assets = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, asset = '']) => asset)
+    expect(assets.length).toBeGreaterThan(2)
+    for (const asset of assets)
+      expect({ asset, status: (await open(asset)).status }).toMatchObject({ status: 200 })
+    expect(html).not.toMatch(/<script(?! type="module" src=)|<style|style=|\son\w+=/)
+  },
+)
+
+test.each(['*/*', 'application/json', 'application/json, text/html'])(
+  'a program that gets /sign-up with Accept: %s is answered in JSON',
+  async (accepted) => {
+    const answer = await fetch(`${gateway.url}/sign-up`, { headers: { accept: accepted } })
+    expect(answer.ok).toBe(false)
+    expect(await answer.json()).toMatchObject({ ok: false })
+  },
+)
+
+test('every file of the pages is served as it is, and imports only what is served', async () => {
+  const scripts = names.filter((name) => !name.endsWith('.html'))
+  expect(scripts.length).toBeGreaterThan(20)
+  for (const name of scripts) {
+    const answer = await open(`/${name}`)
+    const text = await answer.text()
+    expect({ name, text }).toEqual({ name, text: readFileSync(join(folder, name), 'utf8') })
+    for (const [, imported = ''] of text.matchAll(/from '([^']+)'/g)) {
+      const { pathname } = new URL(imported, `${gateway.url}/${name}`)
+      expect({ name, imported, status: (await open(pathname)).status }).toMatchObject({ status: 200 })
+    }
+  }
+})
+
+test('the scripts of the pages write no markup, and keep nothing but the session of a link', () => {
+  for (const name of names.filter((one) => one.endsWith('.js'))) {
+    const text = readFileSync(join(folder, name), 'utf8')
+    expect({
+      name,
+      found: text.match(
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|localStorage|cookie\b(?! of)/g,
+      ),
+    }).toEqual({
+      name,
+      found: null,
+    })
+    if (name !== 'shared/link-session.js') expect(text).not.toContain('sessionStorage')
+  }
+})
+
+const browserPath = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'].find(
+  existsSync,
+)
+
+test.skipIf(!browserPath)('the pages say that nobody can sign up or in while SIGN_UP is off', async () => {
+  const browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] })
+  try {
+    const page = await browser.newPage()
+    for (const path of ['/sign-up', '/sign-up#wag_mail_x', '/sign-in', '/reset-password', '/account']) {
+      await page.goto(gateway.url + path)
+      await page.locator('#status', { hasText: 'This gateway gives no accounts to people' }).waitFor()
+      expect(await page.locator('input:visible, button:visible').count()).toBe(0)
+    }
+  } finally {
+    await browser.close()
+  }
+})
+
+test('the pages know the network of the gateway', async () => {
+  const answer = await open('/accounts/installation.json')
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(await answer.json()).toEqual({ network: 'live', sign_up: 'off' })
+})

@@ -19,8 +19,8 @@ const programs = {
   'packages/simulator': ['cli'],
 }
 
-/** Packages with native code. */
-const loadedByNode = ['sharp', '@node-rs/argon2', 'msgpackr-extract']
+/** Packages with native code, and one in CommonJS whose names esbuild does not see in `import()`. */
+const loadedByNode = ['sharp', '@node-rs/argon2', 'msgpackr-extract', '@zxcvbn-ts/language-common']
 
 /**
  * Bundles API, worker and simulator from source, laid out as in the image (`<folder>/apps/api/dist/main.js`). They start

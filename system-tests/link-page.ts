@@ -17,6 +17,8 @@ export type LinkPage = {
   /** URLs of all requests, and of the address bar over time. */
   urls: string[]
   problems: string[]
+  /** All that the page has written to the console. */
+  logged: string[]
 }
 
 export const phoneSize = { width: 360, height: 740 }
@@ -41,9 +43,11 @@ export async function openLinkPage(
 export async function visitLinkPage(page: Page, url: string, { continues = true } = {}): Promise<LinkPage> {
   const urls: string[] = []
   const problems: string[] = []
+  const logged: string[] = []
   page.on('request', (request) => urls.push(request.url()))
   page.on('framenavigated', (frame) => urls.push(frame.url()))
   page.on('console', (message) => {
+    logged.push(message.text())
     if (message.type() === 'error') problems.push(message.text())
   })
   page.on('pageerror', (error) => problems.push(error.message))
@@ -54,6 +58,7 @@ export async function visitLinkPage(page: Page, url: string, { continues = true 
     page,
     urls,
     problems,
+    logged,
     async shoot(name) {
       const folder = process.env.LINK_PAGE_SCREENSHOTS
       if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { makeClient } from '@wagate/test-kit/http-client'
+import type { TestSystem } from '@wagate/test-kit/test-system'
+import { until } from '@wagate/test-kit/until'
+import axe from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { type LinkPage, openLinkPage } from './link-page.ts'
+
+export const password = 'correct horse battery'
+
+type Mail = { to: string[]; text: string }
+type Person = { email: string; key: string }
+
+/** The people of a system, who read their mails and use the pages. */
+export function makePeople(system: TestSystem, browser: () => Browser) {
+  const { apiUrl } = system.devnet
+  const anyone = makeClient(apiUrl, '')
+
+  /** The secret link in the newest mail to the address, once there are `count` mails with one. */
+  const linkTo = (email: string, count = 1): Promise<string> =>
+    until(`${count} mails with a link to ${email}`, async () => {
+      const mails = await system.gateway.control<Mail[]>('/mails')
+      const own = mails.filter(({ to }) => to.includes(email))
+      const links = own.flatMap(({ text }) => /http\S+#wag_mail_\w+/.exec(text)?.[0] ?? [])
+      return links.length >= count && links.at(-1)
+    })
+
+  return {
+    linkTo,
+    /** Makes an account without the pages. */
+    async signUp(email: string): Promise<Person> {
+      await anyone.post('/sign-up', { email })
+      const token = new URL(await linkTo(email)).hash.slice(1)
+      const { body } = await anyone.post('/confirm-email', { token, password })
+      return { email, key: String(body.api_key) }
+    },
+    /** A new browser with this page. */
+    open: (path: string, options: BrowserContextOptions = {}): Promise<LinkPage> =>
+      openLinkPage(browser(), path.startsWith('http') ? path : `${apiUrl}${path}`, options),
+    /** A new browser in which this person has opened the account. */
+    async signIn(email: string, options: BrowserContextOptions = {}): Promise<LinkPage> {
+      const tab = await openLinkPage(browser(), `${apiUrl}/sign-in`, options)
+      await submitSignIn(tab.page, email, password)
+      await tab.page.waitForURL(`${apiUrl}/account`)
+      await tab.untilStatus('You are signed in.')
+      return tab
+    },
+  }
+}
+
+export async function submitSignIn(page: Page, email: string, typed: string): Promise<void> {
+  await page.fill('#email', email)
+  await page.fill('#password', typed)
+  await page.keyboard.press('Enter')
+}
+
+/** Runs the commands of the page for new accounts. The simulator of a test is elsewhere than that of `npm start`. */
+export async function typeCommands(
+  { devnet }: TestSystem,
+  { page }: LinkPage,
+  { sender, recipient }: { sender: string; recipient: string },
+): Promise<string> {
+  const texts = await page.locator('#commands pre').allTextContents()
+  const script = texts
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8789', devnet.simulator?.controlUrl ?? '')
+    .replaceAll('15550100001', sender)
+    .replaceAll('15550100002', recipient)
+  return (await promisify(execFile)('bash', ['-euc', script])).stdout
+}
+
+/** Fails if people cannot use the page well: what axe finds serious, and what is wider than the screen. */
+export async function expectAccessible({ page, shoot }: LinkPage, screenshot: string): Promise<void> {
+  await shoot(screenshot)
+  await page.evaluate(axe.source)
+  const found = await page.evaluate<{ impact: string; id: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  )
+  const barriers = found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) }))
+  expect(barriers).toEqual([])
+  const [width, total] = await page.evaluate<number[]>(
+    '[document.documentElement.clientWidth, document.documentElement.scrollWidth]',
+  )
+  expect(total).toBe(width)
+}
+
+/** What the browser complained about, apart from refusals that the page shows. */
+export const problemsOf = ({ problems }: LinkPage): string[] =>
+  problems.filter(
+    (text) => !/^Failed to load resource: the server responded with a status of 4\d\d/.test(text),
+  )
+
+/** Fails if one of the secrets is where other people or programs find it. `urls` may begin with the opened link. */
+export async function expectHidden({ page, urls, logged }: LinkPage, secrets: string[]): Promise<void> {
+  const seen = await page.evaluate<string>(
+    'JSON.stringify([sessionStorage, localStorage, document.cookie, document.title, location.href, history.state])',
+  )
+  const places = [...urls.filter((url) => !/#wag_mail_\w+$/.test(url)), ...logged, seen].join('\n')
+  expect(secrets.filter((secret) => places.includes(secret))).toEqual([])
+  expect(seen).not.toMatch(/wag_/)
+}

@@ -39,6 +39,14 @@ test('a session opens the same operations as a key of the account', async () => 
   expect((await page.get('/users')).body.code).toBe('admin_required')
 })
 
+test('a key that a person creates outlives the session', async () => {
+  const page = await signedIn(await person())
+  const { body } = await page.post('/create-key', { name: 'Shop' })
+  expect(body).toMatchObject({ ok: true, expires_at: null })
+  const later = new Date(Date.now() + 90 * 86_400_000).toISOString()
+  expect((await page.post('/create-key', { expiry: later })).body.expires_at).toBe(later)
+})
+
 test('keys do not list sessions, and cannot revoke them', async () => {
   const page = await signedIn(await person())
   const { body } = await page.get('/keys')

@@ -73,9 +73,12 @@ export const createKey = defineOperation({
   },
 })
 
-/** Otherwise an expiring or stolen key could extend its own life. Keys of an ADMIN may create any key. */
-function expiryWithin({ keyExpiresAt, role }: Principal, wanted: Date | undefined): Date | null {
-  if (role === 'ADMIN' || !keyExpiresAt) return wanted ?? null
+/**
+ * Otherwise an expiring or stolen key could extend its own life. Keys of an ADMIN may create any key, as may a person, whose
+ * session ends for other reasons.
+ */
+function expiryWithin({ keyExpiresAt, role, isSession }: Principal, wanted: Date | undefined): Date | null {
+  if (role === 'ADMIN' || isSession || !keyExpiresAt) return wanted ?? null
   if (!wanted || wanted <= keyExpiresAt) return wanted ?? keyExpiresAt
   const message = `must not be after ${keyExpiresAt.toISOString()}, when the key of this request expires`
   throw new AppError('invalid_parameter', `expiry ${message}`, {

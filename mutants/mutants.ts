@@ -12,6 +12,7 @@ import { mediaMutants } from './media-mutants.ts'
 import { messagesMutants } from './messages-mutants.ts'
 import type { Mutant } from './mutant.ts'
 import { ownershipMutants } from './ownership-mutants.ts'
+import { pageMutants } from './page-mutants.ts'
 import { processMutants } from './process-mutants.ts'
 import { receivingMutants } from './receiving-mutants.ts'
 import { repetitionMutants } from './repetition-mutants.ts'
@@ -43,6 +44,7 @@ export const mutants: Mutant[] = [
   ...mediaMutants,
   ...accessMutants,
   ...limitMutants,
+  ...pageMutants,
   ...processMutants,
   ...simulatorMutants,
 ]

@@ -227,3 +227,32 @@ test('a round that began before a change of the account is not recorded', async 
   const [row] = await database.sql`SELECT tx FROM webhooks`
   expect(row).toEqual({ tx: '3' })
 })
+
+const setDisabled = (isDisabled: boolean) => database.sql`
+  UPDATE accounts SET disabled_at = ${isDisabled ? new Date().toISOString() : null} WHERE id = ${accountId}`
+
+test('the webhooks of a disabled account wait, and what happened meanwhile is delivered afterwards', async () => {
+  const otherAccount = await database.addAccount()
+  const other = await openWebhookTarget()
+  const { id } = await database.addWebhook(accountId, { url: target.url })
+  await database.addWebhook(otherAccount, { url: other.url })
+  const dispatcher = database.start()
+  await untilOwned(dispatcher, 2)
+  await setDisabled(true)
+  await untilOwned(dispatcher, 1)
+  const meanwhile = await database.addEvent(accountId)
+  const ofOther = await database.addEvent(otherAccount)
+  await until('the other account', () => other.eventIds().includes(ofOther))
+  // A dispatcher that starts now claims it as little.
+  const second = database.start()
+  second.wake(id)
+  await until('the end of its first beat', async () => {
+    const [row] = await database.sql`SELECT count(*)::int AS live FROM webhook_dispatchers`
+    return row?.live === 2
+  })
+  expect(second.webhookIds()).toEqual([])
+  expect(target.requests).toEqual([])
+  await setDisabled(false)
+  await untilReceived([meanwhile])
+  other.close()
+})

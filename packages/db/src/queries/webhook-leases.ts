@@ -1,4 +1,5 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 
 /** What a dispatcher owns. Its writes name both, so that they are refused after another has claimed the webhook. */
@@ -6,6 +7,10 @@ export type WebhookLease = { webhookId: number; dispatcher: string; epoch: numbe
 
 /** `share`: how many of all webhooks each live dispatcher should own. */
 export type OwnedWebhooks = { leases: WebhookLease[]; share: number }
+
+/** Neither the webhook nor its account is disabled. */
+const isDelivered = (sql: postgres.Sql) => sql`(webhook.disabled_at IS NULL
+  AND NOT EXISTS (SELECT FROM accounts WHERE accounts.id = webhook.account_id AND accounts.disabled_at IS NOT NULL))`
 
 /** One statement for all webhooks of a process: they are owned as long as their dispatcher renews its lease. */
 export async function renewDispatcher(db: Database, id: string, leaseMs: number): Promise<OwnedWebhooks> {
@@ -17,13 +22,13 @@ export async function renewDispatcher(db: Database, id: string, leaseMs: number)
       ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING dispatcher.id
     ),
     shares AS (
-      SELECT ceil((SELECT count(*) FROM webhooks WHERE disabled_at IS NULL)::numeric / (
+      SELECT ceil((SELECT count(*) FROM webhooks AS webhook WHERE ${isDelivered(sql)})::numeric / (
         SELECT count(*) FROM (
           SELECT id FROM webhook_dispatchers WHERE lease_until > now() UNION SELECT id FROM renewed
         ) AS live))::int AS share
     )
     SELECT share, webhook.id AS "webhookId", webhook.lease_epoch::float8 AS epoch
-    FROM shares LEFT JOIN webhooks AS webhook ON webhook.dispatcher = ${id} AND webhook.disabled_at IS NULL`
+    FROM shares LEFT JOIN webhooks AS webhook ON webhook.dispatcher = ${id} AND ${isDelivered(sql)}`
   const leases = rows.flatMap(({ webhookId, epoch }) =>
     webhookId === null ? [] : [{ webhookId, dispatcher: id, epoch }],
   )
@@ -33,11 +38,12 @@ export async function renewDispatcher(db: Database, id: string, leaseMs: number)
 /** Claims up to `limit` webhooks that no live dispatcher owns. From now on, writes of a former dispatcher are refused. */
 export async function claimWebhooks(db: Database, id: string, limit: number): Promise<WebhookLease[]> {
   // Compares with dead dispatchers, not with live ones: one that started meanwhile would not be among the live ones.
-  return await db.$client<WebhookLease[]>`
+  const sql = db.$client
+  return await sql<WebhookLease[]>`
     WITH dead AS MATERIALIZED (SELECT id FROM webhook_dispatchers WHERE lease_until <= now()),
     free AS MATERIALIZED (
-      SELECT id FROM webhooks
-      WHERE disabled_at IS NULL AND (dispatcher IS NULL OR dispatcher IN (SELECT id FROM dead))
+      SELECT id FROM webhooks AS webhook
+      WHERE ${isDelivered(sql)} AND (dispatcher IS NULL OR dispatcher IN (SELECT id FROM dead))
       ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
     )
     UPDATE webhooks AS webhook SET dispatcher = ${id}, lease_epoch = webhook.lease_epoch + 1
@@ -51,9 +57,10 @@ export async function listOwnedEpochs(
   id: string,
   webhookIds: number[],
 ): Promise<Pick<WebhookLease, 'webhookId' | 'epoch'>[]> {
-  return await db.$client<Pick<WebhookLease, 'webhookId' | 'epoch'>[]>`
-    SELECT id AS "webhookId", lease_epoch::float8 AS epoch FROM webhooks
-    WHERE id = ANY (${webhookIds}::int[]) AND dispatcher = ${id} AND disabled_at IS NULL`
+  const sql = db.$client
+  return await sql<Pick<WebhookLease, 'webhookId' | 'epoch'>[]>`
+    SELECT id AS "webhookId", lease_epoch::float8 AS epoch FROM webhooks AS webhook
+    WHERE id = ANY (${webhookIds}::int[]) AND dispatcher = ${id} AND ${isDelivered(sql)}`
 }
 
 /** Leaves those to others that this dispatcher owns. */
@@ -103,7 +110,7 @@ export async function findClaimedWebhook(
       ARRAY(SELECT extract(epoch FROM coalesce(valid_until, 'infinity'))::float8 FROM webhook_secrets
         WHERE webhook_id = webhook.id ORDER BY id DESC) AS "validUntilSeconds"
     FROM webhooks AS webhook
-    WHERE id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch} AND disabled_at IS NULL`
+    WHERE id = ${webhookId} AND dispatcher = ${dispatcher} AND lease_epoch = ${epoch} AND ${isDelivered(sql)}`
   if (!row) return undefined
   const { epoch: eventEpoch, tx, eventId, seconds, sealed, validUntilSeconds, ...webhook } = row
   return {

@@ -92,6 +92,7 @@ export class DeviceInTime {
       hasStoredCreds: !this.isWiped,
       isPairing: false,
       isRemovable: false,
+      isAccountDisabled: false,
       desiredRev: this.#desiredRev,
       sessionRev: this.#sessionRev,
       blockLeftMs: this.#loginAfterMs === null ? null : this.#loginAfterMs - this.#postgresMs(),

@@ -15,7 +15,25 @@ test.each([
 ] as const)(
   'linked %s, credentials %s, pairing %s, removable %s: %s',
   (isLinked, hasStoredCreds, isPairing, isRemovable, intent) => {
-    expect(intentOf({ isLinked, hasStoredCreds, isPairing, isRemovable })).toBe(intent)
+    const isAccountDisabled = false
+    expect(intentOf({ isLinked, hasStoredCreds, isPairing, isRemovable, isAccountDisabled })).toBe(intent)
+  },
+)
+
+test.each([
+  [true, true, false, false, 'suspend'],
+  [true, true, true, false, 'suspend'],
+  // Only a login can undo a link, and nothing is sent before it is undone.
+  [false, true, false, false, 'log-out'],
+  [false, true, false, true, 'log-out'],
+  [false, false, true, false, 'rest'],
+  [false, false, false, true, 'remove'],
+  [false, false, false, false, 'rest'],
+] as const)(
+  'of a disabled account: linked %s, credentials %s, pairing %s, removable %s: %s',
+  (isLinked, hasStoredCreds, isPairing, isRemovable, intent) => {
+    const isAccountDisabled = true
+    expect(intentOf({ isLinked, hasStoredCreds, isPairing, isRemovable, isAccountDisabled })).toBe(intent)
   },
 )
 

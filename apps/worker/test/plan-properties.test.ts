@@ -46,6 +46,7 @@ const withoutBlock = fc.record({
   hasStoredCreds: fc.boolean(),
   isPairing: fc.boolean(),
   isRemovable: fc.boolean(),
+  isAccountDisabled: fc.boolean(),
   desiredRev: rev,
   sessionRev: rev,
 })
@@ -106,6 +107,7 @@ class Model {
         this.state = idle
         break
       case 'disconnect':
+      case 'suspend':
       case 'restart':
         this.state = idle
         break
@@ -156,6 +158,7 @@ test('every device reaches what is desired of it in a few steps, and is then lef
       expect(isReconciled(model.plan())).toBe(true)
       const after = model.state
       if (!model.facts) expect(connectionOf(after)).toBeUndefined()
+      else if (model.facts.isAccountDisabled) expect(connectionOf(after)).toBeUndefined()
       else if (model.facts.isLinked) {
         expect(after.kind).toBe('online')
         expect(connectionOf(after)?.sessionRev).toBeGreaterThanOrEqual(model.facts.sessionRev)
@@ -185,7 +188,8 @@ test('a device is reconciled exactly when the next step leaves it as it is', () 
 test('a linked device that is coming online needs no step but to go online', () => {
   fc.assert(
     fc.property(facts.filter(isPossible), states, (known, state) => {
-      const facts = { ...known, isLinked: true, hasStoredCreds: true, desiredRev: 5, sessionRev: 1 }
+      const enabled = { ...known, isAccountDisabled: false }
+      const facts = { ...enabled, isLinked: true, hasStoredCreds: true, desiredRev: 5, sessionRev: 1 }
       const ofRev = state.kind === 'waiting' && state.rev !== null ? { ...state, rev: 5 } : state
       fc.pre(isComingOnline(ofRev, { nowMs, version }))
       const at = { nowMs, version, isPaceApplied: () => true }

@@ -13,6 +13,7 @@ const linked: Facts = {
   hasStoredCreds: true,
   isPairing: false,
   isRemovable: false,
+  isAccountDisabled: false,
   desiredRev: 5,
   sessionRev: 7,
   ...noBlock,

@@ -19,6 +19,7 @@ const state: DeviceState = {
   linkGeneration: 1,
   sealedProxy: null,
   isRemovable: false,
+  isAccountDisabled: false,
   ratePerMinute: null,
   burst: null,
   dailyCap: null,

@@ -12,6 +12,7 @@ export type PasskeyStep = Extract<DeviceStatus, `passkey_${string}`>
 
 /** Why a device is, or may soon be, disconnected. */
 export const statusReasons = [
+  'account_disabled',
   'banned_by_whatsapp',
   'blocked_by_whatsapp',
   'client_outdated',

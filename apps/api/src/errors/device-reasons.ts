@@ -2,6 +2,10 @@ import type { RestrictionReason, StatusReason } from '@wagate/shared/statuses'
 import { type Guidance, permanent, temporary } from './guidance.ts'
 
 export const statusReasonGuide: Record<StatusReason, Guidance> = {
+  account_disabled: permanent(
+    'The account is disabled, so its senders are not connected. The link stays.',
+    'Ask an ADMIN to enable the account. The sender then connects again.',
+  ),
   logged_out: permanent(
     'The sender was logged out: by the API, or on the phone under Linked devices.',
     'Link it again with `generate-qr`.',

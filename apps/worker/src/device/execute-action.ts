@@ -44,6 +44,8 @@ export async function executeAction(acting: Acting, action: Action<DeviceState>)
       return updatePace(acting, action.facts)
     case 'restart':
       return restart(acting)
+    case 'suspend':
+      return suspend(acting)
     case 'log-out':
       return logOut(acting, action.facts)
     case 'show-qr':
@@ -114,6 +116,15 @@ async function updatePace({ scope, connector }: Acting, facts: DeviceState): Pro
   scope.logger.info('Applied the new pace of the device')
   const state = connector.state()
   if (state.kind === 'online') state.outbox.wake()
+}
+
+/** Until its account is enabled again. The link stays, and so do the messages that wait. */
+async function suspend({ connector, scope }: Acting): Promise<void> {
+  await endGently(connector)
+  const reason = 'account_disabled'
+  await scope.status.note({ connection: 'offline', reason, hasGrace: false })
+  scope.logger.info('Disconnected the device of a disabled account')
+  await scope.context.events.publish(scope.id, { kind: 'status', connected: false, reason })
 }
 
 /** The link stays. Messages on the wire get their answers first, as when the device is handed over. */

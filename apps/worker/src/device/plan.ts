@@ -10,7 +10,10 @@ import { intentOf } from './intent.ts'
 import { type BlockFacts, blockedMs, isNumberBanned } from './login-block.ts'
 
 type Facts = BlockFacts &
-  Pick<DeviceState, 'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable' | 'sessionRev'>
+  Pick<
+    DeviceState,
+    'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable' | 'isAccountDisabled' | 'sessionRev'
+  >
 
 type State = ConnectionState<{ rev: number; sessionRev: number }, unknown>
 type Usable = Exclude<State, { kind: 'refused' }>
@@ -29,7 +32,7 @@ export type Action<Known> =
   | { kind: 'abandon-link'; facts: Known }
   | { kind: 'disconnect'; facts: Known | undefined }
   | {
-      kind: 'log-in' | 'go-online' | 'update-pace' | 'restart' | 'log-out' | 'show-qr' | 'remove'
+      kind: 'log-in' | 'go-online' | 'update-pace' | 'restart' | 'suspend' | 'log-out' | 'show-qr' | 'remove'
       facts: Known
     }
 
@@ -53,6 +56,8 @@ export function planDevice<Known extends Facts>(
   switch (intentOf(facts)) {
     case 'connect':
       return planConnect(facts, state, at)
+    case 'suspend':
+      return connectionOf(state) ? { kind: 'suspend', facts } : nothing
     case 'log-out':
       return planLogOut(facts, state, at)
     case 'pair':

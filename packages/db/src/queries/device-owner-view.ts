@@ -22,6 +22,8 @@ export type DeviceState = {
   /** True as well for credentials of a link that is to be undone: after a logout, or when the wrong phone scanned. */
   hasStoredCreds: boolean
   isPairing: boolean
+  /** Nothing is sent or received for it. A link that is to be removed is removed all the same. */
+  isAccountDisabled: boolean
   pairingStep: PasskeyStep | null
   linkGeneration: number
   /** Null: it connects directly. */
@@ -56,6 +58,7 @@ const columns = (db: Database) => db.$client`
   ${isLinkedIn(db.$client, 'device')} AS "isLinked",
   EXISTS (SELECT 1 FROM device_auth WHERE device_id = device.id AND type = 'creds') AS "hasStoredCreds",
   device.desired = 'linked' AND coalesce(device.pairing_until > now(), false) AS "isPairing",
+  account.disabled_at IS NOT NULL AS "isAccountDisabled",
   device.pairing_step AS "pairingStep",
   device.link_generation AS "linkGeneration",
   (SELECT sealed FROM device_proxies WHERE device_id = device.id) AS "sealedProxy",
@@ -124,7 +127,8 @@ export type DeviceWork = DeviceState & { hasWaiting: boolean; hasReadRequests: b
  */
 export async function listDevicesWithWork(db: Database, shards: number[]): Promise<DeviceWork[]> {
   return db.$client<DeviceWork[]>`
-    SELECT ${columns(db)}, ${hasDueMessage(db.$client, 'device')} AS "hasWaiting",
+    SELECT ${columns(db)},
+      account.disabled_at IS NULL AND ${hasDueMessage(db.$client, 'device')} AS "hasWaiting",
       EXISTS (SELECT FROM read_requests WHERE device_id = device.id) AS "hasReadRequests", device.has_credentials AS counts
     FROM ${devicesOfAccounts(db)}
     WHERE device.shard = ANY(${listOf(shards)}::int[]) AND (${needsOwner(db)} OR ${hasDueMessage(db.$client, 'device')})`

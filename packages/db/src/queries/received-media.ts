@@ -34,6 +34,7 @@ export async function listDueMedia(
     FROM (
       SELECT media.*, device.shard, row_number() OVER (PARTITION BY media.account_id ORDER BY next_attempt_at) AS place
       FROM received_media AS media JOIN devices AS device ON device.id = media.device_id
+        JOIN accounts AS account ON account.id = media.account_id AND account.disabled_at IS NULL
       WHERE device.shard = ANY (${listOf(shards)}::int[]) AND media.state = 'pending' AND media.next_attempt_at <= now()
         AND media.message_id <> ALL (${except}::uuid[])
     ) AS due

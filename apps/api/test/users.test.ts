@@ -49,6 +49,7 @@ describe('users', () => {
       devices_used: 1,
       devices_allowed: 3,
       expiry: '2099-01-01T00:00:00.000Z',
+      disabled_at: null,
       rate_per_minute: 60,
       burst: 20,
       daily_cap: 0,

@@ -9,15 +9,15 @@ import { hashApiKey, isOfLink, isOfMail, isStreamToken, isWellFormedApiKey } fro
 import type { Principal } from './principal.ts'
 
 export type ApiKeyCache = {
-  /** Without a database query. Throws `expired_api_key`. */
+  /** Without a database query. Throws `expired_api_key` or `account_disabled`. */
   findCached(key: string): Principal | undefined
-  /** Undefined for an invalid key. Throws `expired_api_key`. */
+  /** Undefined for an invalid key. Throws `expired_api_key` or `account_disabled`. */
   find(key: string): Promise<Principal | undefined>
   /** To be called after a change of the account or of its keys. */
   forget(accountId: number): void
 }
 
-/** Redis announces changes. Without it, revoked keys and changed roles or expiries take effect after this time. */
+/** Redis announces changes. Without it, revoked keys and changed roles, expiries or disabled accounts take effect after this time. */
 const cacheMs = 5000
 const lastUsedMs = 60_000
 const keysMax = 10_000
@@ -66,6 +66,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
   }
 
   function use(principal: Principal): Principal {
+    if (principal.accountDisabledAt) throw new AppError('account_disabled', 'The account is disabled.')
     if (principal.keyExpiresAt && principal.keyExpiresAt.getTime() <= Date.now()) {
       throw new AppError('expired_api_key', 'The API key has expired.')
     }

@@ -52,8 +52,8 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
     'Ask an ADMIN to extend the account with `update-user`.',
   ),
   account_disabled: permanent(
-    'The account is disabled, by an ADMIN or because it will be deleted. Its keys, sessions and links do nothing.',
-    'Ask an ADMIN.',
+    'An ADMIN has disabled the account, or it is being deleted. Its senders are not connected.',
+    'Ask an ADMIN to enable the account with `update-user` and `disabled=false`.',
   ),
   wrong_password: permanent(
     'The email address or the password is wrong.',
@@ -95,6 +95,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   upload_not_found: permanent(
     'The account has no uploaded file under this `media_id`, or it has expired, or will have when the message is to be sent.',
     'Check the id, or upload the file again with `upload-media`.',
+  ),
+  proof_not_found: permanent(
+    'There is no deletion with this proof, or it was canceled.',
+    'Use the `proof` that `delete-account` has returned.',
   ),
   media_unavailable: permanent(
     'The gateway does not have the file of this received message. `error` contains the reason, as `media.reason` of the message does.',
@@ -176,6 +180,10 @@ export const requestErrorGuide: Record<RequestErrorCode, Guidance> = {
   email_exists: permanent('An account with this email already exists.', 'Use another email.'),
   last_key: permanent('This is the last usable key of your account.', 'Create another key first.'),
   last_admin: permanent('The change would leave no active ADMIN.', 'Make another account an ADMIN first.'),
+  account_deleting: permanent(
+    'The account is being deleted, or its deletion has been requested before.',
+    'Until it is due, an ADMIN can cancel the deletion with `update-user` and `disabled=false`. Afterwards, create a new account.',
+  ),
   not_cancelable: permanent(
     'The message is being sent or has reached its final status.',
     'No action is possible: only `queued` and `scheduled` messages can be canceled.',

@@ -17,6 +17,10 @@ const userFields = {
   devices_used: z.int(),
   devices_allowed: z.int(),
   expiry: z.iso.datetime().nullable().describe('Time from which the account is read-only; null means never'),
+  disabled_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('Time since which the account is disabled; null if it is not'),
   ...pacingFields,
   created_at: z.iso.datetime(),
 }
@@ -32,6 +36,7 @@ export const exampleUser: UserObject = {
   devices_used: 1,
   devices_allowed: 3,
   expiry: null,
+  disabled_at: null,
   rate_per_minute: 60,
   burst: 20,
   daily_cap: 0,
@@ -47,6 +52,7 @@ export function toUserObject(account: AccountInfo, { pacing }: Pick<Config, 'pac
     devices_used: account.devicesUsed,
     devices_allowed: account.devicesAllowed,
     expiry: account.expiresAt?.toISOString() ?? null,
+    disabled_at: account.disabledAt?.toISOString() ?? null,
     ...toPacingFields(account, pacing),
     created_at: account.createdAt.toISOString(),
   }

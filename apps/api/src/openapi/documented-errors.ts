@@ -22,6 +22,7 @@ export const ofCredentials: RequestErrorCode[] = [
   'invalid_api_key',
   'expired_api_key',
   'session_ended',
+  'account_disabled',
   'credential_not_allowed',
   'origin_refused',
 ]

@@ -1,23 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
+import { cancelAccountDeletion } from '@wagate/db/queries/account-deletions'
 import { findAccountInfo, updateAccount } from '@wagate/db/queries/accounts'
-import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
 import { z } from 'zod'
+import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
+import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
 import { audit, namesOf } from '../changes/audit.ts'
-import type { ApiContext } from '../context.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
-import { AppError } from '../errors/app-error.ts'
 import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
 import { exampleUser, role, toUserObject, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
-import { integer, moment, recordId } from '../parameters/parameter-types.ts'
+import { flag, integer, moment, recordId } from '../parameters/parameter-types.ts'
 import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
-
-/** Commands per request: more would delay the commands of sends. */
-const commandsMax = 1000
 
 export const updateUser = defineOperation({
   name: 'update-user',
-  summary: 'Change the role, device limit, expiry or pacing of an account',
+  summary: 'Change the role, device limit, expiry or pacing of an account, disable or enable it',
   methods: ['GET', 'POST'],
   changes: true,
   adminOnly: true,
@@ -33,42 +30,47 @@ export const updateUser = defineOperation({
       })
       .optional()
       .describe('Time from which the account is read-only; `never` removes the expiry'),
+    disabled: flag
+      .optional()
+      .describe(
+        '`true` disconnects its senders and refuses its keys, links and tokens. `false` enables the account again, and cancels a deletion that has not begun',
+      ),
     ...pacingParameters('the gateway'),
   }),
   fields: userObject,
-  errors: ['missing_parameter', 'user_not_found', 'last_admin'],
+  errors: ['missing_parameter', 'user_not_found', 'last_admin', 'account_deleting'],
   example: {
     given: { user_id: exampleUser.user_id, devices_allowed: 5 },
     answer: { ...exampleUser, devices_allowed: 5 },
   },
-  async handle({ user_id, role, devices_allowed, expiry, ...given }, call) {
-    requireAny({ role, devices_allowed, expiry, ...given })
+  async handle({ user_id, role, devices_allowed, expiry, disabled, ...given }, call) {
+    const others = { role, devices_allowed, expiry, disabled }
+    requireAny({ ...others, ...given })
     const pacing = toPacing(given)
-    const changes = { role, devicesAllowed: devices_allowed, expiresAt: expiry, ...pacing }
+    const changes = {
+      role,
+      devicesAllowed: devices_allowed,
+      expiresAt: expiry,
+      isDisabled: disabled,
+      ...pacing,
+    }
     const { db, config, accountChanged } = call.context
     const account = await db.transaction(async (tx) => {
       const before = await findAccountInfo(tx, user_id)
       const updated = await updateAccount(tx, user_id, changes)
       if (!updated) throw userNotFound()
-      if (updated === 'last_admin') {
-        throw new AppError('last_admin', 'This would leave no active ADMIN.')
+      if (updated === 'last_admin') throw lastAdmin()
+      if (disabled === false && (await cancelAccountDeletion(tx, user_id)) === 'under_way') {
+        throw accountDeleting()
       }
       if (isDeepStrictEqual(updated, before)) return updated
-      const detail = { parameters: namesOf({ role, devices_allowed, expiry, ...given }) }
+      const detail = { parameters: namesOf({ ...others, ...given }) }
       await audit(tx, call, { target: `account:${user_id}`, result: 'changed', detail })
       return updated
     })
     await accountChanged(user_id)
-    if (isAnyGiven(pacing)) await applyPacing(call.context, user_id)
+    if (isAnyGiven(pacing) || disabled !== undefined) await notifyOwners(call.context, user_id)
+    if (disabled !== undefined) await notifyDispatchers(call.context, user_id)
     return toUserObject(account, config)
   },
 })
-
-/** Owners that get no command find the change at their next poll, some seconds later. */
-async function applyPacing(
-  { db, enqueueCommand }: Pick<ApiContext, 'db' | 'enqueueCommand'>,
-  accountId: number,
-): Promise<void> {
-  const ids = await listLinkedDeviceIds(db, accountId, commandsMax)
-  for (const deviceId of ids) enqueueCommand({ kind: 'apply-settings', deviceId })
-}

@@ -1,8 +1,8 @@
-import { listAccounts } from '@wagate/db/queries/accounts'
+import { accountStatuses, listAccounts } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
 import { exampleUser, toUserObject, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
-import { integer, recordId } from '../parameters/parameter-types.ts'
+import { integer, oneOf, recordId, text } from '../parameters/parameter-types.ts'
 
 const usersMax = 200
 
@@ -14,6 +14,10 @@ export const users = defineOperation({
   adminOnly: true,
   parameters: z.object({
     limit: integer(1, usersMax).optional().describe(`Page size, ${usersMax} by default`),
+    email: text(254).optional().describe('Only accounts with this part in their email address'),
+    status: oneOf(accountStatuses)
+      .optional()
+      .describe('Only accounts with this status. One that is disabled and has expired counts as `disabled`'),
     before: recordId.optional().describe('Only accounts with a lower `user_id`'),
   }),
   fields: z.object({
@@ -25,8 +29,8 @@ export const users = defineOperation({
     given: { limit: 1 },
     answer: { users: [exampleUser], has_more: true, next_before: exampleUser.user_id },
   },
-  async handle({ limit = usersMax, before }, { context: { db, config } }) {
-    const found = await listAccounts(db, { before, limit: limit + 1 })
+  async handle({ limit = usersMax, before, email, status }, { context: { db, config } }) {
+    const found = await listAccounts(db, { before, email, status, limit: limit + 1 })
     const shown = found.slice(0, limit)
     const hasMore = found.length > limit
     return {

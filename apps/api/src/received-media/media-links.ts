@@ -1,4 +1,5 @@
 import type { Database } from '@wagate/db/client'
+import { isAccountEnabled } from '@wagate/db/queries/accounts'
 import { getMediaLinkKey } from '@wagate/db/queries/installation'
 import { type LinkedMedia, makeMediaLinker, openMediaLink } from '@wagate/shared/media-links'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
@@ -6,7 +7,7 @@ import type { MediaLinker } from '@wagate/shared/objects/media-object'
 /** Signed links to the files of received messages. */
 export type MediaLinks = {
   getLinker(): Promise<MediaLinker>
-  /** Undefined for a link that is not valid, or no longer. */
+  /** Undefined for a link that is not valid, or no longer, or whose account is disabled. */
   open(query: { id: string; expires: string; signature: string }): Promise<LinkedMedia | undefined>
 }
 
@@ -21,6 +22,9 @@ export function makeMediaLinks(db: Database, publicUrl: string | undefined): Med
 
   return {
     getLinker: async () => makeMediaLinker(await getKey(), publicUrl),
-    open: async (query) => openMediaLink(await getKey(), query),
+    async open(query) {
+      const linked = openMediaLink(await getKey(), query)
+      return linked && (await isAccountEnabled(db, linked.accountId)) ? linked : undefined
+    },
   }
 }

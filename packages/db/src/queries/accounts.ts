@@ -1,5 +1,19 @@
 import type { Role } from '@wagate/shared/statuses'
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { advisoryLocks } from '../locks.ts'
 import { accounts, apiKeys } from '../schema/accounts.ts'
@@ -64,15 +78,50 @@ export async function findAccountInfo(
   return account
 }
 
+/** False for an account that does not exist. */
+export async function isAccountEnabled(db: Pick<Database, 'select'>, accountId: number): Promise<boolean> {
+  const [account] = await db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.id, accountId), isNull(accounts.disabledAt)))
+  return account !== undefined
+}
+
+export const accountStatuses = ['active', 'disabled', 'expired'] as const
+export type AccountStatus = (typeof accountStatuses)[number]
+
+/** `email`: a part of the address. */
+export type AccountFilter = { email?: string | undefined; status?: AccountStatus | undefined }
+
+const isExpired = lte(accounts.expiresAt, sql`now()`)
+
+/** One that is disabled and has expired counts as disabled. */
+const hasStatus: Record<AccountStatus, SQL | undefined> = {
+  active: isActive(),
+  disabled: isNotNull(accounts.disabledAt),
+  expired: and(isNull(accounts.disabledAt), isExpired),
+}
+
+/** Neither disabled nor expired. */
+function isActive(): SQL | undefined {
+  return and(isNull(accounts.disabledAt), or(isNull(accounts.expiresAt), gt(accounts.expiresAt, sql`now()`)))
+}
+
 /** Newest first. For ADMINs only: it includes every account. */
 export async function listAccounts(
   db: Database,
-  { before, limit }: { before: number | undefined; limit: number },
+  { before, email, status, limit }: AccountFilter & { before: number | undefined; limit: number },
 ): Promise<AccountInfo[]> {
   return db
     .select(info)
     .from(accounts)
-    .where(before === undefined ? undefined : lt(accounts.id, before))
+    .where(
+      and(
+        before === undefined ? undefined : lt(accounts.id, before),
+        email === undefined ? undefined : sql`position(${email.toLowerCase()} IN ${accounts.email}) > 0`,
+        status && hasStatus[status],
+      ),
+    )
     .orderBy(desc(accounts.id))
     .limit(limit)
 }
@@ -141,6 +190,7 @@ export type AccountChanges = {
   role?: Role | undefined
   devicesAllowed?: number | undefined
   expiresAt?: Date | null | undefined
+  isDisabled?: boolean | undefined
   ratePerMinute?: number | null | undefined
   burst?: number | null | undefined
   dailyCap?: number | null | undefined
@@ -151,25 +201,26 @@ export type AccountChanges = {
 export async function updateAccount(
   tx: Transaction,
   accountId: number,
-  changes: AccountChanges,
+  { isDisabled, ...changes }: AccountChanges,
 ): Promise<AccountInfo | 'last_admin' | undefined> {
   // Locked in one order, so that two ADMINs who demote each other wait for each other.
   const acting = await tx
     .select({ id: accounts.id, role: accounts.role, expiresAt: accounts.expiresAt })
     .from(accounts)
-    .where(
-      and(eq(accounts.role, 'ADMIN'), or(isNull(accounts.expiresAt), gt(accounts.expiresAt, sql`now()`))),
-    )
+    .where(and(eq(accounts.role, 'ADMIN'), isActive()))
     .orderBy(asc(accounts.id))
     .for('no key update')
-  const changed = (admin: { role: Role; expiresAt: Date | null }) => ({
-    role: changes.role ?? admin.role,
-    expiresAt: changes.expiresAt === undefined ? admin.expiresAt : changes.expiresAt,
-  })
-  const left = acting
-    .map((admin) => (admin.id === accountId ? changed(admin) : admin))
-    .filter(({ role, expiresAt }) => role === 'ADMIN' && (!expiresAt || expiresAt.getTime() > Date.now()))
+  const staysActive = (admin: { role: Role; expiresAt: Date | null }) => {
+    const expiresAt = changes.expiresAt === undefined ? admin.expiresAt : changes.expiresAt
+    const isAdmin = (changes.role ?? admin.role) === 'ADMIN'
+    return isAdmin && !isDisabled && (!expiresAt || expiresAt.getTime() > Date.now())
+  }
+  const left = acting.filter((admin) => admin.id !== accountId || staysActive(admin))
   if (acting.length > 0 && left.length === 0) return 'last_admin'
-  await tx.update(accounts).set(changes).where(eq(accounts.id, accountId))
+  const disabling = isDisabled ? sql`coalesce(${accounts.disabledAt}, now())` : null
+  await tx
+    .update(accounts)
+    .set({ ...changes, ...(isDisabled !== undefined && { disabledAt: disabling }) })
+    .where(eq(accounts.id, accountId))
   return findAccountInfo(tx, accountId)
 }

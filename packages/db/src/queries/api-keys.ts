@@ -13,6 +13,7 @@ export type KeyHolder = {
   accountExpiresAt: Date | null
   /** A person who has signed in. */
   isSession?: boolean
+  accountDisabledAt: Date | null
 }
 
 /** A session ends when it has not been used for this time. */
@@ -33,6 +34,7 @@ export async function findKeyHolders(db: Database, hashes: string[]): Promise<Ma
       role: accounts.role,
       accountExpiresAt: accounts.expiresAt,
       isSession: sql<boolean>`${sessions.keyId} IS NOT NULL`,
+      accountDisabledAt: accounts.disabledAt,
     })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))

@@ -65,6 +65,7 @@ export async function findLinkHolders(
       accountId: accounts.id,
       role: accounts.role,
       accountExpiresAt: accounts.expiresAt,
+      accountDisabledAt: accounts.disabledAt,
     })
     .from(pairingLinks)
     .innerJoin(devices, and(eq(devices.id, pairingLinks.deviceId), isNull(devices.deletedAt)))

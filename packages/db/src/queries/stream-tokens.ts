@@ -48,6 +48,7 @@ export async function findStreamTokenHolders(
       accountId: accounts.id,
       role: accounts.role,
       accountExpiresAt: accounts.expiresAt,
+      accountDisabledAt: accounts.disabledAt,
     })
     .from(streamTokens)
     .innerJoin(

@@ -24,6 +24,7 @@ import {
 } from '@wagate/db/queries/partitions'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'
+import { deleteDueAccounts } from './account-deletions.ts'
 import { partitionWeeksAheadMin } from './health.ts'
 
 export type Housekeeping = Running & {
@@ -34,6 +35,7 @@ export type Housekeeping = Running & {
 const minuteMs = 60_000
 const partitionsEveryMs = 10 * minuteMs
 const cleaningEveryMs = 60 * minuteMs
+const accountsEveryMs = minuteMs
 const contactsEveryMs = 24 * 60 * minuteMs
 /** The pause between two batches, in which other statements and vacuum run. */
 const pauseMs = 50
@@ -46,8 +48,8 @@ type HousekeepingOptions = {
 }
 
 /**
- * Creates partitions ahead and keeps the epoch of events every ten minutes, and cleans every hour, in steps that fail
- * independently. All workers try, and an advisory lock lets one at a time do it. Needs a role that owns the tables.
+ * Creates partitions ahead and keeps the epoch of events every ten minutes, cleans every hour, and deletes accounts that are due
+ * every minute, in steps that fail independently. All workers try, and an advisory lock lets one at a time do it. Needs a role that owns the tables.
  */
 export function startHousekeeping(
   db: Database,
@@ -94,6 +96,9 @@ export function startHousekeeping(
     })
   }
 
+  const deleteAccounts = () =>
+    attempt('deleting accounts', () => deleteDueAccounts(db, logger, stopping.signal))
+
   /** It scans all stored keys of contacts. */
   async function cleanContacts(): Promise<void> {
     const nowMs = performance.now()
@@ -131,7 +136,7 @@ export function startHousekeeping(
   const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
   const running = Promise.all([
     repeat(keepPartitions, partitionsEveryMs),
-    ...(isDoneHere ? [repeat(clean, cleaningEveryMs)] : []),
+    ...(isDoneHere ? [repeat(clean, cleaningEveryMs), repeat(deleteAccounts, accountsEveryMs)] : []),
   ])
   return {
     partitionWeeksAhead: () => weeksAhead,

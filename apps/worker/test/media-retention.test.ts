@@ -20,6 +20,9 @@ let db: Database
 beforeAll(async () => {
   database = await createTestDatabase()
   db = openDatabase(database.url, { poolSize: 2, applicationName: 'test', statementTimeoutMs: 5000 })
+  await db.$client`
+    INSERT INTO accounts (id, email, password_hash, role, devices_allowed) OVERRIDING SYSTEM VALUE
+    VALUES (1, 'a@example.com', '', 'USER', 1)`
 })
 afterAll(async () => {
   await closeDatabase(db)

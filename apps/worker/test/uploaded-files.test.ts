@@ -28,6 +28,9 @@ beforeAll(async () => {
   vi.stubEnv('TMPDIR', files)
   database = await createTestDatabase()
   db = openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 5000 })
+  await db.$client`
+    INSERT INTO accounts (id, email, password_hash, role, devices_allowed) OVERRIDING SYSTEM VALUE
+    VALUES (1, 'a@example.com', '', 'USER', 1)`
   config = readConfig({
     DATABASE_URL: database.url,
     REDIS_URL: 'redis://localhost',

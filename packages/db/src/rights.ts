@@ -54,7 +54,7 @@ export const rights: Record<Exclude<DatabaseRole, 'migrate'>, Rights> = {
     write_keys: '',
   },
   worker: {
-    account_deletions: '',
+    account_deletions: 'SELECT, UPDATE (deleted)',
     accounts: 'SELECT (columns)',
     api_keys: '',
     audit_log: '',

@@ -196,6 +196,8 @@ export const settings = {
 
   RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
   EVENT_RETENTION_DAYS: wholeNumber(1, 365).default(7),
+  /** Until an account that is to be deleted is deleted. Meanwhile an ADMIN can cancel it. */
+  ACCOUNT_DELETION_DAYS: wholeNumber(0, 365).default(7),
   /** Of a worker; false when `wagate housekeeping` runs beside it, under the role that owns the tables. */
   HOUSEKEEPING: flag.default(true),
 }

@@ -5,6 +5,7 @@ import type { MediaStore } from '@wagate/media-store/media-store'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
+import { removeAccountFiles } from './account-files.ts'
 
 type Retention = {
   /** Of files. */
@@ -16,11 +17,15 @@ type Retention = {
 }
 
 const everyMs = 3_600_000
+const accountsEveryMs = 60_000
 const atOnceMax = 200
 /** For a message whose last attempt has begun. */
 const retentionMarginMs = 3_600_000
 
-/** Removes the files of old messages, and uploaded ones that have expired, every hour. All workers may do it at a time. */
+/**
+ * Removes the files of old messages, and uploaded ones that have expired, every hour, and those of accounts that are being
+ * deleted every minute. All workers may do it at a time.
+ */
 export function startMediaRetention(
   db: Database,
   mediaStore: MediaStore,
@@ -36,11 +41,19 @@ export function startMediaRetention(
     (err) => logger.warn({ err }, 'Removing old files failed, will retry'),
   )
   run()
-  const timer = setInterval(run, everyMs)
+  const removeOfAccounts = makeSingleFlight(
+    async () => {
+      const removed = await removeAccountFiles(db, mediaStore, stopping.signal)
+      if (removed > 0) logger.info({ removed }, 'Removed files of deleted accounts')
+    },
+    (err) => logger.warn({ err }, 'Removing the files of deleted accounts failed, will retry'),
+  )
+  removeOfAccounts()
+  const timers = [setInterval(run, everyMs), setInterval(removeOfAccounts, accountsEveryMs)]
   return {
     async close() {
       stopping.abort()
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
     },
   }
 }

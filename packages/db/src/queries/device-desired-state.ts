@@ -5,7 +5,7 @@ import type { Database } from '../client.ts'
 import { devices } from '../schema/devices.ts'
 import { shardLeases } from '../schema/workers.ts'
 import { hasLiveOwner, pairingStep } from './device-public-status.ts'
-import { isDevice } from './devices.ts'
+import { inAccount, isDevice } from './devices.ts'
 import { isLinked } from './linked-device.ts'
 
 /**
@@ -93,6 +93,12 @@ export async function requestRemoval(
 ): Promise<boolean> {
   const changes = { deleted_at: sql`now()`, ...unlinked(sql`desired_rev + 1`) }
   return (await changeDesired(db, isDevice(accountId, deviceId), changes, 'device_deleted')) !== undefined
+}
+
+/** The same for all devices of an account. */
+export async function requestRemovalOfAll(db: Pick<Database, 'execute'>, accountId: number): Promise<void> {
+  const changes = { deleted_at: sql`now()`, ...unlinked(sql`desired_rev + 1`) }
+  await changeDesired(db, inAccount(accountId), changes, 'device_deleted')
 }
 
 const unlinked = (desiredRev: SQL) => ({

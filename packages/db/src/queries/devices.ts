@@ -22,7 +22,7 @@ export type Device = typeof devices.$inferSelect & {
 export type DeviceLocator = { deviceId?: number | undefined; sender?: string | undefined }
 
 /** Leaves out deleted devices, which exist only until their owner has removed them. */
-function inAccount(accountId: number): SQL | undefined {
+export function inAccount(accountId: number): SQL | undefined {
   return and(eq(devices.accountId, accountId), isNull(devices.deletedAt))
 }
 

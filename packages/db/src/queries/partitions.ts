@@ -29,7 +29,7 @@ const dropMark = 'wagate: detached, to be dropped'
  */
 export async function ensurePartitions(sql: postgres.Sql): Promise<void> {
   const thisWeek = Math.floor((await readClockMs(sql)) / weekMs)
-  const existing = new Set((await listAllPartitions(sql)).map(({ name }) => name))
+  const existing = new Set((await listPartitions(sql)).map(({ name }) => name))
   const errors: unknown[] = []
   for (let week = thisWeek - 1; week <= thisWeek + weeksAhead; week++) {
     const from = new Date(week * weekMs).toISOString()
@@ -54,7 +54,7 @@ async function createPartition(
     await tx.unsafe(`SET LOCAL lock_timeout = '${lockTimeout}'`)
     await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.partitions})`
     // Another process may have created it while this one waited.
-    if ((await listPartitions(tx, table)).some((partition) => partition.name === name)) return
+    if ((await listPartitionsOf(tx, table)).some((partition) => partition.name === name)) return
     // Attached, because creating it in place would wait for statements that read or write the table.
     await tx.unsafe(`
       CREATE TABLE IF NOT EXISTS ${name} (LIKE ${table} INCLUDING DEFAULTS INCLUDING GENERATED) ${storage[table]}`)
@@ -68,7 +68,7 @@ async function createPartition(
  */
 export async function countPartitionWeeksAhead(sql: postgres.Sql): Promise<number> {
   const nowMs = await readClockMs(sql)
-  const partitions = await listAllPartitions(sql)
+  const partitions = await listPartitions(sql)
   return Math.min(
     ...tables.map((table) =>
       countWeeks(
@@ -92,7 +92,7 @@ function countWeeks(partitions: Partition[], nowMs: number): number {
 /** Whether rows of this past time were dropped with their partition. */
 export async function wasDropped(sql: postgres.Sql, table: PartitionedTable, atMs: number): Promise<boolean> {
   if (atMs >= (await readClockMs(sql))) return false
-  const partitions = await listPartitions(sql, table)
+  const partitions = await listPartitionsOf(sql, table)
   return !partitions.some(
     ({ startsAtMs, endsAtMs, isPending }) => !isPending && startsAtMs <= atMs && atMs < endsAtMs,
   )
@@ -110,7 +110,7 @@ export async function dropOldPartitions(
 ): Promise<string[]> {
   const endedBeforeMs = (await readClockMs(sql)) - retentionDays * dayMs
   const dropped: string[] = []
-  for (const { name, endsAtMs, isPending } of await listPartitions(sql, table)) {
+  for (const { name, endsAtMs, isPending } of await listPartitionsOf(sql, table)) {
     if (endsAtMs >= endedBeforeMs) continue
     if (!isPending && table === 'messages' && (await holdsWaiting(sql, name))) continue
     await detach(sql, table, name, isPending)
@@ -162,11 +162,12 @@ type Partition = {
   isPending: boolean
 }
 
-async function listPartitions(sql: postgres.ISql, table: PartitionedTable): Promise<Partition[]> {
-  return (await listAllPartitions(sql)).filter((partition) => partition.table === table)
+async function listPartitionsOf(sql: postgres.ISql, table: PartitionedTable): Promise<Partition[]> {
+  return (await listPartitions(sql)).filter((partition) => partition.table === table)
 }
 
-async function listAllPartitions(sql: postgres.ISql): Promise<Partition[]> {
+/** Of both tables. */
+export async function listPartitions(sql: postgres.ISql): Promise<Partition[]> {
   const bound = (keyword: string) => sql`
     extract(epoch FROM substring(
       pg_get_expr(relpartbound, oid) FROM ${keyword} || ' [(]''([^'']+)''[)]')::timestamptz)::float8 * 1000`

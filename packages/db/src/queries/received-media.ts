@@ -65,12 +65,23 @@ export function setMediaStored(
       if (!(await isStored(sql, media))) await inStore.remove()
       return 'quota'
     }
+    // Its account was deleted meanwhile.
+    if (!(await exists(sql, media))) {
+      if (!(await isStored(sql, media))) await inStore.remove()
+      return 'gone'
+    }
     await change(sql, fence, media, {
       assignments: sql`state = 'stored', mime = ${media.mime}, size = ${media.size}, reason = NULL`,
       event: 'media.stored',
     })
     return 'stored'
   })
+}
+
+async function exists(sql: postgres.ISql, { messageId, accountId }: MediaOf): Promise<boolean> {
+  const [found] = await sql`
+    SELECT FROM received_media WHERE message_id = ${messageId} AND account_id = ${accountId}`
+  return found !== undefined
 }
 
 /** A message that still waits for the same file downloads it again. */

@@ -18,13 +18,14 @@ type UploadLimits = Record<`${UploadLimit}Max`, number>
 
 /**
  * Records a file that is about to be put in the store, so that it is removed in the end whatever happens. Says which limit
- * the account would exceed with it. Files that are being stored count, and expired ones do not. `expiresAt` is ISO 8601.
+ * the account would exceed with it. Files that are being stored count, and expired ones do not. `disabled`: the account was
+ * disabled while the file arrived. `expiresAt` is ISO 8601.
  */
 export async function recordUpload(
   db: Database,
   { mediaId, accountId, mime, filename, size, sha256 }: NewUpload,
   { keepHours, ...limits }: UploadLimits & { keepHours: number },
-): Promise<{ expiresAt: string } | { full: UploadLimit }> {
+): Promise<{ expiresAt: string } | { full: UploadLimit } | 'disabled'> {
   const expiresAt = iso(db.$client, 'expires_at')
   return db.$client.begin(async (sql) => {
     // The next count of this account sees what this transaction stores.
@@ -33,10 +34,11 @@ export async function recordUpload(
     if (full) return { full }
     const [row] = await sql<{ expiresAt: string }[]>`
       INSERT INTO uploaded_media (media_id, account_id, expires_at, mime, filename, size, sha256)
-      VALUES (${mediaId}, ${accountId}, now() + ${keepHours}::int * interval '1 hour', ${mime}, ${filename}, ${size},
-        decode(${sha256}, 'hex'))
+      SELECT ${mediaId}, id, now() + ${keepHours}::int * interval '1 hour', ${mime}, ${filename}, ${size},
+        decode(${sha256}, 'hex')
+      FROM accounts WHERE id = ${accountId} AND disabled_at IS NULL
       RETURNING ${expiresAt} AS "expiresAt"`
-    return { expiresAt: row?.expiresAt ?? '' }
+    return row ?? 'disabled'
   })
 }
 
@@ -107,7 +109,7 @@ export async function findUpload(
 }
 
 /** No upload takes as long to be stored. */
-const unfinishedMinutesMax = 60
+export const unfinishedMinutesMax = 60
 
 /**
  * Files that no message needs any more: expired `keptMs` ago, which messages that were accepted in time had for being sent,

@@ -1,3 +1,4 @@
+import { beginAccountDeletion } from '@wagate/db/queries/account-removal'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const sender = '15552070001'
 const otherSender = '15552070002'
 const number = '15552070003'
+const leaving = '15552070004'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -52,4 +54,22 @@ test('the senders of a disabled account send nothing, and go on once it is enabl
   await until('the sender is connected again', () => isConnected(sender))
   await gateway.untilStatus(String(sent.message_id), 'delivered')
   expect(await gateway.companionsOf(sender)).toHaveLength(1)
+}, 90_000)
+
+test('the senders of an account that is deleted are logged out, although they do not connect', async () => {
+  const account = await system.createAccount()
+  await account.link(leaving)
+  const { id: userId } = (await account.get('user-info')).body
+  await system.admin.call('delete-account', { user_id: userId })
+  await until('the sender is disconnected', async () => !(await isConnected(leaving)))
+  expect(await account.companionsOf(leaving)).toHaveLength(1)
+  // Housekeeping does this within a minute.
+  await system.database.$client`UPDATE account_deletions SET due_at = now() WHERE account_id = ${Number(userId)}`
+  await beginAccountDeletion(system.database, Number(userId))
+  await until('the phone shows no link', async () => (await account.companionsOf(leaving)).length === 0)
+  await until('nothing is left to do for the sender', async () => {
+    const [device] = await system.database.$client`
+      SELECT removed_at IS NOT NULL AS "isRemoved" FROM devices WHERE sender = ${leaving}`
+    return device?.isRemoved === true
+  })
 }, 90_000)

@@ -9,8 +9,10 @@ import { createKey } from './operations/create-key.ts'
 import { createLink } from './operations/create-link.ts'
 import { createStreamToken } from './operations/create-stream-token.ts'
 import { createUser } from './operations/create-user.ts'
+import { deleteAccount } from './operations/delete-account.ts'
 import { deleteDevice } from './operations/delete-device.ts'
 import { deleteWebhook } from './operations/delete-webhook.ts'
+import { deletionProof } from './operations/deletion-proof.ts'
 import { devices } from './operations/devices.ts'
 import { endSession } from './operations/end-session.ts'
 import { events } from './operations/events.ts'
@@ -110,4 +112,6 @@ export const operations: Operation[] = [
   changePassword,
   changeEmail,
   inviteUser,
+  deleteAccount,
+  deletionProof,
 ]

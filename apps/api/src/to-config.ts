@@ -67,6 +67,7 @@ export function toConfig(env: Environment) {
         filesMax: env.UPLOADED_MEDIA_ACCOUNT_FILES_MAX,
       },
     },
+    accounts: { deletionDays: env.ACCOUNT_DELETION_DAYS },
     proxies: { allowsPrivateHosts: env.ALLOW_PRIVATE_PROXY_HOSTS },
     webhooks: {
       allowsPrivateHosts: env.ALLOW_PRIVATE_WEBHOOK_HOSTS,

@@ -130,6 +130,7 @@ describe('methods', () => {
     ...['upload-media', 'open-link', 'passkey-assertion', 'passkey-confirm'],
     ...['sign-up', 'confirm-email', 'sign-in', 'sign-out', 'end-session'],
     ...['forgot-password', 'reset-password', 'change-password', 'change-email'],
+    ...['delete-account', 'deletion-proof'],
   ]
   const readingGet = [
     'devices',

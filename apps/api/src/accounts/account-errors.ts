@@ -1,5 +1,9 @@
 import { AppError } from '../errors/app-error.ts'
 
+export function accountDisabled(): AppError {
+  return new AppError('account_disabled', 'The account is disabled.')
+}
+
 export function lastAdmin(): AppError {
   return new AppError('last_admin', 'This would leave no active ADMIN.')
 }

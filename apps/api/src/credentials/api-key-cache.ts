@@ -4,6 +4,7 @@ import { findLinkHolders } from '@wagate/db/queries/pairing-links'
 import { findStreamTokenHolders } from '@wagate/db/queries/stream-tokens'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
+import { accountDisabled } from '../accounts/account-errors.ts'
 import { AppError } from '../errors/app-error.ts'
 import { hashApiKey, isOfLink, isOfMail, isStreamToken, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
@@ -66,7 +67,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
   }
 
   function use(principal: Principal): Principal {
-    if (principal.accountDisabledAt) throw new AppError('account_disabled', 'The account is disabled.')
+    if (principal.accountDisabledAt) throw accountDisabled()
     if (principal.keyExpiresAt && principal.keyExpiresAt.getTime() <= Date.now()) {
       throw new AppError('expired_api_key', 'The API key has expired.')
     }

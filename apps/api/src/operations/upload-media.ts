@@ -10,6 +10,7 @@ import type { MediaStore } from '@wagate/media-store/media-store'
 import { within } from '@wagate/runtime/within'
 import { mediaTypes } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { accountDisabled } from '../accounts/account-errors.ts'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { ReceivedFile } from '../http/receive-file.ts'
@@ -89,6 +90,7 @@ async function record({ context, principal, deadline }: Call, file: ReceivedFile
   }
   deadline.signal.throwIfAborted()
   const recorded = await recordUpload(context.db, upload, uploads)
+  if (recorded === 'disabled') throw accountDisabled()
   if ('full' in recorded) throw uploadLimitReached(recorded.full, uploads)
   return { upload, expiresAt: recorded.expiresAt }
 }

@@ -1,0 +1,84 @@
+import { requestAccountDeletion } from '@wagate/db/queries/account-deletions'
+import { updateAccount } from '@wagate/db/queries/accounts'
+import { z } from 'zod'
+import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
+import { checkOwnPassword } from '../accounts/check-password.ts'
+import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
+import type { Call } from '../call.ts'
+import { audit } from '../changes/audit.ts'
+import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
+import { userNotFound } from '../credentials/key-owner.ts'
+import { password } from '../credentials/passwords.ts'
+import { AppError } from '../errors/app-error.ts'
+import { defineOperation } from '../operation.ts'
+import { recordId } from '../parameters/parameter-types.ts'
+import { requireAny } from '../parameters/require-any.ts'
+
+export const deleteAccount = defineOperation({
+  name: 'delete-account',
+  summary: 'Disable an account at once, and delete everything that it has once the deletion is due',
+  methods: ['POST'],
+  changes: true,
+  parameters: z.object({
+    password: password.optional().describe('The password of your own account, which is deleted'),
+    user_id: recordId.optional().describe('Another account, which requires an ADMIN and no password'),
+  }),
+  fields: z.object({
+    account_id: z.int().describe('ID of the account'),
+    due_at: z.iso
+      .datetime()
+      .describe('Time from which it is deleted. Until then, `update-user` with `disabled=false` cancels it'),
+    proof: z
+      .string()
+      .describe(
+        'Shows the progress of the deletion with `deletion-proof`, without an API key. Returned once',
+      ),
+  }),
+  errors: [
+    'missing_parameter',
+    'admin_required',
+    'wrong_password',
+    'user_not_found',
+    'last_admin',
+    'account_deleting',
+  ],
+  example: {
+    given: { password: 'correct horse battery' },
+    answer: { account_id: 12, due_at: '2026-02-07T11:50:00.000Z', proof: 'wag_proof_…' },
+  },
+  async handle(given, call) {
+    const accountId = await getDeletable(given, call)
+    const { db, config, accountChanged } = call.context
+    const proof = makeApiKey('wag_proof_')
+    const { dueAt } = await db.transaction(async (tx) => {
+      const updated = await updateAccount(tx, accountId, { isDisabled: true })
+      if (!updated) throw userNotFound()
+      if (updated === 'last_admin') throw lastAdmin()
+      const deletion = { proofHash: hashApiKey(proof), afterDays: config.accounts.deletionDays }
+      const requested = await requestAccountDeletion(tx, accountId, deletion)
+      if (!requested) throw accountDeleting()
+      await audit(tx, call, { target: `account:${accountId}`, result: 'requested' })
+      return requested
+    })
+    await accountChanged(accountId)
+    await notifyOwners(call.context, accountId)
+    await notifyDispatchers(call.context, accountId)
+    return { account_id: accountId, due_at: dueAt.toISOString(), proof }
+  },
+})
+
+/** Throws `admin_required`, `missing_parameter` or `wrong_password`. */
+async function getDeletable(
+  { user_id, password }: { user_id?: number | undefined; password?: string | undefined },
+  call: Call,
+): Promise<number> {
+  const { accountId, role } = call.principal
+  if (user_id === undefined) requireAny({ password, user_id })
+  if (user_id !== undefined && user_id !== accountId) {
+    if (role === 'ADMIN') return user_id
+    throw new AppError('admin_required', 'The deletion of another account requires the API key of an ADMIN.')
+  }
+  if (password === undefined) requireAny({ password })
+  else await checkOwnPassword(call, password)
+  return accountId
+}

@@ -156,7 +156,7 @@ describe('an expired account', () => {
     }
   })
 
-  test.each(reading.filter(({ adminOnly, isStream }) => !adminOnly && !isStream))(
+  test.each(reading.filter(({ adminOnly, isStream, isPublic }) => !adminOnly && !isStream && !isPublic))(
     'can still read $name',
     async ({ name, example }) => {
       const account = await gateway.createAccount({ role: 'ADMIN' })

@@ -8,7 +8,7 @@ import { isStillValid } from './credentials/is-still-valid.ts'
 import { limitToDevice } from './credentials/limit-to-device.ts'
 import { makeSessionCookie, refuseOtherOrigins } from './credentials/session-cookie.ts'
 import { AppError } from './errors/app-error.ts'
-import { eventStreamType, type HttpAnswer } from './http/http-answer.ts'
+import { eventStreamType, type HttpAnswer, linesType } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
 import { pngType, prefersType } from './http/prefers-type.ts'
 import { discardRest, readBody } from './http/read-body.ts'
@@ -35,7 +35,11 @@ export async function answerOperation(
   const call = makeCall(context, operation, request, warnings)
   const { given, run, isAdmitted } = await admit(context, operation, request, call)
   warnings.push(...warnOfUnknown(operation.parameters, given))
-  const { fields, toPng, openStream } = await request.deadline.run(run)
+  const { fields, toPng, openStream, openExport } = await request.deadline.run(run)
+  if (openExport) {
+    const bytes = method === 'HEAD' ? '' : openExport({ isAdmitted, hangUp: request.hangUp })
+    return { status: 200, content: { type: linesType, bytes } }
+  }
   if (openStream) {
     // Proxies such as nginx would hold events back.
     responseHeaders['X-Accel-Buffering'] = 'no'

@@ -52,6 +52,8 @@ export type ApiContext = {
   mediaReads: FairSemaphore
   /** Bytes of uploads in the staging folder, by account. */
   uploadBytes: FairSemaphore
+  /** Exports in progress, by account. */
+  exports: FairSemaphore
   readReadiness(): Promise<Readiness>
   /** Notifies the device's owner. Never fails: the owner finds the same change in Postgres, only later. */
   enqueueCommand: CommandDispatcher['enqueue']

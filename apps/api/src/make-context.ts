@@ -29,6 +29,7 @@ type Parts = {
   closing: AbortSignal
 }
 
+const exportsMax = { process: 8, account: 1 }
 const mediaReads = { process: 256, account: 16 }
 /** In files of the largest size: what uploads may have in the staging folder. */
 const uploadFiles = { process: 4, account: 1 }
@@ -95,6 +96,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     uploadBytes: makeFairSemaphore(uploadFiles.process * fileBytesMax, {
       shareMax: uploadFiles.account * fileBytesMax,
     }),
+    exports: makeFairSemaphore(exportsMax.process, { shareMax: exportsMax.account }),
     readReadiness,
     enqueueCommand: dispatcher.enqueue,
     closing,

@@ -3,6 +3,7 @@ import type { Call, PublicCall } from './call.ts'
 import type { Credential } from './credentials/principal.ts'
 import type { RequestErrorCode } from './errors/request-errors.ts'
 import type { OpenStream } from './event-streams/event-streams.ts'
+import type { OpenExport } from './export/export-stream.ts'
 import type { Method } from './http/methods.ts'
 import { makeParameterParser } from './parameters/parse-parameters.ts'
 
@@ -33,19 +34,22 @@ type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> 
   handle(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<z.input<z.ZodObject<Fields>>>
 }
 
-/** `toPng` is there if the operation has it, `openStream` instead of all fields if it is a stream. */
+/** `toPng` is there if the operation has it, one of the others instead of all fields if it is a stream. */
 export type Answered = {
   fields: Record<string, unknown>
   toPng?: () => Uint8Array<ArrayBuffer>
   openStream?: OpenStream
+  openExport?: OpenExport
 }
 
 type Described = Omit<Definition<z.ZodRawShape, z.ZodRawShape>, 'handle' | 'toPng'> & {
   /** `methods`, and HEAD if it changes nothing. */
   accepts: Method[]
   hasPng: boolean
-  /** The answer is a stream of events, and `fields` describe one. */
+  /** The answer is a stream of events or of lines, and `fields` describe one. */
   isStream: boolean
+  /** A stream of JSON objects, one a line. */
+  hasLines?: true
 }
 
 /** Of a caller with an API key. */
@@ -128,6 +132,33 @@ export function defineStream<Parameters extends z.ZodRawShape>(
     isPublic: false,
     async run(given, call) {
       return { fields: {}, openStream: await prepare(parse(given), call) }
+    },
+  }
+}
+
+type LinesDefinition<Parameters extends z.ZodRawShape> = Omit<
+  Definition<Parameters, z.ZodRawShape>,
+  'changes' | 'toPng' | 'handle'
+> & {
+  /** Throws AppErrors about the request. The stream begins when the result is called. */
+  prepare(input: z.infer<z.ZodObject<Parameters>>, call: Call): Promise<OpenExport>
+}
+
+export function defineLines<Parameters extends z.ZodRawShape>(
+  definition: LinesDefinition<Parameters>,
+): KeyOperation {
+  const { prepare, ...rest } = definition
+  const parse = makeParameterParser(definition.parameters)
+  return {
+    ...rest,
+    changes: false,
+    accepts: methodsOf({ ...rest, changes: false }),
+    hasPng: false,
+    isStream: true,
+    hasLines: true,
+    isPublic: false,
+    async run(given, call) {
+      return { fields: {}, openExport: await prepare(parse(given), call) }
     },
   }
 }

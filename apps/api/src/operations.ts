@@ -17,6 +17,7 @@ import { devices } from './operations/devices.ts'
 import { endSession } from './operations/end-session.ts'
 import { events } from './operations/events.ts'
 import { eventsStream } from './operations/events-stream.ts'
+import { exportAccount } from './operations/export-account.ts'
 import { forgotPassword } from './operations/forgot-password.ts'
 import { generateQr } from './operations/generate-qr.ts'
 import { infoDevice } from './operations/info-device.ts'
@@ -112,6 +113,7 @@ export const operations: Operation[] = [
   changePassword,
   changeEmail,
   inviteUser,
+  exportAccount,
   deleteAccount,
   deletionProof,
 ]

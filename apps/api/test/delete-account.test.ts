@@ -31,7 +31,8 @@ describe('delete-account', () => {
       SELECT account_id, operation, result FROM audit_log WHERE target = ${`account:${account.userId}`}
         AND operation = 'delete-account'`
     expect(entry).toEqual({ account_id: account.userId, operation: 'delete-account', result: 'requested' })
-    const stored = await gateway.db.$client`SELECT to_jsonb(account_deletions)::text AS row FROM account_deletions`
+    const stored = await gateway.db
+      .$client`SELECT to_jsonb(account_deletions)::text AS row FROM account_deletions`
     expect(JSON.stringify(stored)).not.toContain(String(body.proof))
   })
 
@@ -52,7 +53,9 @@ describe('delete-account', () => {
       '404 user_not_found',
     ])
     for (const client of [account, other]) expect((await client.get('/user-info')).status).toBe(200)
-    expect(await gateway.admin.post('/delete-account', { user_id: other.userId })).toMatchObject({ status: 200 })
+    expect(await gateway.admin.post('/delete-account', { user_id: other.userId })).toMatchObject({
+      status: 200,
+    })
     expect((await other.get('/user-info')).status).toBe(403)
   })
 
@@ -61,9 +64,16 @@ describe('delete-account', () => {
     const second = await gateway.createAccount({ role: 'ADMIN' })
     await gateway.admin.post('/delete-account', { user_id: second.userId })
     const third = await gateway.createAccount({ role: 'ADMIN' })
-    expect(await third.post('/update-user', { user_id: body.id, role: 'USER' })).toMatchObject({ status: 200 })
-    expect(await third.post('/delete-account', own)).toMatchObject({ status: 409, body: { code: 'last_admin' } })
-    expect(await third.post('/update-user', { user_id: body.id, role: 'ADMIN' })).toMatchObject({ status: 200 })
+    expect(await third.post('/update-user', { user_id: body.id, role: 'USER' })).toMatchObject({
+      status: 200,
+    })
+    expect(await third.post('/delete-account', own)).toMatchObject({
+      status: 409,
+      body: { code: 'last_admin' },
+    })
+    expect(await third.post('/update-user', { user_id: body.id, role: 'ADMIN' })).toMatchObject({
+      status: 200,
+    })
     expect(await third.post('/delete-account', own)).toMatchObject({ status: 200 })
   })
 

@@ -124,7 +124,7 @@ describe('methods', () => {
   ]
   const readingBoth = [
     ...['user-info', 'info-device', 'message-status', 'pairing-status', 'passkey-challenge'],
-    'sessions',
+    ...['sessions', 'export-account'],
   ]
   const changingPost = [
     ...['upload-media', 'open-link', 'passkey-assertion', 'passkey-confirm'],

@@ -5,7 +5,14 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const shape = /^wag_(link_|session_|stream_|web_|mail_|proof_)?[0-9A-Za-z]{49}$/
 
 /** Links, sessions and tokens have the form of a key, so that logs redact them and scanners find them too. */
-export type SecretPrefix = 'wag_' | 'wag_link_' | 'wag_session_' | 'wag_stream_' | 'wag_web_' | 'wag_mail_' | 'wag_proof_'
+export type SecretPrefix =
+  | 'wag_'
+  | 'wag_link_'
+  | 'wag_session_'
+  | 'wag_stream_'
+  | 'wag_web_'
+  | 'wag_mail_'
+  | 'wag_proof_'
 
 /** `wag_`, 256 random bits in 43 base62 characters, CRC32 in 6: scanners recognise it, typing errors are refused offline. */
 export function makeApiKey(prefix: SecretPrefix = 'wag_'): string {

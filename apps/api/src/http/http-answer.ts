@@ -10,6 +10,8 @@ export type HttpAnswer = {
 }
 
 export const jsonType = 'application/json; charset=utf-8'
+/** JSON objects, one a line (https://github.com/ndjson/ndjson-spec). */
+export const linesType = 'application/x-ndjson'
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
 export function toResponse(

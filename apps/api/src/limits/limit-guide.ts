@@ -11,6 +11,7 @@ export const limitGuide = {
     'Requests with all links and stream tokens of an account: as many as `account`, counted apart',
   'account-changes':
     'Changes of an account that the audit log records, `revoke-key` apart: `LIMIT_ACCOUNT_CHANGES_PER_DAY`',
+  'account-exports': 'Exports of an account in progress at an API process: 1',
   'create-user': '`create-user` of an ADMIN: `LIMIT_NEW_USERS_PER_MINUTE`',
   mails: 'Mails that a client network causes in an hour: `LIMIT_MAILS_PER_HOUR`',
   'mails-to-address': 'Mails to one address: 5 an hour',

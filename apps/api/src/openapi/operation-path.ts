@@ -1,3 +1,4 @@
+import { linesType } from '../http/http-answer.ts'
 import { pngType } from '../http/prefers-type.ts'
 import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
@@ -127,17 +128,21 @@ const streamSchema: JsonSchema = {
     'Server-sent events. `data` is an Event in JSON, `id` its `event_id` and `event` its type. A heartbeat comes every 15 s',
 }
 
+const linesSchema: JsonSchema = { type: 'string', description: 'JSON objects, one a line' }
+
 function success(operation: Operation): OpenApiResponse {
   const replayed: ResponseHeader[] = takesIdempotencyKey(operation) ? ['Idempotent-Replayed'] : []
   const example = { ok: true, ...operation.example.answer }
   return {
     description: 'Success',
     headers: referToHeaders([...headersOfAll, ...replayed]),
-    content: operation.isStream
-      ? { 'text/event-stream': { schema: streamSchema } }
-      : {
-          'application/json': { schema: answerSchema(operation), example },
-          ...(operation.hasPng && { [pngType]: { schema: pngSchema } }),
-        },
+    content: operation.hasLines
+      ? { [linesType]: { schema: linesSchema } }
+      : operation.isStream
+        ? { 'text/event-stream': { schema: streamSchema } }
+        : {
+            'application/json': { schema: answerSchema(operation), example },
+            ...(operation.hasPng && { [pngType]: { schema: pngSchema } }),
+          },
   }
 }

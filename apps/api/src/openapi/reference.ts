@@ -38,7 +38,12 @@ function section(operation: Operation): string {
     `${summary}. ${methods.join(' or ')}.${takesFile ? ' The body is the file, or a form (multipart/form-data) with it. Parameters are in the query, and the API key in a header or the query.' : ''}${adminOnly ? ' Requires the API key of an ADMIN.' : ''}${isPublic ? ' Without an API key; parameters only in the body.' : ''}`,
     table(['Parameter', '', 'Type', 'Meaning'], rowsOf(parameters, 'required', 'optional')),
     table(
-      [operation.isStream ? 'Field of `data`' : 'Response field', '', 'Type', 'Meaning'],
+      [
+        operation.hasLines ? 'Field of a line' : operation.isStream ? 'Field of `data`' : 'Response field',
+        '',
+        'Type',
+        'Meaning',
+      ],
       rowsOf(answer, '', 'optional'),
     ),
     errors.length > 0 ? `Errors: ${listCodes(errors)}.` : '',
@@ -49,7 +54,8 @@ function section(operation: Operation): string {
     .join('\n\n')
 }
 
-function exampleAnswer({ isStream, example: { answer } }: Operation): string {
+function exampleAnswer({ isStream, hasLines, example: { answer } }: Operation): string {
+  if (hasLines) return `\`\`\`text\n${JSON.stringify(answer)}\n\`\`\``
   if (!isStream) return `\`\`\`json\n${JSON.stringify({ ok: true, ...answer }, null, 2)}\n\`\`\``
   const lines = [`id: ${answer.event_id}`, `event: ${answer.type}`, `data: ${JSON.stringify(answer)}`]
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``

@@ -83,3 +83,20 @@ export async function deleteOldMediaRows(
       ORDER BY created_at LIMIT ${max}))`
   return deleted.count
 }
+
+/** A file in the store. `sha256` in hex. */
+export type StoredContent = { sha256: string; mime: string; size: number; filename: string | null }
+
+/** The files of received messages, each once, by their SHA-256. */
+export async function listStoredContents(
+  db: Database,
+  accountId: number,
+  after: string,
+  limit: number,
+): Promise<StoredContent[]> {
+  return db.$client<StoredContent[]>`
+    SELECT DISTINCT ON (sha256) encode(sha256, 'hex') AS sha256, mime, size::float8 AS size, filename
+    FROM received_media
+    WHERE account_id = ${accountId} AND state = 'stored' AND state <> 'unavailable' AND sha256 > decode(${after}, 'hex')
+    ORDER BY sha256 LIMIT ${limit}`
+}

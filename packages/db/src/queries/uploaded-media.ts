@@ -125,3 +125,20 @@ export async function listUnneededUploads(
       OR (stored_at IS NULL AND created_at < now() - ${unfinishedMinutesMax}::int * interval '1 minute')
     LIMIT ${max}`
 }
+
+export type ListedUpload = StoredUpload & { mediaId: string; createdAt: string; expiresAt: string }
+
+/** Those in the store, by id. `after`: only those with a higher one. Times are ISO 8601. */
+export async function listUploads(
+  db: Database,
+  accountId: number,
+  after: string,
+  limit: number,
+): Promise<ListedUpload[]> {
+  const sql = db.$client
+  return sql<ListedUpload[]>`
+    SELECT media_id AS "mediaId", mime, filename, size::float8 AS size, encode(sha256, 'hex') AS sha256,
+      ${iso(sql, 'created_at')} AS "createdAt", ${iso(sql, 'expires_at')} AS "expiresAt"
+    FROM uploaded_media WHERE account_id = ${accountId} AND stored_at IS NOT NULL AND media_id > ${after}::uuid
+    ORDER BY media_id LIMIT ${limit}`
+}

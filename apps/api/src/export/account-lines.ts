@@ -1,0 +1,154 @@
+import { findAccountInfo } from '@wagate/db/queries/accounts'
+import { listKeys } from '@wagate/db/queries/api-keys'
+import { listDevices } from '@wagate/db/queries/devices'
+import { listStoredContents } from '@wagate/db/queries/media-content'
+import type { HistoryPosition } from '@wagate/db/queries/message-history'
+import { listTimedMessages } from '@wagate/db/queries/message-timeline'
+import { listOptOuts } from '@wagate/db/queries/opt-outs'
+import { listUploads } from '@wagate/db/queries/uploaded-media'
+import { listWebhookAttempts } from '@wagate/db/queries/webhook-deliveries'
+import { listWebhooks } from '@wagate/db/queries/webhooks'
+import { firstPosition, isEarlier } from '@wagate/shared/event-ids'
+import { toEventObject } from '@wagate/shared/objects/event-object'
+import { toMessageObject } from '@wagate/shared/objects/message-object'
+import { toTimelineObject } from '@wagate/shared/objects/timeline-object'
+import type { ApiContext } from '../context.ts'
+import { toDeviceObject } from '../objects/device-object.ts'
+import { toKeyObject } from '../objects/key-object.ts'
+import { toOptOutObject } from '../objects/opt-out-object.ts'
+import { toUserObject } from '../objects/user-object.ts'
+import { toAttemptObject } from '../objects/webhook-attempt-object.ts'
+import { toWebhookObject } from '../objects/webhook-object.ts'
+import type { ExportPage } from './export-stream.ts'
+import { type FileToRead, readFileParts } from './file-parts.ts'
+
+const rowsMax = 200
+const noUuid = '00000000-0000-0000-0000-000000000000'
+
+type Exported = Pick<ApiContext, 'config' | 'readDb' | 'eventFeed' | 'mediaStore'>
+
+/**
+ * Everything of an account that its own keys can read, page by page. Each page is read by statements of its own, so that no
+ * snapshot and no connection is held between two of them. What changes meanwhile may be in the export as before or as after.
+ */
+export async function* exportPages(
+  context: Exported,
+  accountId: number,
+  signal: AbortSignal,
+): AsyncGenerator<ExportPage> {
+  const startedAt = new Date()
+  const counts: Record<string, number> = {}
+  const sections = [
+    exportAccount(context, accountId),
+    exportKeys(context, accountId),
+    exportDevices(context, accountId),
+    exportWebhooks(context, accountId),
+    exportOptOuts(context, accountId),
+    exportMessages(context, accountId, startedAt),
+    exportEvents(context, accountId, signal),
+    exportUploads(context, accountId),
+    exportReceivedFiles(context, accountId),
+  ]
+  for (const section of sections) {
+    for await (const page of section) {
+      for (const { type } of page) counts[type] = (counts[type] ?? 0) + 1
+      yield page
+    }
+  }
+  yield [{ type: 'end', counts }]
+}
+
+async function* exportAccount({ readDb, config }: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const account = await findAccountInfo(readDb, accountId)
+  if (account) yield [{ type: 'account', ...toUserObject(account, config) }]
+}
+
+async function* exportKeys({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const list = (after: number | undefined) => listKeys(readDb, accountId, { after, limit: rowsMax })
+  for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.id)) {
+    yield rows.map((row) => ({ type: 'key', ...toKeyObject(row) }))
+  }
+}
+
+async function* exportDevices({ readDb, config }: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const list = (after: number | undefined) =>
+    listDevices(readDb, accountId, config.devices.statusGraceMs, { after, limit: rowsMax })
+  for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.id)) {
+    yield rows.map((row) => ({ type: 'device', ...toDeviceObject(row, config) }))
+  }
+}
+
+async function* exportWebhooks({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const webhooks = await listWebhooks(readDb, accountId)
+  yield webhooks.map((webhook) => ({ type: 'webhook', ...toWebhookObject(webhook) }))
+  for (const { id } of webhooks) {
+    const list = (before: number | undefined) =>
+      listWebhookAttempts(readDb, accountId, id, { before, limit: rowsMax, onlyFailed: false })
+    for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.number)) {
+      yield rows.map((row) => ({ type: 'webhook_attempt', webhook_id: id, ...toAttemptObject(row) }))
+    }
+  }
+}
+
+async function* exportOptOuts({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const list = (after: string | undefined) => listOptOuts(readDb, accountId, { after, limit: rowsMax })
+  for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.number)) {
+    yield rows.map((row) => ({ type: 'opt_out', ...toOptOutObject(row) }))
+  }
+}
+
+/** Oldest first. Those that are accepted or received meanwhile are left out, or the export might never end. */
+async function* exportMessages(
+  { readDb }: Exported,
+  accountId: number,
+  startedAt: Date,
+): AsyncGenerator<ExportPage> {
+  let after: HistoryPosition | undefined
+  do {
+    const page = await listTimedMessages(readDb, accountId, after, rowsMax)
+    yield page.messages.map((message) => ({
+      type: 'message',
+      message: toMessageObject(message),
+      timeline: toTimelineObject(message),
+    }))
+    const isPresent = (page.messages.at(-1)?.createdAt ?? startedAt) >= startedAt
+    after = isPresent ? undefined : page.next
+  } while (after)
+}
+
+async function* exportEvents(
+  { eventFeed }: Exported,
+  accountId: number,
+  signal: AbortSignal,
+): AsyncGenerator<ExportPage> {
+  const end = await eventFeed.start('latest')
+  let after = firstPosition
+  for (let hasMore = true; hasMore && isEarlier(after, end); ) {
+    const page = await eventFeed.read(accountId, { after, limit: rowsMax / 2 }, signal)
+    yield page.events.map((event) => ({ type: 'event', event: toEventObject(event) }))
+    after = page.next
+    hasMore = page.hasMore
+  }
+}
+
+async function* exportUploads(context: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const list = (after: string) => listUploads(context.readDb, accountId, after, rowsMax)
+  for (let rows = await list(noUuid); rows.length > 0; rows = await list(rows.at(-1)?.mediaId ?? noUuid)) {
+    for (const { mediaId, filename, mime, size, sha256, createdAt, expiresAt } of rows) {
+      const upload = { media_id: mediaId, filename, mime, size, sha256 }
+      yield [{ type: 'upload', ...upload, created_at: createdAt, expires_at: expiresAt }]
+      const file: FileToRead = { name: filename ?? mediaId, mime, size, sha256, uploadId: mediaId }
+      yield* readFileParts(context.mediaStore, accountId, file)
+    }
+  }
+}
+
+/** Each file once, however many messages share it: they have its SHA-256. */
+async function* exportReceivedFiles(context: Exported, accountId: number): AsyncGenerator<ExportPage> {
+  const list = (after: string) => listStoredContents(context.readDb, accountId, after, rowsMax)
+  for (let rows = await list(''); rows.length > 0; rows = await list(rows.at(-1)?.sha256 ?? '')) {
+    for (const { sha256, mime, size, filename } of rows) {
+      yield* readFileParts(context.mediaStore, accountId, { name: filename ?? sha256, mime, size, sha256 })
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import { accessMutants } from './access-mutants.ts'
+import { accountMutants } from './account-mutants.ts'
 import { claimMutants } from './claim-mutants.ts'
 import { clientVersionMutants } from './client-version-mutants.ts'
 import { commandMutants } from './command-mutants.ts'
@@ -43,6 +44,7 @@ export const mutants: Mutant[] = [
   ...clientVersionMutants,
   ...mediaMutants,
   ...accessMutants,
+  ...accountMutants,
   ...limitMutants,
   ...pageMutants,
   ...processMutants,

@@ -61,14 +61,10 @@ export function setMediaStored(
     if (!(await inStore.has())) return 'gone'
     // The next count of this account sees what this transaction stores.
     await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.mediaOfAccount}, ${media.accountId})`
-    if ((await countBytes(sql, media.accountId)) + media.size > accountBytesMax) {
+    const refused = await findRefusal(sql, media, accountBytesMax)
+    if (refused) {
       if (!(await isStored(sql, media))) await inStore.remove()
-      return 'quota'
-    }
-    // Its account was deleted meanwhile.
-    if (!(await exists(sql, media))) {
-      if (!(await isStored(sql, media))) await inStore.remove()
-      return 'gone'
+      return refused
     }
     await change(sql, fence, media, {
       assignments: sql`state = 'stored', mime = ${media.mime}, size = ${media.size}, reason = NULL`,
@@ -78,10 +74,16 @@ export function setMediaStored(
   })
 }
 
-async function exists(sql: postgres.ISql, { messageId, accountId }: MediaOf): Promise<boolean> {
-  const [found] = await sql`
+/** `gone`: the account of the message was deleted meanwhile. */
+async function findRefusal(
+  sql: postgres.ISql,
+  { messageId, accountId, size }: MediaOf & { size: number },
+  accountBytesMax: number,
+): Promise<'gone' | 'quota' | undefined> {
+  const [row] = await sql`
     SELECT FROM received_media WHERE message_id = ${messageId} AND account_id = ${accountId}`
-  return found !== undefined
+  if (!row) return 'gone'
+  return (await countBytes(sql, accountId)) + size > accountBytesMax ? 'quota' : undefined
 }
 
 /** A message that still waits for the same file downloads it again. */

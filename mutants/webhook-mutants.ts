@@ -143,9 +143,9 @@ export const webhookMutants: Mutant[] = [
   },
   {
     name: 'a delivery whose event is not readable yet counts as lost',
-    file: `${folder}/stored-requests.ts`,
-    text: "isBefore(next, position) ? 'early' : 'lost'",
-    replacement: "'lost'",
+    file: 'packages/db/src/queries/events-at.ts',
+    text: "isEarly ? 'early' :",
+    replacement: "isEarly ? 'lost' :",
     test: {
       file: 'apps/worker/test/stored-requests.test.ts',
       title: 'a delivery whose event is not readable yet waits for it',

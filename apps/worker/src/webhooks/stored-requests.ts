@@ -1,8 +1,7 @@
 import type { Database } from '@wagate/db/client'
-import { listEvents } from '@wagate/db/queries/event-feed'
+import { type EventAt, listEventsAt } from '@wagate/db/queries/events-at'
 import { listDueDeliveries } from '@wagate/db/queries/webhook-rounds'
-import { type EventPosition, formatEventId, parseEventId } from '@wagate/shared/event-ids'
-import type { EventRow } from '@wagate/shared/objects/event-object'
+import { parseEventId } from '@wagate/shared/event-ids'
 import { type DeliveryRequest, makeRequest } from './delivery-request.ts'
 import type { WebhookState } from './webhook-state.ts'
 
@@ -15,33 +14,36 @@ export async function listStoredRequests(
   { lease, accountId }: Pick<WebhookState, 'lease' | 'accountId'>,
   limit: number,
 ): Promise<StoredRequests> {
+  const deliveries = await listDueDeliveries(db, lease.webhookId, limit)
+  const found = await findEvents(
+    db,
+    accountId,
+    deliveries.flatMap(({ eventIds }) => eventIds),
+  )
   const stored: StoredRequests = { requests: [], lost: [] }
-  for (const { id, eventIds, attempts } of await listDueDeliveries(db, lease.webhookId, limit)) {
-    const found: (EventRow | 'lost' | 'early')[] = []
-    for (const eventId of eventIds) found.push(await findEvent(db, accountId, eventId))
-    if (found.includes('early')) continue
-    const events = found.filter((event) => typeof event === 'object')
+  for (const { id, eventIds, attempts } of deliveries) {
+    const all = eventIds.map((eventId) => found.get(eventId) ?? 'lost')
+    if (all.includes('early')) continue
+    const events = all.filter((event) => typeof event === 'object')
     if (events.length > 0) stored.requests.push(makeRequest(events, { attempts, deliveryId: id }))
     else stored.lost.push(id)
   }
   return stored
 }
 
-async function findEvent(
+async function findEvents(
   db: Database,
   accountId: number,
-  eventId: string,
-): Promise<EventRow | 'lost' | 'early'> {
-  const position = parseEventId(eventId)
-  if (!position) return 'lost'
-  const after = { ...position, id: String(BigInt(position.id) - 1n) }
-  const { events, next } = await listEvents(db, accountId, { after, limit: 1 })
-  const [event] = events
-  if (event && formatEventId(event.position) === eventId) return event
-  return isBefore(next, position) ? 'early' : 'lost'
-}
-
-function isBefore(a: EventPosition, b: EventPosition): boolean {
-  const [first, second] = [a, b].map((position) => formatEventId({ ...position, seconds: 0 }))
-  return (first ?? '') < (second ?? '')
+  eventIds: string[],
+): Promise<Map<string, EventAt>> {
+  const known = [...new Set(eventIds)].flatMap((eventId) => {
+    const position = parseEventId(eventId)
+    return position ? { eventId, position } : []
+  })
+  const events = await listEventsAt(
+    db,
+    accountId,
+    known.map(({ position }) => position),
+  )
+  return new Map(known.map(({ eventId }, index) => [eventId, events[index] ?? 'lost']))
 }

@@ -1,5 +1,6 @@
 import type { EventPosition } from '@wagate/shared/event-ids'
 import type { EventDevice, EventRow } from '@wagate/shared/objects/event-object'
+import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { iso } from './iso-time.ts'
 import { findMessages } from './message-history.ts'
@@ -19,7 +20,7 @@ export type EventPage = { events: EventRow[]; next: EventPosition; hasMore: bool
 const scannedMax = 2000
 
 type ScannedPage = {
-  scanned: ScannedEvent[]
+  scanned: (ScannedEvent & { isWanted: boolean })[]
   horizonEpoch: number
   horizonTx: string
   nowSeconds: number
@@ -30,7 +31,13 @@ type ScannedPage = {
 /** Timestamps of Postgres. Limits the partitions that are read. `until` null: tomorrow. */
 type RecordedTimes = { since: string; until: string | null }
 
-type ScannedEvent = Omit<StoredEvent, 'position'> & EventPosition & { isWanted: boolean }
+export type ScannedEvent = Omit<StoredEvent, 'position'> & EventPosition
+
+/** SQL: what `json_build_object` makes a `ScannedEvent` of, from a row of `events`. */
+export const eventFields = (sql: postgres.Sql) => sql`
+  'epoch', epoch, 'tx', tx::text, 'id', id::text, 'seconds', floor(extract(epoch FROM created_at)),
+  'type', type, 'deviceId', device_id, 'messageId', message_id, 'data', data,
+  'at', ${iso(sql, 'coalesce(at, created_at)')}, 'createdAt', ${iso(sql, 'created_at')}`
 
 /**
  * The next events of an account. Those of transactions that have begun before the oldest running one: a transaction may
@@ -42,20 +49,26 @@ export async function listEvents(
   query: EventFilter & { after: EventPosition; limit: number },
 ): Promise<EventPage> {
   const { events, ...page } = await readPage(db, accountId, query)
+  return { ...page, events: await withSubjects(db, accountId, events) }
+}
+
+/** Adds the messages and devices that the events are about. */
+export async function withSubjects(
+  db: Database,
+  accountId: number,
+  events: readonly StoredEvent[],
+): Promise<EventRow[]> {
   const ids = events.flatMap(({ messageId }) => messageId ?? [])
   const deviceIds = events.flatMap(({ messageId, deviceId }) => (messageId === null ? (deviceId ?? []) : []))
   const [messages, devices] = await Promise.all([
     findMessages(db, accountId, [...new Set(ids)]),
     findEventDevices(db, accountId, [...new Set(deviceIds)]),
   ])
-  return {
-    ...page,
-    events: events.map((event) => ({
-      ...event,
-      message: messages.get(event.messageId ?? ''),
-      device: devices.get(event.deviceId ?? 0),
-    })),
-  }
+  return events.map((event) => ({
+    ...event,
+    message: messages.get(event.messageId ?? ''),
+    device: devices.get(event.deviceId ?? 0),
+  }))
 }
 
 /** Deleted ones included. */
@@ -131,11 +144,8 @@ async function scan(
         json_build_object('since', least(horizon.since, ${since}), 'until', horizon.until)
       END AS "widerTimes",
       -- In one value: reading thousands of them would take longer than everything else here.
-      (SELECT coalesce(json_agg(json_build_object(
-        'epoch', epoch, 'tx', tx::text, 'id', id::text, 'seconds', floor(extract(epoch FROM created_at)),
-        'type', type, 'deviceId', device_id, 'messageId', message_id, 'data', data, 'isWanted', is_wanted,
-        'at', ${iso(sql, 'coalesce(at, created_at)')}, 'createdAt', ${iso(sql, 'created_at')}
-      ) ORDER BY epoch, tx, scanned.id), '[]') FROM scanned) AS scanned
+      (SELECT coalesce(json_agg(json_build_object(${eventFields(sql)}, 'isWanted', is_wanted)
+        ORDER BY epoch, tx, scanned.id), '[]') FROM scanned) AS scanned
     FROM horizon`
   if (!page) throw new Error('The installation has no row')
   return page
@@ -168,7 +178,18 @@ function horizonOf(
   return isAhead ? after : { epoch, tx, id: '0', seconds }
 }
 
-function toEvent({ epoch, tx, id, seconds, type, deviceId, messageId, data, at, createdAt }: ScannedEvent) {
+export function toEvent({
+  epoch,
+  tx,
+  id,
+  seconds,
+  type,
+  deviceId,
+  messageId,
+  data,
+  at,
+  createdAt,
+}: ScannedEvent) {
   return { position: { epoch, tx, id, seconds }, type, deviceId, messageId, data, at, createdAt }
 }
 

@@ -57,4 +57,24 @@ export const repetitionMutants: Mutant[] = [
     replacement: 'attempts = attempts + 1',
     test: repeated('postponeMedia'),
   },
+  {
+    name: 'device that cannot be read is read every second',
+    file: 'apps/worker/src/device/device.ts',
+    text: 'failures += 1',
+    replacement: 'failures = 1',
+    test: {
+      file: 'apps/worker/test/hosted-shard.test.ts',
+      title: 'a device whose state cannot be read is read again after pauses that grow, until it is',
+    },
+  },
+  {
+    name: 'logout that WhatsApp refuses is repeated every second',
+    file: 'apps/worker/src/device/connection-history.ts',
+    text: 'logouts.unconfirmed + 1 : 1',
+    replacement: '1 : 1',
+    test: {
+      file: 'system-tests/unnoticed-logout.test.ts',
+      title: 'while WhatsApp refuses a logout, it is repeated after growing pauses',
+    },
+  },
 ]

@@ -71,3 +71,22 @@ describe('when the owner did not notice that a logout came before the next gener
     await until('it is connected', async () => (await gateway.statusOf(number)).status === 'connected')
   })
 })
+
+it('while WhatsApp refuses a logout, it is repeated after growing pauses', async () => {
+  const sender = '15550909997'
+  await gateway.link(sender)
+  const listLogins = async () =>
+    (await system.phones.logins()).flatMap((login) => (login.sender === sender ? Date.parse(login.t) : []))
+  const before = (await listLogins()).length
+  await system.phones.fault({ kind: 'logout_refuse', sender, code: '503' })
+  await gateway.call('logout-device', { sender })
+  // The first request goes through the connection that is open.
+  const [second = 0, third = 0, fourth = 0] = await until('three logins for the logout', async () => {
+    const logins = (await listLogins()).slice(before)
+    return logins.length === 3 && logins
+  })
+  expect(third - second).toBeGreaterThanOrEqual(1000)
+  expect(fourth - third).toBeGreaterThanOrEqual(2000)
+  await system.phones.clearFaultsOf(sender)
+  await until('it is logged out', async () => (await gateway.companionsOf(sender)).length === 0)
+})

@@ -3,7 +3,7 @@ import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { until } from '@wagate/test-kit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
 import { makeRecipientsCache } from '../src/outbox/recipients.ts'
@@ -20,10 +20,9 @@ afterAll(() => device.drop())
 
 const cache = () => makeScopedCache({ sizeMax: 100 })
 
-test('a device is forgotten once it is removed', async () => {
-  const { db, id, owned } = device
-  const context = {
-    db,
+function contextWith(readStates: (ids: number[]) => ReturnType<typeof findDeviceStates>): DeviceContext {
+  return {
+    db: device.db,
     config: { outbox: {} },
     logger: makeLogger('test', 'silent'),
     metrics: makeMetrics(),
@@ -31,8 +30,38 @@ test('a device is forgotten once it is removed', async () => {
     clientVersion: { current: () => '1.0.0', doubt: () => undefined },
     recipientsOf: makeRecipientsCache(),
     caches: { auth: cache(), retryCounts: cache(), messageSecrets: cache() },
-    deviceStates: makeNaturalBatch((ids: number[]) => findDeviceStates(db, ids), { itemsMax: 100 }),
+    deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }),
   } as unknown as DeviceContext
+}
+
+test('a device whose state cannot be read is read again after pauses that grow, until it is', async () => {
+  vi.useFakeTimers({ now: 0 })
+  onTestFinished(() => void vi.useRealTimers())
+  const reads: number[] = []
+  let isRefused = true
+  const context = contextWith(async (ids) => {
+    reads.push(Date.now())
+    if (isRefused) throw new Error('refused')
+    return ids.map(() => undefined)
+  })
+  const shard = makeHostedShard({ ...device.owned, isValid: () => true })
+  deviceOf(context, shard, device.id).reconcile()
+  await vi.advanceTimersByTimeAsync(60_000)
+  const gaps = reads.slice(1).map((ms, index) => ms - (reads[index] ?? 0))
+  for (const [index, gap] of gaps.entries()) {
+    const mostMs = Math.min(10_000, 1000 * 2 ** index)
+    expect(gap).toBeGreaterThanOrEqual(mostMs / 2)
+    expect(gap).toBeLessThanOrEqual(mostMs)
+  }
+  expect(gaps.length).toBeGreaterThan(5)
+  isRefused = false
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(shard.devices.size).toBe(0)
+})
+
+test('a device is forgotten once it is removed', async () => {
+  const { db, id, owned } = device
+  const context = contextWith((ids) => findDeviceStates(db, ids))
   const shard = makeHostedShard({ ...owned, isValid: () => true })
   const other = deviceOf(context, shard, id + 1)
   other.reconcile()

@@ -1,3 +1,4 @@
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { type AfterClose, afterClose } from '../session/reconnect-policy.ts'
 import { endCodes, type SocketEnd } from '../session/socket-end.ts'
 
@@ -5,12 +6,18 @@ import { endCodes, type SocketEnd } from '../session/socket-end.ts'
 export type ConnectionHistory = {
   /** Returns what follows this end. */
   note(end: SocketEnd, ended: { hasWorked: boolean; isLoggingOut: boolean }): AfterClose
+  /** Of this revision. Returns the pause before the login for the next attempt. */
+  noteUnconfirmedLogout(rev: number): number
 }
+
+const logoutPause = { firstMs: 1000, maxMs: 60_000 }
 
 export function makeConnectionHistory(): ConnectionHistory {
   let failures = 0
   let refusals = 0
   let replacements = 0
+  /** Each login for them worked. */
+  let logouts = { rev: 0, unconfirmed: 0 }
   return {
     note(end, { hasWorked, isLoggingOut }) {
       // A login alone proves nothing: WhatsApp may end the connection each time that a certain message is sent.
@@ -23,6 +30,11 @@ export function makeConnectionHistory(): ConnectionHistory {
       if (next.kind === 'block' || next.reason === 'whatsapp_unavailable') refusals += 1
       if (end.code === endCodes.connectionReplaced) replacements += 1
       return next
+    },
+    noteUnconfirmedLogout(rev) {
+      const unconfirmed = rev === logouts.rev ? logouts.unconfirmed + 1 : 1
+      logouts = { rev, unconfirmed }
+      return growingPauseMs(unconfirmed, logoutPause)
     },
   }
 }

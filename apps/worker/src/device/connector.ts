@@ -27,6 +27,8 @@ export type Connector = {
   stopSending(): void
   /** Ends the connection. Resolves when WhatsApp has seen it. */
   end(): Promise<void>
+  /** Ends a connection on which WhatsApp did not confirm the logout. Returns for how long no login for this revision follows. */
+  endUnconfirmed(rev: number): number
   /** The credentials are wiped: nothing that happened to them counts any more. */
   forget(): void
 }
@@ -72,7 +74,7 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     const next = history.note(end, { hasWorked: ended.hasWorked(), isLoggingOut })
     context.metrics.disconnects.inc({ code: code ?? 'none' })
     logger.info({ code, kind, next: next.kind }, 'Connection to WhatsApp ended')
-    if (next.kind === 'block') noteBlock(next, { code, clientVersion })
+    if (next.kind === 'block') noteBlock(scope, next, { code, clientVersion })
     const nowMs = performance.now()
     const forMs = nowMs - ended.openedAtMs
     const after = afterEnd(next, { kind, rev, version: clientVersion, forMs }, nowMs)
@@ -94,23 +96,21 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
     hooks.reconcileAfter(after.delayMs)
   }
 
-  function noteBlock(
-    next: Extract<AfterClose, { kind: 'block' }>,
-    of: { code: number | undefined; clientVersion: string },
-  ): void {
-    const { reason, detail, ends } = next
-    const fields = { ...of, reason, detail, pauseMs: ends.afterMs }
-    if (reason === 'client_outdated') {
-      context.clientVersion.doubt()
-      logger.error(fields, 'WhatsApp refuses the version of the client: upgrade, or look at WHATSAPP_VERSION')
-    } else logger.warn(fields, 'WhatsApp refuses the login of the device, pausing its logins')
-  }
-
   function stopSending(end: ConnectionEnd = 'disconnected'): void {
     if (state.kind !== 'online') return
     const { connection, outbox } = state
     state = { kind: 'open', connection }
     outbox.stop(end)
+  }
+
+  async function end(): Promise<void> {
+    stopSending()
+    const connection = connectionOf(state)
+    if (!connection) return
+    state = initialState
+    const ended = connection.session.end()
+    connection.releaseSlot()
+    await ended
   }
 
   return {
@@ -120,17 +120,30 @@ export function makeConnector(scope: DeviceScope, hooks: ConnectorHooks): Connec
       if (state.kind === 'open') state = { ...state, kind: 'online', outbox: start(state.connection) }
     },
     stopSending,
-    async end() {
-      stopSending()
-      const connection = connectionOf(state)
-      if (!connection) return
-      state = initialState
-      const ended = connection.session.end()
-      connection.releaseSlot()
-      await ended
+    end,
+    endUnconfirmed(rev) {
+      void end()
+      const pauseMs = history.noteUnconfirmedLogout(rev)
+      const untilMs = performance.now() + pauseMs
+      // WhatsApp may have ended the connection itself, and what that means comes first.
+      if (state.kind === 'idle') state = disconnected(state, { kind: 'waiting', untilMs, rev, version: null })
+      return pauseMs
     },
     forget() {
       if (!connectionOf(state)) state = initialState
     },
   }
+}
+
+function noteBlock(
+  { context, logger }: Pick<DeviceScope, 'context' | 'logger'>,
+  next: Extract<AfterClose, { kind: 'block' }>,
+  of: { code: number | undefined; clientVersion: string },
+): void {
+  const { reason, detail, ends } = next
+  const fields = { ...of, reason, detail, pauseMs: ends.afterMs }
+  if (reason === 'client_outdated') {
+    context.clientVersion.doubt()
+    logger.error(fields, 'WhatsApp refuses the version of the client: upgrade, or look at WHATSAPP_VERSION')
+  } else logger.warn(fields, 'WhatsApp refuses the login of the device, pausing its logins')
 }

@@ -1,5 +1,6 @@
 import type { DeviceState } from '@wagate/db/queries/device-owner-view'
 import { OwnershipLost } from '@wagate/db/queries/fence'
+import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { RestrictionReason } from '@wagate/shared/statuses'
 import type { DeviceContext } from '../context.ts'
@@ -46,7 +47,8 @@ export type Device = {
   close(why: 'released' | 'lost'): Promise<void>
 }
 
-const retryMs = 1000
+/** The poll finds every few seconds what is not as it should be. */
+const retryPause = { firstMs: 1000, maxMs: 10_000 }
 /** Node's timers end at once when their time exceeds 24 days. */
 const timerMsMax = 3_600_000
 
@@ -71,6 +73,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
   let timer: NodeJS.Timeout | undefined
   let hasWaiting = false
   let isClosed = false
+  /** Reconciliations in a row that have failed. */
+  let failures = 0
 
   function reconcileAfter(ms: number): void {
     clearTimeout(timer)
@@ -81,7 +85,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     if (isClosed) return
     if (error instanceof OwnershipLost) context.onLost(error)
     logger.warn({ err: error }, 'Device reconciliation failed, will retry')
-    reconcileAfter(retryMs)
+    failures += 1
+    reconcileAfter(growingPauseMs(failures, retryPause))
   }
 
   function onOpen(): void {
@@ -105,6 +110,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     if (connectionOf(connector.state()) !== connection) return reconcile()
     if (facts) unlinked.sweep(facts)
     await executeAction(acting, plan(facts))
+    failures = 0
     if (!facts) onRemoved()
   }
 

@@ -24,7 +24,6 @@ export type Acting = {
   reconcileAfter(ms: number): void
 }
 
-const retryMs = 1000
 const wipePauseMs = 20
 const removalCheckMs = 5000
 /** A first login makes 812 pre-keys, in 150 ms of CPU: two of them at a time. */
@@ -134,13 +133,13 @@ async function restart({ connector, reconcile, scope }: Acting): Promise<void> {
   reconcile()
 }
 
-async function logOut(acting: Acting, { sender }: DeviceState): Promise<void> {
+async function logOut(acting: Acting, { sender, desiredRev }: DeviceState): Promise<void> {
   const { connector, reconcile, reconcileAfter, scope } = acting
   connector.stopSending()
   const sock = openConnectionOf(connector.state())?.session.sock
   const isRemoved = sock ? await removeCompanion(sock) : false
+  if (!isRemoved) return reconcileAfter(connector.endUnconfirmed(desiredRev))
   void connector.end()
-  if (!isRemoved) return reconcileAfter(retryMs)
   await forgetCredentials(acting, null)
   scope.logger.info({ sender: maskPhone(sender) }, 'Device logged out')
   reconcile()

@@ -38,6 +38,7 @@ export const faultKinds = [
   'passkey_compare',
   'salt_omit',
   'app_state_omit',
+  'logout_refuse',
   'changes_as_update',
 ] as const
 

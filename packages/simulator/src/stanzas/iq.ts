@@ -13,7 +13,7 @@ import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
 import { answerStanding } from './standing.ts'
 import { activate, makePassive } from './stream.ts'
-import { answerUsync, findLookupRefusal, noteLookup, usyncDelayMs } from './usync.ts'
+import { answerUsync, errorOf, findLookupRefusal, noteLookup, usyncDelayMs } from './usync.ts'
 
 type Answer = (call: IqCall, query: Node | undefined) => NodeContent | undefined
 
@@ -65,6 +65,7 @@ const answers: Record<string, Answer> = {
 const refusals: Record<string, (call: IqCall, query: Node | undefined) => Node | undefined> = {
   'encrypt get key': findKeyRefusal,
   'encrypt get key_fetch': findKeyRefusal,
+  'md set remove-companion-device': findLogoutRefusal,
 }
 
 /** Faults by which requests stay without an answer. */
@@ -78,6 +79,11 @@ const sequels: Record<string, (call: IqCall) => void> = {
   'passive set active': ({ network, device }) => activate(network, device),
   'passive set passive': ({ device }) => makePassive(device),
   'md set remove-companion-device': ({ network, device }) => removeDevice(network, device),
+}
+
+function findLogoutRefusal({ network, device }: IqCall): Node | undefined {
+  const fault = network.faults.strike('logout_refuse', device.phone.number)
+  return fault && errorOf(fault)
 }
 
 const notImplemented = node('error', { code: '501', text: 'feature-not-implemented' })

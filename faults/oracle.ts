@@ -4,6 +4,7 @@ import type { Received } from '@wagate/test-kit/load/phones'
 import type { MessageFacts } from '@wagate/test-kit/load/records'
 import { expect } from 'vitest'
 import { note } from './figures.ts'
+import { rememberedBy, type Stored } from './forgotten.ts'
 import type { People } from './people.ts'
 import type { World } from './world.ts'
 
@@ -23,6 +24,8 @@ type Given = {
   logged: number
   before: Awaited<ReturnType<World['phones']['stats']>>
   people: People
+  /** What the server had that was replaced. */
+  former?: Stored | undefined
   options?: PermittedFailures
 }
 
@@ -65,16 +68,20 @@ export async function expectAgreement(world: Observed, name: string, given: Give
     const log = (await world.phones.log()).slice(given.logged)
     const shown = await listShown(new Set(records.map(({ number }) => number)))
     const inbound = await world.records.listInboundSince(given.startedAtMs)
-    const { written, opened } = people
-    const all = auditPhones({ records, log, shown, opened, inbound, written })
+    const remembered = rememberedBy(records, given.former)
+    const written = remembered.written(people.written, inbound)
+    const sides = {
+      log: remembered.log(log),
+      shown: new Map([...shown].map(([number, messages]) => [number, remembered.shown(messages)])),
+      opened: remembered.opened(people.opened),
+      inbound,
+    }
+    const all = auditPhones({ ...sides, records, written })
     // When a link ends, it is unknown whether messages in flight have arrived.
     const certain = records.filter((record) => !isUncertain(record))
     const ofCertain = auditPhones({
+      ...sides,
       records: certain,
-      log,
-      shown,
-      opened,
-      inbound,
       written: written.filter((message) => !isUncertain(message)),
     })
     const disagreements: Disagreements = { ...ofCertain, notShownOnce: all.notShownOnce }

@@ -4,6 +4,7 @@ import { mixedFaults } from './mix.ts'
 import { postgresFaults } from './postgres.ts'
 import { postgresWriteFaults } from './postgres-writes.ts'
 import { redisFaults } from './redis.ts'
+import { standbyFaults } from './standby-promotion.ts'
 import { streamFaults } from './streams.ts'
 import { describeTrials } from './suite.ts'
 import { whatsappFaults } from './whatsapp.ts'
@@ -12,6 +13,7 @@ describeTrials(
   redisFaults,
   postgresFaults,
   postgresWriteFaults,
+  standbyFaults,
   linkFaults,
   whatsappFaults,
   streamFaults,

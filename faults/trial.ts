@@ -7,6 +7,7 @@ import { isFinished, type MessageFacts } from '@wagate/test-kit/load/records'
 import { until } from '@wagate/test-kit/until'
 import { expect } from 'vitest'
 import { note } from './figures.ts'
+import { rememberedBy, type Stored } from './forgotten.ts'
 import { stretchFor, watchMachine } from './machine.ts'
 import { expectAgreement, type PermittedFailures } from './oracle.ts'
 import { startPeople } from './people.ts'
@@ -19,6 +20,8 @@ export type Trial = {
   faultAtMs: number
   endedAtMs: number
   load: Load
+  /** Of its messages, those that the database has not forgotten. */
+  sent: Load['sent']
   messages: MessageFacts[]
   /** Of these, the texts that were to be sent at once: what times are measured of. */
   texts: MessageFacts[]
@@ -35,6 +38,8 @@ export type TrialOptions = PermittedFailures & {
   mix?: Mix
   perSecond?: number
   beforeMs?: number
+  /** What the server had stored that the fault has replaced by one that is behind. Called when everything is over. */
+  readFormer?(sinceMs: number): Promise<Stored>
 }
 
 /** An API request may take this long during any fault. */
@@ -92,11 +97,16 @@ export async function trial(
   const stretch = stretchFor(othersShare)
   const messages = await world.records.listMessagesSince(startedAtMs)
   const log = (await world.phones.log()).slice(logged)
-  const history = auditHistory(load.sent, messages, log, people.opened)
+  const former = await options.readFormer?.(startedAtMs)
+  const remembered = rememberedBy(messages, former)
+  const sent = remembered.sent(load.sent)
+  const opened = remembered.opened(people.opened)
+  const history = auditHistory(sent, messages, remembered.log(log), opened)
   const attempts = load.sent.flatMap((sent) => sent.attempts)
   const slowest = Math.max(...attempts.map(({ tookMs }) => tookMs))
   note(name, {
     accepted: history.accepted,
+    ...(former && { forgotten: load.sent.length - sent.length }),
     'answers other than 200': attempts.filter(({ status }) => status !== 200).length,
     'repeated, same id': history.repeated,
     'slowest answer ms': slowest,
@@ -110,7 +120,7 @@ export async function trial(
     dishonest: [],
     overlapping: [],
   })
-  await expectAgreement(world, name, { startedAtMs, logged, before, people, options })
+  await expectAgreement(world, name, { startedAtMs, logged, before, people, former, options })
   await world.subscriber.expectAllAfter(eventsBefore, name)
   expect(await world.ownerWatch.takeForeignWrites()).toEqual([])
   const refused = load.sent.filter((sent) => sent.messageId === undefined && !isOverdue(sent))
@@ -121,7 +131,19 @@ export async function trial(
     ({ type, sendAtMs, status, number }) =>
       type === 'text' && sendAtMs === null && status !== 'canceled' && !world.isAbsent(number),
   )
-  return { name, faultAtMs, endedAtMs, load, messages, texts, history, opened: people.opened, log, stretch }
+  return {
+    name,
+    faultAtMs,
+    endedAtMs,
+    load,
+    sent,
+    messages,
+    texts,
+    history,
+    opened: people.opened,
+    log,
+    stretch,
+  }
 }
 
 /** Its time passed before a request for it was answered. The repeated request then asks for a time in the past and is refused. */

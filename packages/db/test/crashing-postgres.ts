@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, chownSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Postgres, startPostgres } from '@wagate/local-servers/postgres'
+import { type Standby, startStandby } from '@wagate/test-kit/servers/standby'
 import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { until } from '@wagate/test-kit/until'
 import { onTestFinished } from 'vitest'
@@ -42,8 +42,7 @@ export const losses: { [name: string]: PrepareLoss } = {
     const standby = await server.startStandby('standby')
     return async () => {
       server.signal('SIGKILL')
-      await standby.$client`SELECT pg_promote()`
-      await closeDatabase(standby)
+      await standby.promote()
       await server.use('standby')
     }
   },
@@ -119,25 +118,11 @@ export class CrashingPostgres {
   }
 
   /** Follows the main server until it has everything, and no further. */
-  async startStandby(name: string): Promise<Database> {
-    const main = new URL(this.#server('main').url)
-    const data = join(this.#folder, name, 'data')
-    writeFileSync(join(data, 'standby.signal'), '')
-    chownSync(join(data, 'standby.signal'), statSync(data).uid, statSync(data).gid)
-    const source = `host=127.0.0.1 port=${main.port} user=postgres password=${main.password}`
-    appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
-    const { url } = await this.#run(name)
-    const standby = openDatabase(url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 5000 })
-    await until('the standby follows', async () => {
-      const [row] = await standby.$client`SELECT status FROM pg_stat_wal_receiver`
-      return row?.status === 'streaming'
-    })
-    await standby.$client`ALTER SYSTEM SET primary_conninfo = ''`
-    await standby.$client`SELECT pg_reload_conf()`
-    await until('the standby is on its own', async () => {
-      const [row] = await standby.$client`SELECT status FROM pg_stat_wal_receiver`
-      return row === undefined
-    })
+  async startStandby(name: string): Promise<Standby> {
+    const { url } = this.#server('main')
+    const standby = await startStandby(url, join(this.#folder, name), join(this.#folder, `${name}.log`))
+    this.#running.set(name, standby.server)
+    await standby.stopFollowing()
     return standby
   }
 

@@ -24,6 +24,8 @@ type Origin = { connection: number; isAnswer: boolean }
 
 type Options = {
   random?: () => number
+  /** To listen at; a free one by default. */
+  port?: number
   /** Called with the data of both directions. */
   onData?(chunk: Buffer): void
   /** Delays this data, and all later data in its direction, until it resolves. */
@@ -33,7 +35,7 @@ type Options = {
 /** A proxy in front of a real server that can fail like a network. */
 export async function startTcpProxy(
   target: string,
-  { random = Math.random, onData, hold }: Options = {},
+  { random = Math.random, port: ownPort = 0, onData, hold }: Options = {},
 ): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
@@ -80,7 +82,7 @@ export async function startTcpProxy(
     pass(client, upstream, { connection: connections, isAnswer: false })
     pass(upstream, client, { connection: connections, isAnswer: true })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(ownPort, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(target)
   url.hostname = '127.0.0.1'

@@ -1,17 +1,33 @@
 import { execFileSync } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type PostgresTls, startTls } from './postgres-tls.ts'
 
 const sender = '15552065001'
 let system: TestSystem
+let tls: PostgresTls | undefined
 beforeAll(async () => {
-  system = await openTestSystem({ ownServers: true, workers: 1 })
+  let starting: Promise<PostgresTls> | undefined
+  system = await openTestSystem({
+    ownServers: true,
+    workers: 1,
+    async proxyFor(_, url) {
+      if (!url.startsWith('postgres')) return url
+      starting ??= startTls(url)
+      tls = await starting
+      return tls.url
+    },
+  })
   await system.gateway.link(sender)
 }, 90_000)
-afterAll(() => system?.close(), 30_000)
+afterAll(async () => {
+  await system?.close()
+  tls?.remove()
+}, 30_000)
 
 type Fault = {
   begin(sql: postgres.ISql): Promise<unknown>
@@ -42,6 +58,28 @@ const faults: Record<string, Fault> = {
   'lets nobody log in': {
     begin: (sql) => sql.unsafe(`ALTER ROLE CURRENT_USER NOLOGIN`),
     end: (sql) => sql.unsafe(`ALTER ROLE CURRENT_USER LOGIN`),
+  },
+  'wants another password': {
+    begin: (sql) => sql.unsafe(`ALTER ROLE CURRENT_USER PASSWORD 'another'`),
+    end: (sql) =>
+      sql.unsafe(`ALTER ROLE CURRENT_USER PASSWORD '${new URL(system.devnet.databaseUrl).password}'`),
+  },
+  'shows an expired certificate': {
+    async begin(sql) {
+      tls?.setCertificate({ isExpired: true })
+      await reload(sql)
+      const refused = openDatabase(tls?.url ?? '', {
+        poolSize: 1,
+        applicationName: 'test',
+        statementTimeoutMs: 2000,
+      })
+      await expect(refused.$client`SELECT`).rejects.toMatchObject({ code: 'CERT_HAS_EXPIRED' })
+      await closeDatabase(refused)
+    },
+    async end(sql) {
+      tls?.setCertificate({ isExpired: false })
+      await reload(sql)
+    },
   },
   'has no partition for events': {
     async begin(sql) {

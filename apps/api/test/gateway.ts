@@ -213,7 +213,7 @@ export async function recordCommands(
     handle(command)
   }
   const redis = openRedisLinks(redisUrl, { onError: () => undefined })
-  const consumers = makeCommandConsumers(redis)
+  const consumers = makeCommandConsumers(redis, { startMsMax: 20_000 })
   await consumers.start({
     shard: shardOf(deviceId, 256),
     handlers: {

@@ -40,7 +40,7 @@ export async function playWorker(
 
   const ignore = async (_: Command) => undefined
   const redis = openRedisLinks(gateway.redisUrl, { onError: () => undefined })
-  const consumers = makeCommandConsumers(redis)
+  const consumers = makeCommandConsumers(redis, { startMsMax: 20_000 })
   await consumers.start({
     shard: next?.shard ?? 0,
     handlers: {

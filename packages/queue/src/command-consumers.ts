@@ -11,12 +11,11 @@ import { makeWaitingCommands, type WaitingCommands } from './waiting-commands.ts
 export type CommandConsumers = Running & {
   /**
    * Drops the waiting commands of the shard, then handles new ones. Poll the database for work after it returns. Without
-   * Redis it returns after half a second and begins once Redis is available.
+   * Redis it returns after `startMsMax` and begins once Redis is available.
    */
   start(options: ShardConsumerOptions): Promise<Running>
 }
 
-const startMsMax = 500
 const retryPause = { firstMs: 500, maxMs: 5000 }
 /** Between two sweeps, for each shard: a sweep asks Redis for a key of each. */
 const sweepMsOfShard = 8
@@ -27,7 +26,7 @@ const sweepMsMax = 5000
  * Announcements say when commands come. A sweep removes the commands of sends that were only announced, and finds what
  * was not: commands of API processes of an earlier version, and those whose announcement was lost.
  */
-export function makeCommandConsumers(links: RedisLinks): CommandConsumers {
+export function makeCommandConsumers(links: RedisLinks, { startMsMax = 500 } = {}): CommandConsumers {
   const waiting = makeWaitingCommands(links.requests)
   const begun = new Set<ShardConsumer>()
   const starting = new Map<ShardConsumer, { onBegun(): void }>()

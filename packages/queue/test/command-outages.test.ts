@@ -45,7 +45,11 @@ describe.concurrent('an outage of Redis', () => {
     proxy.cut()
     let runs = 0
     const { awakeMs } = await timeAwake(() =>
-      queues.consume(18, { send: async () => void runs++ }, { consumers: queues.consumers(proxy.url) }),
+      queues.consume(
+        18,
+        { send: async () => void runs++ },
+        { consumers: queues.consumers(proxy.url, { startMsMax: 500 }) },
+      ),
     )
     expect(awakeMs).toBeLessThan(1000)
     proxy.heal()

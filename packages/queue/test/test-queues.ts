@@ -16,7 +16,8 @@ export type TestQueues = {
   redisUrl: string
   produce(url?: string): CommandProducer
   open(url?: string): RedisLinks
-  consumers(url?: string): CommandConsumers
+  /** Starting one waits until it has begun, however slow the machine is, unless told otherwise. */
+  consumers(url?: string, options?: { startMsMax?: number }): CommandConsumers
   /** Fails on commands without a handler. */
   consume(shard: number, handlers: Partial<CommandHandlers>, options?: Options): Promise<Running>
   startProxy(): Promise<TcpProxy>
@@ -39,7 +40,8 @@ export async function openTestQueues(): Promise<TestQueues> {
     return opened
   }
   const open = (url = redisUrl) => closedLater(openRedisLinks(url, { onError: ignore }))
-  const makeConsumers = (url?: string) => closedLater(makeCommandConsumers(open(url)))
+  const makeConsumers = (url?: string, { startMsMax = 20_000 } = {}) =>
+    closedLater(makeCommandConsumers(open(url), { startMsMax }))
   return {
     redisUrl,
     open,

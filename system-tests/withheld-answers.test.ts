@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventTypes } from '@wagate/shared/event-types'
-import { type AnswerWithholder, startAnswerWithholder } from '@wagate/test-kit/answer-withholder'
+import { startAnswerWithholder } from '@wagate/test-kit/answer-withholder'
 import { mediaSamples } from '@wagate/test-kit/media/media-samples'
+import type { TcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -15,7 +16,7 @@ const contacts = ['4915201670001', '4915201670002', '4915201670003']
 
 let system: TestSystem
 let target: Server
-const proxies: AnswerWithholder[] = []
+const proxies: TcpProxy[] = []
 /** The texts of the statements whose answer was withheld, each once. */
 const withheld = new Set<string>()
 let isOn = false

@@ -1,47 +1,22 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-/** A proxy in front of Postgres. Ends the connection of a client whose statement it has passed on, without the answer. */
-export type AnswerWithholder = { url: string; close(): Promise<void> }
-
-/** `isWithheld` is asked once for each execution of a statement, with its text. */
-export async function startAnswerWithholder(
+/**
+ * A proxy in front of Postgres. Ends the connection of a client whose statement it has passed on, without the answer.
+ * `isWithheld` is asked once for each execution of a statement, with its text.
+ */
+export function startAnswerWithholder(
   target: string,
   isWithheld: (statement: string) => boolean,
-): Promise<AnswerWithholder> {
-  const { hostname, port } = new URL(target)
-  const sockets = new Set<Socket>()
-  const server = createServer({ noDelay: true }, (client) => {
-    const upstream = connect({ port: Number(port), host: hostname, noDelay: true })
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
-    }
-    const read = makeReader(isWithheld)
-    client.on('data', (chunk: Buffer) => {
-      upstream.write(chunk)
-      if (!read(chunk)) return
-      // Postgres goes on with what it has, then finds the end.
-      client.resetAndDestroy()
-      upstream.end().resume()
-    })
-    upstream.on('data', (chunk: Buffer) => client.writable && client.write(chunk))
-    client.on('close', () => upstream.end())
-    upstream.on('close', () => client.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = new URL(target)
-  url.hostname = '127.0.0.1'
-  url.port = String((server.address() as AddressInfo).port)
-  return {
-    url: url.href,
-    async close() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-      await once(server, 'close')
+): Promise<TcpProxy> {
+  const readers = new Map<number, (chunk: Buffer) => boolean>()
+  return startTcpProxy(target, {
+    endsAfter(chunk, { connection, isAnswer }) {
+      if (isAnswer) return false
+      const read = readers.get(connection) ?? makeReader(isWithheld)
+      readers.set(connection, read)
+      return read(chunk)
     },
-  }
+  })
 }
 
 /** Reads what a client sends. True once a statement has been sent as a whole whose answer is to be withheld. */

@@ -30,16 +30,20 @@ type Options = {
   onData?(chunk: Buffer): void
   /** Delays this data, and all later data in its direction, until it resolves. */
   hold?(chunk: Buffer, from: Origin): Promise<unknown> | undefined
+  /** Passes this data, resets the connection from which it came, and lets the other side go on with what it has. */
+  endsAfter?(chunk: Buffer, from: Origin): boolean
 }
 
 /** A proxy in front of a real server that can fail like a network. */
 export async function startTcpProxy(
   target: string,
-  { random = Math.random, port: ownPort = 0, onData, hold }: Options = {},
+  { random = Math.random, port: ownPort = 0, onData, hold, endsAfter }: Options = {},
 ): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   const forgotten = new Set<Socket>()
+  /** The other side has gone. They end once they have answered. */
+  const left = new Set<Socket>()
   let mode: 'open' | 'cut' | 'frozen' = 'open'
   let weather: Weather | undefined
 
@@ -54,6 +58,11 @@ export async function startTcpProxy(
     from.on('data', (chunk: Buffer) => {
       onData?.(chunk)
       const held = hold?.(chunk, origin)
+      if (endsAfter?.(chunk, origin)) {
+        left.add(to)
+        to.end(chunk).resume()
+        return from.resetAndDestroy()
+      }
       if (!weather && !held && late === 0) return to.write(chunk)
       if (weather && random() < weather.resetShare) return from.resetAndDestroy()
       late += 1
@@ -70,7 +79,7 @@ export async function startTcpProxy(
     from.on('close', () => {
       sockets.delete(from)
       forgotten.delete(from)
-      to.destroy()
+      if (!left.delete(to)) to.destroy()
     })
   }
 

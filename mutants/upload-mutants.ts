@@ -80,8 +80,8 @@ export const uploadMutants: Mutant[] = [
   {
     name: 'uploads of an account without a share',
     file: 'apps/api/src/make-context.ts',
-    text: 'shareMax: uploadFiles.account * fileBytesMax',
-    replacement: 'shareMax: uploadFiles.process * fileBytesMax',
+    text: 'shareMax: uploadFiles.account * largestBytesMax',
+    replacement: 'shareMax: uploadFiles.process * largestBytesMax',
     test: {
       file: 'apps/api/test/upload-room.test.ts',
       title: 'a file of a known size that arrives slowly takes its room from its own account alone',

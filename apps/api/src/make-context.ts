@@ -44,7 +44,7 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
   const keys = makeApiKeyCache(db)
   accountEvents.onChanged(keys.forget)
   const { messagesMax, mediaBytesMax } = config.queue
-  const fileBytesMax = Math.max(...Object.values(config.media.bytesMax))
+  const { largestBytesMax } = config.media
   const onReadError = makeOutageLog(log, 'postgres').failed
   const eventFeed = makeEventFeed(readDb, eventHints)
   const mediaLinks = makeMediaLinks(readDb, config.http.publicUrl)
@@ -93,8 +93,8 @@ export function makeContext(config: Config, { log, connections, dispatcher, clos
     mediaStore: openMediaStore(config.media.store),
     mediaLinks,
     mediaReads: makeFairSemaphore(mediaReads.process, { shareMax: mediaReads.account }),
-    uploadBytes: makeFairSemaphore(uploadFiles.process * fileBytesMax, {
-      shareMax: uploadFiles.account * fileBytesMax,
+    uploadBytes: makeFairSemaphore(uploadFiles.process * largestBytesMax, {
+      shareMax: uploadFiles.account * largestBytesMax,
     }),
     exports: makeFairSemaphore(exportsMax.process, { shareMax: exportsMax.account }),
     readReadiness,

@@ -3,6 +3,12 @@ import type { Environment } from './environment.ts'
 
 /** The settings of the API, grouped by what they configure. Their meaning is documented in packages/shared/src/settings.ts. */
 export function toConfig(env: Environment) {
+  const bytesMax = {
+    image: env.MEDIA_IMAGE_BYTES_MAX,
+    audio: env.MEDIA_AUDIO_BYTES_MAX,
+    video: env.MEDIA_VIDEO_BYTES_MAX,
+    document: env.MEDIA_DOCUMENT_BYTES_MAX,
+  }
   return {
     logLevel: env.LOG_LEVEL,
     databaseUrl: env.DATABASE_URL,
@@ -53,12 +59,9 @@ export function toConfig(env: Environment) {
     newContacts: { warmUpDays: env.NEW_CONTACTS_WARM_UP_DAYS },
     queue: { messagesMax: env.QUEUED_MESSAGES_MAX, mediaBytesMax: env.MEDIA_WAITING_BYTES_MAX },
     media: {
-      bytesMax: {
-        image: env.MEDIA_IMAGE_BYTES_MAX,
-        audio: env.MEDIA_AUDIO_BYTES_MAX,
-        video: env.MEDIA_VIDEO_BYTES_MAX,
-        document: env.MEDIA_DOCUMENT_BYTES_MAX,
-      },
+      bytesMax,
+      /** Of a file of any type. */
+      largestBytesMax: Math.max(...Object.values(bytesMax)),
       allowsPrivateHosts: env.ALLOW_PRIVATE_MEDIA_HOSTS,
       store: toStoreConfig(env),
       uploads: {

@@ -60,11 +60,11 @@ export const uploadMedia = defineOperation({
   },
   async handle({ type }, call) {
     const { db, config } = call.context
-    const { bytesMax, uploads } = config.media
+    const { bytesMax, largestBytesMax, uploads } = config.media
     const full = await findFullLimit(db, call.principal.accountId, 1, uploads)
     if (full) throw uploadLimitReached(full, uploads)
     const file = await stageUpload(call, {
-      bytesMax: type ? bytesMax[type] : Math.max(...Object.values(bytesMax)),
+      bytesMax: type ? bytesMax[type] : largestBytesMax,
       findFault: (mime) => (type ? findTypeFault(type, mime) : undefined),
     })
     const { upload, expiresAt } = await record(call, file).catch(async (error) => {

@@ -166,7 +166,11 @@ describe('a pairing', () => {
   it('has an event of each step of a passkey, and of a pairing code', async () => {
     await request()
     await showQr()
+    const countKeys = async () => (await db.$client`SELECT FROM write_keys`).count
+    const keysBefore = await countKeys()
     await announcePairingCode(db, fence, deviceId, 160_000)
+    // Nothing repeats it.
+    expect(await countKeys()).toBe(keysBefore)
     const rev = await desiredRev()
     for (const step of ['passkey_required', 'passkey_required', 'passkey_confirmation_required'] as const)
       await setPairingStep(db, fence, deviceId, { desiredRev: rev, step, forMs: 1000 })

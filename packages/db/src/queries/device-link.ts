@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { EventType } from '@wagate/shared/event-types'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
@@ -88,6 +87,9 @@ export async function refuseLink(
 const ownedOnce = (sql: postgres.Sql, fence: Fence, key: string) => sql`
   lease AS (${fenceOf(sql, fence)}), fence AS (${newWriteKeys(sql, sql`SELECT ${key}::uuid FROM lease`)})`
 
+const owned = (sql: postgres.Sql, fence: Fence) => sql`
+  lease AS (${fenceOf(sql, fence)}), fence AS (SELECT FROM lease)`
+
 /** What WhatsApp refused the former link does not concern a phone that was scanned after that. */
 const noRefusal = (sql: postgres.Sql) => sql`
   pairing_step = NULL, status_detail = NULL, login_after = NULL, login_blocked_rev = NULL, login_blocked_version = NULL`
@@ -153,7 +155,6 @@ export function announcePairingCode(
 ): Promise<void> {
   const sql = db.$client
   return announce(db, fence, {
-    key: randomUUID(),
     type: 'device.pairing_code',
     until: sql`now() + ${forMs}::float8 * interval '1 ms'`,
     to: sql`id = ${deviceId}`,
@@ -175,18 +176,24 @@ export function announceReplacedQr(db: Database, fence: Fence, deviceId: number,
 }
 
 /**
- * Records an event that changes no device, once for each `key`. `until` is SQL, and so is `to`, which chooses the device.
+ * Records an event that changes no device, once for each `key`. Without one, it must not be repeated. `until` is SQL, and so
+ * is `to`, which chooses the device.
  */
 async function announce(
   db: Database,
   fence: Fence,
-  { key, type, until, to }: { key: string; type: EventType; until: postgres.Fragment; to: postgres.Fragment },
+  {
+    key,
+    type,
+    until,
+    to,
+  }: { key?: string; type: EventType; until: postgres.Fragment; to: postgres.Fragment },
 ): Promise<void> {
   const sql = db.$client
   const rows = await expectOwner(
     fence,
     sql<Told[]>`
-    WITH ${ownedOnce(sql, fence, key)},
+    WITH ${key === undefined ? owned(sql, fence) : ownedOnce(sql, fence, key)},
     chosen AS (SELECT account_id, id, ${until} AS until FROM devices CROSS JOIN fence WHERE ${to}),
     told AS (
       INSERT INTO events (account_id, device_id, type, data)

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -24,7 +24,7 @@ const loadedByNode = ['sharp', '@node-rs/argon2', 'msgpackr-extract', '@zxcvbn-t
 
 /**
  * Bundles API, worker and simulator from source, laid out as in the image (`<folder>/apps/api/dist/main.js`). They start
- * with a quarter of the CPU time that they need from source. Several processes may call it for one folder.
+ * with a quarter of the CPU time that they need from source. The folder appears when it is complete.
  */
 export async function bundleApps(folder: string): Promise<void> {
   const unfinished = `${folder}.${process.pid}`
@@ -34,12 +34,7 @@ export async function bundleApps(folder: string): Promise<void> {
       return bundle(program, entries, unfinished, urls)
     }),
   )
-  try {
-    await rename(unfinished, folder)
-  } catch {
-    // Another process was quicker.
-    await rm(unfinished, { recursive: true, force: true })
-  }
+  await rename(unfinished, folder)
 }
 
 async function bundle(program: string, entries: string[], folder: string, urls: Plugin): Promise<void> {

@@ -1,20 +1,47 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@wagate/devnet/app-process'
+import { until } from '../until.ts'
 import { bundleApps } from './bundle-apps.ts'
 
-const bundles = new Map<string, Promise<void>>()
+const bundles = new Map<string, Promise<unknown>>()
+const bundleMs = { withinMs: 120_000, everyMs: 50 }
 
 /** The folder with the programs as their source is now, which the first caller of a run bundles. */
 export async function bundledApps(): Promise<string> {
   const { TEST_RUN_FOLDER } = process.env
   if (!TEST_RUN_FOLDER) throw new Error('There is no folder for it: run the tests with "npm test".')
   const folder = join(TEST_RUN_FOLDER, `bundle-${hashOfSource()}`)
-  const bundling = bundles.get(folder) ?? (existsSync(folder) ? Promise.resolve() : bundleApps(folder))
+  const bundling = bundles.get(folder) ?? bundleOnce(folder)
   bundles.set(folder, bundling)
   await bundling
   return folder
+}
+
+/** The files of a run that start first ask for it together, each in its process. */
+function bundleOnce(folder: string): Promise<unknown> {
+  const claim = `${folder}.claim`
+  return until('the programs are bundled', bundleMs, async () => {
+    if (existsSync(folder)) return true
+    if (!make(claim)) return false
+    try {
+      await bundleApps(folder)
+    } finally {
+      rmSync(claim, { recursive: true })
+    }
+    return true
+  })
+}
+
+/** Whether the folder was not there before. */
+function make(folder: string): boolean {
+  try {
+    mkdirSync(folder)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Mutants change the source within a run. */

@@ -75,7 +75,8 @@ export async function asAdmin<T>(work: (sql: postgres.Sql) => Promise<T>): Promi
 }
 
 export function connectTo(url: string): postgres.Sql {
-  return postgres(url, { max: 1, onnotice: () => undefined })
+  // Its own types are those that its statements use, and asking for others takes as long as connecting.
+  return postgres(url, { max: 1, onnotice: () => undefined, fetch_types: false })
 }
 
 /** The prefix of everything that this run creates on servers that other runs may use. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, test } from 'vitest'
 let system: TestSystem
 beforeAll(async () => {
   system = await openTestSystem({
+    workers: 1,
     environment: { PASSKEY_ASSERTION_MS: '5000', PASSKEY_LINK_MS: '1000', PASSKEY_CONFIRMATION_MS: '1000' },
   })
 }, 60_000)

@@ -13,7 +13,7 @@ let context: BrowserContext
 const title = browserPath ? 'a passkey in a browser' : 'a passkey in a browser, without Chromium here'
 describe.skipIf(!browserPath)(title, () => {
   beforeAll(async () => {
-    system = await openTestSystem({ environment: { PASSKEY_LINK_MS: '1000' } })
+    system = await openTestSystem({ workers: 1, environment: { PASSKEY_LINK_MS: '1000' } })
     context = await chromium.launchPersistentContext('', {
       executablePath: browserPath ?? '',
       viewport: phoneSize,

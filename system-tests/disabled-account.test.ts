@@ -4,10 +4,10 @@ import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const sender = '15552070001'
-const otherSender = '15552070002'
-const number = '15552070003'
-const leaving = '15552070004'
+const sender = '15552075001'
+const otherSender = '15552075002'
+const number = '15552075003'
+const leaving = '15552075004'
 
 let system: TestSystem
 let gateway: GatewayClient
@@ -64,7 +64,8 @@ test('the senders of an account that is deleted are logged out, although they do
   await until('the sender is disconnected', async () => !(await isConnected(leaving)))
   expect(await account.companionsOf(leaving)).toHaveLength(1)
   // Housekeeping does this within a minute.
-  await system.database.$client`UPDATE account_deletions SET due_at = now() WHERE account_id = ${Number(userId)}`
+  await system.database
+    .$client`UPDATE account_deletions SET due_at = now() WHERE account_id = ${Number(userId)}`
   await beginAccountDeletion(system.database, Number(userId))
   await until('the phone shows no link', async () => (await account.companionsOf(leaving)).length === 0)
   await until('nothing is left to do for the sender', async () => {

@@ -203,3 +203,12 @@ test.each(['sign-up', 'confirm-email', 'sign-in', 'forgot-password', 'reset-pass
     expect(body.code).toBe('invalid_parameter')
   },
 )
+
+test('the owner of an account that will be deleted is told', async () => {
+  const person = await signUp(gateway, running.mails)
+  await makeClient(gateway.url, person.apiKey).post('/delete-account', { password: goodPassword })
+  const mail = await running.mails.mailTo(person.email, 2)
+  expect(mail.subject).toBe('Your account will be deleted')
+  const refused = await browser().post('/sign-in', person)
+  expect(refused.body.code).toBe('account_disabled')
+})

@@ -5,6 +5,7 @@ import {
   beginning,
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
+  deleteExpiredMailedLinks,
   deleteFormerDevices,
   deleteLostMediaParts,
   deleteOldAuditEntries,
@@ -82,6 +83,7 @@ export function startHousekeeping(
     await deleteAll('counted contacts', (after) => deleteOldNewContacts(db, after))
     await deleteAll('removed devices', () => deleteFormerDevices(db))
     await deleteAll('one-time links', (after) => deleteOldPairingLinks(db, after))
+    await deleteAll('links of mails', () => deleteExpiredMailedLinks(db))
     await deleteAll('read requests', (after) => deleteOldReadRequests(db, after))
     await deleteAll('keys of writes', (after) => deleteOldWriteKeys(db, after))
     for (const table of ['webhook_attempts', 'webhook_deliveries'] as const)

@@ -33,7 +33,7 @@ const values: Record<string, string> = {
   'webhooks.tx': `'1'`,
 }
 
-export async function listColumns({ $client: sql }: Database): Promise<Column[]> {
+async function listColumns({ $client: sql }: Database): Promise<Column[]> {
   return sql<Column[]>`
     SELECT relname AS table, attname AS name, format_type(atttypid, atttypmod) AS type,
       attnotnull AND NOT atthasdef AND attidentity = '' AS "isRequired"

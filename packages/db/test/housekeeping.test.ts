@@ -6,6 +6,7 @@ import {
   beginning,
   type DeletedBatch,
   deleteExpiredIdempotencyKeys,
+  deleteExpiredMailedLinks,
   deleteLostMediaParts,
   deleteOldAuditEntries,
   deleteUnusedContacts,
@@ -70,6 +71,16 @@ describe('deletion of expired data', () => {
       SELECT count(*)::int AS kept FROM media_blobs LEFT JOIN messages ON id = message_id
       WHERE is_waiting OR media_blobs.created_at > now() - interval '1 hour'`
     expect(kept).toEqual([{ kept: 26 }])
+  })
+
+  it('deletes links of mails that have expired, and keeps the others', async () => {
+    await db.$client`
+      INSERT INTO mailed_links (purpose, email, hash, expires_at)
+      SELECT 'sign-up', n::text, decode(lpad(n::text, 4, '0'), 'hex'), now() + (n - 2) * interval '1 hour'
+      FROM generate_series(1, 4) AS n`
+    expect(await deleteAll(() => deleteExpiredMailedLinks(db))).toEqual([2])
+    const left = await db.$client`SELECT email FROM mailed_links ORDER BY email`
+    expect(left.map(({ email }) => email)).toEqual(['3', '4'])
   })
 
   it('deletes parts of media that no running request can need', async () => {

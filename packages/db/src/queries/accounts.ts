@@ -88,7 +88,7 @@ export async function isAccountEnabled(db: Pick<Database, 'select'>, accountId: 
 }
 
 export const accountStatuses = ['active', 'disabled', 'expired'] as const
-export type AccountStatus = (typeof accountStatuses)[number]
+type AccountStatus = (typeof accountStatuses)[number]
 
 /** `email`: a part of the address. */
 export type AccountFilter = { email?: string | undefined; status?: AccountStatus | undefined }

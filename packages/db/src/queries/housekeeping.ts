@@ -64,6 +64,16 @@ export async function deleteOldPairingLinks(db: Database, after: string): Promis
   return deleteOldRows(db, 'pairing_links', sql`now() - interval '1 day'`, after)
 }
 
+/** Links of mails, with the email addresses of people who have not made an account. */
+export async function deleteExpiredMailedLinks(db: Database): Promise<DeletedBatch> {
+  const sql = db.$client
+  const deleted = await sql`
+    WITH turn AS MATERIALIZED (${tryLock(db)})
+    DELETE FROM mailed_links WHERE id = ANY (ARRAY(
+      SELECT id FROM mailed_links WHERE (SELECT is_ours FROM turn) AND expires_at < now() LIMIT ${rowsMax}))`
+  return { deleted: deleted.count, next: deleted.count < rowsMax ? undefined : beginning }
+}
+
 /** Of writes that nobody repeats any more. */
 export async function deleteOldWriteKeys(db: Database, after: string): Promise<DeletedBatch> {
   const sql = db.$client

@@ -1,5 +1,5 @@
 import type { Role } from '@wagate/shared/statuses'
-import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
 import { type MailedLinkPurpose, mailedLinks } from '../schema/mailed-links.ts'
 
@@ -77,13 +77,4 @@ export async function useMailedLink(
 /** Of an account whose password or address has changed: older mails must not change it back. */
 export async function deleteMailedLinks(db: Pick<Database, 'delete'>, accountId: number): Promise<void> {
   await db.delete(mailedLinks).where(eq(mailedLinks.accountId, accountId))
-}
-
-/** Returns how many there were. */
-export async function deleteExpiredMailedLinks(db: Pick<Database, 'delete'>): Promise<number> {
-  const deleted = await db
-    .delete(mailedLinks)
-    .where(lt(mailedLinks.expiresAt, sql`now()`))
-    .returning({ id: mailedLinks.id })
-  return deleted.length
 }

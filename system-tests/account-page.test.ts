@@ -145,7 +145,7 @@ describe.skipIf(!browserPath)(title, () => {
   it('changes the address with a link to the new one, which needs no password', async () => {
     const { email } = await people.signUp('old-address@example.com')
     const tab = await people.signIn(email)
-    await tab.page.click('text=Change the e-mail address')
+    await tab.page.click('text=Change the email address')
     await tab.page.fill('#new-email', 'new-address@example.com')
     await tab.page.fill('#address-password', password)
     await tab.page.keyboard.press('Enter')

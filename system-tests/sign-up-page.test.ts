@@ -14,7 +14,7 @@ import { browserPath, type LinkPage, launchBrowser } from './link-page.ts'
 
 /** Others of the same client address make accounts, too. */
 const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '1000' }
-const wrongPassword = 'The e-mail address or the password is wrong.'
+const wrongPassword = 'The email address or the password is wrong.'
 
 let system: TestSystem
 let browser: Browser
@@ -44,7 +44,7 @@ describe.skipIf(!browserPath)(title, () => {
   it('make an account by keyboard, show its key once, and name commands that send a message', async () => {
     const email = 'keyboard@example.com'
     const first = await people.open('/sign-up')
-    await first.untilStatus('All it takes is an e-mail address.')
+    await first.untilStatus('All it takes is an email address.')
     await first.page.keyboard.type(email)
     await first.page.keyboard.press('Enter')
     await first.untilStatus('The mail is on its way.')
@@ -88,7 +88,7 @@ describe.skipIf(!browserPath)(title, () => {
     const scanner = await people.open(link)
     await scanner.untilStatus('This link works once.')
     await scanner.page.reload()
-    await scanner.untilStatus('All it takes is an e-mail address.')
+    await scanner.untilStatus('All it takes is an email address.')
     expect(scanner.urls.join(' ')).not.toContain('confirm-email')
 
     const tab = await people.open(link)
@@ -199,7 +199,7 @@ describe.skipIf(!browserPath)(title, () => {
       const options = { colorScheme, viewport: { width: 320, height: 640 } }
       const email = `narrow-${colorScheme}@example.com`
       const tab = await people.open('/sign-up', options)
-      await tab.untilStatus('All it takes is an e-mail address.')
+      await tab.untilStatus('All it takes is an email address.')
       await expectAccessible(tab, `sign-up-${colorScheme}`)
       await submit(tab.page, email)
       await tab.untilStatus('The mail is on its way.')

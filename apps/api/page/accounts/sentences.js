@@ -3,7 +3,7 @@ const errors = {
   account_expired: 'The account has expired. Ask the operator of the gateway to extend it.',
   device_limit_reached:
     'The account cannot have more senders. Remove one, or ask the operator to raise the limit.',
-  email_exists: 'There is an account with this e-mail address already.',
+  email_exists: 'There is an account with this email address already.',
   internal_error: 'Something went wrong in the gateway. Try again.',
   key_limit_reached: 'The account cannot have more keys. Revoke one first.',
   last_admin: 'This is the last administrator of the gateway. Make another one first.',
@@ -14,11 +14,11 @@ const errors = {
   storage_full: 'The gateway is busy. Try again in a minute.',
   unavailable: 'The gateway is busy. Try again in a minute.',
   unreachable: 'The gateway cannot be reached. Check the network and try again.',
-  wrong_password: 'The e-mail address or the password is wrong.',
+  wrong_password: 'The email address or the password is wrong.',
 }
 
 const parameters = {
-  email: () => 'This is not an e-mail address.',
+  email: () => 'This is not an email address.',
   password: (problem) => `The password ${problem}.`,
   sender: () => 'This is not a phone number. Type all its digits, with the country prefix.',
 }

@@ -10,9 +10,9 @@ import { openAccount } from './session.js'
 
 const views = ['email-form', 'mailbox-view', 'continue', 'password-form', 'key-view', 'changed-view']
 const titles = {
-  continue: 'Confirm your e-mail address',
+  continue: 'Confirm your email address',
   'key-view': 'Your account is ready',
-  'changed-view': 'Your e-mail address',
+  'changed-view': 'Your email address',
 }
 
 function show(...ids) {
@@ -26,7 +26,7 @@ let token
 const showMailForm = startMailForm({
   operation: 'sign-up',
   show,
-  instruction: 'All it takes is an e-mail address.',
+  instruction: 'All it takes is an email address.',
 })
 
 /** Without a password, for the first request of a link: only an address that is to become an account needs one. */

@@ -3,6 +3,7 @@ import { insertAccount } from '@wagate/db/queries/accounts'
 import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { makeMessageId } from '@wagate/shared/ids'
 import { makeNewKey } from '../src/credentials/new-key.ts'
+import { hashPassword } from '../src/credentials/passwords.ts'
 import { sendMessage } from '../src/operations/send-message.ts'
 import { type Gateway, linkDevice, randomPhone } from './gateway.ts'
 import type { InProcessClient } from './in-process.ts'
@@ -72,6 +73,9 @@ export async function createTenant(
   }
 }
 
+/** Of no password that a request has. */
+const passwordHash = hashPassword(randomUUID())
+
 export async function createKeyHolder(
   { db }: Gateway,
   { role, expiresAt }: { role: 'USER' | 'ADMIN'; expiresAt: Date | null },
@@ -80,7 +84,7 @@ export async function createKeyHolder(
   const email = `${randomUUID()}@example.com`
   const account = await insertAccount(db, {
     email,
-    passwordHash: '',
+    passwordHash: await passwordHash,
     role,
     devicesAllowed: 5,
     expiresAt,

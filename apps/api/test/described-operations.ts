@@ -52,7 +52,8 @@ const streams = ['text/event-stream', 'application/x-ndjson']
  * (system-tests/webhooks.test.ts).
  */
 const answering = Object.entries(document.paths).filter(
-  ([path, { get }]) => path !== '/test-webhook' && !streams.some((type) => get?.responses[200]?.content[type]),
+  ([path, { get }]) =>
+    path !== '/test-webhook' && !streams.some((type) => get?.responses[200]?.content[type]),
 )
 
 /** Nothing happens to most accounts, so longer waits would take most of the time. */

@@ -43,7 +43,16 @@ afterAll(async () => {
  * media.test.ts, and system-tests/webhooks.test.ts.
  */
 const elsewhere = [
-  ...['open-link', 'passkey-w+', 'confirm-email', 'reset-password', 'sign-in', 'sign-out', 'end-session'],
+  ...[
+    'open-link',
+    'passkey-\\w+',
+    'confirm-email',
+    'reset-password',
+    'sign-in',
+    'sign-out',
+    'end-session',
+    'change-\\w+',
+  ],
   ...['events/stream', 'export-account', 'deletion-proof', 'test-webhook', 'media'],
 ]
 const triedElsewhere = new RegExp(` /(${elsewhere.join('|')}) `)

@@ -20,6 +20,7 @@ export const deleteAccount = defineOperation({
   summary: 'Disable an account at once, and delete everything that it has once the deletion is due',
   methods: ['POST'],
   changes: true,
+  admitsExpired: true,
   parameters: z.object({
     password: password.optional().describe('The password of your own account, which is deleted'),
     user_id: recordId.optional().describe('Another account, which requires an ADMIN and no password'),

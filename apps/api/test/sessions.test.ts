@@ -39,6 +39,13 @@ test('a session opens the same operations as a key of the account', async () => 
   expect((await page.get('/users')).body.code).toBe('admin_required')
 })
 
+test('a session exports the account to the end', async () => {
+  const page = await signedIn(await person())
+  const headers = { cookie: page.cookie(), 'x-wagate-page': '1' }
+  const text = await (await fetch(`${gateway.url}/export-account`, { headers })).text()
+  expect(JSON.parse(text.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ type: 'end' })
+})
+
 test('a key that a person creates outlives the session', async () => {
   const page = await signedIn(await person())
   const { body } = await page.post('/create-key', { name: 'Shop' })

@@ -36,7 +36,9 @@ export async function authenticate(
   const hasParameters = raw.method === 'POST' && !operation.takesFile
   const body = hasParameters ? await readBody(raw, { bytesMax, admission }) : []
   const key = getKey(outside, body)
-  return { principal: early ?? (await admitCaller(context, operation, request, key)), key, body }
+  const principal = early ?? (await admitCaller(context, operation, request, key))
+  // Not `key`, which is never the secret of a session.
+  return { principal, key: outside ?? key, body }
 }
 
 export const bodyBytesMax = 64 * 1024

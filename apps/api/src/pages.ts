@@ -48,6 +48,8 @@ export const operationPages: Record<string, PageFile> = Object.assign(
 export function installationFile({
   installation: { network },
   signUp: { mode },
-}: Pick<Config, 'installation' | 'signUp'>): PageFile {
-  return { type: pageTypes.json, read: () => JSON.stringify({ network, sign_up: mode }) }
+  accounts: { deletionDays },
+}: Pick<Config, 'accounts' | 'installation' | 'signUp'>): PageFile {
+  const facts = { network, sign_up: mode, account_deletion_days: deletionDays }
+  return { type: pageTypes.json, read: () => JSON.stringify(facts) }
 }

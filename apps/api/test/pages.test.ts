@@ -96,5 +96,9 @@ test.skipIf(!browserPath)('the pages say that nobody can sign up or in while SIG
 test('the pages know the network of the gateway', async () => {
   const answer = await open('/accounts/installation.json')
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(await answer.json()).toEqual({ network: 'live', sign_up: 'off' })
+  expect(await answer.json()).toEqual({
+    network: 'live',
+    sign_up: 'off',
+    account_deletion_days: 7,
+  })
 })

@@ -41,8 +41,12 @@ async function begin() {
 
 async function describeDeletion() {
   const { account_deletion_days: days } = await installation
-  const after = days === undefined ? 'Some days later' : days === 1 ? 'One day later' : `${days} days later`
-  element('deletion-when').textContent = `${after}, everything of the account is deleted.`
+  element('deletion-when').textContent = `${laterText(days)}, everything of the account is deleted.`
+}
+
+function laterText(days) {
+  if (days === undefined) return 'Some days later'
+  return days === 0 ? 'At once' : days === 1 ? 'One day later' : `${days} days later`
 }
 
 function showDeleted({ due_at: due, proof }) {
@@ -55,9 +59,14 @@ function showDeleted({ due_at: due, proof }) {
   element('deleted-title').focus()
 }
 
+/** Of the last line of an export, without which it is not complete. */
+const endCharsMax = 2000
+
 async function exportAccount() {
   say('The file is being written…', { at: 'export-status' })
-  const url = URL.createObjectURL(await signed(download('export-account')))
+  const file = await signed(download('export-account'))
+  if (!(await file.slice(-endCharsMax).text()).includes('{"type":"end"')) throw { code: 'export_incomplete' }
+  const url = URL.createObjectURL(file)
   const link = Object.assign(document.createElement('a'), {
     href: url,
     download: `wagate-account-${accountId}.ndjson`,

@@ -4,6 +4,7 @@ const errors = {
   device_limit_reached:
     'The account cannot have more senders. Remove one, or ask the operator to raise the limit.',
   email_exists: 'There is an account with this email address already.',
+  export_incomplete: 'The file has broken off. Download it again.',
   internal_error: 'Something went wrong in the gateway. Try again.',
   key_limit_reached: 'The account cannot have more keys. Revoke one first.',
   last_admin: 'This is the last administrator of the gateway. Make another one first.',

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { makePeople, password, problemsOf, submitSignIn } from './account-page.ts'
+import { browserPath, launchBrowser } from './link-page.ts'
+
+/** Others of the same client address make accounts, too. */
+const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '1000' }
+
+let system: TestSystem
+let browser: Browser
+let people: ReturnType<typeof makePeople>
+
+const title = browserPath ? 'the page of an account' : 'the page of an account, without Chromium here'
+describe.skipIf(!browserPath)(title, () => {
+  beforeAll(async () => {
+    system = await openTestSystem({ environment })
+    browser = await launchBrowser()
+    people = makePeople(system, () => browser)
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    await system?.close()
+  }, 30_000)
+
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+
+  it('gives the data of the account as a file', async () => {
+    const { email } = await people.signUp('export@example.com')
+    const tab = await people.signIn(email)
+    const [download] = await Promise.all([tab.page.waitForEvent('download'), tab.page.click('#export')])
+    expect(download.suggestedFilename()).toMatch(/^wagate-account-\d+\.ndjson$/)
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n')
+    for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object')
+    expect(lines.join('\n')).toContain(email)
+    await tab.page.locator('#export-status', { hasText: 'The file is complete.' }).waitFor()
+    expect(problemsOf(tab)).toEqual([])
+  })
+
+  it('gives no file of the data if its end is missing', async () => {
+    const { email } = await people.signUp('broken-export@example.com')
+    const tab = await people.signIn(email)
+    // As a proxy may that loses the connection to the gateway.
+    await tab.page.route('**/export-account', async (route) => {
+      const response = await route.fetch()
+      const [first = ''] = (await response.text()).split('\n')
+      await route.fulfill({ response, body: `${first}\n` })
+    })
+    await tab.page.click('#export')
+    await tab.page.locator('#export-status', { hasText: 'The file has broken off.' }).waitFor()
+  })
+
+  it('deletes the account with its password only, and shows the proof once', async () => {
+    const { email } = await people.signUp('deletion@example.com')
+    const tab = await people.signIn(email)
+    const { page } = tab
+    await page.click('text=Delete the account')
+    await page
+      .locator('#deletion-when', { hasText: '7 days later, everything of the account is deleted.' })
+      .waitFor()
+    await page.fill('#deletion-password', 'not the password')
+    await page.keyboard.press('Enter')
+    await page.locator('#deletion-status', { hasText: 'The password is wrong.' }).waitFor()
+    await page.fill('#deletion-password', password)
+    await page.keyboard.press('Enter')
+    await tab.untilStatus('You are signed out.')
+    const proof = String(await page.textContent('#proof'))
+    const answer = await fetch(`${system.devnet.apiUrl}/deletion-proof`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ proof }),
+    })
+    expect(await answer.json()).toMatchObject({ ok: true, state: 'waiting' })
+
+    await page.reload()
+    await page.locator('#sign-in-again, #sign-in-form').filter({ visible: true }).first().waitFor()
+    expect(await page.content()).not.toContain(proof)
+    await page.goto(`${system.devnet.apiUrl}/sign-in`)
+    await submitSignIn(page, email, password)
+    await tab.untilStatus('This account is disabled.')
+    expect(problemsOf(tab)).toEqual([])
+  })
+})

@@ -59,6 +59,23 @@ export const pageMutants: Mutant[] = [
     },
   },
   {
+    name: 'a session that may not read a stream to its end',
+    file: 'apps/api/src/credentials/authenticate.ts',
+    text: 'key: outside ?? key',
+    replacement: 'key',
+    test: { file: 'apps/api/test/sessions.test.ts', title: 'a session exports the account to the end' },
+  },
+  {
+    name: 'a file that has broken off is called complete',
+    file: 'apps/api/page/accounts/account.js',
+    text: '!(await file.slice(-endCharsMax).text()).includes(\'{"type":"end"\')',
+    replacement: 'false',
+    test: {
+      file: 'system-tests/account-data-page.test.ts',
+      title: 'gives no file of the data if its end is missing',
+    },
+  },
+  {
     name: 'keys that end with the session in which they were created',
     file: 'apps/api/src/operations/create-key.ts',
     text: ' || isSession',

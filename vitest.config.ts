@@ -15,6 +15,12 @@ const timeouts = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { t
 /** They measure how long something takes, so they run last, with nothing beside them. */
 const timed = ['apps/api/test/{answer-in-time,limits}.test.ts']
 
+/** They start many processes, which share the processors with them. */
+const systems = ['system-tests/*.test.ts', '{devnet,faults}/test/**/*.test.ts']
+
+// Files share processes, in which modules are loaded once, and `leaks.ts` finds what a file leaves there.
+const inSharedProcesses = { isolate: false, setupFiles: ['packages/test-kit/src/run/leaks.ts'] }
+
 export default defineConfig({
   ...shared,
   test: {
@@ -29,24 +35,34 @@ export default defineConfig({
         ...shared,
         test: {
           ...timeouts,
-          // Files share processes, in which modules are loaded once, and `leaks.ts` finds what a file leaves there.
-          isolate: false,
-          setupFiles: ['packages/test-kit/src/run/leaks.ts'],
-          name: 'shared',
+          ...inSharedProcesses,
+          name: 'systems',
+          include: systems,
+          sequence: { groupOrder: 0 },
+          // Many tests wait for a lease or a time-out of another process.
+          maxWorkers: 3,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...timeouts,
+          ...inSharedProcesses,
+          name: 'parts',
           include: [
             '{packages,apps}/*/test/**/*.test.ts',
-            '{bench,devnet,faults,mutants}/test/**/*.test.ts',
-            'system-tests/{*,repository/*}.test.ts',
+            '{bench,mutants}/test/**/*.test.ts',
+            'system-tests/repository/*.test.ts',
           ],
           exclude: ['**/node_modules/**', ...timed],
-          sequence: { groupOrder: 0 },
-          // Half of the time they wait, for a lease, for Postgres or for a timer.
+          sequence: { groupOrder: 1 },
+          // Half of the time they wait for Postgres and for timers.
           maxWorkers: 4,
         },
       },
       {
         ...shared,
-        test: { ...timeouts, name: 'timed', include: timed, sequence: { groupOrder: 1 }, maxWorkers: 1 },
+        test: { ...timeouts, name: 'timed', include: timed, sequence: { groupOrder: 2 }, maxWorkers: 1 },
       },
     ],
   },

@@ -6,7 +6,7 @@ import { freePort } from '@wagate/local-servers/free-port'
 import { type GatewayClient, makeGatewayClient } from './gateway-client.ts'
 import { makePhones, type Phones } from './load/phones.ts'
 import { readLogs } from './read-logs.ts'
-import { keptSystems, type RunningSystem } from './run/kept-systems.ts'
+import { keptProcesses } from './run/kept-processes.ts'
 import { bundledApps } from './servers/test-bundle.ts'
 import { createTestDatabase, testRedisUrl } from './servers/test-database.ts'
 import { unlimited } from './unlimited.ts'
@@ -54,6 +54,11 @@ const usual = {
   ALLOW_PRIVATE_MEDIA_HOSTS: 'true',
   LOG_LEVEL: 'debug',
 }
+
+type Running = { devnet: Devnet; metricsPorts: Map<string, number>; end(): Promise<void> }
+
+/** Systems that no file of this process uses now, by their number of workers. */
+const kept = new Map<number, Running>()
 
 /**
  * A system with four shards and two workers, unless told otherwise. Files of one process that ask for nothing but a number of
@@ -108,7 +113,7 @@ async function start({
   environment = {},
   ownServers = false,
   ...given
-}: TestSystemOptions): Promise<RunningSystem> {
+}: TestSystemOptions): Promise<Running> {
   const environmentOf = typeof environment === 'function' ? environment : () => environment
   const options = { shards: 4, ...given }
   const names = ['api', ...namesOfWorkers(options.workers)]
@@ -148,7 +153,7 @@ async function openServers(options: { shards: number }) {
 }
 
 /** Whether everything runs that ran in the beginning, and is ready. */
-async function isIntact({ devnet }: RunningSystem, workers: number): Promise<boolean> {
+async function isIntact({ devnet }: Running, workers: number): Promise<boolean> {
   const wanted = ['api', 'simulator', ...namesOfWorkers(workers)]
   if (wanted.sort().join() !== devnet.names().sort().join()) return false
   await makePhones(devnet.simulator?.controlUrl ?? '').clearFaults()
@@ -162,15 +167,16 @@ function namesOfWorkers(workers = 2): string[] {
   return Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)
 }
 
-function keep(workers: number, running: RunningSystem): void {
-  const processes = running.devnet.names().length
-  keptSystems.set(workers, { ...running, processes, sinceMs: performance.now() })
+function keep(workers: number, running: Running): void {
+  kept.set(workers, running)
+  keptProcesses.set(workers, running.devnet.names().length)
 }
 
-function takeKept(workers: number): RunningSystem | undefined {
-  const kept = keptSystems.get(workers)
-  keptSystems.delete(workers)
-  return kept
+function takeKept(workers: number): Running | undefined {
+  const running = kept.get(workers)
+  kept.delete(workers)
+  keptProcesses.delete(workers)
+  return running
 }
 
 function sizesOf(logs: Map<string, string>): Map<string, number> {

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { serverPorts } from '../servers/test-run.ts'
 import { eventually } from '../until.ts'
-import { endUnusedSystems, keptSystems } from './kept-systems.ts'
+import { keptProcesses } from './kept-processes.ts'
 import { realGlobals } from './real-globals.ts'
 
 /** Runs around every test file: files share a process, so what one leaves behind would reach the next. */
@@ -24,7 +24,6 @@ afterAll(async () => {
   Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval })
   performance.now = performanceNow
   expect(replaced, 'this file leaves replaced globals behind in its process').toEqual([])
-  await endUnusedSystems()
   // What was closed is gone a moment later.
   await vi.waitFor(() => {
     expect(readState(), 'this file leaves something behind in its process').toEqual(before)
@@ -63,5 +62,5 @@ function countServerConnections(): number {
 }
 
 function countKept(): number {
-  return [...keptSystems.values()].reduce((sum, { processes }) => sum + processes, 0)
+  return [...keptProcesses.values()].reduce((sum, number) => sum + number, 0)
 }

@@ -66,7 +66,7 @@ async function admit(
   call: PublicCall,
 ): Promise<Admitted> {
   if (operation.isPublic) {
-    refuseOtherOrigins(request.raw.headers, call.cookie.origin())
+    refuseOtherOrigins(request.raw.headers, call.cookie().origin())
     refuseQuery(request.url)
     const given = collectParameters([], await readBody(request.raw, { bytesMax: bodyBytesMax }))
     return { given, run: () => operation.run(given, call), isAdmitted: async () => true }
@@ -80,7 +80,7 @@ async function admit(
   if (principal.link) limitToDevice(given, operation, principal.link)
   return {
     given,
-    run: () => operation.run(given, { ...call, principal }),
+    run: () => operation.run(given, Object.assign(call, { principal })),
     isAdmitted: () => isStillValid(context.keys, key),
   }
 }
@@ -96,7 +96,7 @@ function makeCall(
   return {
     operation: operation.name,
     context: operation.changes ? context : { ...context, db: context.readDb },
-    cookie: makeSessionCookie(request, config),
+    cookie: () => makeSessionCookie(request, config),
     userAgent: raw.headers.get('user-agent') ?? undefined,
     findClientAddress,
     requestId,

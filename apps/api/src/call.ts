@@ -37,7 +37,7 @@ export type PublicCall = {
   bodyBytes: number | undefined
   setHeader(name: string, value: string): void
   /** The cookie with the secret of a session. */
-  cookie: SessionCookie
+  cookie(): SessionCookie
   userAgent: string | undefined
   /** Adds a sentence to the `warnings` of the response. */
   warn(sentence: string): void

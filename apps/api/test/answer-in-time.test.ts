@@ -17,6 +17,15 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
+/**
+ * Without sign-up and a session, these refuse before they ask Postgres. An export that fails breaks off: see
+ * export-account.test.ts.
+ */
+const asking = operations.filter(
+  ({ name, errors = [] }) =>
+    !errors.includes('sign_up_closed') && !['sign-out', 'export-account'].includes(name),
+)
+
 const unavailable = { status: 503, body: { code: 'unavailable' } }
 
 /** Someone with an API key, who has also been given a one-time link. */
@@ -45,7 +54,7 @@ describe('every request gets a response within 5 s', () => {
       const { clientFor, sender } = await createCaller()
       gateway.postgres[fail]()
       const answers = await Promise.all(
-        operations.map((operation) => ask(clientFor(operation), operation, sender)),
+        asking.map((operation) => ask(clientFor(operation), operation, sender)),
       )
       for (const { name, answer, awakeMs } of answers) {
         expect(answer, name).toMatchObject(unavailable)
@@ -59,7 +68,7 @@ describe('every request gets a response within 5 s', () => {
     const { clientFor, sender } = await createCaller()
     gateway.redis.freeze()
     // These wait for a code from WhatsApp for up to 15 s.
-    const quick = operations.filter(({ name }) => name !== 'generate-qr' && name !== 'pair-code')
+    const quick = asking.filter(({ name }) => name !== 'generate-qr' && name !== 'pair-code')
     const answers = await Promise.all(quick.map((operation) => ask(clientFor(operation), operation, sender)))
     for (const { name, answer, awakeMs } of answers) {
       if (name === 'check-number') expect(answer).toMatchObject(unavailable)

@@ -54,21 +54,23 @@ describe.skipIf(!browserPath)(
       })
       page.on('pageerror', (error) => problems.push(error.message))
       await page.goto(`${gateway.url}/docs`)
-      await page.waitForSelector('.opblock')
+      await page.waitForSelector('.opblock-tag')
     })
     afterAll(() => browser?.close())
 
-    test('shows every operation', async () => {
-      const shown = await page.locator('.opblock').evaluateAll((blocks) => blocks.map(({ id }) => id))
+    test('shows every operation, and its ways once it is opened', async () => {
+      const shown = await page
+        .locator('.opblock-tag')
+        .evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag')))
       const described = Object.values(document.paths).flatMap(({ get, post }) =>
-        [get, post].flatMap((operation) =>
-          operation ? [`operations-${operation.tags[0]?.replace('/', '\\/')}-${operation.operationId}`] : [],
-        ),
+        [get, post].flatMap((operation) => operation?.tags ?? []),
       )
-      const events = Object.values(document.webhooks).map(
-        ({ post }) => `operations-webhooks-${post.operationId}`,
-      )
-      expect(shown.sort()).toEqual([...described, ...events].sort())
+      expect(shown.sort()).toEqual([...new Set([...described, 'webhooks'])].sort())
+      await page.locator('[id="operations-tag-user-info"]').click()
+      const ways = await page
+        .locator('[id^=operations-user-info-]')
+        .evaluateAll((blocks) => blocks.map(({ id }) => id))
+      expect(ways).toEqual(['operations-user-info-userInfoByGet', 'operations-user-info-userInfo'])
     })
 
     test('"Try it out" calls this gateway with the entered key', async () => {

@@ -113,7 +113,7 @@ test('a link needs no API key, and opens nothing but its file until it expires',
     expect(answer.status).toBe(403)
     expect(await answer.json()).toMatchObject({ code: 'media_link_invalid' })
   }
-  const ofOther = await get(await linkTo(id, account.userId + 1))
+  const ofOther = await get(await linkTo(id, (await gateway.createAccount()).userId))
   expect(ofOther.status).toBe(404)
 })
 

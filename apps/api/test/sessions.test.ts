@@ -202,6 +202,7 @@ test('a session of another account looks like one that does not exist', async ()
   const [page, other] = [await signedIn(await person()), await signedIn(await person())]
   const foreign = await page.post('/end-session', { session_id: other.sessionId })
   const unknown = await page.post('/end-session', { session_id: 2_000_000_000 })
+  expect(unknown.body.code).toBe('session_not_found')
   expect(foreign.body).toEqual({ ...unknown.body, request_id: foreign.body.request_id })
   expect((await other.get('/user-info')).status).toBe(200)
 })

@@ -14,19 +14,20 @@ export type PrepareLoss = (server: CrashingPostgres) => Promise<() => Promise<vo
 /** What takes a server back to an earlier state. */
 export const losses: { [name: string]: PrepareLoss } = {
   async 'a kill of Postgres'(server) {
-    const flushAgain = await server.stopFlushing()
+    const resume = await server.stopFlushing()
     return async () => {
       server.signal('SIGKILL')
-      flushAgain()
+      // Before it notices that the others are gone, it would flush.
+      resume('SIGKILL')
       await server.start('main')
     }
   },
   async 'a kill of one of its processes'(server) {
-    const flushAgain = await server.stopFlushing()
+    const resume = await server.stopFlushing()
     return async () => {
       process.kill(await findProcess(server.db, 'checkpointer'), 'SIGKILL')
       await until('Postgres ends all its processes', async () => !(await isOpen(server.db)))
-      flushAgain()
+      resume('SIGCONT')
       await until('Postgres has recovered', () => isOpen(server.db))
     }
   },
@@ -103,11 +104,11 @@ export class CrashingPostgres {
     for (const server of this.#running.values()) await server.stop()
   }
 
-  /** Until the function is called, only durable commits flush. */
-  async stopFlushing(): Promise<() => void> {
+  /** Until the function is called with what ends that, only durable commits flush. */
+  async stopFlushing(): Promise<(signal: 'SIGCONT' | 'SIGKILL') => void> {
     const pid = await findProcess(this.db, 'walwriter')
     process.kill(pid, 'SIGSTOP')
-    return () => process.kill(pid, 'SIGCONT')
+    return (signal) => process.kill(pid, signal)
   }
 
   /** Copies the files of the stopped server, and starts it again. */

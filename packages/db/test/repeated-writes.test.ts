@@ -159,12 +159,12 @@ const otherWrites = {
       'uploaded-media',
     ],
     ...['pairing-links', 'stream-tokens', 'waiting-media', 'webhook-deliveries', 'webhooks'],
-    ...['mailed-links', 'sessions'],
+    ...['account-deletions', 'mailed-links', 'sessions'],
   ],
   /** They change what a condition finds, and do not find it again. */
   upkeep: [
     ...['client-versions', 'event-epoch', 'housekeeping', 'installation', 'master-keys', 'media-content'],
-    ...['sealed-values', 'signal-format'],
+    ...['sealed-values', 'signal-format', 'account-files', 'account-removal'],
   ],
   /** The next heartbeat tells the process what it owns. */
   leases: ['device-owner-view', 'shard-leases', 'webhook-leases', 'workers'],

@@ -19,13 +19,13 @@ export async function authenticate(
   context: ApiContext,
   operation: Operation,
   request: RequestContext,
-  cookie: SessionCookie,
+  cookie: () => SessionCookie,
 ): Promise<Authenticated> {
   const { config, largeBodies } = context
   const { raw, url } = request
   const allowQuery = config.http.allowsQueryApiKey
   const allowToken = operation.admits?.includes('stream-token')
-  const outside = findKeyOutsideBody(raw, url, { allowQuery, allowToken }) ?? cookie.read()
+  const outside = findKeyOutsideBody(raw, url, { allowQuery, allowToken }) ?? cookie().read()
   if (url.searchParams.has('api_key')) context.noteKeyInUrl()
   refusePasswordInQuery(url, { allowQuery })
   const early = outside === undefined ? undefined : await admitCaller(context, operation, request, outside)

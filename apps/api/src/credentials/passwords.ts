@@ -16,7 +16,7 @@ export const password = z
 /** Each hash takes 19 MiB and a thread of libuv's pool, which everything else needs, too. */
 const slots = makeSemaphore(4)
 /** A flood of passwords is refused rather than answered late. */
-const atOnceMax = 32
+const atOnceMax = 200
 let atOnce = 0
 
 /** Argon2id with OWASP's minimum: 19 MiB and about 5 ms. Throws `rate_limited`. */

@@ -23,7 +23,7 @@ const start = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
   validatorUrl: null,
-  docExpansion: 'list',
+  docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
 })

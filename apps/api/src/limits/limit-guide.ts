@@ -19,7 +19,7 @@ export const limitGuide = {
   'sign-in': 'Passwords that a client network tries: `LIMIT_SIGN_INS_PER_MINUTE`',
   'sign-in-address': 'Passwords that a client network tries for one address or account: 10 in 15 minutes',
   'sign-in-account': 'Passwords that anybody tries for one address or account: 100 a day',
-  'password-checks': 'Passwords that wait to be hashed or compared in an API process: 32',
+  'password-checks': 'Passwords that wait to be hashed or compared in an API process: 200',
   'create-link': '`create-link` of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
   'create-stream-token': '`create-stream-token` of an account: 100 a minute',
   'generate-qr':

@@ -43,7 +43,7 @@ export const changePassword = defineOperation({
       return { ended, session }
     })
     await accountChanged(accountId)
-    if (session) call.cookie.write(session.secret)
+    if (session) call.cookie().write(session.secret)
     tellOfNewPassword(call, accountId)
     return { sessions_ended: ended }
   },

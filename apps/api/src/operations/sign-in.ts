@@ -52,7 +52,7 @@ export const signIn = definePublicOperation({
     })
     if (former) await accountChanged(former.accountId)
     keys.forget(account.id)
-    call.cookie.write(session.secret)
+    call.cookie().write(session.secret)
     return {
       account_id: account.id,
       email: account.email,
@@ -64,7 +64,7 @@ export const signIn = definePublicOperation({
 
 /** The session that the browser has already, if it is still open. */
 async function findFormerSession({ cookie, context }: PublicCall): Promise<Principal | undefined> {
-  const secret = cookie.read()
+  const secret = cookie().read()
   if (secret === undefined || !(await isStillValid(context.keys, secret))) return undefined
   return context.keys.find(secret)
 }

@@ -20,7 +20,7 @@ export const signOut = defineOperation({
       if (ended > 0) await audit(tx, call, { target: `session:${keyId}`, result: 'ended', isFree: true })
     })
     await call.context.accountChanged(accountId)
-    call.cookie.clear()
+    call.cookie().clear()
     return { session_id: keyId }
   },
 })

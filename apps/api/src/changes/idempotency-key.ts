@@ -1,4 +1,5 @@
 import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import { text } from '../parameters/parameter-types.ts'
 
 const keyCharsMax = 255
@@ -21,10 +22,7 @@ export function findIdempotencyKey(
   }
   const key = text(keyCharsMax).safeParse(header)
   if (key.success) return key.data
-  const message = `must have 1 to ${keyCharsMax} characters`
-  throw new AppError('invalid_parameter', `Idempotency-Key ${message}`, {
-    details: [{ parameter: 'Idempotency-Key', message }],
-  })
+  throw invalidParameter('Idempotency-Key', `must have 1 to ${keyCharsMax} characters`)
 }
 
 export function idempotencyKeyReused(): AppError {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import type { RequestUrl } from '../http/request-context.ts'
 import { isOfSession, isStreamToken } from './api-key.ts'
 
@@ -26,20 +27,14 @@ export function findKeyOutsideBody(
 /** Proxies write URLs to their logs. Throws `invalid_parameter`. */
 export function refusePasswordInQuery(url: RequestUrl, { allowQuery }: { allowQuery: boolean }): void {
   if (allowQuery || !url.searchParams.has('password')) return
-  const message = 'must not be in the URL: send it in the body of a POST'
-  throw new AppError('invalid_parameter', `password ${message}`, {
-    details: [{ parameter: 'password', message }],
-  })
+  throw invalidParameter('password', 'must not be in the URL: send it in the body of a POST')
 }
 
 /** Of an operation whose parameters are secrets. Throws `invalid_parameter`. */
 export function refuseQuery({ searchParams }: RequestUrl): void {
   const [parameter] = searchParams.keys()
   if (parameter === undefined) return
-  const message = 'must not be in the URL: send it in the body'
-  throw new AppError('invalid_parameter', `${parameter.slice(0, 100)} ${message}`, {
-    details: [{ parameter: parameter.slice(0, 100), message }],
-  })
+  throw invalidParameter(parameter.slice(0, 100), 'must not be in the URL: send it in the body')
 }
 
 /** The key of a request whose body has been read. Throws `missing_api_key`. */
@@ -65,7 +60,10 @@ function oneOf(given: unknown[]): string | undefined {
   return key
 }
 
-/** Only text can be a valid key, and converting a nested value to text could take long. A session is only its cookie's. */
+/**
+ * Only text can be a valid key, and converting a nested value to text could take long. The secret of a session counts in its cookie
+ * alone.
+ */
 function textOf(key: unknown): string {
   return typeof key === 'string' && !isOfSession(key) ? key : 'not a key'
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 
 let commonPasswords: Promise<Set<string>> | undefined
 
@@ -20,9 +20,7 @@ export async function refuseGuessable(password: string, email: string): Promise<
       ? 'must not be your email address, or a part of it'
       : undefined
   if (problem === undefined) return
-  throw new AppError('invalid_parameter', `password ${problem}`, {
-    details: [{ parameter: 'password', message: problem }],
-  })
+  throw invalidParameter('password', problem)
 }
 
 const namesIn = (email: string): string[] => [email, ...email.split('@')]

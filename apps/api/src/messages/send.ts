@@ -6,7 +6,8 @@ import type { z } from 'zod'
 import type { Call } from '../call.ts'
 import { hashPayload } from '../changes/hash-payload.ts'
 import { findIdempotencyKey } from '../changes/idempotency-key.ts'
-import { AppError } from '../errors/app-error.ts'
+import type { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import type { AcceptedMessage } from './accepted-message.ts'
 import { awaitOutcome } from './await-outcome.ts'
@@ -121,8 +122,5 @@ async function findTimeFault({ context }: Call, sendAt: Date): Promise<AppError 
     return aheadMs > 0 && aheadMs <= sendAheadMsMax
   }
   if (isPossibleAt(Date.now()) || isPossibleAt(await readClockMs(context.db.$client))) return undefined
-  const message = 'must be in the future, at most 30 days ahead'
-  return new AppError('invalid_parameter', `send_at ${message}`, {
-    details: [{ parameter: 'send_at', message }],
-  })
+  return invalidParameter('send_at', 'must be in the future, at most 30 days ahead')
 }

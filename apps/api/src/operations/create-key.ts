@@ -7,6 +7,7 @@ import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
 import type { Principal } from '../credentials/principal.ts'
 import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import { exampleKey, keyFields, toKeyObject } from '../objects/key-object.ts'
 import { defineOperation } from '../operation.ts'
 import { moment, text } from '../parameters/parameter-types.ts'
@@ -80,8 +81,6 @@ export const createKey = defineOperation({
 function expiryWithin({ keyExpiresAt, role, isSession }: Principal, wanted: Date | undefined): Date | null {
   if (role === 'ADMIN' || isSession || !keyExpiresAt) return wanted ?? null
   if (!wanted || wanted <= keyExpiresAt) return wanted ?? keyExpiresAt
-  const message = `must not be after ${keyExpiresAt.toISOString()}, when the key of this request expires`
-  throw new AppError('invalid_parameter', `expiry ${message}`, {
-    details: [{ parameter: 'expiry', message }],
-  })
+  const latest = keyExpiresAt.toISOString()
+  throw invalidParameter('expiry', `must not be after ${latest}, when the key of this request expires`)
 }

@@ -1,5 +1,5 @@
 import { isForbiddenHost } from '@wagate/shared/public-hosts'
-import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 
 const charactersMax = 2048
 
@@ -10,9 +10,7 @@ export function parseWebhookUrl(text: string, allowed: AllowedUrls): string {
   const url = text.length <= charactersMax && URL.canParse(text) ? new URL(text) : undefined
   const message = url ? refusalOf(url, allowed) : `must be a URL of up to ${charactersMax} characters`
   if (url && !message) return url.href
-  throw new AppError('invalid_parameter', `url ${message}`, {
-    details: [{ parameter: 'url', message: String(message) }],
-  })
+  throw invalidParameter('url', String(message))
 }
 
 /** Texts of messages must not cross the internet in plain form. */

@@ -97,7 +97,7 @@ function makeCall(
     operation: operation.name,
     context: operation.changes ? context : { ...context, db: context.readDb },
     cookie: () => makeSessionCookie(request, config),
-    userAgent: raw.headers.get('user-agent') ?? undefined,
+    findUserAgent: () => raw.headers.get('user-agent') ?? undefined,
     findClientAddress,
     requestId,
     exchangeId,

@@ -38,7 +38,7 @@ export type PublicCall = {
   setHeader(name: string, value: string): void
   /** The cookie with the secret of a session. */
   cookie(): SessionCookie
-  userAgent: string | undefined
+  findUserAgent(): string | undefined
   /** Adds a sentence to the `warnings` of the response. */
   warn(sentence: string): void
   /** Charges limits that only this operation has. Throws `rate_limited`. */

@@ -49,8 +49,9 @@ type HousekeepingOptions = {
 }
 
 /**
- * Creates partitions ahead and keeps the epoch of events every ten minutes, cleans every hour, and deletes accounts that are due
- * every minute, in steps that fail independently. All workers try, and an advisory lock lets one at a time do it. Needs a role that owns the tables.
+ * Creates partitions ahead and keeps the epoch of events every ten minutes, cleans every hour, and deletes accounts that are
+ * due every minute, in steps that fail independently. All workers try, and an advisory lock lets one at a time do it. Needs a
+ * role that owns the tables.
  */
 export function startHousekeeping(
   db: Database,

@@ -4,6 +4,10 @@ export function accountDisabled(): AppError {
   return new AppError('account_disabled', 'The account is disabled.')
 }
 
+export function emailExists(): AppError {
+  return new AppError('email_exists', 'An account with this email already exists.')
+}
+
 export function lastAdmin(): AppError {
   return new AppError('last_admin', 'This would leave no active ADMIN.')
 }

@@ -11,27 +11,35 @@ export async function checkSignIn(
   email: string,
   password: string,
 ): Promise<PasswordHolder> {
-  await chargePassword(call, emailKey(email))
-  const account = await findPasswordHolder(call.context.db, { email })
-  if (await isPassword(password, account?.passwordHash)) return account as PasswordHolder
+  const account = await findWithPassword(call, { email }, emailKey(email), password)
+  if (account) return account
   throw new AppError('wrong_password', 'The email address or the password is wrong.')
 }
 
 /** The password of the caller's own account, for what a stolen key or an open browser must not do. Throws the same. */
 export async function checkOwnPassword(call: Call, password: string): Promise<PasswordHolder> {
-  const { accountId } = call.principal
-  await chargePassword(call, String(accountId))
-  const account = await findPasswordHolder(call.context.db, { id: accountId })
-  if (await isPassword(password, account?.passwordHash)) return account as PasswordHolder
+  const id = call.principal.accountId
+  const account = await findWithPassword(call, { id }, String(id), password)
+  if (account) return account
   throw new AppError('wrong_password', 'The password is wrong.')
 }
 
-/** The last limit keeps many networks from guessing together. It is wide, because it also locks the owner out. */
-async function chargePassword(call: PublicCall, whose: string): Promise<void> {
+/**
+ * `whose` is what the limits count by. The last limit keeps many networks from guessing together. It is wide, because it also
+ * locks the owner out.
+ */
+async function findWithPassword(
+  call: PublicCall,
+  of: { email: string } | { id: number },
+  whose: string,
+  password: string,
+): Promise<PasswordHolder | undefined> {
   const network = clientNetwork(call.findClientAddress())
   await call.charge(
     { limit: 'signIns', key: network },
     { limit: 'networkPasswords', key: `${network} ${whose}` },
     { limit: 'passwords', key: whose },
   )
+  const account = await findPasswordHolder(call.context.db, of)
+  return (await isPassword(password, account?.passwordHash)) ? account : undefined
 }

@@ -16,7 +16,7 @@ export async function openSession(tx: Transaction, call: PublicCall, accountId: 
   const secret = makeApiKey('wag_web_')
   const expiresAt = new Date(Date.now() + sessionDays * 86_400_000)
   const key = { name: 'session', hash: hashApiKey(secret), lastFour: secret.slice(-4), expiresAt }
-  const userAgent = call.userAgent?.toWellFormed().replaceAll('\0', '').slice(0, userAgentMax) ?? null
+  const userAgent = call.findUserAgent()?.toWellFormed().replaceAll('\0', '').slice(0, userAgentMax) ?? null
   const network = clientNetwork(call.findClientAddress())
   const id = await insertSession(tx, accountId, { key, userAgent, network }, { sessionsMax })
   return { id, secret, expiresAt }

@@ -11,8 +11,8 @@ export function requireAccounts({ config, mailer }: Context): { mailer: Mailer }
 }
 
 /** Throws `sign_up_closed` unless anybody may make an account. */
-export function requireOpenSignUp(context: Context): { mailer: Mailer } {
-  const { mailer } = requireAccounts(context)
-  if (context.config.signUp.mode === 'open') return { mailer }
+export function requireOpenSignUp(context: Context): void {
+  requireAccounts(context)
+  if (context.config.signUp.mode === 'open') return
   throw new AppError('sign_up_closed', 'This gateway admits only people whom its operator invites.')
 }

@@ -7,6 +7,11 @@ type Acting = Pick<PublicCall, 'operation' | 'findClientAddress' | 'requestId' |
   principal: { accountId: number; keyId: number | null }
 }
 
+/** Of an operation without an API key, once it is known whose account the person changes. */
+export function actingFor(call: PublicCall, accountId: number, keyId: number | null = null): Acting {
+  return { ...call, principal: { accountId, keyId } }
+}
+
 type AuditedChange = {
   /** Such as `account:7`, `key:7` or `device:7`. */
   target: string

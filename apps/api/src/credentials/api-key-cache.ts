@@ -6,7 +6,7 @@ import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
 import { accountDisabled } from '../accounts/account-errors.ts'
 import { AppError } from '../errors/app-error.ts'
-import { hashApiKey, isOfLink, isOfMail, isStreamToken, isWellFormedApiKey } from './api-key.ts'
+import { hashApiKey, isOfLink, isStreamToken, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 export type ApiKeyCache = {
@@ -18,7 +18,10 @@ export type ApiKeyCache = {
   forget(accountId: number): void
 }
 
-/** Redis announces changes. Without it, revoked keys and changed roles, expiries or disabled accounts take effect after this time. */
+/**
+ * Redis announces changes. Without it, revoked keys, disabled accounts, and changed roles or expiries take effect after this
+ * time.
+ */
 const cacheMs = 5000
 const lastUsedMs = 60_000
 const keysMax = 10_000
@@ -81,7 +84,7 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
       return principal && use(principal)
     },
     async find(key) {
-      if (!isWellFormedApiKey(key) || isOfMail(key)) return undefined
+      if (!isWellFormedApiKey(key)) return undefined
       const batch = isStreamToken(key) ? ofStreams : isOfLink(key) ? ofLinks : ofKeys
       const principal = await lookUp(hashApiKey(key).toString('base64'), batch)
       return principal && use(principal)

@@ -7,9 +7,9 @@ import { isOfSession } from './api-key.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * Throws `invalid_api_key`, `expired_api_key` or `account_disabled`, or `rate_limited` after too many invalid keys from one client network.
- * Valid keys are never limited here: with 256 random bits they cannot be guessed, and a limit would let one client lock
- * out all others behind the same address.
+ * Throws `invalid_api_key`, `expired_api_key`, `session_ended` or `account_disabled`, or `rate_limited` after too many invalid
+ * keys from one client network. Valid keys are never limited here: with 256 random bits they cannot be guessed, and a limit
+ * would let one client lock out all others behind the same address.
  */
 export async function getPrincipal(
   { keys, limits }: Pick<ApiContext, 'keys' | 'limits'>,

@@ -4,16 +4,16 @@ import { AppError } from '../errors/app-error.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { isOfSession } from './api-key.ts'
 
-/** How long a session lasts at most, and without a request. */
+/** How long a session lasts at most. */
 export const sessionDays = 14
 
 export type SessionCookie = {
   /** The secret of the caller's session, if the request comes from a page of ours. Throws `origin_refused`. */
   read(): string | undefined
   write(secret: string): void
+  clear(): void
   /** Of our pages. */
   origin(): string
-  clear(): void
 }
 
 /** No other site can send it without a preflight, which no path answers. */

@@ -1,11 +1,17 @@
 import { insertAccount, setEmail } from '@wagate/db/queries/accounts'
-import { findMailedLink, type MailedLink, useMailedLink } from '@wagate/db/queries/mailed-links'
+import {
+  findMailedLink,
+  type MailedLink,
+  type MailedLinkPurpose,
+  useMailedLink,
+} from '@wagate/db/queries/mailed-links'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { emailExists } from '../accounts/account-errors.ts'
 import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import type { PublicCall } from '../call.ts'
-import { audit } from '../changes/audit.ts'
+import { actingFor, audit } from '../changes/audit.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
 import { refuseGuessable } from '../credentials/new-password.ts'
 import { hashPassword, password } from '../credentials/passwords.ts'
@@ -13,7 +19,7 @@ import { AppError } from '../errors/app-error.ts'
 import { emailChanged } from '../mail/mails.ts'
 import { definePublicOperation } from '../operation.ts'
 
-const purposes = ['sign-up', 'invitation', 'new-email'] as const
+const purposes: MailedLinkPurpose[] = ['sign-up', 'invitation', 'new-email']
 
 export const confirmEmail = definePublicOperation({
   name: 'confirm-email',
@@ -48,7 +54,7 @@ export const confirmEmail = definePublicOperation({
   async handle({ token, password }, call) {
     requireAccounts(call.context)
     const hash = hashOfMailToken(token)
-    const link = await findMailedLink(call.context.db, hash, [...purposes])
+    const link = await findMailedLink(call.context.db, hash, purposes)
     if (!link) throw mailLinkInvalid()
     if (link.purpose === 'new-email') return confirmNewEmail(call, hash)
     if (password === undefined) throw passwordMissing()
@@ -66,8 +72,7 @@ async function makeAccount(call: PublicCall, hash: Buffer, passwordHash: string)
     const given = givenBy(link, config.signUp)
     const created = await insertAccount(tx, { email: link.email, passwordHash, key, ...given })
     if (!created) throw emailExists()
-    const actor = { ...call, principal: { accountId: created.id, keyId: null } }
-    await audit(tx, actor, { target: `account:${created.id}`, result: 'created' })
+    await audit(tx, actingFor(call, created.id), { target: `account:${created.id}`, result: 'created' })
     return {
       account_id: created.id,
       email: link.email,
@@ -99,17 +104,15 @@ async function confirmNewEmail(call: PublicCall, hash: Buffer) {
     if (!link || link.accountId === null) throw mailLinkInvalid()
     const account = await setEmail(tx, link.accountId, link.email)
     if (!account) throw emailExists()
-    const actor = { ...call, principal: { accountId: link.accountId, keyId: null } }
-    await audit(tx, actor, { target: `account:${link.accountId}`, result: 'changed' })
+    await audit(tx, actingFor(call, link.accountId), {
+      target: `account:${link.accountId}`,
+      result: 'changed',
+    })
     return { account_id: link.accountId, email: link.email, former: account.former }
   })
   const { former, ...fields } = changed
   mailer?.send(async () => emailChanged(former))
   return fields
-}
-
-function emailExists(): AppError {
-  return new AppError('email_exists', 'An account with this email already exists.')
 }
 
 function passwordMissing(): AppError {

@@ -1,6 +1,7 @@
-import { findPasswordHash, insertAccount } from '@wagate/db/queries/accounts'
+import { findPasswordHolder, insertAccount } from '@wagate/db/queries/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { emailExists } from '../accounts/account-errors.ts'
 import { email } from '../accounts/email.ts'
 import { audit } from '../changes/audit.ts'
 import {
@@ -11,7 +12,6 @@ import {
 import { changeIdempotently } from '../changes/idempotent-change.ts'
 import { makeNewKey } from '../credentials/new-key.ts'
 import { hashPassword, isPassword, password } from '../credentials/passwords.ts'
-import { AppError } from '../errors/app-error.ts'
 import { role } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
@@ -65,14 +65,14 @@ export const createUser = defineOperation({
         const passwordHash = await hashPassword(password)
         const account = { email, passwordHash, role, devicesAllowed: devices_allowed, expiresAt, key }
         const created = await insertAccount(tx, account)
-        if (!created) throw new AppError('email_exists', 'An account with this email already exists.')
+        if (!created) throw emailExists()
         await audit(tx, call, { target: `account:${created.id}`, result: 'created' })
         return { user_id: created.id, ...fields }
       },
     )
     if (!isReplay) return { ...response, api_key: apiKey }
-    const firstHash = await findPasswordHash(call.context.db, response.user_id)
-    if (firstHash && !(await isPassword(password, firstHash))) throw idempotencyKeyReused()
+    const first = await findPasswordHolder(call.context.db, { id: response.user_id })
+    if (first && !(await isPassword(password, first.passwordHash))) throw idempotencyKeyReused()
     call.warn('The API key was returned in the first response only.')
     return response
   },

@@ -1,16 +1,16 @@
 import { requestAccountDeletion } from '@wagate/db/queries/account-deletions'
-import { findAccountInfo, updateAccount } from '@wagate/db/queries/accounts'
+import { updateAccount } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
 import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
 import { checkOwnPassword } from '../accounts/check-password.ts'
 import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
+import { tellOfDeletion } from '../accounts/tell-owner.ts'
 import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { userNotFound } from '../credentials/key-owner.ts'
 import { password } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
-import { accountWillBeDeleted } from '../mail/mails.ts'
 import { defineOperation } from '../operation.ts'
 import { recordId } from '../parameters/parameter-types.ts'
 import { requireAny } from '../parameters/require-any.ts'
@@ -65,7 +65,7 @@ export const deleteAccount = defineOperation({
     await accountChanged(accountId)
     await notifyOwners(call.context, accountId)
     await notifyDispatchers(call.context, accountId)
-    tellOwner(call, accountId, dueAt)
+    tellOfDeletion(call, accountId, dueAt)
     return { account_id: accountId, due_at: dueAt.toISOString(), proof }
   },
 })
@@ -84,12 +84,4 @@ async function getDeletable(
   if (password === undefined) requireAny({ password })
   else await checkOwnPassword(call, password)
   return accountId
-}
-
-/** So that the owner notices a deletion that somebody else has asked for, while it can be undone. */
-function tellOwner({ context: { db, mailer } }: Call, accountId: number, dueAt: Date): void {
-  mailer?.send(async () => {
-    const account = await findAccountInfo(db, accountId)
-    return account && accountWillBeDeleted(account.email, dueAt)
-  })
 }

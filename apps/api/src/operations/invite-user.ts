@@ -1,10 +1,10 @@
 import { findPasswordHolder } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
+import { emailExists } from '../accounts/account-errors.ts'
 import { email } from '../accounts/email.ts'
 import { expiresIn, linkMs, sendMail } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import { audit, namesOf } from '../changes/audit.ts'
-import { AppError } from '../errors/app-error.ts'
 import { invitation } from '../mail/mails.ts'
 import { role } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'
@@ -36,9 +36,7 @@ export const inviteUser = defineOperation({
     requireAccounts(call.context)
     const { db } = call.context
     await call.charge({ limit: 'newUsers', key: String(call.principal.accountId) })
-    if (await findPasswordHolder(db, { email })) {
-      throw new AppError('email_exists', 'An account with this email already exists.')
-    }
+    if (await findPasswordHolder(db, { email })) throw emailExists()
     const detail = { parameters: namesOf({ email, role, devices_allowed, expiry }) }
     await db.transaction((tx) => audit(tx, call, { target: 'invitation', result: 'sent', detail }))
     const given = {

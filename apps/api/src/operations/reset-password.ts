@@ -4,8 +4,8 @@ import { endSessions } from '@wagate/db/queries/sessions'
 import { z } from 'zod'
 import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
-import { tellOfNewPassword } from '../accounts/tell-of-new-password.ts'
-import { audit } from '../changes/audit.ts'
+import { tellOfNewPassword } from '../accounts/tell-owner.ts'
+import { actingFor, audit } from '../changes/audit.ts'
 import { refuseGuessable } from '../credentials/new-password.ts'
 import { hashPassword, password } from '../credentials/passwords.ts'
 import { definePublicOperation } from '../operation.ts'
@@ -35,8 +35,7 @@ export const resetPassword = definePublicOperation({
       await deleteMailedLinks(tx, accountId)
       await setPassword(tx, accountId, passwordHash)
       await endSessions(tx, accountId)
-      const actor = { ...call, principal: { accountId, keyId: null } }
-      await audit(tx, actor, { target: `account:${accountId}`, result: 'changed' })
+      await audit(tx, actingFor(call, accountId), { target: `account:${accountId}`, result: 'changed' })
     })
     await accountChanged(accountId)
     tellOfNewPassword(call, accountId)

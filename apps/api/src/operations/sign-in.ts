@@ -1,15 +1,15 @@
 import { endSessions } from '@wagate/db/queries/sessions'
 import { z } from 'zod'
+import { accountDisabled } from '../accounts/account-errors.ts'
 import { checkSignIn } from '../accounts/check-password.ts'
 import { email } from '../accounts/email.ts'
 import { openSession } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import type { PublicCall } from '../call.ts'
-import { audit } from '../changes/audit.ts'
+import { actingFor, audit } from '../changes/audit.ts'
 import { isStillValid } from '../credentials/is-still-valid.ts'
 import { password } from '../credentials/passwords.ts'
 import type { Principal } from '../credentials/principal.ts'
-import { AppError } from '../errors/app-error.ts'
 import { definePublicOperation } from '../operation.ts'
 
 export const signIn = definePublicOperation({
@@ -39,15 +39,17 @@ export const signIn = definePublicOperation({
   async handle({ email, password }, call) {
     requireAccounts(call.context)
     const account = await checkSignIn(call, email, password)
-    if (account.disabledAt) throw new AppError('account_disabled', 'The account is disabled. Ask an ADMIN.')
+    if (account.disabledAt) throw accountDisabled()
     const { db, keys, accountChanged } = call.context
     const former = await findFormerSession(call)
     const session = await db.transaction(async (tx) => {
       const opened = await openSession(tx, call, account.id)
       // Whoever knew the session of this browser must not have the new one.
       if (former) await endSessions(tx, former.accountId, { id: former.keyId })
-      const actor = { ...call, principal: { accountId: account.id, keyId: opened.id } }
-      await audit(tx, actor, { target: `session:${opened.id}`, result: 'opened' })
+      await audit(tx, actingFor(call, account.id, opened.id), {
+        target: `session:${opened.id}`,
+        result: 'opened',
+      })
       return opened
     })
     if (former) await accountChanged(former.accountId)

@@ -126,31 +126,16 @@ export async function listAccounts(
     .limit(limit)
 }
 
-/** Recognises a repetition of the request that created the account. */
-export async function findPasswordHash(db: Database, accountId: number): Promise<string | undefined> {
-  const [account] = await db
-    .select({ passwordHash: accounts.passwordHash })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-  return account?.passwordHash
-}
-
-/** What a person who signs in is compared with. */
-export type PasswordHolder = {
-  id: number
-  email: string
-  passwordHash: string
-  role: Role
-  expiresAt: Date | null
-  disabledAt: Date | null
-}
+/** What a password is compared with. */
+export type PasswordHolder = Pick<
+  typeof accounts.$inferSelect,
+  'id' | 'email' | 'passwordHash' | 'disabledAt'
+>
 
 const passwordHolder = {
   id: accounts.id,
   email: accounts.email,
   passwordHash: accounts.passwordHash,
-  role: accounts.role,
-  expiresAt: accounts.expiresAt,
   disabledAt: accounts.disabledAt,
 }
 

@@ -64,16 +64,16 @@ async function* exportAccount({ readDb, config }: Exported, accountId: number): 
 }
 
 async function* exportKeys({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
-  const list = (after: number | undefined) => listKeys(readDb, accountId, { after, limit: rowsMax })
-  for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.id)) {
+  const list = (after?: number) => listKeys(readDb, accountId, { after, limit: rowsMax })
+  for await (const rows of inPages(list, ({ id }) => id)) {
     yield rows.map((row) => ({ type: 'key', ...toKeyObject(row) }))
   }
 }
 
 async function* exportDevices({ readDb, config }: Exported, accountId: number): AsyncGenerator<ExportPage> {
-  const list = (after: number | undefined) =>
+  const list = (after?: number) =>
     listDevices(readDb, accountId, config.devices.statusGraceMs, { after, limit: rowsMax })
-  for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.id)) {
+  for await (const rows of inPages(list, ({ id }) => id)) {
     yield rows.map((row) => ({ type: 'device', ...toDeviceObject(row, config) }))
   }
 }
@@ -82,17 +82,17 @@ async function* exportWebhooks({ readDb }: Exported, accountId: number): AsyncGe
   const webhooks = await listWebhooks(readDb, accountId)
   yield webhooks.map((webhook) => ({ type: 'webhook', ...toWebhookObject(webhook) }))
   for (const { id } of webhooks) {
-    const list = (before: number | undefined) =>
+    const list = (before?: number) =>
       listWebhookAttempts(readDb, accountId, id, { before, limit: rowsMax, onlyFailed: false })
-    for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.number)) {
+    for await (const rows of inPages(list, ({ number }) => number)) {
       yield rows.map((row) => ({ type: 'webhook_attempt', webhook_id: id, ...toAttemptObject(row) }))
     }
   }
 }
 
 async function* exportOptOuts({ readDb }: Exported, accountId: number): AsyncGenerator<ExportPage> {
-  const list = (after: string | undefined) => listOptOuts(readDb, accountId, { after, limit: rowsMax })
-  for (let rows = await list(undefined); rows.length > 0; rows = await list(rows.at(-1)?.number)) {
+  const list = (after?: string) => listOptOuts(readDb, accountId, { after, limit: rowsMax })
+  for await (const rows of inPages(list, ({ number }) => number)) {
     yield rows.map((row) => ({ type: 'opt_out', ...toOptOutObject(row) }))
   }
 }
@@ -132,8 +132,8 @@ async function* exportEvents(
 }
 
 async function* exportUploads(context: Exported, accountId: number): AsyncGenerator<ExportPage> {
-  const list = (after: string) => listUploads(context.readDb, accountId, after, rowsMax)
-  for (let rows = await list(noUuid); rows.length > 0; rows = await list(rows.at(-1)?.mediaId ?? noUuid)) {
+  const list = (after = noUuid) => listUploads(context.readDb, accountId, after, rowsMax)
+  for await (const rows of inPages(list, ({ mediaId }) => mediaId)) {
     for (const { mediaId, filename, mime, size, sha256, createdAt, expiresAt } of rows) {
       const upload = { media_id: mediaId, filename, mime, size, sha256 }
       yield [{ type: 'upload', ...upload, created_at: createdAt, expires_at: expiresAt }]
@@ -145,10 +145,23 @@ async function* exportUploads(context: Exported, accountId: number): AsyncGenera
 
 /** Each file once, however many messages share it: they have its SHA-256. */
 async function* exportReceivedFiles(context: Exported, accountId: number): AsyncGenerator<ExportPage> {
-  const list = (after: string) => listStoredContents(context.readDb, accountId, after, rowsMax)
-  for (let rows = await list(''); rows.length > 0; rows = await list(rows.at(-1)?.sha256 ?? '')) {
+  const list = (after = '') => listStoredContents(context.readDb, accountId, after, rowsMax)
+  for await (const rows of inPages(list, ({ sha256 }) => sha256)) {
     for (const { sha256, mime, size, filename } of rows) {
       yield* readFileParts(context.mediaStore, accountId, { name: filename ?? sha256, mime, size, sha256 })
     }
   }
+}
+
+/** Until a page is empty. Each one begins after the last row of the one before, which `keyOf` identifies. */
+async function* inPages<Row, Key>(
+  list: (after?: Key) => Promise<Row[]>,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<Row[]> {
+  let last: Row | undefined
+  do {
+    const rows = await list(last && keyOf(last))
+    if (rows.length > 0) yield rows
+    last = rows.at(-1)
+  } while (last)
 }

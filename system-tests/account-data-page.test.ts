@@ -1,33 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { makePeople, password, problemsOf, submitSignIn } from './account-page.ts'
-import { browserPath, launchBrowser } from './link-page.ts'
-
-/** Others of the same client address make accounts, too. */
-const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '1000' }
-
-let system: TestSystem
-let browser: Browser
-let people: ReturnType<typeof makePeople>
+import { describe, expect, it } from 'vitest'
+import { password, problemsOf, submitSignIn, usePeople } from './account-page.ts'
+import { browserPath } from './link-page.ts'
 
 const title = browserPath ? 'the page of an account' : 'the page of an account, without Chromium here'
 describe.skipIf(!browserPath)(title, () => {
-  beforeAll(async () => {
-    system = await openTestSystem({ environment })
-    browser = await launchBrowser()
-    people = makePeople(system, () => browser)
-  }, 60_000)
-
-  afterAll(async () => {
-    await browser?.close()
-    await system?.close()
-  }, 30_000)
-
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close()
-  })
+  const people = usePeople()
 
   it('gives the data of the account as a file', async () => {
     const { email } = await people.signUp('export@example.com')
@@ -69,7 +47,7 @@ describe.skipIf(!browserPath)(title, () => {
     await page.keyboard.press('Enter')
     await tab.untilStatus('You are signed out.')
     const proof = String(await page.textContent('#proof'))
-    const answer = await fetch(`${system.devnet.apiUrl}/deletion-proof`, {
+    const answer = await fetch(people.urlOf('/deletion-proof'), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ proof }),
@@ -79,7 +57,7 @@ describe.skipIf(!browserPath)(title, () => {
     await page.reload()
     await page.locator('#sign-in-again, #sign-in-form').filter({ visible: true }).first().waitFor()
     expect(await page.content()).not.toContain(proof)
-    await page.goto(`${system.devnet.apiUrl}/sign-in`)
+    await page.goto(people.urlOf('/sign-in'))
     await submitSignIn(page, email, password)
     await tab.untilStatus('This account is disabled.')
     expect(problemsOf(tab)).toEqual([])

@@ -1,41 +1,17 @@
-import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   expectAccessible,
   expectHidden,
-  makePeople,
   password,
   problemsOf,
   submitSignIn,
+  usePeople,
 } from './account-page.ts'
-import { browserPath, launchBrowser } from './link-page.ts'
-
-/** Others of the same client address make accounts, too. */
-const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '1000' }
-
-let system: TestSystem
-let browser: Browser
-let people: ReturnType<typeof makePeople>
+import { browserPath } from './link-page.ts'
 
 const title = browserPath ? 'the page of an account' : 'the page of an account, without Chromium here'
 describe.skipIf(!browserPath)(title, () => {
-  beforeAll(async () => {
-    system = await openTestSystem({ environment })
-    browser = await launchBrowser()
-    people = makePeople(system, () => browser)
-  }, 60_000)
-
-  afterAll(async () => {
-    await browser?.close()
-    await system?.close()
-  }, 30_000)
-
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close()
-  })
-
-  const pageUrl = (path: string) => `${system.devnet.apiUrl}${path}`
+  const people = usePeople()
 
   it('links a sender without a key, and comes back', async () => {
     const sender = '15552070001'
@@ -49,8 +25,8 @@ describe.skipIf(!browserPath)(title, () => {
     await page.locator('#senders-status', { hasText: 'This is not a phone number.' }).waitFor()
     await page.fill('#sender', `+${sender}`)
     await page.keyboard.press('Enter')
-    await page.waitForURL(pageUrl('/link#account'))
-    await system.phones.scan(await tab.untilQr(), sender)
+    await page.waitForURL(people.urlOf('/link#account'))
+    await people.system().phones.scan(await tab.untilQr(), sender)
     await tab.untilStatus('Connected')
     await page.click('#back a')
     await tab.untilStatus('You are signed in.')
@@ -71,7 +47,7 @@ describe.skipIf(!browserPath)(title, () => {
     await page.keyboard.press('Enter')
     await page.locator('#new-key-view').waitFor()
     const key = String(await page.textContent('#new-key'))
-    const asks = async (asked: string) => (await fetch(pageUrl(`/user-info?api_key=${asked}`))).status
+    const asks = async (asked: string) => (await fetch(people.urlOf(`/user-info?api_key=${asked}`))).status
     expect(await asks(key)).toBe(200)
     expect(await page.textContent('#keys')).toContain(`Shop <b>1</b>…${key.slice(-4)}`)
 
@@ -105,7 +81,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await own.page.locator('#sessions li').count()).toBe(1)
     // The person comes back to the window.
     await phone.page.evaluate("dispatchEvent(new Event('focus'))")
-    await phone.page.waitForURL(pageUrl('/sign-in'))
+    await phone.page.waitForURL(people.urlOf('/sign-in'))
 
     const others = [await people.signIn(email), await people.signIn(email)]
     await own.page.reload()
@@ -113,7 +89,7 @@ describe.skipIf(!browserPath)(title, () => {
     await own.page.locator('#sessions-status', { hasText: 'All other browsers are signed out.' }).waitFor()
     for (const { page } of others) {
       await page.reload()
-      await page.waitForURL(pageUrl('/sign-in'))
+      await page.waitForURL(people.urlOf('/sign-in'))
     }
     await own.page.reload()
     await own.untilStatus('You are signed in.')
@@ -135,11 +111,11 @@ describe.skipIf(!browserPath)(title, () => {
     await change(password)
     await page.locator('#password-status', { hasText: 'The password is changed.' }).waitFor()
     await other.page.reload()
-    await other.page.waitForURL(pageUrl('/sign-in'))
+    await other.page.waitForURL(people.urlOf('/sign-in'))
     await page.reload()
     await tab.untilStatus('You are signed in.')
     await submitSignIn(other.page, email, 'staple correct horse')
-    await other.page.waitForURL(pageUrl('/account'))
+    await other.page.waitForURL(people.urlOf('/account'))
   })
 
   it('changes the address with a link to the new one, which needs no password', async () => {
@@ -161,9 +137,9 @@ describe.skipIf(!browserPath)(title, () => {
     const { email } = await people.signUp('leaving@example.com')
     const tab = await people.signIn(email)
     await tab.page.click('#sign-out')
-    await tab.page.waitForURL(pageUrl('/sign-in'))
-    await tab.page.goto(pageUrl('/account'))
-    await tab.page.waitForURL(pageUrl('/sign-in'))
+    await tab.page.waitForURL(people.urlOf('/sign-in'))
+    await tab.page.goto(people.urlOf('/account'))
+    await tab.page.waitForURL(people.urlOf('/sign-in'))
     expect(await tab.page.evaluate('document.cookie')).toBe('')
   })
 

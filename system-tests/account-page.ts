@@ -1,22 +1,39 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { makeClient } from '@wagate/test-kit/http-client'
-import type { TestSystem } from '@wagate/test-kit/test-system'
+import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { expect } from 'vitest'
-import { type LinkPage, openLinkPage } from './link-page.ts'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { type LinkPage, launchBrowser, openLinkPage } from './link-page.ts'
 
 export const password = 'correct horse battery'
 
 type Mail = { to: string[]; text: string }
 type Person = { email: string; key: string }
 
-/** The people of a system, who read their mails and use the pages. */
-export function makePeople(system: TestSystem, browser: () => Browser) {
-  const { apiUrl } = system.devnet
-  const anyone = makeClient(apiUrl, '')
+/** Others of the same client address make accounts, too. */
+const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '1000' }
+
+/** A system and its people, who read their mails and use the pages in browsers, for the tests of a `describe`. */
+export function usePeople() {
+  let system: TestSystem
+  let browser: Browser
+  beforeAll(async () => {
+    system = await openTestSystem({ environment })
+    browser = await launchBrowser()
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await system?.close()
+  }, 30_000)
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+
+  const urlOf = (path: string) => `${system.devnet.apiUrl}${path}`
+  const post = (path: string, body: unknown) => makeClient(system.devnet.apiUrl).post(path, body)
 
   /** The secret link in the newest mail to the address, once there are `count` mails with one. */
   const linkTo = (email: string, count = 1): Promise<string> =>
@@ -28,22 +45,25 @@ export function makePeople(system: TestSystem, browser: () => Browser) {
     })
 
   return {
+    system: () => system,
+    /** Of a page. */
+    urlOf,
     linkTo,
     /** Makes an account without the pages. */
     async signUp(email: string): Promise<Person> {
-      await anyone.post('/sign-up', { email })
+      await post('/sign-up', { email })
       const token = new URL(await linkTo(email)).hash.slice(1)
-      const { body } = await anyone.post('/confirm-email', { token, password })
+      const { body } = await post('/confirm-email', { token, password })
       return { email, key: String(body.api_key) }
     },
     /** A new browser with this page. */
     open: (path: string, options: BrowserContextOptions = {}): Promise<LinkPage> =>
-      openLinkPage(browser(), path.startsWith('http') ? path : `${apiUrl}${path}`, options),
+      openLinkPage(browser, path.startsWith('http') ? path : urlOf(path), options),
     /** A new browser in which this person has opened the account. */
     async signIn(email: string, options: BrowserContextOptions = {}): Promise<LinkPage> {
-      const tab = await openLinkPage(browser(), `${apiUrl}/sign-in`, options)
+      const tab = await openLinkPage(browser, urlOf('/sign-in'), options)
       await submitSignIn(tab.page, email, password)
-      await tab.page.waitForURL(`${apiUrl}/account`)
+      await tab.page.waitForURL(urlOf('/account'))
       await tab.untilStatus('You are signed in.')
       return tab
     },

@@ -1,43 +1,22 @@
-import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   expectAccessible,
   expectHidden,
-  makePeople,
   password,
   problemsOf,
   submitSignIn,
   typeCommands,
+  usePeople,
 } from './account-page.ts'
-import { browserPath, type LinkPage, launchBrowser } from './link-page.ts'
+import { browserPath, type LinkPage } from './link-page.ts'
 
-/** Others of the same client address make accounts, too. */
-const environment = { LIMIT_MAILS_PER_HOUR: '0', LIMIT_SIGN_INS_PER_MINUTE: '1000' }
 const wrongPassword = 'The email address or the password is wrong.'
-
-let system: TestSystem
-let browser: Browser
-let people: ReturnType<typeof makePeople>
 
 const title = browserPath
   ? 'the pages for sign-up and sign-in'
   : 'the pages for sign-up, without Chromium here'
 describe.skipIf(!browserPath)(title, () => {
-  beforeAll(async () => {
-    system = await openTestSystem({ environment })
-    browser = await launchBrowser()
-    people = makePeople(system, () => browser)
-  }, 60_000)
-
-  afterAll(async () => {
-    await browser?.close()
-    await system?.close()
-  }, 30_000)
-
-  afterEach(async () => {
-    for (const context of browser.contexts()) await context.close()
-  })
+  const people = usePeople()
 
   const askForMail = async (email: string) => submit((await people.open('/sign-up')).page, email)
 
@@ -54,7 +33,7 @@ describe.skipIf(!browserPath)(title, () => {
     const tab = await people.open(link)
     const { page } = tab
     await tab.untilStatus('This link works once.')
-    expect(page.url()).toBe(`${system.devnet.apiUrl}/sign-up`)
+    expect(page.url()).toBe(people.urlOf('/sign-up'))
     await page.keyboard.press('Enter')
     await tab.untilStatus('Choose a password')
     await page.keyboard.type(password)
@@ -65,14 +44,16 @@ describe.skipIf(!browserPath)(title, () => {
     const key = String(await page.textContent('#key'))
     expect(key).toMatch(/^wag_[0-9A-Za-z]{49}$/)
 
-    const said = await typeCommands(system, tab, { sender: '15552069001', recipient: '15552069102' })
+    const said = await typeCommands(people.system(), tab, { sender: '15552069001', recipient: '15552069102' })
     expect(said).toContain('"jid":"15552069001:1@s.whatsapp.net"')
     expect(said).toMatch(/"status":"(sent|delivered)"/)
-    expect(await system.phones.receivedBy('15552069102')).toMatchObject([{ text: 'Hello from wagate' }])
+    expect(await people.system().phones.receivedBy('15552069102')).toMatchObject([
+      { text: 'Hello from wagate' },
+    ])
 
     await page.focus('#open-account')
     await page.keyboard.press('Enter')
-    await page.waitForURL(`${system.devnet.apiUrl}/account`)
+    await page.waitForURL(people.urlOf('/account'))
     await tab.untilStatus('You are signed in.')
     expect(await page.textContent('#account-email')).toBe(email)
     expect(await page.textContent('#senders')).toContain('+15552069001 Linked')
@@ -117,7 +98,7 @@ describe.skipIf(!browserPath)(title, () => {
     const email = 'late@example.com'
     await askForMail(email)
     const link = await people.linkTo(email)
-    await system.database.$client`UPDATE mailed_links SET expires_at = now() WHERE email = ${email}`
+    await people.system().database.$client`UPDATE mailed_links SET expires_at = now() WHERE email = ${email}`
     const tab = await people.open(link)
     await tab.page.click('#continue')
     await tab.untilStatus('This link is not valid any more')
@@ -150,7 +131,7 @@ describe.skipIf(!browserPath)(title, () => {
       await tab.page.evaluate("document.getElementById('status').textContent = ''")
     }
     await submitSignIn(tab.page, email, password)
-    await tab.page.waitForURL(`${system.devnet.apiUrl}/account`)
+    await tab.page.waitForURL(people.urlOf('/account'))
     await tab.untilStatus('You are signed in.')
     await expectHidden(tab, [password, 'not the password'])
     expect(problemsOf(tab)).toEqual([])
@@ -174,17 +155,17 @@ describe.skipIf(!browserPath)(title, () => {
     const link = await people.linkTo(email, 2)
     const fresh = await people.open(link)
     await fresh.untilStatus('Choose a new password.')
-    expect(fresh.page.url()).toBe(`${system.devnet.apiUrl}/reset-password`)
+    expect(fresh.page.url()).toBe(people.urlOf('/reset-password'))
     await fresh.page.fill('#password', 'staple correct horse')
     await fresh.page.keyboard.press('Enter')
-    await fresh.page.waitForURL(`${system.devnet.apiUrl}/account`)
+    await fresh.page.waitForURL(people.urlOf('/account'))
     await fresh.untilStatus('You are signed in.')
     await expectHidden(fresh, ['staple correct horse', new URL(link).hash.slice(1)])
-    expect(await (await fetch(`${system.devnet.apiUrl}/user-info?api_key=${key}`)).json()).toMatchObject({
+    expect(await (await fetch(people.urlOf(`/user-info?api_key=${key}`))).json()).toMatchObject({
       email,
     })
 
-    await tab.page.goto(`${system.devnet.apiUrl}/sign-in`)
+    await tab.page.goto(people.urlOf('/sign-in'))
     await submitSignIn(tab.page, email, password)
     await tab.untilStatus(wrongPassword)
     const used = await people.open(link)
@@ -214,7 +195,7 @@ describe.skipIf(!browserPath)(title, () => {
       await tab.page.keyboard.press('Enter')
       await tab.page.locator('#key-view').waitFor()
       await expectAccessible(tab, `key-${colorScheme}`)
-      await tab.page.goto(`${system.devnet.apiUrl}/sign-in`)
+      await tab.page.goto(people.urlOf('/sign-in'))
       await submitSignIn(tab.page, email, 'not the password')
       await tab.untilStatus(wrongPassword)
       await expectAccessible(tab, `sign-in-${colorScheme}`)

@@ -117,13 +117,13 @@ export const signUpMutants: Mutant[] = [
     test: { file: ofSignUp, title: 'is not used up by a refused password' },
   },
   {
-    name: 'an unknown address answered before a hash',
+    name: 'mail made before the answer',
     file: 'apps/api/src/accounts/mail-link.ts',
     text: 'mailer.send(() => prepare(toolsOf(call.context)))',
     replacement: 'const mail = await prepare(toolsOf(call.context))\n  mailer.send(async () => mail)',
     test: {
       file: ofHostile,
-      title: 'not by whether Postgres or the mail server is asked before the answer',
+      title: 'does not show in the time of an answer, which waits for no look-up',
     },
   },
   {

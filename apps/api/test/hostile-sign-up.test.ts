@@ -35,8 +35,8 @@ async function signUpFrom(headers: Record<string, string>) {
 const withHeaders = (headers: Record<string, string>) => (path: string, body?: unknown) =>
   gateway.anonymous.post(path, body, headers)
 
-describe('which addresses have an account is told', () => {
-  test.each(['sign-up', 'forgot-password'])('by no answer of %s, only by the mail', async (path) => {
+describe('whether an address has an account', () => {
+  test.each(['sign-up', 'forgot-password'])('does not show in the answers of %s', async (path) => {
     const known = (await person()).email
     const unknown = randomEmail()
     const answers = [await post(`/${path}`, { email: known }), await post(`/${path}`, { email: unknown })]
@@ -48,8 +48,8 @@ describe('which addresses have an account is told', () => {
     expect(a).toEqual(b)
   })
 
-  test('not by whether Postgres or the mail server is asked before the answer', async () => {
-    // Neither can delay an answer that does not wait for them: both are held here, and the answers come.
+  test('does not show in the time of an answer, which waits for no look-up', async () => {
+    // All look-ups of accounts are held here, and the answers come nevertheless.
     const known = (await person()).email
     const release = await lockAccounts()
     const answered = Promise.all(
@@ -61,7 +61,7 @@ describe('which addresses have an account is told', () => {
     await release()
   })
 
-  test('by a mail to the owner, who is told to sign in', async () => {
+  test('is mailed to its owner, who is told to sign in', async () => {
     const { email } = await person()
     await post('/sign-up', { email })
     const mail = await running.mails.mailTo(email, 2)
@@ -69,7 +69,7 @@ describe('which addresses have an account is told', () => {
     expect(mail.text).not.toContain('wag_mail_')
   })
 
-  test('by no mail to an address without an account', async () => {
+  test('decides whether forgot-password sends a mail', async () => {
     const [email, later] = [randomEmail(), await person()]
     await post('/forgot-password', { email })
     // Mails leave in the order of their requests, as long as there are few.
@@ -206,7 +206,7 @@ describe('a mail contains', () => {
     expect(body).toMatchObject({ ok: false, details: [{ parameter: 'email' }] })
   })
 
-  test('only our text, and the address as its recipient', async () => {
+  test('only our text, and goes to the address alone', async () => {
     const email = `buy.cheap-pills+https@example.com`
     await post('/sign-up', { email })
     const mail = await running.mails.mailTo(email)
@@ -226,7 +226,7 @@ function postWithHost(host: string, path: string, body: unknown): Promise<number
   })
 }
 
-test('an address that somebody else has asked for gets a password of its owner alone', async () => {
+test('only the owner of an address chooses the password of its account, whoever asked for it', async () => {
   const email = randomEmail()
   const victim = openBrowser(gateway, 'https://gateway.example.com')
   // Whoever asks has no say in the password, so that nobody can wait in an account for its owner.

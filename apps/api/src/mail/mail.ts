@@ -1,4 +1,4 @@
-/** A mail to one person. Its text is ours alone: nothing that somebody has typed is in it. */
+/** A mail to one person. Its text contains nothing that anybody has typed. */
 export type Mail = {
   to: string
   subject: string

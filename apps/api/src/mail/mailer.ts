@@ -12,7 +12,7 @@ export type Mailer = {
    * a mail there is nothing to send.
    */
   send(prepare: () => Promise<Mail | undefined>): void
-  /** Tries what waits once more, for a few seconds. */
+  /** Tries the waiting mails once more, for a few seconds. */
   finish(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ type Options = {
   metrics: Pick<Metrics, 'mails'>
 }
 
-/** Mails wait in memory, because their links are stored as hashes only. What is lost with the process is asked for again. */
+/** Mails wait in memory, because their links are stored only as hashes. If the process dies, people ask for them again. */
 const waitingMax = 1000
 const atOnceMax = 4
 const attemptMs = 20_000

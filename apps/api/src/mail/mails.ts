@@ -6,7 +6,7 @@ export const confirmSignUp = (to: string, link: string): Mail => ({
   to,
   kind: 'sign-up',
   subject: 'Confirm your email address',
-  text: `Somebody, probably you, wants an account of this gateway with this email address.
+  text: `Someone, probably you, has asked for an account on this gateway with this email address.
 
 Open this link to choose a password and to get your API key. It works once, within 24 hours:
 
@@ -20,7 +20,7 @@ export const alreadyHasAccount = (to: string, signIn: string, forgotten: string)
   to,
   kind: 'sign-up',
   subject: 'You already have an account',
-  text: `Somebody, probably you, wants an account of this gateway with this email address. It has one already.
+  text: `Someone, probably you, has asked for an account on this gateway with this email address. You already have one.
 
 Sign in: ${signIn}
 If you do not know your password: ${forgotten}
@@ -47,7 +47,7 @@ export const newPassword = (to: string, link: string): Mail => ({
   to,
   kind: 'new-password',
   subject: 'Choose a new password',
-  text: `Somebody, probably you, has forgotten the password of your account of this gateway.
+  text: `Someone, probably you, has asked for a new password for your account on this gateway.
 
 Open this link to choose a new one. It works once, within an hour:
 
@@ -61,9 +61,9 @@ export const passwordChanged = (to: string, forgotten: string): Mail => ({
   to,
   kind: 'password-changed',
   subject: 'Your password has been changed',
-  text: `The password of your account of this gateway has been changed, and all browsers are signed out. API keys still work.
+  text: `The password of your account on this gateway has been changed, and all browsers are signed out. API keys still work.
 
-If it was not you, choose a new password now, and revoke the API keys that you do not know:
+If it was not you, choose a new password now, and revoke any API keys that you do not recognise:
 
 ${forgotten}
 `,
@@ -73,7 +73,7 @@ export const confirmNewEmail = (to: string, link: string): Mail => ({
   to,
   kind: 'new-email',
   subject: 'Confirm your new email address',
-  text: `Somebody, probably you, wants to use this email address for an account of this gateway.
+  text: `Someone, probably you, wants to use this email address for an account on this gateway.
 
 Open this link to confirm it. It works once, within an hour:
 
@@ -87,7 +87,7 @@ export const emailTaken = (to: string): Mail => ({
   to,
   kind: 'new-email',
   subject: 'You already have an account',
-  text: `Somebody, probably you, wants to use this email address for another account of this gateway. It belongs to an account already, so nothing changes.
+  text: `Someone, probably you, wants to use this email address for another account on this gateway. It already belongs to an account, so nothing changes.
 `,
 })
 
@@ -95,7 +95,7 @@ export const emailChanged = (to: string): Mail => ({
   to,
   kind: 'email-changed',
   subject: 'Your email address has been changed',
-  text: `Your account of this gateway has another email address now, and this one no longer belongs to it.
+  text: `Your account on this gateway now has another email address. This one no longer belongs to it.
 
 If it was not you, tell the operator of the gateway.
 `,
@@ -105,8 +105,8 @@ export const accountWillBeDeleted = (to: string, due: Date): Mail => ({
   to,
   kind: 'deletion',
   subject: 'Your account will be deleted',
-  text: `Your account of this gateway is disabled, and everything of it will be deleted on ${due.toUTCString()}.
+  text: `Your account on this gateway is disabled, and all its data will be deleted on ${due.toUTCString()}.
 
-If it was not you, tell the operator of the gateway before then: it can still be undone.
+If it was not you, tell the operator of the gateway before then. Until then the deletion can be canceled.
 `,
 })

@@ -111,8 +111,8 @@ test('a text to a known contact allocates little in the worker and in the API', 
   const names = ['worker-1', 'api']
   const [worker = Number.NaN, api = Number.NaN] = await allocations.measure(system, names, sendMessages)
   expect(worker / messages).toBeLessThan(650_000)
-  // It varies between 195,000 and 215,000.
-  expect(api / messages).toBeLessThan(225_000)
+  // 195,000 to 209,000, and a little more beside other tests.
+  expect(api / messages).toBeLessThan(215_000)
 })
 
 test('a sender has few rows, and an idle worker few connections', async () => {

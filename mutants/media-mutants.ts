@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const decryption = 'apps/worker/test/decrypt-media.test.ts'
+const uploads = 'apps/worker/test/whatsapp-upload.test.ts'
 
 /** The files of received messages. */
 export const mediaMutants: Mutant[] = [
@@ -70,6 +71,33 @@ export const mediaMutants: Mutant[] = [
     test: {
       file: 'apps/worker/test/inspector.test.ts',
       title: 'that take too long are not refused, because the machine may be busy',
+    },
+  },
+  {
+    name: 'upload without a deadline',
+    file: 'apps/worker/src/session/whatsapp-upload.ts',
+    text: 'return await bound(uploadToAny(), () => undefined)',
+    replacement: 'return await uploadToAny()',
+    test: { file: uploads, title: 'with an error when WhatsApp does not say where to' },
+  },
+  {
+    name: 'upload that asks the next host with what the first one refused',
+    file: 'apps/worker/src/session/whatsapp-upload.ts',
+    text: 'if (error instanceof UploadRefused) auth = (await refreshMediaConn(true)).auth',
+    replacement: '',
+    test: {
+      file: uploads,
+      title: 'a host that refuses is followed by the next one, with what WhatsApp names anew',
+    },
+  },
+  {
+    name: 'upload to a host that a redirect names',
+    file: 'apps/worker/src/session/whatsapp-route.ts',
+    text: 'admit: ({ host }) => admitIf(host === simulatedHost)',
+    replacement: 'admit: () => undefined',
+    test: {
+      file: uploads,
+      title: 'a redirect to another host is not followed',
     },
   },
   {

@@ -9,7 +9,7 @@ import { startWorker } from './start.ts'
 const config = readConfig(process.env)
 const logger = makeLogger('worker', config.logLevel)
 // Only Baileys downloads with `fetch` in this process.
-globalThis.fetch = makeWhatsAppFetch({ ...downloadLimits, simulatedHost: config.whatsApp.mediaHost })
+globalThis.fetch = makeWhatsAppFetch(downloadLimits)
 const signals = ['SIGTERM', 'SIGINT'] as const
 /** Before the worker has started, it has nothing to finish. */
 const leave = () => process.exit(0)

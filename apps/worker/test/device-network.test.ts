@@ -5,13 +5,16 @@ import { expect, test } from 'vitest'
 import { networkOf } from '../src/device/device-network.ts'
 import { type MasterKeys, readMasterKeys } from '../src/session/master-keys.ts'
 import { proxyBoxKey } from '../src/session/proxy-box.ts'
+import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
 
 const url = 'socks5://shop:secret@proxy.example.com:1080'
 const masterKeys = readMasterKeys(randomBytes(32))
+const files = new WhatsAppRoute({})
 const network = {
-  direct: { version: [1, 0, 0] as [number, number, number] },
+  direct: { socket: {}, files },
   through: (proxy: ProxyUrl) => ({
-    browser: ['through', proxy.hostname, proxy.password] as [string, string, string],
+    socket: { browser: ['through', proxy.hostname, proxy.password] as [string, string, string] },
+    files,
   }),
 }
 const of = (sealedProxy: Buffer | null, id = 7) =>

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
 import { openSocket } from '../src/session/socket.ts'
 import { expectClosing } from '../src/session/unawaited-sends.ts'
+import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
 
 let simulator: Simulator
 let sock: WASocket
@@ -79,7 +80,7 @@ test('nor in a socket of the worker', async () => {
   const own = openSocket({
     deviceId: 1,
     auth,
-    network: socketOptions(simulator, WA_CERT_DETAILS),
+    network: { socket: socketOptions(simulator, WA_CERT_DETAILS), files: new WhatsAppRoute({}) },
     sendsColdTokens: false,
     mayLogIn: () => true,
     logger: makeLogger('test', 'silent'),

@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http'
 import { Agent } from 'node:https'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DownloadRoute, makeWhatsAppFetch } from '../src/session/whatsapp-fetch.ts'
+import { downloadedBy, makeWhatsAppFetch } from '../src/session/whatsapp-fetch.ts'
+import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
 
 let server: Server
 let host: string
@@ -20,8 +21,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const limits = { bytesMax: 2000, deadlineMs: 5000 }
-/** As Baileys calls `fetch` for a socket. */
-const bySocket = (agent?: Agent) => ({ dispatcher: new DownloadRoute(agent) }) as unknown as RequestInit
 
 describe('a download on the live network', () => {
   const lookedUp: string[] = []
@@ -29,7 +28,8 @@ describe('a download on the live network', () => {
     lookedUp.push(hostname)
     callback(null, [{ address: '10.0.0.5', family: 4 }])
   }
-  const fetchLive = makeWhatsAppFetch({ ...limits, lookup })
+  const fetchLive = makeWhatsAppFetch(limits)
+  const bySocket = (agent?: Agent) => downloadedBy(new WhatsAppRoute({ agent, lookup }))
 
   test.each([
     'https://mmg.whatsapp.net:9443/x',
@@ -73,7 +73,8 @@ describe('a download on the live network', () => {
 })
 
 describe('a download on the simulated network', () => {
-  const download = (url: string) => makeWhatsAppFetch({ ...limits, simulatedHost: host })(url, bySocket())
+  const download = (url: string) =>
+    makeWhatsAppFetch(limits)(url, downloadedBy(new WhatsAppRoute({ simulatedHost: host })))
 
   test('comes from the simulator for every WhatsApp host', async () => {
     const response = await download('https://mmg.whatsapp.net/file?a=1')

@@ -69,7 +69,7 @@ export function openConnection(
     context,
     {
       state: facts,
-      network: { ...network, version: toSocketVersion(clientVersion) },
+      network: { ...network, socket: { ...network.socket, version: toSocketVersion(clientVersion) } },
       lease,
       auth: store,
       vault,

@@ -14,7 +14,7 @@ import { askForMedia } from '../session/ask-for-media.ts'
 import { type MediaSource, openMediaSource } from '../session/media-source.ts'
 import type { WASocket } from '../session/socket.ts'
 import { makeVault } from '../session/vault.ts'
-import { makeWhatsAppFetch } from '../session/whatsapp-fetch.ts'
+import { downloadedBy, makeWhatsAppFetch } from '../session/whatsapp-fetch.ts'
 import { downloadMedia } from './download-media.ts'
 import { MediaGone, MediaLost } from './media-failure.ts'
 
@@ -83,13 +83,10 @@ async function downloadOrAsk(
 async function makeFetch(context: DeviceContext, { deviceId, size }: DueMedia) {
   const state = await context.deviceStates.add(deviceId)
   if (!state) throw new MediaLost('download_failed')
-  const { options } = networkOf(context, state)
-  const fetchMedia = makeWhatsAppFetch({
-    bytesMax: size + overheadBytes,
-    deadlineMs: downloadMsMax,
-    simulatedHost: context.config.whatsApp.mediaHost,
-  })
-  return (url: URL) => fetchMedia(url, { ...options, headers: { Origin: 'https://web.whatsapp.com' } })
+  const { files } = networkOf(context, state)
+  const fetchMedia = makeWhatsAppFetch({ bytesMax: size + overheadBytes, deadlineMs: downloadMsMax })
+  return (url: URL) =>
+    fetchMedia(url, { ...downloadedBy(files), headers: { Origin: 'https://web.whatsapp.com' } })
 }
 
 async function findType({ inspector }: DeviceContext, accountId: number, file: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { proto, WAMessageKey } from 'baileys'
 import type { MediaSource } from './media-source.ts'
-import { isWhatsAppUrl } from './whatsapp-fetch.ts'
+import { isWhatsAppUrl } from './whatsapp-route.ts'
 
 /** What a message says of its file. The sender may be anyone, so nothing of it is known to be true. */
 export type MediaDescriptor = {

@@ -12,8 +12,6 @@ export type MessageContent = proto.IMessage
 /** A file to upload, with what WhatsApp is told of it. */
 export type MediaContent = AnyMediaMessageContent
 
-const uploadTimeoutMs = 60_000
-
 /** `secret`: what reactions to the text and edits of it are encrypted with. */
 export async function textContent(text: string, secret: Uint8Array): Promise<MessageContent> {
   // Unless the preview is null, Baileys fetches the links in the text.
@@ -43,7 +41,6 @@ export async function uploadContent(
 ): Promise<Buffer> {
   const uploaded = await generateWAMessageContent(content, {
     upload: waUploadToServer,
-    mediaUploadTimeoutMs: uploadTimeoutMs,
   })
   for (const media of [uploaded.imageMessage, uploaded.videoMessage]) {
     if (media?.jpegThumbnail?.length === 0) media.jpegThumbnail = null

@@ -1,4 +1,5 @@
-import { DownloadRoute, makeWhatsAppFetch } from './whatsapp-fetch.ts'
+import { downloadedBy, makeWhatsAppFetch } from './whatsapp-fetch.ts'
+import { WhatsAppRoute } from './whatsapp-route.ts'
 
 /** The service worker of WhatsApp Web. It names the revision that browsers load at present. */
 const pageUrl = 'https://web.whatsapp.com/sw.js'
@@ -14,10 +15,10 @@ const limits = { bytesMax: 4 * 2 ** 20, deadlineMs: 10_000 }
 export type ReadServedVersion = (signal: AbortSignal) => Promise<string>
 
 export function makeReadServedVersion(given: { simulatedHost?: string | undefined }): ReadServedVersion {
-  const fetchPage = makeWhatsAppFetch({ ...limits, ...given, isAllowed: ({ href }) => href === pageUrl })
-  const dispatcher = new DownloadRoute(undefined)
+  const fetchPage = makeWhatsAppFetch({ ...limits, isAllowed: ({ href }) => href === pageUrl })
+  const route = downloadedBy(new WhatsAppRoute(given))
   return async (signal) => {
-    const response = await fetchPage(pageUrl, { headers, signal, dispatcher } as unknown as RequestInit)
+    const response = await fetchPage(pageUrl, { ...route, headers, signal })
     if (!response.ok) throw new Error(`WhatsApp Web answered with status ${response.status}`)
     const [, revision] = /\\?"client_revision\\?":\s*(\d{1,15})\b/.exec(await response.text()) ?? []
     if (revision === undefined) throw new Error('The page of WhatsApp Web names no revision')

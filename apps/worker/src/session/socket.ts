@@ -19,12 +19,15 @@ import { isWantedHistory } from './history.ts'
 import type { Inbound } from './inbound.ts'
 import { noteKnownChats } from './known-chats.ts'
 import { learnAddresses } from './learn-addresses.ts'
+import type { SenderNetwork } from './network.ts'
 import { onHistory } from './on-history.ts'
 import type { Persist } from './persistence.ts'
 import { makeSignalSection } from './signal-section.ts'
 import { replaceTransactions } from './transactions.ts'
 import { expectClosing } from './unawaited-sends.ts'
 import { makeUserDevices } from './user-devices.ts'
+import { downloadedBy } from './whatsapp-fetch.ts'
+import { makeWhatsAppUpload } from './whatsapp-upload.ts'
 
 /** Of one device. Only this folder knows where it comes from. */
 export type { AuthenticationCreds, WASocket }
@@ -32,7 +35,7 @@ export type { AuthenticationCreds, WASocket }
 export type SocketOptions = {
   deviceId: number
   auth: AuthStore
-  network: Partial<UserFacingSocketConfig>
+  network: SenderNetwork
   /** Whether messages to contacts that gave no privacy token carry the proof of the account. */
   sendsColdTokens: boolean
   /** Called at the last moment before the login is sent. */
@@ -59,7 +62,8 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
   const signal = makeSignalSection(coldTokens.keys, { persist, storePlaintext: inbound.storePlaintext })
   const fanOuts = makeFanOutReports()
   const sock = makeWASocket({
-    ...options.network,
+    ...options.network.socket,
+    options: downloadedBy(options.network.files),
     auth: { creds: auth.creds, keys: signal.keys },
     makeSignalRepository: (...given) => fanOuts.wrap(inbound.wrap(signal.makeRepository(...given))),
     logger: makeBaileysLogger(options.logger, options.deviceId),
@@ -79,6 +83,7 @@ export function openSocket(options: SocketOptions & { inbound: Inbound; persist:
     callOfferCache: cacheStore(retryCounts),
     getMessage: options.getMessage,
   })
+  sock.waUploadToServer = makeWhatsAppUpload(sock, options.network.files)
   expectClosing(sock)
   replaceTransactions(sock, signal.keys, fanOuts.begin)
   fanOuts.attachTo(sock)
@@ -106,7 +111,7 @@ function keepTold(
     persist(() => salt.setFirst(history.salt)).catch(onError)
     persist(() => noteKnownChats(history.chats, auth)).catch(onError)
   })
-  const source = { keys: auth.keys, options: network.options ?? {} }
+  const source = { keys: auth.keys, options: downloadedBy(network.files) }
   onAppStateSalt(sock, source, (given) => persist(() => salt.set(given)), onError)
 }
 

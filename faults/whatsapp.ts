@@ -78,7 +78,7 @@ function acknowledgementsDisturbed(find: () => World): void {
       await world.fault({ kind: 'ack_drop', share: 0.05 })
       await world.fault({ kind: 'ack_delay', share: 0.05, ms: 30_000 })
       // Without an answer to its question, the gateway takes the sender for restricted.
-      await world.fault({ kind: 'standing_error', code: '500', sender: restricted })
+      await world.fault({ kind: 'new_chat_query_error', code: '500', sender: restricted })
       await world.fault({ kind: 'ack_error', code: '463', sender: restricted, count: 3 })
       await world.fault({ kind: 'ack_error', code: '479', sender: refusing, number: refusingNumber })
       for (let count = 0; count < 3; count++) {

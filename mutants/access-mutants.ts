@@ -119,7 +119,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'downloads of a sender past its proxy',
-    file: 'apps/worker/src/session/whatsapp-fetch.ts',
+    file: 'apps/worker/src/session/whatsapp-route.ts',
     text: '...(agent && { agent }),',
     replacement: '',
     test: {
@@ -130,8 +130,8 @@ export const accessMutants: Mutant[] = [
   {
     name: 'downloads of unknown senders',
     file: 'apps/worker/src/session/whatsapp-fetch.ts',
-    text: 'if (!(route instanceof DownloadRoute))',
-    replacement: 'if (!(route instanceof DownloadRoute) && route !== undefined)',
+    text: 'if (!(route instanceof WhatsAppRoute))',
+    replacement: 'if (!(route instanceof WhatsAppRoute) && route !== undefined)',
     test: {
       file: 'apps/worker/test/whatsapp-fetch.test.ts',
       title: 'refuses what is not known to belong to a sender, which may have a proxy',

@@ -125,7 +125,7 @@ export const receivingMutants: Mutant[] = [
   {
     name: 'receipt forgotten with a claim that Postgres lost',
     file: 'apps/worker/src/session/store-receipt.ts',
-    text: 'addressees.find(waId) ?? null',
+    text: 'sentRecipients.find(waId) ?? null',
     replacement: 'null',
     test: {
       file: 'system-tests/receipts.test.ts',
@@ -134,8 +134,8 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'more of what waited requested than can be stored',
-    file: 'apps/worker/src/session/held-stanzas.ts',
-    text: 'held.size < requestBelow',
+    file: 'apps/worker/src/session/unstored-stanzas.ts',
+    text: 'unstored.size < requestBelow',
     replacement: 'true',
     test: {
       file: 'system-tests/offline-queue.test.ts',

@@ -218,14 +218,14 @@ export const sendingMutants: Mutant[] = [
     },
   },
   {
-    name: 'a message that was put back is not read again',
+    name: 'a message that was requeued is not read again',
     file: 'apps/worker/src/outbox/waiting-list.ts',
     text: 'remove(message)\n      coverage.forget()\n    },',
     replacement: 'remove(message)\n    },',
     test: {
       file: ofWaitingList,
-      title: 'reads the whole queue again when a message was put back before a read',
-      written: { title: 'reads the whole queue again when a message was put back %s' },
+      title: 'reads the whole queue again when a message was requeued before a read',
+      written: { title: 'reads the whole queue again when a message was requeued %s' },
     },
   },
   {

@@ -64,13 +64,13 @@ export const sessionMutants: Mutant[] = [
     },
   },
   {
-    name: 'undecryptable message of a group held for good',
+    name: 'undecryptable message of a group waited for permanently',
     file: 'apps/worker/src/session/inbound.ts',
     text: '(error) => recover(given.msg, error),',
     replacement: '',
     test: {
       file: 'apps/worker/test/inbound.test.ts',
-      title: 'a message of a group that cannot be decrypted is held no longer',
+      title: 'a message of a group that cannot be decrypted is no longer waited for',
     },
   },
   {

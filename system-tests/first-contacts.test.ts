@@ -67,7 +67,7 @@ describe('under a time-lock', () => {
   it('a refused first message fails, new contacts wait until its end, and WhatsApp is asked once', async ({
     sender,
   }) => {
-    const { standing_queries: before } = await system.phones.stats()
+    const { new_chat_queries: before } = await system.phones.stats()
     const fromMs = Date.now() + hour * 1000
     await timeLock(sender, hour, { notify: false })
     const toMs = Date.now() + hour * 1000
@@ -87,7 +87,7 @@ describe('under a time-lock', () => {
     const held = await gateway.send(sender, stranger())
     await expectWaiting(sender, held)
     for (const id of ids) expect(['queued', 'failed']).toContain((await gateway.messageStatus(id)).status)
-    expect((await system.phones.stats()).standing_queries).toBe(before + 1)
+    expect((await system.phones.stats()).new_chat_queries).toBe(before + 1)
 
     await timeLock(sender, 0)
     await gateway.untilStatus(held, 'delivered')
@@ -118,7 +118,7 @@ describe('without a time-lock', () => {
   it('only the messages that were refused fail, and other new contacts are written to', async ({
     sender,
   }) => {
-    const { standing_queries: before } = await system.phones.stats()
+    const { new_chat_queries: before } = await system.phones.stats()
     const numbers = [stranger(), stranger(), stranger()]
     await Promise.all(numbers.map((number) => refuseFirst(sender, number)))
     const refused = await Promise.all(numbers.map((number) => gateway.send(sender, number)))
@@ -126,7 +126,7 @@ describe('without a time-lock', () => {
     await gateway.deliver(sender, stranger())
     expect(await gateway.statusOf(sender)).not.toHaveProperty('restricted_until')
     expect((await Promise.all(refused.map(acksOf))).flat()).toEqual(['463', '463', '463'])
-    expect((await system.phones.stats()).standing_queries).toBe(before + 1)
+    expect((await system.phones.stats()).new_chat_queries).toBe(before + 1)
   })
 })
 
@@ -164,8 +164,8 @@ describe.concurrent('under a time-lock', () => {
 
 /** What keeps the gateway from learning whether there is a time-lock. */
 const unanswered: [string, { kind: string; code?: string }][] = [
-  ['WhatsApp does not answer the question', { kind: 'standing_omit' }],
-  ['WhatsApp refuses the question', { kind: 'standing_error', code: '500' }],
+  ['WhatsApp does not answer the question', { kind: 'new_chat_query_omit' }],
+  ['WhatsApp refuses the question', { kind: 'new_chat_query_error', code: '500' }],
 ]
 
 describe.concurrent('without an answer about a time-lock', () => {

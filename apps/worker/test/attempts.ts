@@ -4,7 +4,6 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { initAuthCreds, type UserFacingSocketConfig, type WASocket } from 'baileys'
 import type { DeviceContext } from '../src/context.ts'
 import { makeMetrics } from '../src/metrics.ts'
-import { makeAddressees } from '../src/outbox/addressees.ts'
 import { makeContactBudget } from '../src/outbox/contact-budget.ts'
 import { makeDelivery } from '../src/outbox/delivery.ts'
 import { makeInFlight } from '../src/outbox/in-flight.ts'
@@ -14,6 +13,7 @@ import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
 import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
+import { makeSentRecipients } from '../src/outbox/sent-recipients.ts'
 import { makeFanOutReports } from '../src/session/fan-out.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
@@ -98,7 +98,7 @@ export function makeAttempts({
     id: 1,
     sendsSinceMs: Date.parse('2026-01-01T00:00:00Z'),
     retries: makeRetries(),
-    addressees: makeAddressees(),
+    sentRecipients: makeSentRecipients(),
     recipientPace: makeRecipientPace(0, {}),
     contactBudget: makeContactBudget({ budget: unlimited, newContacts: [], nowMs: 0 }, new Set(), () => 0),
     firstContacts,

@@ -1,23 +1,23 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { describe, expect, test } from 'vitest'
-import { makeFanOutReports, reachOf, watchFanOut } from '../src/session/fan-out.ts'
+import { coverageOf, makeFanOutReports, watchFanOut } from '../src/session/fan-out.ts'
 import { companion, makeAttempts, own, ownPhone, recipient } from './attempts.ts'
 
-describe('the reach of a message', () => {
+describe('the coverage of a message', () => {
   test.each([
-    { encrypted: [ownPhone, recipient, companion], failed: [], reach: 'all' },
-    { encrypted: [ownPhone, companion], failed: [recipient], reach: 'part' },
-    { encrypted: [recipient], failed: [ownPhone], reach: 'all' },
-    { encrypted: [ownPhone], failed: [], reach: 'none' },
-    { encrypted: ['900000000000001@lid'], failed: [], reach: 'none' },
-    { encrypted: [], failed: [recipient], reach: 'none' },
-  ])('is $reach when it was encrypted for $encrypted, but not for $failed', ({ reach, ...fanOut }) => {
-    expect(reachOf(fanOut, recipient, own)).toBe(reach)
+    { encrypted: [ownPhone, recipient, companion], failed: [], coverage: 'all' },
+    { encrypted: [ownPhone, companion], failed: [recipient], coverage: 'part' },
+    { encrypted: [recipient], failed: [ownPhone], coverage: 'all' },
+    { encrypted: [ownPhone], failed: [], coverage: 'none' },
+    { encrypted: ['900000000000001@lid'], failed: [], coverage: 'none' },
+    { encrypted: [], failed: [recipient], coverage: 'none' },
+  ])('is $coverage when it was encrypted for $encrypted, but not for $failed', ({ coverage, ...fanOut }) => {
+    expect(coverageOf(fanOut, recipient, own)).toBe(coverage)
   })
 
   test('includes the sender when the sender is the recipient', () => {
-    expect(reachOf({ encrypted: [ownPhone], failed: [] }, ownPhone, own)).toBe('all')
+    expect(coverageOf({ encrypted: [ownPhone], failed: [] }, ownPhone, own)).toBe('all')
   })
 })
 

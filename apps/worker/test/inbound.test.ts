@@ -7,17 +7,17 @@ import type { MessageSecrets } from '../src/session/message-secrets.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 
-test('a message of a group that cannot be decrypted is held no longer', async () => {
-  const held = new Set<object>()
+test('a message of a group that cannot be decrypted is no longer waited for', async () => {
+  const unstored = new Set<object>()
   const inbound = makeInbound({
     me: () => ({ id: '15550000001:1@s.whatsapp.net' }),
     store: async () => undefined,
     isStored: async () => false,
     findNumber: async () => null,
     secrets: {} as MessageSecrets,
-    held: {
-      hold: (stanza) => void held.add(stanza),
-      release: (stanza) => void held.delete(stanza),
+    unstored: {
+      add: (stanza) => void unstored.add(stanza),
+      release: (stanza) => void unstored.delete(stanza),
       hasRoom: () => true,
     },
     logger: makeLogger('test', 'silent'),
@@ -30,7 +30,7 @@ test('a message of a group that cannot be decrypted is held no longer', async ()
     attrs: { id: '1', from: '120363000000000001@g.us', participant: '15550000002@s.whatsapp.net', t: '1' },
     content: [{ tag: 'enc', attrs: { type: 'skmsg', v: '2' }, content: ciphertext }],
   })
-  expect(held.size).toBe(1)
+  expect(unstored.size).toBe(1)
   const repository = inbound.wrap({
     decryptGroupMessage: async () => {
       throw new Error('No sender key')
@@ -38,5 +38,5 @@ test('a message of a group that cannot be decrypted is held no longer', async ()
   } as unknown as Repository)
   const given = { group: '120363000000000001@g.us', authorJid: '15550000002@s.whatsapp.net', msg: ciphertext }
   await expect(repository.decryptGroupMessage(given)).rejects.toThrow('No sender key')
-  expect(held.size).toBe(0)
+  expect(unstored.size).toBe(0)
 })

@@ -71,7 +71,7 @@ describe('while WhatsApp restricts messages to new contacts', () => {
 
   test('a message that was read before no longer leaves', async () => {
     const { attempt, steps } = makeRestricted(false)
-    expect(await attempt()).toEqual({ kind: 'held' })
+    expect(await attempt()).toEqual({ kind: 'paused' })
     expect(steps).toEqual([])
   })
 

@@ -9,9 +9,9 @@ test('devices with waiting messages log in first, including those that got messa
   const begin = (name: string) =>
     queue
       .acquire(1, () => urgent.has(name))
-      .then((giveBack) => {
+      .then((release) => {
         order.push(name)
-        ends.push(giveBack)
+        ends.push(release)
       })
   const logins = ['a', 'b', 'c', 'd', 'e', 'f'].map(begin)
   urgent.add('f')
@@ -30,9 +30,9 @@ test('never grants more units than there are, and releases each only once', asyn
   const first = await queue.acquire(4, never)
   const second = await queue.acquire(4, never)
   let isThird = false
-  const third = queue.acquire(4, never).then((giveBack) => {
+  const third = queue.acquire(4, never).then((release) => {
     isThird = true
-    return giveBack
+    return release
   })
   await new Promise((resolve) => setImmediate(resolve))
   expect(isThird).toBe(false)

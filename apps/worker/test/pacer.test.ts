@@ -114,7 +114,7 @@ describe('a pacer', () => {
     for (let n = 0; n < 100; n++) {
       const canceled = newMessage()
       expect(pacer.acquire(canceled)).toBe(0)
-      pacer.giveBack(canceled)
+      pacer.release(canceled)
     }
     expect(takeNext(pacer)).toBe(0)
     expect(takeNext(pacer)).toBeGreaterThan(0)
@@ -163,7 +163,7 @@ describe('a daily cap', () => {
     for (const waId of [first, second, first, second, first]) expect(pacer.acquire(waId)).toBe(0)
     expect(takeNext(pacer)).toBeGreaterThan(0)
     // Somebody else has recorded it meanwhile: this attempt did not leave, the earlier ones did.
-    pacer.giveBack(first)
+    pacer.release(first)
     pacer.confirm(second)
     pacer.confirm(second)
     expect(takeNext(pacer)).toBeGreaterThan(0)
@@ -207,7 +207,7 @@ describe('a daily cap', () => {
             pacer.confirm(String(message))
             if (left.has(message)) answered.add(message)
           } else if (!answered.has(message) && pacer.acquire(String(message)) === 0) {
-            if (kind === 'cancel') pacer.giveBack(String(message))
+            if (kind === 'cancel') pacer.release(String(message))
             else if (!left.has(message)) expect(left.add(message).size).toBeLessThanOrEqual(cap)
           }
         }

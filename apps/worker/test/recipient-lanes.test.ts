@@ -43,7 +43,7 @@ class Model {
 
   async pump(): Promise<void> {
     for (let reads = 0; reads < 20; reads++) {
-      const waitMs = await this.#list.refill((messages) => planLanes(messages, this.#facts).supply)
+      const waitMs = await this.#list.refill((messages) => planLanes(messages, this.#facts).available)
       if (waitMs === 0) break
       this.#nowMs += waitMs
     }

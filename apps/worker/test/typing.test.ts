@@ -75,7 +75,7 @@ test('a recipient sees the sender type before its message leaves, and others do 
   expect(outbox.sent).toEqual(['id-3'])
   expect(outbox.pausesMs).toEqual([3000])
   const plan = outbox.plan(messages.slice(0, 2))
-  expect(plan).toMatchObject({ ready: [], pauseMs: 3000, supply: { open: 0 } })
+  expect(plan).toMatchObject({ ready: [], pauseMs: 3000, available: { open: 0 } })
   outbox.advance(3000)
   outbox.pump(messages.slice(0, 2))
   expect(outbox.sent).toEqual(['id-3', 'id-1'])

@@ -1,6 +1,6 @@
-import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
 import { describe, expect, test } from 'vitest'
-import { planLanes, type Supply } from '../src/outbox/recipient-lanes.ts'
+import { type Available, planLanes } from '../src/outbox/recipient-lanes.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'
 import { makeMessage, readFrom } from './waiting-rows.ts'
 
@@ -21,7 +21,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
     },
     () => nowMs,
   )
-  const supplyOf = (messages: WaitingMessage[]): Supply =>
+  const availableOf = (messages: WaitingMessage[]): Available =>
     planLanes(messages, {
       recipientOf: ({ number }) => (number.startsWith('new') ? undefined : number),
       isAcknowledged: () => false,
@@ -30,14 +30,14 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
       paceMs: () => 0,
       typingMs: () => 0,
       isRetry: ({ status }) => status === 'sending',
-    }).supply
+    }).available
   return {
     list,
     queries,
     pass(ms: number) {
       nowMs += ms
     },
-    refill: () => list.refill(supplyOf),
+    refill: () => list.refill(availableOf),
     /** Runs during the next read, after its rows have been selected. */
     duringRead(happen: () => void) {
       onRead = () => {
@@ -50,7 +50,7 @@ function makeRows(rows: WaitingMessage[], { slow = [] }: { slow?: string[] } = {
     async refillAll() {
       const startedAtMs = nowMs
       for (;;) {
-        const waitMs = await list.refill(supplyOf)
+        const waitMs = await list.refill(availableOf)
         if (waitMs === 0) return nowMs - startedAtMs
         nowMs += waitMs
       }
@@ -99,7 +99,7 @@ describe('the waiting list', () => {
     expect(queries.length - reads).toBeLessThanOrEqual(2)
   })
 
-  const kinds: [Hindrance, (index: number) => WaitingMessage][] = [
+  const kinds: [BlockReason, (index: number) => WaitingMessage][] = [
     ['newContacts', (index) => makeMessage(index, `new ${index}`)],
     ['unprepared', (index) => makeMessage(index, `media ${index}`, { type: 'image' })],
     ['attempted', (index) => makeMessage(index, `unanswered ${index}`, { status: 'sending' })],
@@ -151,7 +151,7 @@ describe('the waiting list', () => {
   })
 
   test.each(['before a read', 'during a read'])(
-    'reads the whole queue again when a message was put back %s',
+    'reads the whole queue again when a message was requeued %s',
     async (when) => {
       const rows = Array.from({ length: 400 }, (_, index) => makeMessage(index, 'slow'))
       rows.push(makeMessage(400, 'other'))
@@ -164,9 +164,9 @@ describe('the waiting list', () => {
       for (let n = 0; n < 150; n++) await readAgain()
       expect(queries.at(-1)?.after).toBe(400)
       const [message] = list.list().filter(({ number }) => number === 'other')
-      const putBack = () => list.putBack(message ?? expect.fail('It was not read'))
-      if (when === 'before a read') putBack()
-      else duringRead(putBack)
+      const requeue = () => list.requeue(message ?? expect.fail('It was not read'))
+      if (when === 'before a read') requeue()
+      else duringRead(requeue)
       await readAgain()
       await readAgain()
       expect(ids()).toContain('id-400')
@@ -194,14 +194,14 @@ describe('the waiting list', () => {
       },
       findLast: async () => undefined,
     })
-    const supplyOf = (): Supply => ({
+    const availableOf = (): Available => ({
       open: 0,
       stocked: new Set(),
-      hindered: { newContacts: 0, unprepared: 0, attempted: 0 },
+      blocked: { newContacts: 0, unprepared: 0, attempted: 0 },
     })
-    await expect(list.refill(supplyOf)).rejects.toThrow('away')
+    await expect(list.refill(availableOf)).rejects.toThrow('away')
     isAway = false
-    await list.refill(supplyOf)
+    await list.refill(availableOf)
     expect(list.list()).toHaveLength(1)
   })
 })

@@ -92,9 +92,9 @@ function deviceThatLogsIn(queue: ReturnType<typeof makeLoginQueue>, name: string
   let isUrgent = false
   void queue
     .acquire(1, () => isUrgent)
-    .then((giveBack) => {
+    .then((release) => {
       order.push(name)
-      giveBack()
+      release()
     })
   return {
     isReconciled: () => false,

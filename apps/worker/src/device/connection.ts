@@ -53,8 +53,17 @@ export function openConnection(
   { kind, store, network, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
-  const { context, lease, vault, retryCounts, messageSecrets, addressees, firstContacts, outcomes, logger } =
-    scope
+  const {
+    context,
+    lease,
+    vault,
+    retryCounts,
+    messageSecrets,
+    sentRecipients,
+    firstContacts,
+    outcomes,
+    logger,
+  } = scope
   const openedAtMs = performance.now()
   const clientVersion = context.clientVersion.current()
   let onlineSinceMs = Number.POSITIVE_INFINITY
@@ -75,7 +84,7 @@ export function openConnection(
       vault,
       retryCounts,
       messageSecrets,
-      addressees,
+      sentRecipients,
       logger,
     },
     {
@@ -89,8 +98,8 @@ export function openConnection(
         hooks.onOpen()
       },
       onOutcome,
-      onStanding(standing) {
-        firstContacts.note(standing).catch(hooks.onError)
+      onRestrictions(restrictions) {
+        firstContacts.note(restrictions).catch(hooks.onError)
       },
       onReceipt({ kind, waIds, saidBy }) {
         context.metrics.receipts.inc({ kind }, waIds.length)

@@ -1,9 +1,9 @@
 import type { Logger } from '@wagate/runtime/logger'
 import type { DeviceContext } from '../context.ts'
-import { type Addressees, makeAddressees } from '../outbox/addressees.ts'
 import { type FirstContacts, makeFirstContacts } from '../outbox/first-contacts.ts'
 import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolver.ts'
 import { makeRetries, type Retries } from '../outbox/retries.ts'
+import { makeSentRecipients, type SentRecipients } from '../outbox/sent-recipients.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
 import { makeOutcomeFeed, type OutcomeFeed } from '../session/outcome-feed.ts'
@@ -27,7 +27,7 @@ export type DeviceScope = {
   retries: Retries
   retryCounts: Scope
   messageSecrets: Scope
-  addressees: Addressees
+  sentRecipients: SentRecipients
   firstContacts: FirstContacts
   status: ConnectionStatus
   unlinked: UnlinkedSweep
@@ -51,7 +51,7 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     retries: makeRetries(),
     retryCounts: context.caches.retryCounts(),
     messageSecrets: context.caches.messageSecrets(),
-    addressees: makeAddressees(),
+    sentRecipients: makeSentRecipients(),
     firstContacts: makeFirstContacts(context, lease, id),
     status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),

@@ -3,8 +3,8 @@ import { OwnershipLost } from '@wagate/db/queries/fence'
 import { isReceived } from '@wagate/db/queries/received-messages'
 import type { Logger } from '@wagate/runtime/logger'
 import type { DeviceContext } from '../context.ts'
-import type { Addressees } from '../outbox/addressees.ts'
 import { findContentToResend } from '../outbox/content.ts'
+import type { SentRecipients } from '../outbox/sent-recipients.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { Scope } from '../scoped-cache.ts'
 import type { AuthStore } from '../session/auth-store.ts'
@@ -26,17 +26,17 @@ type SessionOf = {
   vault: Vault
   retryCounts: Scope
   messageSecrets: Scope
-  addressees: Addressees
+  sentRecipients: SentRecipients
   logger: Logger
 }
 
 /** Opens a session of a device, and stores what it shows, links and receives. The caller decides what follows. */
 export function openDeviceSession(
   context: DeviceContext,
-  { state, network, lease, auth, vault, retryCounts, messageSecrets, addressees, logger }: SessionOf,
+  { state, network, lease, auth, vault, retryCounts, messageSecrets, sentRecipients, logger }: SessionOf,
   hooks: Pick<
     SessionHooks,
-    'onOpen' | 'onOutcome' | 'onStanding' | 'onClosed' | 'onError' | 'onPasskeyAsked'
+    'onOpen' | 'onOutcome' | 'onRestrictions' | 'onClosed' | 'onError' | 'onPasskeyAsked'
   > & {
     onQrShown(): void
     onScanned(): void
@@ -44,7 +44,7 @@ export function openDeviceSession(
     onReceipt(receipt: Receipt): void
   },
 ): Session {
-  const device = { ...state, lease, addressees, vault }
+  const device = { ...state, lease, sentRecipients, vault }
 
   /** Baileys swallows errors while it handles a stanza. */
   function reportLoss(error: unknown): never {

@@ -86,7 +86,7 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     status.note({ connection: 'online', reason: null, sessionRev }),
   ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
-  const { vault, resolver, retries, addressees, outcomes, firstContacts } = scope
+  const { vault, resolver, retries, sentRecipients, outcomes, firstContacts } = scope
   const { accountId } = facts
   const recorder = makeRecorder(context, { ...facts, lease })
   const device = {
@@ -97,7 +97,7 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     ...pace,
     resolver,
     retries,
-    addressees,
+    sentRecipients,
     recorder,
     outcomes,
     firstContacts,

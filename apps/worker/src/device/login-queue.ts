@@ -23,7 +23,7 @@ export function makeLoginQueue(total: number): LoginQueue {
     }
   }
 
-  function giveBackOnce(units: number): () => void {
+  function releaseOnce(units: number): () => void {
     let isHeld = true
     return () => {
       if (!isHeld) return
@@ -37,7 +37,7 @@ export function makeLoginQueue(total: number): LoginQueue {
     isIdle: () => free === total,
     acquire: (units, isUrgent) =>
       new Promise((resolve) => {
-        waiting.add({ units, isUrgent, start: () => resolve(giveBackOnce(units)) })
+        waiting.add({ units, isUrgent, start: () => resolve(releaseOnce(units)) })
         startWaiting()
       }),
   }

@@ -14,7 +14,7 @@ export function makeMediaRoom(semaphore: FairSemaphore, key: string): MediaRoom 
   let releases: (() => void)[] = []
 
   function release(): void {
-    for (const giveBack of releases.splice(0)) giveBack()
+    for (const release of releases.splice(0)) release()
     reserved = 0
   }
 

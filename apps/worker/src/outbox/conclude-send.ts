@@ -12,18 +12,18 @@ export async function concludeSend(
 ): Promise<void> {
   const { acknowledged, device, waiting } = outbox
   if (result.kind === 'retry') return keepForRetry(outbox, message, result, wasProven)
-  if (result.kind === 'held') {
+  if (result.kind === 'paused') {
     // It is read again, at once if it is for a known contact.
-    waiting.putBack(message)
+    waiting.requeue(message)
     waiting.mayHaveMore()
-    device.pacer.giveBack(message.waId)
+    device.pacer.release(message.waId)
     return
   }
   device.retries.forget(message.id)
   if (result.kind === 'acknowledged') acknowledged.add(message)
   else if (result.kind === 'unclaimed') {
     waiting.skip(message)
-    device.pacer.giveBack(message.waId)
+    device.pacer.release(message.waId)
   } else {
     waiting.remove(message)
     device.pacer.confirm(message.waId)

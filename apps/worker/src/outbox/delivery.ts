@@ -5,7 +5,7 @@ import { makeDeviceLists } from '../session/device-lists.ts'
 import { type FanOut, watchFanOut } from '../session/fan-out.ts'
 import type { Acknowledgement } from '../session/outcomes.ts'
 import type { WASocket } from '../session/socket.ts'
-import { makeReachCheck } from './check-reach.ts'
+import { makeFanOutCheck } from './check-fan-out.ts'
 import { contentOf } from './content.ts'
 import { makeEnsureRecipientSessions } from './ensure-recipient-sessions.ts'
 import { makeRefusalHandler } from './handle-refusal.ts'
@@ -29,7 +29,7 @@ export function makeDelivery(
   { inFlight, results }: { inFlight: InFlight; results: MessageResults },
 ): Delivery {
   const deviceLists = makeDeviceLists(sock)
-  const checkReach = makeReachCheck(sock, deviceLists)
+  const checkFanOut = makeFanOutCheck(sock, deviceLists)
   const ensureRecipientSessions = makeEnsureRecipientSessions(sock, device.resolver)
   const handleRefusal = makeRefusalHandler({ device, sock, deviceLists, results })
   const beginClaim = makeSendClaims(context, device, results)
@@ -45,7 +45,7 @@ export function makeDelivery(
 
   /** The pause may have begun after the message was read, while it was prepared, or between two attempts. */
   function refuseWhileHeld(message: WaitingMessage): void {
-    if (device.firstContacts.areActive() && !message.isToContact) throw new NotSent('held')
+    if (device.firstContacts.areActive() && !message.isToContact) throw new NotSent('paused')
   }
 
   async function relay(
@@ -81,7 +81,7 @@ export function makeDelivery(
     context.metrics.sends.inc({ result: given.kind })
     if (given.kind === 'refused') context.metrics.refusals.inc({ code: refusalLabel(given.code) })
     // Not earlier: an acknowledgement after the end of its attempt spares the message the next one.
-    await checkReach(message, recipient, fanOut)
+    await checkFanOut(message, recipient, fanOut)
     if (given.kind === 'acknowledged') {
       stopTimer()
       await compareDevices(recipient, fanOut, given)

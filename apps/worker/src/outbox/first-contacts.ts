@@ -5,10 +5,10 @@ import type { Lease } from '../ownership/lease.ts'
 import {
   type NewChatCap,
   type NewChatCapInfo,
+  type Restrictions,
   readNewChatCap,
   readTimeLock,
-  type Standing,
-} from '../session/standing.ts'
+} from '../session/restrictions.ts'
 import { untilStored } from '../until-stored.ts'
 import { makeNewContactPauses, type NewContactPauses, type Pause } from './new-contact-pauses.ts'
 
@@ -19,7 +19,7 @@ export type FirstContacts = Pick<NewContactPauses, 'areActive' | 'reason' | 'isL
   /** Takes over what was stored, unless WhatsApp has said something about it since `sinceMs`. */
   load(stored: Stored, sinceMs: number): void
   /** This and the pauses take effect at once, and resolve when they are stored. */
-  note(standing: Standing): Promise<void>
+  note(restrictions: Restrictions): Promise<void>
   /** Resolves when what was noted so far is stored, or cannot be. */
   untilStored(): Promise<unknown>
   /** After error 463 that WhatsApp does not explain. */

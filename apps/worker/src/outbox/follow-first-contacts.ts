@@ -10,7 +10,7 @@ export function followFirstContacts(outbox: OutboxScope): void {
   if (outbox.areNewContactsPaused()) {
     for (const message of waiting.list()) {
       if (acknowledged.has(message)) continue
-      if (!work.isFor(message)) waiting.putBack(message)
+      if (!work.isFor(message)) waiting.requeue(message)
       // A contact that only counts towards the budget is a new one for WhatsApp.
       else if (outbox.device.firstContacts.areActive()) message.isToContact = false
     }

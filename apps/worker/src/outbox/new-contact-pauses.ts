@@ -18,7 +18,7 @@ export type NewContactPauses = {
   lock(pause: Pause | undefined): boolean
   cap(pause: Pause | undefined): void
   hold(forMs: number): void
-  /** False when nothing was held. */
+  /** False when nothing was paused. */
   endHold(): boolean
 }
 
@@ -28,7 +28,7 @@ const sameMs = 1500
 export function makeNewContactPauses(nowMs: () => number = () => performance.now()): NewContactPauses {
   let locked: Pause | undefined
   let capped: Pause | undefined
-  let heldUntilMs = Number.NEGATIVE_INFINITY
+  let pausedUntilMs = Number.NEGATIVE_INFINITY
 
   const isActive = (pause: Pause | undefined): pause is Pause =>
     pause !== undefined && nowMs() < pause.untilMs
@@ -39,7 +39,7 @@ export function makeNewContactPauses(nowMs: () => number = () => performance.now
   }
 
   return {
-    areActive: () => nowMs() < heldUntilMs || isActive(locked) || isActive(capped),
+    areActive: () => nowMs() < pausedUntilMs || isActive(locked) || isActive(capped),
     reason() {
       const active = [locked, capped].filter(isActive)
       return active.sort((one, other) => other.untilMs - one.untilMs)[0]?.reason
@@ -56,12 +56,12 @@ export function makeNewContactPauses(nowMs: () => number = () => performance.now
       capped = pause
     },
     hold(forMs) {
-      heldUntilMs = nowMs() + forMs
+      pausedUntilMs = nowMs() + forMs
     },
     endHold() {
-      const wasHeld = nowMs() < heldUntilMs
-      heldUntilMs = Number.NEGATIVE_INFINITY
-      return wasHeld
+      const wasPaused = nowMs() < pausedUntilMs
+      pausedUntilMs = Number.NEGATIVE_INFINITY
+      return wasPaused
     },
   }
 }

@@ -1,7 +1,6 @@
 import type { Lease } from '../ownership/lease.ts'
 import type { OutcomeFeed } from '../session/outcome-feed.ts'
 import type { Vault } from '../session/vault.ts'
-import type { Addressees } from './addressees.ts'
 import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { NumberResolver } from './number-resolver.ts'
@@ -9,6 +8,7 @@ import type { Pacer } from './pacer.ts'
 import type { RecipientPace } from './recipient-pace.ts'
 import type { Recorder } from './recorder.ts'
 import type { Retries } from './retries.ts'
+import type { SentRecipients } from './sent-recipients.ts'
 
 /** What an outbox needs of its device. */
 export type OutboxDevice = {
@@ -23,7 +23,7 @@ export type OutboxDevice = {
   contactBudget: ContactBudget
   resolver: NumberResolver
   retries: Retries
-  addressees: Addressees
+  sentRecipients: SentRecipients
   recorder: Recorder
   outcomes: Pick<OutcomeFeed, 'subscribe'>
   firstContacts: FirstContacts

@@ -65,7 +65,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
 
   async function pumpOnce(): Promise<void> {
     if (!outbox.maySend()) return
-    const untilReadMs = await waiting.refill((messages) => planLanes(messages, facts).supply)
+    const untilReadMs = await waiting.refill((messages) => planLanes(messages, facts).available)
     failures = 0
     if (untilReadMs > 0) pumpAfter(untilReadMs)
     const plan = planLanes(waiting.list(), facts)
@@ -110,7 +110,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
       unsubscribe()
       for (const end of unfollow) end()
       inFlight.endAll(end)
-      for (const waId of outbox.typing.stop()) device.pacer.giveBack(waId)
+      for (const waId of outbox.typing.stop()) device.pacer.release(waId)
     },
   }
 }

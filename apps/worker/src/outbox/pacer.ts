@@ -6,7 +6,7 @@ export type Pacer = {
   /** Returns 0 when this message may leave now, and counts it; otherwise how many ms to wait before asking again. */
   acquire(waId: string): number
   /** The message did not leave after all. */
-  giveBack(waId: string): void
+  release(waId: string): void
   /** WhatsApp has answered for it: from now on it counts as sent, and another send of it counts again. */
   confirm(waId: string): void
   /** Applies new settings from now on. */
@@ -65,7 +65,7 @@ export function makePacer(pacing: Pacing, sentToday: SentToday, clock: Clock = s
       count.add(waId)
       return 0
     },
-    giveBack(waId) {
+    release(waId) {
       tokens = Math.min(burst + jitter, tokens + 1)
       count.remove(waId)
     },

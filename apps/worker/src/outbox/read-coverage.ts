@@ -1,7 +1,7 @@
-import type { Hindrance } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason } from '@wagate/db/queries/waiting-messages'
 
 /** What a read leaves out. */
-export type ReadFilter = { numbers: Set<string>; without: Hindrance[] }
+export type ReadFilter = { numbers: Set<string>; without: BlockReason[] }
 
 /** Up to which message a read past blocked messages finds nothing more, so that the next one need not read the queue again. */
 export type ReadCoverage = {

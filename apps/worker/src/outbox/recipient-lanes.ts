@@ -1,4 +1,4 @@
-import type { Hindrance, WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason, WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */
@@ -33,17 +33,17 @@ export type LanePlan = {
   absent: WaitingMessage[]
   /** Ms until the first pause is over; Infinity without pauses. */
   pauseMs: number
-  supply: Supply
+  available: Available
 }
 
 /** How many of the messages that were read can leave soon. */
-export type Supply = {
+export type Available = {
   /** Messages in lanes that are neither blocked nor paced. Only a few count per lane: one long lane must not stop the search for others. */
   open: number
   /** Numbers whose further messages need not be read for now. */
   stocked: Set<string>
   /** How many messages are blocked, by reason. */
-  hindered: Record<Hindrance, number>
+  blocked: Record<BlockReason, number>
 }
 
 const countedPerLane = 4
@@ -56,10 +56,10 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
     unknown: [],
     absent: [],
     pauseMs: Number.POSITIVE_INFINITY,
-    supply: {
+    available: {
       open: 0,
       stocked: new Set(),
-      hindered: { newContacts: 0, unprepared: 0, attempted: 0 },
+      blocked: { newContacts: 0, unprepared: 0, attempted: 0 },
     },
   }
   /**
@@ -92,7 +92,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
       continue
     }
     lane.length += 1
-    countIn(plan.supply, message, lane, lengths)
+    countIn(plan.available, message, lane, lengths)
   }
   return plan
 }
@@ -100,7 +100,7 @@ export function planLanes(messages: WaitingMessage[], facts: LaneFacts): LanePla
 type Lane = { state: LaneState; length: number }
 
 /** `paced`: the latest message to the recipient has just left, or the sender is typing the next one. */
-type LaneState = 'open' | 'paced' | Hindrance
+type LaneState = 'open' | 'paced' | BlockReason
 
 /** The first message of a lane decides for the whole lane. */
 function addHead(
@@ -131,7 +131,7 @@ function addHead(
 }
 
 function countIn(
-  supply: Supply,
+  available: Available,
   { number }: WaitingMessage,
   { state, length }: Lane,
   lengths: Map<string, number>,
@@ -139,10 +139,10 @@ function countIn(
   const ofNumber = (lengths.get(number) ?? 0) + 1
   lengths.set(number, ofNumber)
   if (state === 'open' || state === 'paced') {
-    if (state === 'open' && length <= countedPerLane) supply.open += 1
-    if (ofNumber >= countedPerLane) supply.stocked.add(number)
+    if (state === 'open' && length <= countedPerLane) available.open += 1
+    if (ofNumber >= countedPerLane) available.stocked.add(number)
   } else {
-    supply.hindered[state] += 1
-    supply.stocked.add(number)
+    available.blocked[state] += 1
+    available.stocked.add(number)
   }
 }

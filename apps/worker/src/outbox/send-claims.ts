@@ -6,7 +6,7 @@ import type { OutboxDevice } from './outbox-device.ts'
 
 /** `unclaimed`: canceled, the shard has another owner, or the message has to wait. */
 export class NotSent extends Error {
-  readonly result: 'unclaimed' | 'failed' | 'held'
+  readonly result: 'unclaimed' | 'failed' | 'paused'
 
   constructor(result: NotSent['result']) {
     super('The message must not be sent')
@@ -24,7 +24,7 @@ type SendClaim = {
 /** Claims messages that are about to be sent. Rejects with `NotSent`. */
 export function makeSendClaims(
   { messageClaims }: Pick<DeviceContext, 'messageClaims'>,
-  { lease, retries, addressees, contactBudget, sendsSinceMs }: OutboxDevice,
+  { lease, retries, sentRecipients, contactBudget, sendsSinceMs }: OutboxDevice,
   results: Pick<MessageResults, 'fail'>,
 ): (message: WaitingMessage, recipient: string) => Promise<SendClaim> {
   /**
@@ -55,7 +55,7 @@ export function makeSendClaims(
   ): Promise<MessageClaim> {
     if (!claim) throw new NotSent('unclaimed')
     message.recipientJid = recipient
-    addressees.note(message.waId, recipient)
+    sentRecipients.note(message.waId, recipient)
     if (!claim.refusal) return claim
     claim.end()
     await results.fail(message, claim.refusal)

@@ -1,7 +1,7 @@
 import { nextMessagesMax } from '@wagate/db/queries/next-messages'
-import type { Hindrance, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
 import { isCoveredBy, makeReadCoverage, type ReadFilter } from './read-coverage.ts'
-import type { Supply } from './recipient-lanes.ts'
+import type { Available } from './recipient-lanes.ts'
 
 const readAhead = nextMessagesMax
 /** Up to this many messages, all kinds are read. Beyond it, blocked kinds are left in the database. */
@@ -30,13 +30,13 @@ export type WaitingList = {
    * Reads more if there may be more and too few of the messages read so far can leave soon. Returns how many ms to wait
    * before another refill, 0 when there is nothing to wait for.
    */
-  refill(supplyOf: (messages: WaitingMessage[]) => Supply): Promise<number>
+  refill(availableOf: (messages: WaitingMessage[]) => Available): Promise<number>
   /** There may be new rows. */
   mayHaveMore(): void
   /** It does not wait any more. */
   remove(message: WaitingMessage): void
   /** Removes it. It still waits. */
-  putBack(message: WaitingMessage): void
+  requeue(message: WaitingMessage): void
   /** Removes it and does not read it again before the next `mayHaveMore`. */
   skip(message: WaitingMessage): void
 }
@@ -104,15 +104,15 @@ export function makeWaitingList(
 
   return {
     list: () => [...messages],
-    async refill(supplyOf) {
+    async refill(availableOf) {
       if (messages.length < readAhead) {
-        if (isMore && supplyOf(messages).open < readAhead / 2) await readInOrder()
+        if (isMore && availableOf(messages).open < readAhead / 2) await readInOrder()
         if (messages.length < readAhead) return 0
       }
       if (!isMore) return 0
-      const supply = supplyOf(messages)
-      if (supply.open >= readAhead / 2 || messages.length >= messagesMax) return 0
-      const wanted = wantedOf(supply, messages.length)
+      const available = availableOf(messages)
+      if (available.open >= readAhead / 2 || messages.length >= messagesMax) return 0
+      const wanted = wantedOf(available, messages.length)
       if (isCoveredBy(exhausted, wanted)) return 0
       const waitMs = nextReadAtMs - nowMs()
       if (waitMs > 0) return waitMs
@@ -125,7 +125,7 @@ export function makeWaitingList(
       skipped.clear()
     },
     remove,
-    putBack(message) {
+    requeue(message) {
       remove(message)
       coverage.forget()
     },
@@ -137,8 +137,8 @@ export function makeWaitingList(
   }
 }
 
-function wantedOf({ stocked, hindered }: Supply, listed: number): ReadFilter {
-  const kinds: Hindrance[] = ['newContacts', 'unprepared', 'attempted']
-  const without = listed < windowMax ? [] : kinds.filter((kind) => hindered[kind] >= hinderedMin)
+function wantedOf({ stocked, blocked }: Available, listed: number): ReadFilter {
+  const kinds: BlockReason[] = ['newContacts', 'unprepared', 'attempted']
+  const without = listed < windowMax ? [] : kinds.filter((kind) => blocked[kind] >= hinderedMin)
   return { numbers: stocked, without }
 }

@@ -96,7 +96,7 @@ export function makeFanOutReports(): FanOutReports {
  * `none`: nothing in the message is for the recipient. `part`: at least one of the recipient's devices was left out. The
  * sender's own devices do not count, unless they are the recipient.
  */
-export function reachOf(
+export function coverageOf(
   { encrypted, failed }: FanOut,
   recipient: string,
   own: (string | undefined)[],

@@ -7,13 +7,13 @@ import {
   type UserFacingSocketConfig,
   type WASocket,
 } from 'baileys'
-import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
 import type { MessageSecrets } from './message-secrets.ts'
 import { type MessageStanza, readMessageStanza } from './message-stanza.ts'
 import { emptyPlaintext, type OpenedMessage, openMessage } from './opened-message.ts'
 import type { Received } from './received.ts'
 import { type ReceivedSource, readSource } from './received-source.ts'
+import type { UnstoredStanzas } from './unstored-stanzas.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 
@@ -25,7 +25,7 @@ export type InboundHooks = {
   /** The phone number behind a LID, if it is known. */
   findNumber(lid: string): Promise<string | null>
   secrets: MessageSecrets
-  held: HeldStanzas
+  unstored: UnstoredStanzas
   logger: Logger
 }
 
@@ -51,7 +51,7 @@ export function makeInbound({
   isStored,
   findNumber,
   secrets,
-  held,
+  unstored,
   logger,
 }: InboundHooks): Inbound {
   const stanzas = new WeakMap<Uint8Array, MessageStanza>()
@@ -68,7 +68,7 @@ export function makeInbound({
     if (!stanza) return result
     stanza.decrypted += 1
     if (stanza.decrypted < stanza.ciphertexts.length) return result
-    held.release(stanza.node)
+    unstored.release(stanza.node)
     acknowledge(stanza.node)
     return result
   }
@@ -89,7 +89,7 @@ export function makeInbound({
     const source = stanza && readSource(stanza.key)
     if (source && (await isStored(source))) return succeed(ciphertext, emptyPlaintext)
     logger.debug({ err: error }, 'Decrypting a received message failed')
-    if (stanza) held.release(stanza.node)
+    if (stanza) unstored.release(stanza.node)
     // Baileys answers these with a receipt in any case; it refuses all others, or asks for them again.
     if (stanza?.isPeer) acknowledge(stanza.node)
     throw error
@@ -106,7 +106,7 @@ export function makeInbound({
         const own = me()
         const stanza = own && readMessageStanza(node, own)
         for (const ciphertext of stanza?.ciphertexts ?? []) if (stanza) stanzas.set(ciphertext, stanza)
-        if (stanza && stanza.ciphertexts.length > 0) held.hold(node)
+        if (stanza && stanza.ciphertexts.length > 0) unstored.add(node)
         // Baileys would queue it apart from later messages, which would then be stored before it.
         delete node.attrs.offline
         // One at a time: Baileys looks up the sender before it queues a message, so messages of new contacts would fall behind.

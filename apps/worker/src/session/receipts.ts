@@ -6,8 +6,8 @@ import {
   type WAMessageKey,
   type WASocket,
 } from 'baileys'
-import type { HeldStanzas } from './held-stanzas.ts'
 import { intercept } from './intercept.ts'
+import type { UnstoredStanzas } from './unstored-stanzas.ts'
 
 /** What a recipient says about messages that this device sent. */
 export type Receipt = {
@@ -23,15 +23,15 @@ export type Receipt = {
  */
 export function storeReceiptsFirst(
   sock: WASocket,
-  held: HeldStanzas,
+  unstored: UnstoredStanzas,
   store: (receipt: Receipt) => Promise<void>,
 ): void {
   let passed: Promise<unknown> = Promise.resolve()
   intercept(sock.ws, 'CB:receipt', (node, passOn) => {
-    held.hold(node)
+    unstored.add(node)
     const stored = storeReceipt(node)
     passed = Promise.allSettled([stored, passed]).then(([{ status }]) => {
-      held.release(node)
+      unstored.release(node)
       if (status === 'fulfilled') void passOn()
     })
   })

@@ -1,7 +1,6 @@
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { type BaileysEventMap, DisconnectReason, jidDecode, type WASocket } from 'baileys'
 import type { AuthStore } from './auth-store.ts'
-import { makeHeldStanzas } from './held-stanzas.ts'
 import { makeInbound } from './inbound.ts'
 import { keepAlive } from './keep-alive.ts'
 import { type LinkingHooks, openLinking } from './linking.ts'
@@ -13,9 +12,10 @@ import { makePersist, type Persist } from './persistence.ts'
 import { findAddresses, findPhoneJid, type Receipt, storeReceiptsFirst } from './receipts.ts'
 import type { Received } from './received.ts'
 import type { ReceivedSource } from './received-source.ts'
+import type { Restrictions } from './restrictions.ts'
 import { openSocket, type SocketOptions } from './socket.ts'
 import { lostConnection, readSocketEnd, type SocketEnd } from './socket-end.ts'
-import type { Standing } from './standing.ts'
+import { makeUnstoredStanzas } from './unstored-stanzas.ts'
 
 export type SessionHooks = LinkingHooks & {
   /** WhatsApp asks for the passkey of the account, with these WebAuthn request options. The QR code is used. */
@@ -25,7 +25,7 @@ export type SessionHooks = LinkingHooks & {
   onOpen(): void
   onOutcome(waId: string, outcome: Outcome): void
   /** WhatsApp says whether the sender may write to new contacts. */
-  onStanding(standing: Standing): void
+  onRestrictions(restrictions: Restrictions): void
   /** Resolves when the receipt is stored. Only then is it acknowledged to WhatsApp. */
   onReceipt(receipt: Receipt, persist: Persist): Promise<void>
   /** Resolves when the message is stored. Only then is it acknowledged to WhatsApp. */
@@ -63,7 +63,7 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
   const persist = makePersist(() => isEnded, onFailure)
   const persistCreds = makePersist(() => isDismissed, onFailure)
   let savedCreds: Promise<unknown> = Promise.resolve()
-  const held = makeHeldStanzas({
+  const unstored = makeUnstoredStanzas({
     onStuck: () => closed(lostConnection).catch(hooks.onError),
     onRelease: () => offline.proceed(),
   })
@@ -73,7 +73,7 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
     findNumber: async (lid) => jidDecode((await findPhoneJid(sock, lid)) ?? undefined)?.user ?? null,
     isStored: (source) => persist(() => hooks.isStored(source)),
     secrets: makeMessageSecrets({ auth, texts, persist, findAddresses: (key) => findAddresses(sock, key) }),
-    held,
+    unstored,
     logger,
   })
   const sock = openSocket({ ...options, inbound, persist })
@@ -91,8 +91,8 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
     onError: hooks.onError,
   })
   onAcknowledgements(sock, hooks.onOutcome)
-  storeReceiptsFirst(sock, held, (receipt) => hooks.onReceipt(receipt, persist))
-  const offline = askForAllOffline(sock, { hasRoom: held.hasRoom, onStalled: hooks.onOfflineStalled })
+  storeReceiptsFirst(sock, unstored, (receipt) => hooks.onReceipt(receipt, persist))
+  const offline = askForAllOffline(sock, { hasRoom: unstored.hasRoom, onStalled: hooks.onOfflineStalled })
   const alive = keepAlive(sock, options.keepAliveMs, () => {
     closed(lostConnection).catch(hooks.onError)
   })
@@ -133,7 +133,7 @@ export function openSession(options: SocketOptions & { keepAliveMs: number }, ho
     if (update?.qr && !(await linking.showQr(update.qr))) return closed(readSocketEnd(qrCodesUsedUp))
     const newChatCap = events['message-capping.update']
     if (update?.reachoutTimeLock || newChatCap) {
-      hooks.onStanding({ timeLock: update?.reachoutTimeLock, newChatCap })
+      hooks.onRestrictions({ timeLock: update?.reachoutTimeLock, newChatCap })
     }
     if (update?.connection === 'open') hooks.onOpen()
     if (update?.connection === 'close') await closed(readSocketEnd(update.lastDisconnect?.error))

@@ -9,7 +9,7 @@ export type NextRead = { deviceId: number; except: string[] }
 /** Of each device. */
 export const nextMessagesMax = 64
 
-/** For each read the next messages of its device that are due, in their order, hindered ones included. In one statement. */
+/** For each read the next messages of its device that are due, in their order, blocked ones included. In one statement. */
 export async function listNextMessages(db: Database, reads: NextRead[]): Promise<WaitingMessage[][]> {
   const sql = db.$client
   const asked = numberedRows(sql, 'asked', reads, {

@@ -33,13 +33,13 @@ export type WaitingMessage = {
  * from it, a privacy token included, and the person has not written to the account before the link. `unprepared`: its
  * media is not uploaded. `attempted`: it was sent before and not acknowledged.
  */
-export type Hindrance = 'newContacts' | 'unprepared' | 'attempted'
+export type BlockReason = 'newContacts' | 'unprepared' | 'attempted'
 
 export type WaitingQuery = {
   except: string[]
   exceptNumbers: string[]
   /** Leaves out these messages and those that wait behind them for the same number. */
-  without: Hindrance[]
+  without: BlockReason[]
   /** Leaves out new contacts, except those that count towards the budget of the device already. */
   withinBudget?: boolean
   limit: number
@@ -61,8 +61,8 @@ export async function listWaitingMessages(
     ${onlyContacts ? isToContact(sql, deviceId, 'known') : sql``}
     ${withinBudget && !onlyContacts ? isToContact(sql, deviceId, 'known or counted') : sql``}`
   const isOther = sql`AND id NOT IN (SELECT unnest(${except}::uuid[]))`
-  const hindrances = without.flatMap((kind) => (kind === 'newContacts' ? [] : isHindered[kind](db)))
-  const [first, ...rest] = hindrances
+  const blocks = without.flatMap((kind) => (kind === 'newContacts' ? [] : isBlocked[kind](db)))
+  const [first, ...rest] = blocks
   if (!first) {
     return sql<WaitingMessage[]>`
       SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact"
@@ -89,7 +89,7 @@ export const waitingColumns = (sql: postgres.Sql) => sql`
   type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
   coalesce(typing_seconds, 0) AS "typingSeconds"`
 
-const isHindered = {
+const isBlocked = {
   unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,
   attempted: (db: Database) => db.$client`status = 'sending'`,
 }

@@ -30,7 +30,7 @@ export function accountActions(network: Network): AccountActions {
       const phone = find(number)
       phone.past = { chats, messages, seed, untilSeconds: Math.floor(Date.now() / 1000) }
       const contacts = pastContacts(phone.past)
-      for (const contact of contacts) phone.standing.contacts.add(contact)
+      for (const contact of contacts) phone.newChats.contacts.add(contact)
       for (const patch of settingsOf(contacts)) changeSettings(network, phone, patch)
       return { ok: true, contacts }
     },

@@ -24,10 +24,10 @@ import { retireSecret } from '../stanzas/retire-secret.ts'
 import { type AccountActions, accountActions } from './account-actions.ts'
 import { type BulkActions, bulkActions } from './bulk-actions.ts'
 import { checkNumber } from './check-number.ts'
+import { type NewChatActions, newChatActions } from './new-chat-actions.ts'
 import { type PasskeyActions, passkeyActions } from './passkey-actions.ts'
 import { readQr } from './qr.ts'
 import { type RecordActions, recordActions } from './record-actions.ts'
-import { type StandingActions, standingActions } from './standing-actions.ts'
 import { type TimelineEntry, timeline } from './timeline.ts'
 import { type WebVersionActions, webVersionActions } from './web-version-actions.ts'
 
@@ -58,7 +58,7 @@ type StatsView = Counters & { open: number; connections: Record<string, number> 
 /** The actions of people and tests. Each is also an HTTP request of the control interface. */
 export type Actions = AccountActions &
   BulkActions &
-  StandingActions &
+  NewChatActions &
   PasskeyActions &
   WebVersionActions &
   RecordActions & {
@@ -153,7 +153,7 @@ export function makeActions(network: Network): Actions {
     },
     ...accountActions(network),
     ...bulkActions(network),
-    ...standingActions(network),
+    ...newChatActions(network),
     ...passkeyActions(network),
     ...webVersionActions(network),
     ...recordActions(network),

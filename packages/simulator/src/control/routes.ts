@@ -1,12 +1,12 @@
 import { SimulatorError } from '../simulator-error.ts'
 import { accountRoutes } from './account-routes.ts'
 import { bulkRoutes } from './bulk-routes.ts'
+import { newChatRoutes } from './new-chat-routes.ts'
 import { passkeyRoutes } from './passkey-routes.ts'
 import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import { readFault } from './read-fault.ts'
 import { readWritten } from './read-written.ts'
 import type { Route } from './route.ts'
-import { standingRoutes } from './standing-routes.ts'
 import { webVersionRoutes } from './web-version-routes.ts'
 
 const routes: Route[] = [
@@ -101,7 +101,7 @@ const routes: Route[] = [
   ...accountRoutes,
   ...bulkRoutes,
   ...passkeyRoutes,
-  ...standingRoutes,
+  ...newChatRoutes,
   ...webVersionRoutes,
   { method: 'POST', path: /^\/faults$/, run: ({ actions, body }) => actions.fault(readFault(body)) },
   { method: 'GET', path: /^\/faults$/, run: ({ actions }) => actions.faults() },

@@ -5,8 +5,8 @@ import { type SigningKey, signingKeyFromSeed } from '../wire/signing-key.ts'
 import type { AppStatePatch } from './app-state.ts'
 import { type Chat, emptyChat } from './chat.ts'
 import { evictOldest } from './evict-oldest.ts'
+import { makeNewChats, type NewChats } from './new-chats.ts'
 import type { Past } from './past.ts'
-import { makeStanding, type Standing } from './standing.ts'
 
 export type KeyPair = { private: Buffer; public: Buffer }
 export type SignedPreKey = { id: number; keyPair: KeyPair; signature: Buffer }
@@ -36,7 +36,7 @@ export type Phone = {
   /** Who was shown to be writing to the person, the newest. Kept in memory only. */
   typing: TypingNote[]
   /** With people that it has no chat with. Kept in memory only. */
-  standing: Standing
+  newChats: NewChats
   /** WhatsApp links companions only with the passkey of the person. Kept in memory only. */
   isPasskeyRequired: boolean
   /** What its new companions get as history. Kept in memory only. */
@@ -121,7 +121,7 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     accepted: new Set(),
     retries: new Map(),
     typing: [],
-    standing: makeStanding(),
+    newChats: makeNewChats(),
     isPasskeyRequired: false,
     past: undefined,
     appState: stored?.appState ?? [],

@@ -1,4 +1,4 @@
-import type { Proof } from './standing.ts'
+import type { Proof } from './new-chats.ts'
 
 const entriesMax = 200_000
 const sliceAt = entriesMax + 50_000

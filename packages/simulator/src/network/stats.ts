@@ -19,7 +19,7 @@ export type Counters = {
   /** Requests for the page that names the version of WhatsApp Web. */
   version_lookups: number
   /** Questions whether the account may write to new contacts. */
-  standing_queries: number
+  new_chat_queries: number
   /** Messages with a token that is wrong, foreign or expired, or with two kinds of them. */
   invalid_tokens: number
   unreadable_media: number
@@ -47,7 +47,7 @@ export function makeCounters(): Counters {
     prekey_fetches: 0,
     device_lookups: 0,
     version_lookups: 0,
-    standing_queries: 0,
+    new_chat_queries: 0,
     invalid_tokens: 0,
     unreadable_media: 0,
     missing_acks: 0,

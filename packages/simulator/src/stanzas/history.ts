@@ -80,8 +80,8 @@ async function pack(history: Written, ...unknownFields: Buffer[]): Promise<Histo
   return { syncType, chunkOrder, progress, packed: await compress(encoded) }
 }
 
-function conversation({ standing }: Phone, number: string, entries: Entry[]): proto.IConversation {
-  const held = standing.tokens.get(number)?.at(-1)
+function conversation({ newChats }: Phone, number: string, entries: Entry[]): proto.IConversation {
+  const held = newChats.tokens.get(number)?.at(-1)
   const remoteJid = lidJid(number)
   return {
     id: remoteJid,

@@ -8,10 +8,10 @@ import type { IqCall } from './iq-call.ts'
 import { keyDigest } from './key-digest.ts'
 import { answerKeyFetch, answerMissingKeyFetch, findKeyRefusal } from './key-fetch.ts'
 import { rotateSignedPreKey, storePreKeys } from './key-upload.ts'
+import { answerNewChatQuery } from './new-chats.ts'
 import { answerTokens } from './privacy-token.ts'
 import { findProfileRefusal, profileAnswers } from './profile-answers.ts'
 import { removeDevice } from './remove-device.ts'
-import { answerStanding } from './standing.ts'
 import { activate, makePassive } from './stream.ts'
 import { answerUsync, errorOf, findLookupRefusal, noteLookup, usyncDelayMs } from './usync.ts'
 
@@ -55,7 +55,7 @@ const answers: Record<string, Answer> = {
     ),
   ],
   'w:sync:app:state set sync': answerAppState,
-  'w:mex get query': (call, query) => answerStanding(call, query),
+  'w:mex get query': (call, query) => answerNewChatQuery(call, query),
   'urn:xmpp:whatsapp:dirty set clean': () => undefined,
   'md set remove-companion-device': () => undefined,
   ...profileAnswers,
@@ -70,7 +70,7 @@ const refusals: Record<string, (call: IqCall, query: Node | undefined) => Node |
 
 /** Faults by which requests stay without an answer. */
 const silences: Record<string, FaultKind> = {
-  'w:mex': 'standing_omit',
+  'w:mex': 'new_chat_query_omit',
   'w:sync:app:state': 'app_state_omit',
 }
 

@@ -6,10 +6,10 @@ import { deliver, deviceJid, deviceLid, messageKey } from '../network/device.ts'
 import type { Fault } from '../network/faults.ts'
 import { parseJid, userJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
+import { hasChat, noteChat, refuseFirstContact } from '../network/new-chats.ts'
 import { type Device, noteAccepted } from '../network/phone.ts'
 import { secondsToWait } from '../network/rate-limits.ts'
 import type { LogEntry } from '../network/recent-log.ts'
-import { hasChat, noteChat, refuseFirstContact } from '../network/standing.ts'
 import { countUnknown } from '../network/stats.ts'
 import type { Connection } from '../wire/connection.ts'
 import { bytes, child, type Node, node, nowSeconds } from '../wire/node.ts'
@@ -120,7 +120,7 @@ function acknowledge(
   connection.send(node('ack', { class: 'message', id, from: to, t: nowSeconds(), error, phash, refresh_lid }))
 }
 
-/** The code with which the server refuses a message, by a fault or by the standing of its sender. */
+/** The code with which the server refuses a message, by a fault or because its sender may not write to new contacts. */
 function refusalOf(network: Network, { phone }: Device, { recipient, token }: LogEntry): string | undefined {
   if (secondsToWait(network.faults, 'message_limit', phone.number) !== undefined) return '429'
   const fault = network.faults.strike('ack_error', phone.number, recipient)

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { saltOf } from '../network/account-salt.ts'
 import { lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
+import { isTrusted, type Proof } from '../network/new-chats.ts'
 import type { Phone } from '../network/phone.ts'
 import { addToken, coldToken } from '../network/privacy-token.ts'
-import { isTrusted, type Proof } from '../network/standing.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
 import { notify } from './notify.ts'
@@ -12,7 +12,7 @@ import { notify } from './notify.ts'
 /** The contact lets the account write to it: the servers pass its token on, and tell the companions unless told not to. */
 export function giveToken(contact: Phone, phone: Phone, issuedAt: number, isTold = true): void {
   const token = randomBytes(16)
-  const { tokens } = phone.standing
+  const { tokens } = phone.newChats
   tokens.set(contact.number, addToken(tokens.get(contact.number) ?? [], { token, issuedAt }))
   if (!isTold) return
   const from = pnJid(contact.number)
@@ -32,7 +32,7 @@ export function answerTokens({ network, device }: IqCall, query: Node | undefine
     const contact = phoneOfJid(network, attrs.jid)?.phone
     if (!contact || contact === phone) continue
     giveToken(phone, contact, Number(attrs.t) || Math.floor(Date.now() / 1000))
-    const newest = phone.standing.tokens.get(contact.number)?.at(-1)
+    const newest = phone.newChats.tokens.get(contact.number)?.at(-1)
     const { jid, type } = attrs
     if (newest) held.push(node('token', { jid, t: newest.issuedAt.toString(), type }, newest.token))
   }

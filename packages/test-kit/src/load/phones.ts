@@ -69,7 +69,7 @@ type Stats = {
   conflicts: number
   logins: number
   device_lookups: number
-  standing_queries: number
+  new_chat_queries: number
   /** Messages with a token that is wrong, foreign or expired. */
   invalid_tokens: number
   /** Messages that a phone could not decrypt. */

@@ -1,6 +1,6 @@
 /** Stanzas of one socket that are not acknowledged to WhatsApp, because they are not stored yet. */
-export type HeldStanzas = {
-  hold(stanza: object): void
+export type UnstoredStanzas = {
+  add(stanza: object): void
   release(stanza: object): void
   /** Whether more should be requested. */
   hasRoom(): boolean
@@ -13,24 +13,24 @@ type Hooks = {
 }
 
 const requestBelow = 100
-const heldMax = 200
+const stanzasMax = 200
 const stuckMs = 10_000
 
 /** While nothing can be stored they wait in memory. WhatsApp keeps them as well, and delivers them to a later connection. */
-export function makeHeldStanzas({ onStuck, onRelease }: Hooks): HeldStanzas {
-  const held = new Set<object>()
+export function makeUnstoredStanzas({ onStuck, onRelease }: Hooks): UnstoredStanzas {
+  const unstored = new Set<object>()
   let movedAtMs = performance.now()
   return {
-    hold(stanza) {
-      if (held.size === 0) movedAtMs = performance.now()
-      held.add(stanza)
-      if (held.size > heldMax && performance.now() - movedAtMs > stuckMs) onStuck()
+    add(stanza) {
+      if (unstored.size === 0) movedAtMs = performance.now()
+      unstored.add(stanza)
+      if (unstored.size > stanzasMax && performance.now() - movedAtMs > stuckMs) onStuck()
     },
     release(stanza) {
-      held.delete(stanza)
+      unstored.delete(stanza)
       movedAtMs = performance.now()
       onRelease()
     },
-    hasRoom: () => held.size < requestBelow,
+    hasRoom: () => unstored.size < requestBelow,
   }
 }

@@ -1,10 +1,10 @@
 import { forgetSession } from '../handset/signal.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import { firstMessagesModes } from '../network/standing.ts'
+import { firstMessagesModes } from '../network/new-chats.ts'
 import { SimulatorError } from '../simulator-error.ts'
 import { renewSalt } from '../stanzas/app-state.ts'
+import { announceNewChatCap, announceTimeLock } from '../stanzas/new-chats.ts'
 import { giveToken } from '../stanzas/privacy-token.ts'
-import { announceNewChatCap, announceTimeLock } from '../stanzas/standing.ts'
 import { checkNumber } from './check-number.ts'
 
 /** Without `notify: false` the companions of the account are told. */
@@ -13,7 +13,7 @@ type TokenRequest = { to: string; age_seconds?: number; notify?: boolean }
 type NewChatCapRequest = { total: number; seconds: number; notify?: boolean }
 
 /** What decides whether an account may write to someone, and whether a phone can read a message. */
-export type StandingActions = {
+export type NewChatActions = {
   /** WhatsApp forbids the account to write to new contacts, or with 0 seconds allows it again. */
   timeLock: (number: string, request: TimeLockRequest) => { ok: true }
   /** WhatsApp allows the account this number of new contacts in the next seconds. 0 seconds lifts the cap. */
@@ -30,14 +30,14 @@ export type StandingActions = {
   forget: (number: string, request: { from: string }) => { ok: true; forgotten: number }
 }
 
-export function standingActions(network: Network): StandingActions {
+export function newChatActions(network: Network): NewChatActions {
   const find = (number: string) => phoneOf(network, checkNumber(number))
 
   return {
     timeLock(number, { seconds, type = 'DEFAULT', notify = true }) {
       checkSeconds(seconds)
       const phone = find(number)
-      phone.standing.timeLock = seconds > 0 ? { untilMs: Date.now() + seconds * 1000, type } : undefined
+      phone.newChats.timeLock = seconds > 0 ? { untilMs: Date.now() + seconds * 1000, type } : undefined
       if (notify) announceTimeLock(phone)
       return { ok: true }
     },
@@ -46,7 +46,7 @@ export function standingActions(network: Network): StandingActions {
       if (!(Number.isInteger(total) && total >= 0)) throw new SimulatorError('total is a whole number.')
       const phone = find(number)
       const startMs = Date.now()
-      phone.standing.newChatCap =
+      phone.newChats.newChatCap =
         seconds > 0 ? { total, used: 0, startMs, endMs: startMs + seconds * 1000 } : undefined
       if (notify) announceNewChatCap(phone)
       return { ok: true }
@@ -57,13 +57,13 @@ export function standingActions(network: Network): StandingActions {
       return { ok: true }
     },
     tokens: (number) =>
-      [...find(number).standing.tokens].flatMap(([from, held]) =>
+      [...find(number).newChats.tokens].flatMap(([from, held]) =>
         held.map(({ issuedAt }) => ({ from, issued_at: issuedAt })),
       ),
     privacy(number, { first_messages: wanted }) {
       const mode = firstMessagesModes.find((one) => one === wanted)
       if (!mode) throw new SimulatorError(`first_messages is one of: ${firstMessagesModes.join(', ')}.`)
-      find(number).standing.firstMessages = mode
+      find(number).newChats.firstMessages = mode
       return { ok: true }
     },
     renewSalt(number) {

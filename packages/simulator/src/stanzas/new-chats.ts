@@ -1,6 +1,6 @@
 import { serverJid } from '../network/jid.ts'
+import { activeNewChatCap, activeTimeLock } from '../network/new-chats.ts'
 import type { Phone } from '../network/phone.ts'
-import { activeNewChatCap, activeTimeLock } from '../network/standing.ts'
 import { type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
 import { notify } from './notify.ts'
@@ -8,9 +8,9 @@ import { notify } from './notify.ts'
 const newChatCapQuery = '24503548349331633'
 
 /** Answers whether the account is under a time-lock, and how many new chats it has left. */
-export function answerStanding({ network, device }: IqCall, query: Node | undefined): NodeContent {
-  network.counters.standing_queries += 1
-  const failed = network.faults.strike('standing_error', device.phone.number)
+export function answerNewChatQuery({ network, device }: IqCall, query: Node | undefined): NodeContent {
+  network.counters.new_chat_queries += 1
+  const failed = network.faults.strike('new_chat_query_error', device.phone.number)
   if (failed) {
     const error = { message: 'failed', extensions: { error_code: Number(failed.code) } }
     return [node('result', {}, Buffer.from(JSON.stringify({ errors: [error] })))]

@@ -5,7 +5,7 @@ import type { NewChatMessageCapInfo, ReachoutTimelockState } from 'baileys'
 export type NewChatCapInfo = NewChatMessageCapInfo
 
 /** What WhatsApp says about a sender, asked or not. */
-export type Standing = {
+export type Restrictions = {
   timeLock?: ReachoutTimelockState | undefined
   newChatCap?: NewChatMessageCapInfo | undefined
 }

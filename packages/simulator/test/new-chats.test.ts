@@ -83,9 +83,9 @@ describe('a cap of new chats', () => {
 
 describe('questions about it', () => {
   it('can fail, or stay without an answer', async () => {
-    sim.fault({ kind: 'standing_error', code: '500', count: 1 })
+    sim.fault({ kind: 'new_chat_query_error', code: '500', count: 1 })
     await expect(companion.sock.fetchAccountReachoutTimelock()).rejects.toThrow()
-    sim.fault({ kind: 'standing_omit', count: 1 })
+    sim.fault({ kind: 'new_chat_query_omit', count: 1 })
     const asked = companion.sock.fetchAccountReachoutTimelock()
     let isAnswered = false
     asked.then(

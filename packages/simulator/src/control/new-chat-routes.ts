@@ -1,7 +1,7 @@
 import { digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import type { Route } from './route.ts'
 
-export const standingRoutes: Route[] = [
+export const newChatRoutes: Route[] = [
   {
     method: 'POST',
     path: /^\/chats\/([^/]+)\/time-lock$/,

@@ -1,9 +1,9 @@
 import { isHeldToken, type PrivacyToken } from './privacy-token.ts'
 
-type Account = { number: string; standing: Standing }
+type Account = { number: string; newChats: NewChats }
 
 /** What the servers allow an account to do with people that it has no chat with. */
-export type Standing = {
+export type NewChats = {
   /** Numbers with which messages were exchanged. */
   contacts: Set<string>
   /** The privacy tokens that contacts gave to this account, by their number, in the order in which they were issued. */
@@ -17,7 +17,7 @@ export type Standing = {
 export const firstMessagesModes = ['anyone', 'token'] as const
 type FirstMessages = (typeof firstMessagesModes)[number]
 
-export function makeStanding(): Standing {
+export function makeNewChats(): NewChats {
   return {
     contacts: new Set(),
     tokens: new Map(),
@@ -28,27 +28,27 @@ export function makeStanding(): Standing {
 }
 
 export function noteChat(one: Account, other: Account): void {
-  one.standing.contacts.add(other.number)
-  other.standing.contacts.add(one.number)
+  one.newChats.contacts.add(other.number)
+  other.newChats.contacts.add(one.number)
 }
 
 /** The proof that a message carries, as the servers judge it. */
 export type Proof = 'tctoken' | 'cstoken' | 'invalid' | null
 
-export function hasChat({ standing }: Account, number: string): boolean {
-  return standing.contacts.has(number)
+export function hasChat({ newChats }: Account, number: string): boolean {
+  return newChats.contacts.has(number)
 }
 
 /** The token that a message carries is one that the contact has issued to this account, and has not expired. */
-export function isTrusted({ standing }: Account, number: string, token: Uint8Array): boolean {
-  return standing.tokens.get(number)?.some((held) => isHeldToken(held, token)) ?? false
+export function isTrusted({ newChats }: Account, number: string, token: Uint8Array): boolean {
+  return newChats.tokens.get(number)?.some((held) => isHeldToken(held, token)) ?? false
 }
 
-export function activeTimeLock({ standing: { timeLock } }: Account): Standing['timeLock'] {
+export function activeTimeLock({ newChats: { timeLock } }: Account): NewChats['timeLock'] {
   return timeLock && timeLock.untilMs > Date.now() ? timeLock : undefined
 }
 
-export function activeNewChatCap({ standing: { newChatCap } }: Account): Standing['newChatCap'] {
+export function activeNewChatCap({ newChats: { newChatCap } }: Account): NewChats['newChatCap'] {
   return newChatCap && newChatCap.endMs > Date.now() ? newChatCap : undefined
 }
 
@@ -57,7 +57,7 @@ export function activeNewChatCap({ standing: { newChatCap } }: Account): Standin
  * cstoken shows that the sender is an ordinary client: it opens neither a time-lock nor a cap.
  */
 export function refuseFirstContact(phone: Account, to: Account, proof: Proof): '463' | '475' | undefined {
-  if (to.standing.firstMessages === 'token' && proof !== 'cstoken') return '463'
+  if (to.newChats.firstMessages === 'token' && proof !== 'cstoken') return '463'
   if (activeTimeLock(phone)) return '463'
   const cap = activeNewChatCap(phone)
   if (!cap) return undefined

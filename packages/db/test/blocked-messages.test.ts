@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Hindrance, listWaitingMessages } from '../src/queries/waiting-messages.ts'
+import { type BlockReason, listWaitingMessages } from '../src/queries/waiting-messages.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 let devices: Awaited<ReturnType<typeof openOwnedDevices>>
@@ -21,7 +21,7 @@ async function insert(deviceId: number, row: Row): Promise<void> {
       'x', ${row.status ?? 'queued'}, ${randomUUID()}, 1, ${row.sentAt ?? null}, ${row.uploaded ? Buffer.from('x') : null})`
 }
 
-it('lists waiting messages in their order, without hindered ones and those behind them', async () => {
+it('lists waiting messages in their order, without blocked ones and those behind them', async () => {
   const { deviceId: id } = await devices.addLinkedDevice()
   const { db } = devices
   await insert(id, { number: 'known', status: 'sent', sentAt: new Date().toISOString() })
@@ -42,7 +42,7 @@ it('lists waiting messages in their order, without hindered ones and those behin
     { number: 'known' },
   ]
   for (const row of rows) await insert(id, row)
-  const list = async (without: Hindrance[], exceptNumbers: string[] = []) =>
+  const list = async (without: BlockReason[], exceptNumbers: string[] = []) =>
     (await listWaitingMessages(db, id, { except: [], exceptNumbers, without, limit: 64 })).map(
       ({ number }) => number,
     )

@@ -1,13 +1,13 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import type { DeviceLists } from '../session/device-lists.ts'
-import { type FanOut, reachOf } from '../session/fan-out.ts'
+import { coverageOf, type FanOut } from '../session/fan-out.ts'
 import type { WASocket } from '../session/socket.ts'
 
 /**
  * Throws when a device of the recipient was left out, once for each message, and whenever nothing is for the recipient:
  * WhatsApp acknowledges such a message as well.
  */
-export function makeReachCheck(
+export function makeFanOutCheck(
   sock: WASocket,
   deviceLists: DeviceLists,
 ): (message: WaitingMessage, recipient: string, fanOut: FanOut) => Promise<void> {
@@ -15,9 +15,9 @@ export function makeReachCheck(
   const incomplete = new Set<string>()
 
   return async (message, recipient, fanOut) => {
-    const reach = reachOf(fanOut, recipient, [sock.user?.id, sock.user?.lid])
+    const coverage = coverageOf(fanOut, recipient, [sock.user?.id, sock.user?.lid])
     // A device whose keys are permanently bad must not keep the others from their messages.
-    if (reach === 'all' || (reach === 'part' && incomplete.has(message.id))) return
+    if (coverage === 'all' || (coverage === 'part' && incomplete.has(message.id))) return
     incomplete.add(message.id)
     await deviceLists.forget(recipient)
     throw new Error('The message could not be encrypted for every device of its recipient')

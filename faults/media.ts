@@ -34,7 +34,7 @@ const sentWithinMs = 5000
 const filesMax = 6
 /** Texts of processes that have just started take longer than any media host makes them. */
 const warmUpMs = 15_000 + baselineForMs
-/** All at once would tell how much CPU is left on the machine, and nothing of media hosts. */
+/** All at the same time would tell how much CPU is left on the machine, and nothing of media hosts. */
 const apartMs = 100
 const waitSeconds = 20
 const heavyPerSender = 2

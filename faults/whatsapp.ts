@@ -31,7 +31,7 @@ export function whatsappFaults(find: () => World): void {
 
 function connectionsDropped(find: () => World): void {
   // Fails when a resend gets a new id, when no attempt waits for the one before, and when all wait equally long.
-  it('18: WhatsApp drops all connections at once', async () => {
+  it('18: WhatsApp drops all connections together', async () => {
     const world = find()
     const outageMs = isShort ? 3000 : 4000
     let droppedAtMs = 0

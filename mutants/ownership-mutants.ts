@@ -37,7 +37,7 @@ export const ownershipMutants: Mutant[] = [
     replacement: '',
     test: {
       file: ofShards,
-      title: '49 workers that claim, release and die at once never own a shard together',
+      title: '49 workers that claim, release and die at the same time never own a shard together',
     },
   },
   {

@@ -47,7 +47,7 @@ export const sendingMutants: Mutant[] = [
       "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
     test: {
       file: 'faults/surroundings.fault.ts',
-      title: '18: WhatsApp drops all connections at once',
+      title: '18: WhatsApp drops all connections together',
       written: { file: 'faults/whatsapp.ts' },
     },
   },

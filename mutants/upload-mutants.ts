@@ -53,7 +53,7 @@ export const uploadMutants: Mutant[] = [
     replacement: '',
     test: {
       file: uploads,
-      title: 'names the limit that the account has reached, however many uploads come at once',
+      title: 'names the limit that the account has reached, however many uploads come at the same time',
     },
   },
   {

@@ -65,7 +65,7 @@ const contactsOf = (sender: string) => range(10).map((index) => `${sender}${inde
 const many = 1000
 type Parts = { size: number } | undefined
 const bulks: [string, string, number, Parts][] = [
-  ['all at once', '1555201201', 600, undefined],
+  ['all together', '1555201201', 600, undefined],
   ['in parts of 100', '1555201202', many, { size: 100 }],
   ['in parts of 20', '1555201203', 200, { size: 20 }],
 ]
@@ -156,7 +156,7 @@ async function countStoredAfterSending(sender: string, id: string): Promise<numb
 }
 
 it.concurrent.for([
-  ['all at once', '1555201204', undefined],
+  ['all together', '1555201204', undefined],
   ['in parts', '1555201205', {}],
 ] as const)(
   'neither stores nor refuses a status that waited before messages, %s',

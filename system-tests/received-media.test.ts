@@ -133,7 +133,9 @@ describe.concurrent('the file of a received message', () => {
     expect((await untilMedia(large, 'unavailable')).media?.reason).toBe('quota')
   })
 
-  it('keeps one of two files that arrive at once when the account has room for one', async ({ expect }) => {
+  it('keeps one of two files that arrive at the same time when the account has room for one', async ({
+    expect,
+  }) => {
     const files = [randomBytes(600_000), randomBytes(600_000)]
     const received = await Promise.all(
       files.map((file, index) => receive(`1555220011${index}`, file, 'application/pdf')),

@@ -17,7 +17,7 @@ type Outcome = { accepted: number; refused: number; failed: number }
 type Sample = Outcome & { what: string; seconds: number; api: number; worker: number }
 
 /**
- * Resident memory of the API and of a worker with many large media at once: as data: URLs, of which the API accepts as
+ * Resident memory of the API and of a worker with many large media at the same time: as data: URLs, of which the API accepts as
  * many as it has memory for, and as URLs, which must all arrive. Throws when a process takes too much.
  */
 export async function measureMedia({ short, data, signal }: BenchmarkOptions): Promise<Report> {
@@ -66,7 +66,7 @@ async function openMediaServer(bytes: number): Promise<Server> {
   return server
 }
 
-/** Sends all at once, each to another recipient, and waits until all accepted messages are sent or failed. */
+/** Sends all at the same time, each to another recipient, and waits until all accepted messages are sent or failed. */
 async function sendAll(
   { devnet, records }: System,
   senders: string[],
@@ -115,7 +115,7 @@ async function weigh({ devnet }: System, what: string, work: Promise<Outcome>): 
 
 function makeReport(samples: Sample[], count: number): Report {
   return {
-    tables: [{ title: `${count} media at once, and the peak resident memory, MB`, rows: samples }],
+    tables: [{ title: `${count} media at the same time, and the peak resident memory, MB`, rows: samples }],
     notes: [
       'Refused: 503 with Retry-After, or 408 where this machine could not send a body within a minute. Seconds until all that were accepted were sent.',
     ],

@@ -29,7 +29,7 @@ describe('invalid keys', () => {
     expect(await guess(newClient())).toMatchObject(invalidKey)
   })
 
-  test('are limited in the same way when they arrive at once', async () => {
+  test('are limited in the same way when they arrive at the same time', async () => {
     const client = newClient()
     const answers = await Promise.all(Array.from({ length: 60 }, () => guess(client)))
     expect(countStatuses(answers)).toEqual({ 401: 4, 429: 56 })

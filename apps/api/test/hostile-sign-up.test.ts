@@ -170,7 +170,7 @@ describe('guessing a password is bounded', () => {
     expect(limits.at(-1)).toBe('sign-in-address')
   })
 
-  test('by what an API process computes at once', async () => {
+  test('by what an API process computes at the same time', async () => {
     const computed = await Promise.allSettled(Array.from({ length: 205 }, () => hashPassword('guess')))
     const refused = computed.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     expect(refused).toHaveLength(5)

@@ -104,7 +104,7 @@ describe('large bodies', () => {
     }
   })
 
-  test('all get a response when many arrive at once, and some are accepted', async () => {
+  test('all get a response when many arrive at the same time, and some are accepted', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => send(tenant, 4 * mebibyte)))
     const statuses = new Set(answers.map(({ status }) => status))
     expect(statuses).toContain(200)

@@ -172,7 +172,7 @@ describe('upload-media', () => {
     expect(staged()).toEqual([])
   })
 
-  test('names the limit that the account has reached, however many uploads come at once', async () => {
+  test('names the limit that the account has reached, however many uploads come at the same time', async () => {
     const [many, large] = [await createSender(gateway), await createSender(gateway)]
     const files = await Promise.all(Array.from({ length: 8 }, () => upload(many, picture)))
     const byStatus = (answers: { status: number }[], status: number) =>

@@ -76,7 +76,7 @@ test('canceled, sent and failed messages free their bytes', async () => {
   expect(await usedBytes(otherTenant)).toBe(16 * unit)
 })
 
-test('concurrent requests exceed the limit by no more than what arrives at once', async () => {
+test('concurrent requests exceed the limit by no more than what arrives at the same time', async () => {
   const tenant = await createSender(gateway)
   const answers = await Promise.all(Array.from({ length: 12 }, () => send(tenant, 4 * unit)))
   const accepted = answers.filter(({ status }) => status === 200)

@@ -118,7 +118,7 @@ export function makeDeviceContext(
       retryCounts: makeScopedCache({ sizeMax: 50_000, ttlMs: hourMs }),
       messageSecrets: makeScopedCache({ sizeMax: 50_000, scopeSizeMax: 1000, ttlMs: hourMs }),
     },
-    // A worker that takes over shards reconciles hundreds of devices at once.
+    // A worker that takes over shards reconciles hundreds of devices at the same time.
     deviceStates: makeStatementBatch((ids) => findDeviceStates(db, ids), { itemsMax: batchItemsMax }),
     authReads: makeStatementBatch((reads) => listAuthValues(db, reads), { itemsMax: batchItemsMax }),
     authWrites,

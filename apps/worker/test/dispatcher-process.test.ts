@@ -80,7 +80,7 @@ test(
     await untilReceived(await addEvents(accountId, 1))
     target.answer = () => undefined
     const eventIds = await database.sql.begin(async (sql) => {
-      // No later event can be read while this transaction runs, so the dispatcher finds all of them at once.
+      // No later event can be read while this transaction runs, so the dispatcher finds all of them together.
       await sql`SELECT pg_current_xact_id()`
       return addEvents(accountId, 6)
     })

@@ -93,7 +93,7 @@ test('nothing is sent before the handshake has ended, which may take a period an
   expect(sendNode).not.toHaveBeenCalled()
 })
 
-test('connections are pinged in groups, so that the process wakes less than once a second, and not all at once', async () => {
+test('connections are pinged in groups, so that the process wakes less than once a second, and not all at the same time', async () => {
   const connections = []
   for (let count = 0; count < 100; count++) {
     connections.push(connect())

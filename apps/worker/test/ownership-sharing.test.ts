@@ -43,7 +43,7 @@ describe.concurrent('workers that share the shards', () => {
     expect(cluster.changes()).toBe(1)
   })
 
-  test('ten workers that start at once share all shards fairly', async (context) => {
+  test('ten workers that start at the same time share all shards fairly', async (context) => {
     const cluster = await clusterOf(context)
     const workers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => cluster.startWorker(`worker-${index}`, endless)),

@@ -17,7 +17,7 @@ import {
 
 // They wait, each for workers on a database of its own.
 describe.concurrent('a worker that stops', () => {
-  test('hands senders over in small waves, and all at once when no other worker is left', async (context) => {
+  test('hands senders over in small waves, and all together when no other worker is left', async (context) => {
     const cluster = await clusterOf(context)
     const [first, second] = await startPair(cluster, endless)
     for (const { host } of [first, second])

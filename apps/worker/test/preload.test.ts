@@ -213,7 +213,7 @@ describe('what the worker unpacks', () => {
     }
     say(JSON.stringify([await whole(2 ** 20), await piecewise(2 ** 20), await whole(2 ** 24), await piecewise(2 ** 24)]))`
 
-  test('does not exceed the limit, whether unpacked at once or as a stream', () => {
+  test('does not exceed the limit, whether unpacked in one piece or as a stream', () => {
     expect(run(bomb).trim()).toBe(JSON.stringify([2 ** 20, 2 ** 20, 'refused', 'refused']))
   })
 

@@ -36,7 +36,7 @@ test('a delivery whose event is not readable yet waits for it', async () => {
   expect(requests[0]?.eventIds).toEqual([position && formatEventId(position)])
 })
 
-test('the events of all due deliveries are read at once, those in order that retention has left', async () => {
+test('the events of all due deliveries are read in one query, those in order that retention has left', async () => {
   const { sql } = database
   const accountId = await database.addAccount()
   const { id: webhookId } = await database.addWebhook(accountId, { url: 'http://localhost' })

@@ -17,7 +17,7 @@ const atOnceMax = 100
 /** Contacts write to the senders in turn. */
 export type PhoneWriter = {
   written: Written[]
-  /** At most a hundred. Call it again when they are written, because the order of two calls at once is not known. */
+  /** At most a hundred. Call it again when they are written, because the order of two calls at the same time is not known. */
   write(count: number): Promise<void>
 }
 

@@ -18,7 +18,7 @@ export const measured = {
   redisConnections: { perWorker: 4 },
   /** `bench idle` for shards, `bench memory` for senders. */
   rssMb: { base: 100, perShard: 0.02, perSender: 0.2 },
-  /** `bench throughput`: many messages at once. */
+  /** `bench throughput`: many messages at the same time. */
   perMessageOfMany: { postgresMs: 0.42, redisMs: 0.02 },
   /** `bench restart`. */
   loginCpuMs: 10,

@@ -19,8 +19,8 @@ export function simulateMoves(setup: Setup, signal: AbortSignal): Row[] {
     scenario(setup, 'one is stopped', leaves([7], 'stopped')),
     scenario(setup, 'one is killed', leaves([7], 'killed')),
     scenario(setup, 'one is cut off', leaves([7], 'cut off')),
-    scenario(setup, `${rack.length} are killed at once`, leaves(rack, 'killed')),
-    scenario(setup, `${rack.length} are cut off at once`, leaves(rack, 'cut off')),
+    scenario(setup, `${rack.length} are killed together`, leaves(rack, 'killed')),
+    scenario(setup, `${rack.length} are cut off together`, leaves(rack, 'cut off')),
     startAll(setup, 'all start within 1 s', 1000),
     startAll(setup, 'all start within 60 s', 60_000),
   ]

@@ -12,7 +12,7 @@ import { grantRights } from './rights.ts'
 import { readTlsSettings } from './tls.ts'
 
 /**
- * Migrates the database to this version, under an advisory lock, so that several processes may call it at once. Throws when
+ * Migrates the database to this version, under an advisory lock, so that several processes may call it at the same time. Throws when
  * the installation has another number of shards, or when its network cannot be determined. Entries of the audit log
  * cannot be deleted before `retentionDays`.
  */

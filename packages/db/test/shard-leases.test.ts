@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const listOwned = async (id: string) => parseShards(await describeShardsOwnedBy(db, id))
 
-test('49 workers that claim, release and die at once never own a shard together', async () => {
+test('49 workers that claim, release and die at the same time never own a shard together', async () => {
   const ids = await Promise.all(Array.from({ length: 49 }, () => register()))
   let claimed = 0
   let taken = 0

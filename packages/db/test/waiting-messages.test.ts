@@ -185,7 +185,7 @@ describe('scheduled messages', () => {
   })
 })
 
-test('the next messages of several devices are read at once, each without its exceptions', async () => {
+test('the next messages of several devices are read in one query, each without its exceptions', async () => {
   await insertWaiting(3)
   await insertWaiting(1, { at: '-1 hour', sendAt: '-1 minute' })
   await insertWaiting(1, { sendAt: '1 hour' })

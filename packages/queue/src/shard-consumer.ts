@@ -42,7 +42,7 @@ export function makeShardConsumer(
   function receive(message: string): void {
     if (!hasBegun || isClosed) return
     const { sends } = readAnnouncement(message)
-    // The commands themselves are taken later, many at once.
+    // The commands themselves are taken later, many in one command.
     for (const deviceId of sends) {
       woken.add(deviceId)
       run({ kind: 'send', deviceId })

@@ -103,7 +103,7 @@ test('the next owner resumes a queue that a killed owner left paused', async () 
   await vi.waitFor(addUntilSeen, { timeout: 10_000, interval: 100 })
 })
 
-test('when several consumers of a shard start at once, any one that remains gets commands', async () => {
+test('when several consumers of a shard start at the same time, any one that remains gets commands', async () => {
   for (const [kept, shard] of [30, 31, 32, 33, 34, 35].entries()) {
     const seen = new Set<number>()
     const owners = await Promise.all(

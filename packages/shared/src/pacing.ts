@@ -1,7 +1,7 @@
 /** How fast a sender may send. 0 is unlimited, for `burst` it is not used. */
 export type Pacing = {
   ratePerMinute: number
-  /** How many messages may go at once after a pause. */
+  /** How many messages may go in a burst after a pause. */
   burst: number
   /** Messages in a day of UTC. */
   dailyCap: number

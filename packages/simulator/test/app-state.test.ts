@@ -83,7 +83,7 @@ it('tells companions each change: a name, another one, and that a contact was re
   await expect.poll(version).toEqual([4, 40])
 })
 
-it('tells a companion that was away all changes at once, also many', async () => {
+it('tells a companion that was away all changes together, also many', async () => {
   const number = newNumber()
   sim.setting(number, { kind: 'name', about: newNumber(), value: 'First' })
   const { companion } = await link(number)

@@ -70,7 +70,7 @@ test('counts the repeat of an id instead of showing it twice', async () => {
   ])
 })
 
-test('delivers what many contacts write at once, in the order of the list', async () => {
+test('delivers what many contacts write at the same time, in the order of the list', async () => {
   const contacts = [newNumber(), newNumber()]
   const messages = Array.from({ length: 20 }, (_, index) => ({
     from: contacts[index % 2] ?? '',

@@ -55,7 +55,7 @@ function watchWire({ sock }: Companion): { offline: number[]; announced: number[
   return seen
 }
 
-test('hands out all that waited at once, also to a client that never requests it', async () => {
+test('hands out all that waited together, also to a client that never requests it', async () => {
   const { companion, contact } = await awayCompanion(150)
   companion.reconnect()
   neverAsk(companion)

@@ -8,7 +8,7 @@ import { hashPassword } from './passwords.ts'
 const devicesAllowed = 1000
 
 /**
- * Creates the first ADMIN; undefined if one exists. Several processes may call it at once. `deliver` gives the key to the
+ * Creates the first ADMIN; undefined if one exists. Several processes may call it at the same time. `deliver` gives the key to the
  * operator: if it rejects, no ADMIN is created.
  */
 export function bootstrapAdmin(

@@ -12,8 +12,8 @@ export const isLarge = (size: number) => size >= largeSizeMin
 
 /**
  * Slices of a text or of bytes; short data is one slice. Others run before each slice of large data: processing megabytes
- * at once blocks this process for tens of milliseconds. `shorten` gets every slice but the last and may leave its end to the
- * next one. `sizeMax` is for tests of cuts.
+ * in one piece blocks this process for tens of milliseconds. `shorten` gets every slice but the last and may leave its end to
+ * the next one. `sizeMax` is for tests of cuts.
  */
 export async function* inSlices<Data extends string | Buffer>(
   data: Data,

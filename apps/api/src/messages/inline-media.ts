@@ -27,7 +27,7 @@ export type InlineMedia = {
 }
 
 /**
- * Up to here, the statement that accepts the message carries the file. Writing a longer one at once would block this
+ * Up to here, the statement that accepts the message carries the file. Writing a longer one in one piece would block this
  * process for tens of milliseconds.
  */
 const wholeBytesMax = 4 * 2 ** 20

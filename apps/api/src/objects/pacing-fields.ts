@@ -9,7 +9,7 @@ export const pacingParameters = (fallback: string, bound = '') => ({
     .describe(`Messages per minute; 0 is unlimited, "default" restores the setting of ${fallback}${bound}`),
   burst: orDefault(1, 1_000_000)
     .optional()
-    .describe('Messages that may be sent at once after a pause; or "default"'),
+    .describe('Messages that may be sent in a burst after a pause; or "default"'),
   daily_cap: orDefault(0, 1_000_000_000)
     .optional()
     .describe('Messages per UTC day, further ones wait for the next day; 0 is unlimited; or "default"'),
@@ -35,7 +35,7 @@ export function toPacing({ rate_per_minute, burst, daily_cap, new_contacts_per_d
 /** The pacing in force. */
 export const pacingFields = {
   rate_per_minute: z.int().describe('Messages per minute; 0 is unlimited'),
-  burst: z.int().describe('Messages that may be sent at once after a pause'),
+  burst: z.int().describe('Messages that may be sent in a burst after a pause'),
   daily_cap: z.int().describe('Messages per UTC day, further ones wait for the next day; 0 is unlimited'),
   new_contacts_per_day: z
     .int()

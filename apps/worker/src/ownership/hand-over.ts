@@ -24,7 +24,7 @@ const wavePollMs = 50
 
 /**
  * Hands over in waves: the new owners log in the senders of one wave while the senders of the next still send here.
- * The next wave waits for them, within its part of the time. Everything goes at once when no other worker is live, or
+ * The next wave waits for them, within its part of the time. Everything goes together when no other worker is live, or
  * when Postgres does not answer.
  */
 export async function handOver({ workerId }: Registration, options: HandOverOptions): Promise<void> {

@@ -36,7 +36,7 @@ type Entry = {
   isEnded: boolean
 }
 
-/** Starting more shards at once delays the heartbeat until other workers mark this one dead, and then the next one. */
+/** Starting more shards at the same time delays the heartbeat until other workers mark this one dead, and then the next one. */
 const startedAtOnce = 32
 
 /** The leases of this worker. The host gets one call at a time. */

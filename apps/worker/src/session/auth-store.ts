@@ -50,7 +50,7 @@ function memoryOf(key: string, sealed: Buffer | null, frame: SealedFrame | undef
 }
 
 /**
- * Not worth caching: 812 pre-keys are written at once, read once for their upload, and then each at most once. Most secrets
+ * Not worth caching: 812 pre-keys are written together, read once for their upload, and then each at most once. Most secrets
  * are never read.
  */
 const uncachedTypes = new Set(['pre-key', pollSecretType])

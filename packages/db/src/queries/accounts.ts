@@ -44,7 +44,7 @@ export async function insertAccount(
   })
 }
 
-/** Undefined when an ADMIN exists or the email is in use. Safe to call from several processes at once. */
+/** Undefined when an ADMIN exists or the email is in use. Safe to call from several processes at the same time. */
 export async function insertFirstAdmin(
   db: Pick<Database, 'transaction'>,
   account: Omit<NewAccount, 'role'>,

@@ -7,7 +7,7 @@ type BulkText = { from: string; to: string; text: string }
 
 const messagesMax = 1000
 
-/** Actions of many people at once, for load tests. */
+/** Actions of many people at the same time, for load tests. */
 export type BulkActions = {
   /** Each person writes, in this order. Nothing is sent if one of the numbers is not valid. */
   sendMany: (request: { messages: BulkText[] }) => Promise<{ ok: true; wa_message_ids: string[] }>

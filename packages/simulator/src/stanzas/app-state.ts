@@ -38,7 +38,7 @@ export function renewSalt(network: Network, phone: Phone): void {
   })
 }
 
-/** Tells the versions that a companion does not have: all at once if it has none, else change by change. */
+/** Tells the versions that a companion does not have: all together if it has none, else change by change. */
 export function answerAppState({ network, device: { phone } }: IqCall, query: Node | undefined): NodeContent {
   const answers = children(query, 'collection').map(({ attrs: { name = '', version, return_snapshot } }) => {
     const known = Number(version)

@@ -45,7 +45,7 @@ export function resumeOffline(network: Network, device: Device): void {
   if (!modeOf(network, device).inParts) handOut(network, device, Number.POSITIVE_INFINITY)
 }
 
-/** By default all at once. With the fault `offline_parts`, a part for each request. */
+/** By default all together. With the fault `offline_parts`, a part for each request. */
 function modeOf(network: Network, device: Device): { inParts: boolean; size?: number | undefined } {
   const fault = network.faults.find('offline_parts', device.phone.number)
   return { inParts: fault !== undefined, size: fault?.size }

@@ -2,7 +2,7 @@ import type { System } from '../system.ts'
 import { until } from '../until.ts'
 import { inLanes } from './in-lanes.ts'
 
-/** A first login makes 812 keys: more at once would only make each take longer. */
+/** A first login makes 812 keys: more at the same time would only make each take longer. */
 const lanes = 3
 const attemptsMax = 3
 

@@ -27,12 +27,12 @@ test('every package, every app and every folder of the root with a manifest has 
   expect(folders.filter((folder) => !pages.has(join(folder, 'README.md')))).toEqual([])
 })
 
-test('the README names every operation', () => {
-  const readme = readFileSync(join(repository, 'README.md'), 'utf8')
+test('the guide names every operation', () => {
+  const guide = readFileSync(join(repository, 'docs/guide.md'), 'utf8')
   const names = readdirSync(join(repository, 'apps/api/src/operations')).map((file) => file.slice(0, -3))
   expect(names.length).toBeGreaterThan(15)
   // `events-stream.ts` has the URL `events/stream`.
   const isNamed = (name: string) =>
-    readme.includes(`\`${name}\``) || readme.includes(`\`${name.replace('-', '/')}\``)
+    guide.includes(`\`${name}\``) || guide.includes(`\`${name.replace('-', '/')}\``)
   expect(names.filter((name) => !isNamed(name))).toEqual([])
 })

@@ -34,9 +34,9 @@ function open(perDay: number, newContacts: string[] = []) {
 }
 
 async function meet(budget: ContactBudget, number: string): Promise<string> {
-  const right = await budget.reserve(message(number))
-  if (right === 'count') budget.conclude(message(number), isNew(number))
-  return right
+  const admission = await budget.reserve(message(number))
+  if (admission === 'count') budget.conclude(message(number), isNew(number))
+  return admission
 }
 
 describe('the budget', () => {
@@ -44,7 +44,7 @@ describe('the budget', () => {
     const { budget, changes } = open(2)
     expect([await meet(budget, 'a'), await meet(budget, 'b')]).toEqual(['count', 'count'])
     expect([budget.isUsedUp(), changes()]).toEqual([true, 1])
-    expect([await meet(budget, 'c'), await meet(budget, 'a')]).toEqual(['wait', 'plain'])
+    expect([await meet(budget, 'c'), await meet(budget, 'a')]).toEqual(['wait', 'admitted'])
     expect(['a', 'c'].map((number) => budget.admits(message(number)))).toEqual([true, false])
     expect(budget.admits({ ...message('d'), isToContact: true })).toBe(true)
   })
@@ -52,7 +52,7 @@ describe('the budget', () => {
   test('goes on with what a former owner has counted', async () => {
     const { budget } = open(2, ['a', 'b'])
     expect(budget.isUsedUp()).toBe(true)
-    expect([await meet(budget, 'c'), await meet(budget, 'a')]).toEqual(['wait', 'plain'])
+    expect([await meet(budget, 'c'), await meet(budget, 'a')]).toEqual(['wait', 'admitted'])
   })
 
   test('is full again the next day, when earlier contacts do not count again', async () => {
@@ -61,7 +61,7 @@ describe('the budget', () => {
     passDay()
     expect(budget.isUsedUp()).toBe(false)
     expect([await meet(budget, 'a'), await meet(budget, 'b'), await meet(budget, 'c')]).toEqual([
-      'plain',
+      'admitted',
       'count',
       'wait',
     ])
@@ -113,7 +113,7 @@ describe('the budget', () => {
     budget.set(allow(1))
     expect([budget.isUsedUp(), changes()]).toEqual([true, 3])
     budget.set(allow(0))
-    expect([budget.isUsedUp(), await meet(budget, 'b')]).toEqual([false, 'plain'])
+    expect([budget.isUsedUp(), await meet(budget, 'b')]).toEqual([false, 'admitted'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { makeMessageId } from '@wagate/shared/ids'
-import { type MessageStatus, type MessageType, messageTypes } from '@wagate/shared/statuses'
+import { type MessageType, messageTypes } from '@wagate/shared/message-kinds'
+import type { MessageStatus } from '@wagate/shared/statuses'
 import fc from 'fast-check'
 import type { Database } from '../src/client.ts'
 import type { HistoryFilter } from '../src/queries/history-filter.ts'

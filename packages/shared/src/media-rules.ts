@@ -1,4 +1,4 @@
-import type { MediaType } from './statuses.ts'
+import type { MediaType } from './message-kinds.ts'
 
 /** What WhatsApp shows as an image, a video or an audio message. A document may be anything. */
 const accepted: Record<Exclude<MediaType, 'document'>, RegExp> = {

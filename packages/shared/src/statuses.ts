@@ -83,19 +83,5 @@ export const outgoingStatuses = [
 export const messageStatuses = [...outgoingStatuses, 'received'] as const
 export type MessageStatus = (typeof messageStatuses)[number]
 
-export const mediaTypes = ['image', 'video', 'audio', 'document'] as const
-export type MediaType = (typeof mediaTypes)[number]
-export const messageTypes = [
-  'text',
-  ...mediaTypes,
-  'sticker',
-  'location',
-  'contacts',
-  'poll',
-  'other',
-] as const
-/** Only texts and media are sent. */
-export type MessageType = (typeof messageTypes)[number]
-
 export const roles = ['USER', 'ADMIN'] as const
 export type Role = (typeof roles)[number]

@@ -1,5 +1,5 @@
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
-import type { MediaType } from '@wagate/shared/statuses'
+import type { MediaType } from '@wagate/shared/message-kinds'
 import { AppError } from '../errors/app-error.ts'
 
 export function tooLargeAs(type: MediaType, bytesMax: number): AppError {

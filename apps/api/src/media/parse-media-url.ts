@@ -1,6 +1,6 @@
 import { isAcceptedMedia } from '@wagate/shared/media-rules'
+import type { MediaType } from '@wagate/shared/message-kinds'
 import { isForbiddenHost } from '@wagate/shared/public-hosts'
-import type { MediaType } from '@wagate/shared/statuses'
 import { fileTypeFromBuffer } from 'file-type'
 import { AppError } from '../errors/app-error.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'

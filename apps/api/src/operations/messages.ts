@@ -1,6 +1,7 @@
 import { formatEventId } from '@wagate/shared/event-ids'
+import { messageTypes } from '@wagate/shared/message-kinds'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
-import { messageStatuses, messageTypes } from '@wagate/shared/statuses'
+import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { defineOperation } from '../operation.ts'
 import { changeCursor, integer, lid, messageId, moment, oneOf, phone } from '../parameters/parameter-types.ts'

@@ -1,4 +1,4 @@
-import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
+import { type MediaType, mediaTypes } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -8,7 +8,7 @@ import {
 } from '@wagate/db/queries/uploaded-media'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import { within } from '@wagate/runtime/within'
-import { mediaTypes } from '@wagate/shared/statuses'
+import { mediaTypes } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
 import { accountDisabled } from '../accounts/account-errors.ts'
 import type { Call } from '../call.ts'

@@ -1,5 +1,5 @@
 import { findUpload } from '@wagate/db/queries/uploaded-media'
-import type { MediaType } from '@wagate/shared/statuses'
+import type { MediaType } from '@wagate/shared/message-kinds'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import type { Call } from '../call.ts'
 import type { AppError } from '../errors/app-error.ts'

@@ -14,10 +14,10 @@ export type ContactBudget = {
   /** False while the message would have to wait. */
   admits(message: Addressed): boolean
   /**
-   * Call right before the claim. `count`: the claim has to count the contact if it is new. `plain`: it need not. `wait`: no
+   * Call right before the claim. `count`: the claim has to count the contact if it is new. `admitted`: it need not. `wait`: no
    * claim now. Waits for claims of other contacts that may need the last of the budget.
    */
-  reserve(message: Addressed): Promise<'count' | 'plain' | 'wait'>
+  reserve(message: Addressed): Promise<'count' | 'admitted' | 'wait'>
   /** What became of a claim that had to count. */
   conclude(message: Addressed, result: ClaimResult): void
   /** Takes effect at once. */
@@ -79,7 +79,7 @@ export function makeContactBudget(
     admits: (message) => isSettled(message) || uncertain.has(message.id) || roomBeside(uncertain) > 0,
     async reserve(message) {
       for (;;) {
-        if (isSettled(message)) return 'plain'
+        if (isSettled(message)) return 'admitted'
         if (uncertain.has(message.id) || roomBeside(uncertain, reserved) > 0) break
         if (roomBeside(uncertain) <= 0) return 'wait'
         await new Promise<void>((resolve) => waiting.add(resolve))

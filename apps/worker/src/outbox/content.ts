@@ -7,7 +7,7 @@ import {
 } from '@wagate/db/queries/message-content'
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
 import { messageIdOf } from '@wagate/shared/ids'
-import { type MediaType, mediaTypes } from '@wagate/shared/statuses'
+import { isMediaType, type MediaType } from '@wagate/shared/message-kinds'
 import type { Inspector } from '../media/inspection/inspector.ts'
 import { loadMedia } from '../media/load-media.ts'
 import type { MediaSource } from '../media/media-file.ts'
@@ -27,9 +27,9 @@ type Source = MediaSource & { inspector: Inspector; vault: Vault }
 /** Of the device that sends. */
 type ContentKeys = { vault: Vault; creds: Pick<AuthenticationCreds, 'signedIdentityKey' | 'me'> }
 
-/** True for a text, and for media that was uploaded before. */
+/** True for what needs no upload, and for media that was uploaded before. */
 export function isReadyToSend(message: Pick<WaitingMessage, 'type' | 'uploadedContent'>): boolean {
-  return message.type === 'text' || message.uploadedContent !== null
+  return !isMediaType(message.type) || message.uploadedContent !== null
 }
 
 /** The content that is sent for a text, or for media after its upload. */
@@ -83,7 +83,7 @@ export async function uploadMedia(
 }
 
 function withMedia(message: WaitingMessage): WaitingMessage & { type: MediaType } {
-  const type = mediaTypes.find((known) => known === message.type)
-  if (!type) throw new Error(`A message of type ${message.type} has no media`)
+  const { type } = message
+  if (!isMediaType(type)) throw new Error(`A message of type ${type} has no media`)
   return { ...message, type }
 }

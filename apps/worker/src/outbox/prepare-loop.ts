@@ -1,3 +1,4 @@
+import { isMediaType } from '@wagate/shared/message-kinds'
 import type { OutboxScope } from './outbox-scope.ts'
 import type { makePreparation } from './preparation.ts'
 import type { LanePlan, Turn } from './recipient-lanes.ts'
@@ -21,7 +22,7 @@ export function makePrepareLoop(
     })
 
   return ({ unprepared, ready }) => {
-    const prepared = ready.filter(({ message }) => message.type !== 'text').length
+    const prepared = ready.filter(({ message }) => isMediaType(message.type)).length
     for (const turn of unprepared) {
       if (!maySend() || work.count('prepare') >= preparationsMax || prepared >= preparedMax) return
       void prepare(turn)

@@ -1,4 +1,5 @@
 import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import { isMediaType } from '@wagate/shared/message-kinds'
 import type { DeviceContext } from '../context.ts'
 import type { ClaimRequest, MessageClaim } from './message-claims.ts'
 import type { MessageResults } from './message-results.ts'
@@ -33,7 +34,7 @@ export function makeSendClaims(
    */
   function isClaimedLate({ id, type, status, replyTo, interruptions, createdAt }: WaitingMessage): boolean {
     const isFirstAttempt = status === 'queued' && retries.setbackOf(id) === null && interruptions === 0
-    return type === 'text' && !replyTo && isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs
+    return !isMediaType(type) && !replyTo && isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs
   }
 
   async function claimFirst(request: ClaimRequest & WaitingMessage): Promise<MessageClaim | undefined> {
@@ -63,15 +64,15 @@ export function makeSendClaims(
   }
 
   return async (message, recipient) => {
-    const right = await contactBudget.reserve(message)
-    if (right === 'wait') throw new NotSent('unclaimed')
+    const admission = await contactBudget.reserve(message)
+    if (admission === 'wait') throw new NotSent('unclaimed')
     const setback = retries.setbackOf(message.id)
     const request = { ...message, fence: lease, recipientJid: recipient, setback }
-    if (right === 'plain' && isClaimedLate(message)) {
+    if (admission === 'admitted' && isClaimedLate(message)) {
       const claim = async () => finish(message, recipient, await messageClaims.claimLate(request))
       return { early: undefined, claim }
     }
-    const given = right === 'plain' ? await messageClaims.claim(request) : await claimFirst(request)
+    const given = admission === 'admitted' ? await messageClaims.claim(request) : await claimFirst(request)
     const early = await finish(message, recipient, given)
     return { early, claim: async () => early }
   }

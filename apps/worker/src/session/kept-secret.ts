@@ -1,3 +1,4 @@
+import { messageKinds } from '@wagate/shared/message-kinds'
 import { isJidGroup, type proto, type WAMessageKey } from 'baileys'
 import { accountJid } from './jids.ts'
 import { readText } from './message-text.ts'
@@ -10,8 +11,6 @@ export type KeptSecret = { of: 'poll' | 'text'; id: string; value: MessageSecret
 
 /** `secret` in base64. */
 export type MessageSecret = { secret: string; options: string[] }
-
-const editableTypes = ['text', 'image', 'video', 'document']
 
 /** Undefined for a message of which nothing must be kept. `content` is a message to or from a contact. */
 export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret | undefined {
@@ -27,7 +26,8 @@ export function secretOf(key: WAMessageKey, content: proto.IMessage): KeptSecret
       options.length <= optionsMax && options.every((option) => option.length <= optionCharsMax)
     return isModest ? { of: 'poll', id: keptAs, value: { secret, options } } : undefined
   }
-  const isEditable = !fromMe && editableTypes.includes(readText(inner)?.type ?? '')
+  const type = readText(inner)?.type
+  const isEditable = !fromMe && type !== undefined && messageKinds[type].isEditable
   return isEditable ? { of: 'text', id: keptAs, value: { secret, options: [] } } : undefined
 }
 

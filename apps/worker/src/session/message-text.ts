@@ -1,4 +1,4 @@
-import type { MessageType } from '@wagate/shared/statuses'
+import type { MessageType } from '@wagate/shared/message-kinds'
 import { getContentType, type proto } from 'baileys'
 import { choiceOf, pollOf } from './received-details.ts'
 

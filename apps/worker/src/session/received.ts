@@ -1,7 +1,7 @@
 import type { MessageChangeKind } from '@wagate/db/queries/message-changes'
 import type { Quoted } from '@wagate/db/queries/received-messages'
+import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent } from '@wagate/shared/objects/message-content'
-import type { MessageType } from '@wagate/shared/statuses'
 import type { WAMessage, WAMessageKey } from 'baileys'
 import { makeCleaner } from './cleaner.ts'
 import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'

@@ -1,5 +1,6 @@
+import type { MessageType } from '@wagate/shared/message-kinds'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
-import { blockingReasons, type MessageType } from '@wagate/shared/statuses'
+import { blockingReasons } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { idempotencyWindowStart } from './idempotency-window.ts'

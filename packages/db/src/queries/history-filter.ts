@@ -1,4 +1,5 @@
-import type { MessageStatus, MessageType } from '@wagate/shared/statuses'
+import type { MessageType } from '@wagate/shared/message-kinds'
+import type { MessageStatus } from '@wagate/shared/statuses'
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { messages } from '../schema/messages.ts'
 import { isScheduled } from './reported-status.ts'

@@ -1,6 +1,6 @@
 import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
+import type { MessageType } from '@wagate/shared/message-kinds'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
-import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { type Fence, fenceOf } from './fence.ts'
 import { isCreatedAround } from './message-time.ts'

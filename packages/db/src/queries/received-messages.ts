@@ -1,5 +1,5 @@
+import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
-import type { MessageType } from '@wagate/shared/statuses'
 import type { Database } from '../client.ts'
 import { type Consent, consentSteps } from './consent-steps.ts'
 import { insertMessageEvents } from './event-rows.ts'

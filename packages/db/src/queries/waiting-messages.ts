@@ -1,5 +1,5 @@
+import { type MessageType, mediaTypes } from '@wagate/shared/message-kinds'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
-import type { MessageType } from '@wagate/shared/statuses'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
 import { isToContact } from './contacts.ts'
@@ -90,7 +90,7 @@ export const waitingColumns = (sql: postgres.Sql) => sql`
   coalesce(typing_seconds, 0) AS "typingSeconds"`
 
 const isBlocked = {
-  unprepared: (db: Database) => db.$client`(type <> 'text' AND uploaded_content IS NULL)`,
+  unprepared: (db: Database) => db.$client`(type = ANY(${mediaTypes}) AND uploaded_content IS NULL)`,
   attempted: (db: Database) => db.$client`status = 'sending'`,
 }
 

@@ -1,5 +1,6 @@
+import type { MessageType } from '@wagate/shared/message-kinds'
 import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
-import type { MessageStatus, MessageType } from '@wagate/shared/statuses'
+import type { MessageStatus } from '@wagate/shared/statuses'
 import { sql } from 'drizzle-orm'
 import {
   bigint,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { messageTypes } from '../statuses.ts'
+import { messageTypes } from '../message-kinds.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 
 const text = z.string().nullable()

@@ -1,12 +1,7 @@
 import { z } from 'zod'
 import { messageErrors } from '../message-errors.ts'
-import {
-  type MessageStatus,
-  type MessageType,
-  mediaTypes,
-  messageStatuses,
-  messageTypes,
-} from '../statuses.ts'
+import { isMediaType, type MessageType, messageTypes } from '../message-kinds.ts'
+import { type MessageStatus, messageStatuses } from '../statuses.ts'
 import { extensibleEnum } from './extensible-enum.ts'
 import { type MediaLinker, type MediaRow, mediaObject, toMediaObject } from './media-object.ts'
 import { type MessageContent, messageContent, type QuotedMessage, quotedMessage } from './message-content.ts'
@@ -120,7 +115,7 @@ function lidOf(jid: string | null): string | null {
 
 /** Without `linkTo`, received files have no links. */
 export function toMessageObject(message: MessageRow, linkTo?: MediaLinker): z.infer<typeof messageObject> {
-  const isMedia = mediaTypes.some((type) => type === message.type)
+  const isMedia = isMediaType(message.type)
   return {
     message_id: message.id,
     device_id: message.deviceId,

@@ -1,4 +1,4 @@
-import type { MediaType } from '@wagate/shared/statuses'
+import type { MediaType } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
 
 /** A request to the process: inspect a file that was sent as this type. */

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts'
 const ofSessions = 'apps/api/test/sessions.test.ts'
 const ofSignUp = 'apps/api/test/sign-up.test.ts'
 const ofHostile = 'apps/api/test/hostile-sign-up.test.ts'
+const ofRaces = 'apps/api/test/account-races.test.ts'
 const cookie = 'apps/api/src/credentials/session-cookie.ts'
 
 /** Accounts with a password, their sessions and mails. */
@@ -149,5 +150,33 @@ export const signUpMutants: Mutant[] = [
       file: 'apps/api/test/mailer.test.ts',
       title: 'a password is not sent to another machine without TLS',
     },
+  },
+  {
+    name: 'address that another account takes meanwhile is a failure',
+    file: 'packages/db/src/queries/accounts.ts',
+    text: "if (isTaken(error, 'accounts_email')) return false",
+    replacement: '',
+    test: { file: ofRaces, title: 'by two accounts that have asked for it' },
+  },
+  {
+    name: 'links to one address wait for each other',
+    file: 'packages/db/src/queries/mailed-links.ts',
+    text: 'if (found.accountId === null) {',
+    replacement: 'if (false) {',
+    test: { file: ofRaces, title: 'by two links for it' },
+  },
+  {
+    name: 'session opened with a password that has been changed',
+    file: 'apps/api/src/accounts/check-password.ts',
+    text: 'if (account?.passwordHash === passwordHash) return account',
+    replacement: 'if (account) return account',
+    test: { file: ofRaces, title: 'gets no session' },
+  },
+  {
+    name: 'link to a former address changes the password',
+    file: 'apps/api/src/operations/reset-password.ts',
+    text: 'if (account?.email !== email) throw mailLinkInvalid()',
+    replacement: '',
+    test: { file: ofRaces, title: 'also one that is stored only afterwards' },
   },
 ]

@@ -21,6 +21,14 @@ export function isRefusedContent(error: unknown): boolean {
   return /^(22|23|54)...$/.test(code) && code !== '23514'
 }
 
+/** Whether another row has the value of a unique constraint. */
+export function isTaken(error: unknown, constraint: string): boolean {
+  const cause = error instanceof postgres.PostgresError ? error : (error as Error).cause
+  return (
+    cause instanceof postgres.PostgresError && cause.code === '23505' && cause.constraint_name === constraint
+  )
+}
+
 /** Whether Postgres is unreachable, starting, stopping, overloaded or too slow: what passes without an operator. */
 export function isOutage(error: unknown): boolean {
   const code = codeOf(error) ?? ''

@@ -13,4 +13,6 @@ export const advisoryLocks = {
   mediaOfAccount: 7_767_441,
   /** With the id of the account as a second number. */
   uploadsOfAccount: 7_767_442,
+  /** With a hash of the address as a second number. */
+  linksToAddress: 7_767_443,
 } as const

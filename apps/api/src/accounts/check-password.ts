@@ -1,4 +1,5 @@
-import { findPasswordHolder, type PasswordHolder } from '@wagate/db/queries/accounts'
+import type { Transaction } from '@wagate/db/client'
+import { findPasswordHolder, lockPasswordHolder, type PasswordHolder } from '@wagate/db/queries/accounts'
 import type { Call, PublicCall } from '../call.ts'
 import { isPassword } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -14,6 +15,19 @@ export async function checkSignIn(
   const account = await findWithPassword(call, { email }, emailKey(email), password)
   if (account) return account
   throw new AppError('wrong_password', 'The email address or the password is wrong.')
+}
+
+/**
+ * In the transaction of what the password allows: since it was compared, its owner may have chosen another one. Locks the
+ * account. Throws `wrong_password`.
+ */
+export async function confirmPassword(
+  tx: Transaction,
+  { id, passwordHash }: PasswordHolder,
+): Promise<PasswordHolder> {
+  const account = await lockPasswordHolder(tx, id)
+  if (account?.passwordHash === passwordHash) return account
+  throw new AppError('wrong_password', 'The password has been changed meanwhile.')
 }
 
 /** The password of the caller's own account, for what a stolen key or an open browser must not do. Throws the same. */

@@ -1,3 +1,4 @@
+import type { Transaction } from '@wagate/db/client'
 import { insertMailedLink, type NewMailedLink } from '@wagate/db/queries/mailed-links'
 import { z } from 'zod'
 import type { PublicCall } from '../call.ts'
@@ -60,16 +61,16 @@ export async function sendMail(call: PublicCall, to: string, prepare: Prepare): 
 
 type MailTools = {
   /** Stores a link and returns its URL. */
-  makeLink(page: string, link: Omit<NewMailedLink, 'hash' | 'forMs'>): Promise<string>
+  makeLink(page: string, link: Omit<NewMailedLink, 'hash' | 'forMs'>, tx?: Transaction): Promise<string>
   urlOf(page: string): string
 }
 
 function toolsOf({ db, config }: PublicCall['context']): MailTools {
   return {
     urlOf: (page) => pageUrl(config, page),
-    async makeLink(page, link) {
+    async makeLink(page, link, tx) {
       const token = makeApiKey('wag_mail_')
-      await insertMailedLink(db, { ...link, hash: hashApiKey(token), forMs: linkMs[link.purpose] })
+      await insertMailedLink(tx ?? db, { ...link, hash: hashApiKey(token), forMs: linkMs[link.purpose] })
       // Browsers never send the fragment, so that no log of a proxy has it.
       return `${pageUrl(config, page)}#${token}`
     },

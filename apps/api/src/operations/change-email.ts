@@ -1,6 +1,6 @@
 import { findPasswordHolder } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
-import { checkOwnPassword } from '../accounts/check-password.ts'
+import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'
 import { email } from '../accounts/email.ts'
 import { expiresIn, linkMs, sendRequestedMail } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
@@ -26,11 +26,15 @@ export const changeEmail = defineOperation({
   async handle({ email, password }, call) {
     requireAccounts(call.context)
     const { accountId } = call.principal
-    await checkOwnPassword(call, password)
+    const owner = await checkOwnPassword(call, password)
     await call.charge({ limit: 'accountMails', key: String(accountId) })
     await sendRequestedMail(call, email, async ({ makeLink }) => {
       if (await findPasswordHolder(call.context.db, { email })) return emailTaken(email)
-      return confirmNewEmail(email, await makeLink('sign-up', { purpose: 'new-email', email, accountId }))
+      const link = await call.context.db.transaction(async (tx) => {
+        await confirmPassword(tx, owner)
+        return makeLink('sign-up', { purpose: 'new-email', email, accountId }, tx)
+      })
+      return confirmNewEmail(email, link)
     })
     return { email, expires_in: linkMs['new-email'] / 1000 }
   },

@@ -2,7 +2,7 @@ import { setPassword } from '@wagate/db/queries/accounts'
 import { deleteMailedLinks } from '@wagate/db/queries/mailed-links'
 import { endSessions } from '@wagate/db/queries/sessions'
 import { z } from 'zod'
-import { checkOwnPassword } from '../accounts/check-password.ts'
+import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'
 import { openSession } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import { tellOfNewPassword } from '../accounts/tell-owner.ts'
@@ -35,6 +35,7 @@ export const changePassword = defineOperation({
     const passwordHash = await hashPassword(password)
     const { db, accountChanged } = call.context
     const { ended, session } = await db.transaction(async (tx) => {
+      await confirmPassword(tx, account)
       await setPassword(tx, accountId, passwordHash)
       await deleteMailedLinks(tx, accountId)
       const ended = await endSessions(tx, accountId)

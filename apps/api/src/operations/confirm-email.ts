@@ -1,5 +1,6 @@
-import { insertAccount, setEmail } from '@wagate/db/queries/accounts'
+import { insertAccount, lockPasswordHolder, setEmail } from '@wagate/db/queries/accounts'
 import {
+  deleteMailedLinks,
   findMailedLink,
   type MailedLink,
   type MailedLinkPurpose,
@@ -56,7 +57,7 @@ export const confirmEmail = definePublicOperation({
     const hash = hashOfMailToken(token)
     const link = await findMailedLink(call.context.db, hash, purposes)
     if (!link) throw mailLinkInvalid()
-    if (link.purpose === 'new-email') return confirmNewEmail(call, hash)
+    if (link.accountId !== null) return confirmNewEmail(call, hash, link.accountId)
     if (password === undefined) throw passwordMissing()
     await refuseGuessable(password, link.email)
     return makeAccount(call, hash, await hashPassword(password))
@@ -97,18 +98,16 @@ function givenBy(
   }
 }
 
-async function confirmNewEmail(call: PublicCall, hash: Buffer) {
+async function confirmNewEmail(call: PublicCall, hash: Buffer, accountId: number) {
   const { db, mailer } = call.context
   const changed = await db.transaction(async (tx) => {
+    const account = await lockPasswordHolder(tx, accountId)
     const link = await useMailedLink(tx, hash, ['new-email'])
-    if (!link || link.accountId === null) throw mailLinkInvalid()
-    const account = await setEmail(tx, link.accountId, link.email)
-    if (!account) throw emailExists()
-    await audit(tx, actingFor(call, link.accountId), {
-      target: `account:${link.accountId}`,
-      result: 'changed',
-    })
-    return { account_id: link.accountId, email: link.email, former: account.former }
+    if (!account || !link) throw mailLinkInvalid()
+    if (!(await setEmail(tx, accountId, link.email))) throw emailExists()
+    await deleteMailedLinks(tx, accountId)
+    await audit(tx, actingFor(call, accountId), { target: `account:${accountId}`, result: 'changed' })
+    return { account_id: accountId, email: link.email, former: account.email }
   })
   const { former, ...fields } = changed
   mailer?.send(async () => emailChanged(former))

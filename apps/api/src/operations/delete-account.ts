@@ -1,8 +1,8 @@
 import { requestAccountDeletion } from '@wagate/db/queries/account-deletions'
-import { updateAccount } from '@wagate/db/queries/accounts'
+import { type PasswordHolder, updateAccount } from '@wagate/db/queries/accounts'
 import { z } from 'zod'
 import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
-import { checkOwnPassword } from '../accounts/check-password.ts'
+import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'
 import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
 import { tellOfDeletion } from '../accounts/tell-owner.ts'
 import type { Call } from '../call.ts'
@@ -49,11 +49,12 @@ export const deleteAccount = defineOperation({
     answer: { account_id: 12, due_at: '2026-02-07T11:50:00.000Z', proof: 'wag_proof_…' },
   },
   async handle(given, call) {
-    const accountId = await getDeletable(given, call)
+    const { accountId, owner } = await getDeletable(given, call)
     const { db, config, accountChanged } = call.context
     const proof = makeApiKey('wag_proof_')
     const { dueAt } = await db.transaction(async (tx) => {
       const updated = await updateAccount(tx, accountId, { isDisabled: true })
+      if (owner) await confirmPassword(tx, owner)
       if (!updated) throw userNotFound()
       if (updated === 'last_admin') throw lastAdmin()
       const deletion = { proofHash: hashApiKey(proof), afterDays: config.accounts.deletionDays }
@@ -74,14 +75,13 @@ export const deleteAccount = defineOperation({
 async function getDeletable(
   { user_id, password }: { user_id?: number | undefined; password?: string | undefined },
   call: Call,
-): Promise<number> {
+): Promise<{ accountId: number; owner?: PasswordHolder }> {
   const { accountId, role } = call.principal
   if (user_id === undefined) requireAny({ password, user_id })
   if (user_id !== undefined && user_id !== accountId) {
-    if (role === 'ADMIN') return user_id
+    if (role === 'ADMIN') return { accountId: user_id }
     throw new AppError('admin_required', 'The deletion of another account requires the API key of an ADMIN.')
   }
-  if (password === undefined) requireAny({ password })
-  else await checkOwnPassword(call, password)
-  return accountId
+  requireAny({ password })
+  return { accountId, owner: await checkOwnPassword(call, password as string) }
 }

@@ -1,4 +1,4 @@
-import { setPassword } from '@wagate/db/queries/accounts'
+import { lockPasswordHolder, setPassword } from '@wagate/db/queries/accounts'
 import { deleteMailedLinks, findMailedLink, useMailedLink } from '@wagate/db/queries/mailed-links'
 import { endSessions } from '@wagate/db/queries/sessions'
 import { z } from 'zod'
@@ -31,6 +31,9 @@ export const resetPassword = definePublicOperation({
     const passwordHash = await hashPassword(password)
     const { accountId, email } = link
     await db.transaction(async (tx) => {
+      const account = await lockPasswordHolder(tx, accountId)
+      // Whoever reads the mails to a former address must not choose a password.
+      if (account?.email !== email) throw mailLinkInvalid()
       if (!(await useMailedLink(tx, hash, ['new-password']))) throw mailLinkInvalid()
       await deleteMailedLinks(tx, accountId)
       await setPassword(tx, accountId, passwordHash)

@@ -1,7 +1,7 @@
 import { endSessions } from '@wagate/db/queries/sessions'
 import { z } from 'zod'
 import { accountDisabled } from '../accounts/account-errors.ts'
-import { checkSignIn } from '../accounts/check-password.ts'
+import { checkSignIn, confirmPassword } from '../accounts/check-password.ts'
 import { email } from '../accounts/email.ts'
 import { openSession } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
@@ -39,10 +39,11 @@ export const signIn = definePublicOperation({
   async handle({ email, password }, call) {
     requireAccounts(call.context)
     const account = await checkSignIn(call, email, password)
-    if (account.disabledAt) throw accountDisabled()
     const { db, keys, accountChanged } = call.context
     const former = await findFormerSession(call)
     const session = await db.transaction(async (tx) => {
+      const { disabledAt } = await confirmPassword(tx, account)
+      if (disabledAt) throw accountDisabled()
       const opened = await openSession(tx, call, account.id)
       // Whoever knew the session of this browser must not have the new one.
       if (former) await endSessions(tx, former.accountId, { id: former.keyId })

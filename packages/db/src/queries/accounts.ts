@@ -15,6 +15,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
+import { isTaken } from '../failures.ts'
 import { advisoryLocks } from '../locks.ts'
 import { accounts, apiKeys } from '../schema/accounts.ts'
 import type { NewKey } from './api-keys.ts'
@@ -148,26 +149,30 @@ export async function findPasswordHolder(
   return account
 }
 
+/** As above, and nothing of the account can change until the transaction ends. Locked before all that belongs to the account. */
+export async function lockPasswordHolder(
+  tx: Transaction,
+  accountId: number,
+): Promise<PasswordHolder | undefined> {
+  const isTheirs = eq(accounts.id, accountId)
+  const [account] = await tx.select(passwordHolder).from(accounts).where(isTheirs).for('no key update')
+  return account
+}
+
 export async function setPassword(tx: Transaction, accountId: number, passwordHash: string): Promise<void> {
   await tx.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId))
 }
 
-/** Returns the former address. Undefined when another account has the new one. */
-export async function setEmail(
-  tx: Transaction,
-  accountId: number,
-  email: string,
-): Promise<{ former: string } | undefined> {
-  const [account] = await tx
-    .select({ former: accounts.email })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
-  if (!account) return undefined
-  const [taken] = await tx.select({ id: accounts.id }).from(accounts).where(eq(accounts.email, email))
-  if (taken) return undefined
-  await tx.update(accounts).set({ email }).where(eq(accounts.id, accountId))
-  return account
+/** False when another account has the address: the transaction has failed then, and must be rolled back. */
+export async function setEmail(tx: Transaction, accountId: number, email: string): Promise<boolean> {
+  try {
+    await tx.update(accounts).set({ email }).where(eq(accounts.id, accountId))
+    return true
+  } catch (error) {
+    // No look-up before it would see an account that takes the address at the same moment.
+    if (isTaken(error, 'accounts_email')) return false
+    throw error
+  }
 }
 
 /** Omitted fields stay. A null pace returns to the default of the environment. */

@@ -1,6 +1,7 @@
 import type { Role } from '@wagate/shared/statuses'
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../client.ts'
+import { advisoryLocks } from '../locks.ts'
 import { type MailedLinkPurpose, mailedLinks } from '../schema/mailed-links.ts'
 
 export type { MailedLinkPurpose }
@@ -59,22 +60,30 @@ export async function findMailedLink(
 
 /**
  * Uses up the link, and all others with which the same person could do the same. Undefined as above, also for the second
- * of two concurrent requests.
+ * of two concurrent requests. Lock the account of the link before.
  */
 export async function useMailedLink(
   tx: Transaction,
   hash: Buffer,
   purposes: MailedLinkPurpose[],
 ): Promise<MailedLink | undefined> {
+  const found = await findMailedLink(tx, hash, purposes)
+  if (!found) return undefined
+  const isOfPerson =
+    found.accountId === null ? eq(mailedLinks.email, found.email) : eq(mailedLinks.accountId, found.accountId)
+  const same = and(isOfPerson, inArray(mailedLinks.purpose, purposes))
+  // Two links of a person that are used at once would wait for each other.
+  if (found.accountId === null) {
+    await tx.execute(
+      sql`SELECT pg_advisory_xact_lock(${advisoryLocks.linksToAddress}, hashtext(${found.email}))`,
+    )
+  }
   const [link] = await tx.delete(mailedLinks).where(isValid(hash, purposes)).returning(shown)
-  if (!link) return undefined
-  const same =
-    link.accountId === null ? eq(mailedLinks.email, link.email) : eq(mailedLinks.accountId, link.accountId)
-  await tx.delete(mailedLinks).where(and(same, inArray(mailedLinks.purpose, purposes)))
+  if (link) await tx.delete(mailedLinks).where(same)
   return link
 }
 
-/** Of an account whose password or address has changed: older mails must not change it back. */
+/** Of an account whose password or address has changed: older mails must not change it back. Lock the account before. */
 export async function deleteMailedLinks(db: Pick<Database, 'delete'>, accountId: number): Promise<void> {
   await db.delete(mailedLinks).where(eq(mailedLinks.accountId, accountId))
 }

@@ -129,4 +129,14 @@ export const accountMutants: Mutant[] = [
       title: 'a client that reads nothing loses its export',
     },
   },
+  {
+    name: 'refused export takes the place of the next',
+    file: 'apps/api/src/export/export-stream.ts',
+    text: '    end()\n    throw error\n',
+    replacement: '    throw error\n',
+    test: {
+      file: 'apps/api/test/export-account.test.ts',
+      title: 'an export of which nothing can be read is refused, and leaves room for the next',
+    },
+  },
 ]

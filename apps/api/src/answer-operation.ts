@@ -8,6 +8,7 @@ import { isStillValid } from './credentials/is-still-valid.ts'
 import { limitToDevice } from './credentials/limit-to-device.ts'
 import { makeSessionCookie, refuseOtherOrigins } from './credentials/session-cookie.ts'
 import { AppError } from './errors/app-error.ts'
+import type { OpenExport } from './export/export-stream.ts'
 import { eventStreamType, type HttpAnswer, linesType } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
 import { pngType, prefersType } from './http/prefers-type.ts'
@@ -37,7 +38,7 @@ export async function answerOperation(
   warnings.push(...warnOfUnknown(operation.parameters, given))
   const { fields, toPng, openStream, openExport } = await request.deadline.run(run)
   if (openExport) {
-    const bytes = method === 'HEAD' ? '' : openExport({ isAdmitted, hangUp: request.hangUp })
+    const bytes = method === 'HEAD' ? '' : await begin(openExport, request, isAdmitted)
     return { status: 200, content: { type: linesType, bytes } }
   }
   if (openStream) {
@@ -50,6 +51,18 @@ export async function answerOperation(
     return { status: 200, content: { type: pngType, bytes: toPng() } }
   }
   return { status: 200, body: { ok: true, ...fields, ...(warnings.length > 0 && { warnings }) } }
+}
+
+function begin(
+  openExport: OpenExport,
+  { deadline, hangUp }: RequestContext,
+  isAdmitted: Admitted['isAdmitted'],
+): Promise<ReadableStream<Uint8Array>> {
+  return deadline.run(async () => {
+    const lines = await openExport({ isAdmitted, hangUp })
+    if (deadline.isOver) await lines.cancel()
+    return lines
+  })
 }
 
 type Admitted = {

@@ -8,7 +8,7 @@ import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeExportStream } from '../src/export/export-stream.ts'
-import { createSender, type Gateway, startGateway } from './gateway.ts'
+import { createSender, type Gateway, startCuttableGateway, startGateway } from './gateway.ts'
 
 type Line = Record<string, unknown> & { type: string }
 type Account = Awaited<ReturnType<Gateway['createAccount']>>
@@ -25,8 +25,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const begin = ({ apiKey }: Account, signal: AbortSignal | null = null) =>
-  fetch(`${gateway.url}/export-account`, { method: 'POST', headers: { 'x-api-key': apiKey }, signal })
+const begin = ({ apiKey }: Account, signal: AbortSignal | null = null, url = gateway.url) =>
+  fetch(`${url}/export-account`, { method: 'POST', headers: { 'x-api-key': apiKey }, signal })
 
 async function exportLines(account: Account): Promise<Line[]> {
   const response = await begin(account)
@@ -184,12 +184,35 @@ test('an export breaks off without its last line when the account is disabled me
   expect(text).not.toContain('"end"')
 })
 
+test('an export of which nothing can be read is refused, and leaves room for the next', async () => {
+  const cuttable = await startCuttableGateway()
+  try {
+    const account = await cuttable.createAccount()
+    const ask = () => account.get('/export-account')
+    // Its key is known from now on.
+    expect((await account.get('/user-info')).status).toBe(200)
+    cuttable.postgres.cut()
+    expect(await ask()).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    cuttable.postgres.heal()
+    cuttable.postgres.freeze()
+    expect(await ask()).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    cuttable.postgres.cut()
+    cuttable.postgres.heal()
+    await until('it is exported', async () => {
+      const response = await begin(account, null, cuttable.url)
+      return (await response.text()).includes('"type":"end"')
+    })
+  } finally {
+    await cuttable.close()
+  }
+})
+
 test('a client that reads nothing loses its export', async () => {
   let [isEnded, isHungUp] = [false, false]
   async function* pages() {
     for (;;) yield [{ type: 'message' }]
   }
-  const stream = makeExportStream({
+  const stream = await makeExportStream({
     pages,
     isAdmitted: async () => true,
     hangUp: () => {

@@ -1,13 +1,13 @@
 /** The lines that are read at a time, from one page of a query. */
 export type ExportPage = ({ type: string } & Record<string, unknown>)[]
 
-/** Begins an export. */
+/** Reads the beginning, so that an export of which nothing can be read is refused like any request. */
 export type OpenExport = (connection: {
   /** Whether the credential of the request is still valid. */
   isAdmitted(): Promise<boolean>
   /** Ends the connection, also if the client reads nothing. */
   hangUp(): void
-}) => ReadableStream<Uint8Array>
+}) => Promise<ReadableStream<Uint8Array>>
 
 type Options = {
   pages(signal: AbortSignal): AsyncGenerator<ExportPage>
@@ -27,15 +27,17 @@ const stallMsMax = 60_000
 
 /**
  * The lines of an export, read as fast as its client does: one page is in memory at a time. It breaks off, without the last
- * line, when the client reads nothing for a minute or its credential is not valid any more.
+ * line, when the client reads nothing for a minute or its credential is not valid any more. Rejects if the first page cannot
+ * be read.
  */
-export function makeExportStream(options: Options): ReadableStream<Uint8Array> {
+export async function makeExportStream(options: Options): Promise<ReadableStream<Uint8Array>> {
   const { isAdmitted, hangUp, closing, onEnd, onError, stallMs = stallMsMax } = options
   const ended = new AbortController()
   const pages = options.pages(ended.signal)
   const encoder = new TextEncoder()
   let stalled: NodeJS.Timeout | undefined
   let close = () => {}
+  let isJustAdmitted = true
 
   function end(): void {
     clearTimeout(stalled)
@@ -56,25 +58,34 @@ export function makeExportStream(options: Options): ReadableStream<Uint8Array> {
   }
 
   async function readPage(): Promise<Uint8Array | undefined> {
-    for (;;) {
-      if (!(await isAdmitted())) throw new Error('The credential of the export is not valid any more')
+    for (; ; isJustAdmitted = false) {
+      if (!isJustAdmitted && !(await isAdmitted())) {
+        throw new Error('The credential of the export is not valid any more')
+      }
       const { done, value } = await pages.next()
       if (done) return undefined
       if (value.length > 0) return encoder.encode(value.map((line) => `${JSON.stringify(line)}\n`).join(''))
     }
   }
 
+  let first = await readPage().catch((error) => {
+    end()
+    throw error
+  })
+  isJustAdmitted = false
   closing.addEventListener('abort', breakOff)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         close = () => controller.close()
         stalled = setTimeout(breakOff, stallMs)
+        if (closing.aborted) breakOff()
       },
       async pull(controller) {
         clearTimeout(stalled)
         try {
-          const chunk = await readPage()
+          const chunk = first ?? (await readPage())
+          first = undefined
           if (ended.signal.aborted) return
           if (chunk) {
             controller.enqueue(chunk)

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts'
 const ofSessions = 'apps/api/test/sessions.test.ts'
 const ofSignUp = 'apps/api/test/sign-up.test.ts'
 const ofHostile = 'apps/api/test/hostile-sign-up.test.ts'
+const ofLockOut = 'apps/api/test/lock-out.test.ts'
 const ofRaces = 'apps/api/test/account-races.test.ts'
 const cookie = 'apps/api/src/credentials/session-cookie.ts'
 
@@ -11,7 +12,7 @@ export const signUpMutants: Mutant[] = [
   {
     name: 'session used without the header of a page',
     file: cookie,
-    text: 'if (raw.headers.get(pageHeader) === null) return undefined',
+    text: 'if (!isOfPage()) return undefined',
     replacement: '',
     test: { file: ofSessions, title: 'cannot use it with a form or a link, which have no header of ours' },
   },
@@ -130,14 +131,14 @@ export const signUpMutants: Mutant[] = [
   {
     name: 'mails to one address not counted',
     file: 'apps/api/src/accounts/mail-link.ts',
-    text: "await call.charge({ limit: 'addressMails', key: emailKey(to) })",
+    text: "await call.charge({ limit: 'addressMails', key: `${purpose} ${emailKey(to)}` })",
     replacement: '',
     test: { file: ofHostile, title: 'by the address, whatever the networks and whether it has an account' },
   },
   {
     name: 'passwords of an account not counted',
     file: 'apps/api/src/accounts/check-password.ts',
-    text: "{ limit: 'passwords', key: whose },",
+    text: "await call.charge({ limit: 'passwords', key: whose })",
     replacement: '',
     test: { file: ofHostile, title: 'by address, from any networks' },
   },
@@ -178,5 +179,43 @@ export const signUpMutants: Mutant[] = [
     text: 'if (account?.email !== email) throw mailLinkInvalid()',
     replacement: '',
     test: { file: ofRaces, title: 'also one that is stored only afterwards' },
+  },
+  {
+    name: 'owner of an account locked out by many networks',
+    file: 'apps/api/src/accounts/check-password.ts',
+    text: 'if (isRight && account?.isKnownNetwork) return account',
+    replacement: '',
+    test: {
+      file: ofLockOut,
+      title: 'keeps nobody out of it who has signed in from the same network before',
+    },
+  },
+  {
+    name: 'right guess accepted from any network',
+    file: 'apps/api/src/accounts/check-password.ts',
+    text: 'if (isRight && account?.isKnownNetwork) return account',
+    replacement: 'if (isRight) return account',
+    test: { file: ofLockOut, title: 'does not have a right guess accepted after too many wrong ones' },
+  },
+  {
+    name: 'any password of a known network compared without a limit',
+    file: 'apps/api/src/accounts/check-password.ts',
+    text: 'if (isRight && account?.isKnownNetwork) return account',
+    replacement: 'if (account?.isKnownNetwork) return isRight ? account : undefined',
+    test: { file: ofLockOut, title: 'does not learn from the network of its owner that there is one' },
+  },
+  {
+    name: 'mails for a new password kept back by others',
+    file: 'apps/api/src/accounts/mail-link.ts',
+    text: "await call.charge({ limit: 'addressMails', key: `${purpose} ${emailKey(to)}` })",
+    replacement: "await call.charge({ limit: 'addressMails', key: emailKey(to) })",
+    test: { file: ofLockOut, title: 'keeps no mail for a new password back with mails of other kinds' },
+  },
+  {
+    name: 'addresses of one mailbox counted apart',
+    file: 'apps/api/src/accounts/email.ts',
+    text: ".replace(/\\+.*/, '')",
+    replacement: '',
+    test: { file: ofLockOut, title: 'the other addresses of one mailbox share its mails' },
   },
 ]

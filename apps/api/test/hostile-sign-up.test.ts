@@ -103,13 +103,13 @@ describe('mails are bounded', () => {
 
   test('by the address, whatever the networks and whether it has an account', async () => {
     for (const email of [randomEmail(), (await person()).email]) {
-      const statuses = []
-      for (let asked = 0; asked < 6; asked += 1) {
-        statuses.push((await post(asked % 2 ? '/sign-up' : '/forgot-password', { email })).status)
+      for (const path of ['/sign-up', '/forgot-password']) {
+        const statuses = []
+        for (let asked = 0; asked < 5; asked += 1) statuses.push((await post(path, { email })).status)
+        expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4)
+        const { status, body } = await post(path, { email: email.toUpperCase() })
+        expect([status, body.limit]).toEqual([429, 'mails-to-address'])
       }
-      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4)
-      const { status, body } = await post('/sign-up', { email: email.toUpperCase() })
-      expect([status, body.limit]).toEqual([429, 'mails-to-address'])
     }
   })
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '@wagate/db/client'
-import { findPasswordHolder, lockPasswordHolder, type PasswordHolder } from '@wagate/db/queries/accounts'
+import { findPasswordHolderFrom, lockPasswordHolder, type PasswordHolder } from '@wagate/db/queries/accounts'
 import type { Call, PublicCall } from '../call.ts'
 import { isPassword } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -39,8 +39,9 @@ export async function checkOwnPassword(call: Call, password: string): Promise<Pa
 }
 
 /**
- * `whose` is what the limits count by. The last limit keeps many networks from guessing together. It is wide, because it also
- * locks the owner out.
+ * `whose` is what the limits count by. The last limit keeps many networks from guessing together. Outsiders can use it up, so it
+ * must not keep the owner out: a right password is accepted from where he has signed in before. Only a right one, after the
+ * comparison, so that nobody else in that network learns that there is such an account.
  */
 async function findWithPassword(
   call: PublicCall,
@@ -52,8 +53,10 @@ async function findWithPassword(
   await call.charge(
     { limit: 'signIns', key: network },
     { limit: 'networkPasswords', key: `${network} ${whose}` },
-    { limit: 'passwords', key: whose },
   )
-  const account = await findPasswordHolder(call.context.db, of)
-  return (await isPassword(password, account?.passwordHash)) ? account : undefined
+  const account = await findPasswordHolderFrom(call.context.db, of, network)
+  const isRight = await isPassword(password, account?.passwordHash)
+  if (isRight && account?.isKnownNetwork) return account
+  await call.charge({ limit: 'passwords', key: whose })
+  return isRight ? account : undefined
 }

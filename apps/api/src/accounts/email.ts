@@ -10,3 +10,10 @@ export const email = z
 
 /** For the keys of limits, which Redis holds: not the address itself. */
 export const emailKey = (address: string): string => hash('sha256', address).slice(0, 32)
+
+/** The same for all addresses whose mails may reach one person: providers ignore what follows a +, and some also dots. */
+export function mailboxKey(address: string): string {
+  const at = address.lastIndexOf('@')
+  const name = address.slice(0, at).replace(/\+.*/, '').replaceAll('.', '')
+  return emailKey(name + address.slice(at))
+}

@@ -1,5 +1,5 @@
 import type { Transaction } from '@wagate/db/client'
-import { insertMailedLink, type NewMailedLink } from '@wagate/db/queries/mailed-links'
+import { insertMailedLink, type MailedLinkPurpose, type NewMailedLink } from '@wagate/db/queries/mailed-links'
 import { z } from 'zod'
 import type { PublicCall } from '../call.ts'
 import type { Config } from '../config.ts'
@@ -7,7 +7,7 @@ import { hashApiKey, isOfMail, isWellFormedApiKey, makeApiKey } from '../credent
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
 import type { Mail } from '../mail/mail.ts'
-import { emailKey } from './email.ts'
+import { emailKey, mailboxKey } from './email.ts'
 import { requireAccounts } from './sign-up-mode.ts'
 
 const hourMs = 3_600_000
@@ -43,19 +43,34 @@ export function mailLinkInvalid(): AppError {
 
 type Prepare = (tools: MailTools) => Promise<Mail | undefined>
 
+type Recipient = { to: string; purpose: MailedLinkPurpose }
+
 /** A mail that anybody may ask for. Throws `rate_limited`. */
-export async function sendRequestedMail(call: PublicCall, to: string, prepare: Prepare): Promise<void> {
+export async function sendRequestedMail(
+  call: PublicCall,
+  recipient: Recipient,
+  prepare: Prepare,
+): Promise<void> {
   await call.charge({ limit: 'mails', key: clientNetwork(call.findClientAddress()) })
-  await sendMail(call, to, prepare)
+  await sendMail(call, recipient, prepare)
 }
 
 /**
  * Sends it in the background, so that neither the answer nor its time tells whether there is an account. Throws
  * `rate_limited`.
  */
-export async function sendMail(call: PublicCall, to: string, prepare: Prepare): Promise<void> {
+export async function sendMail(
+  call: PublicCall,
+  { to, purpose }: Recipient,
+  prepare: Prepare,
+): Promise<void> {
   const { mailer } = requireAccounts(call.context)
-  await call.charge({ limit: 'addressMails', key: emailKey(to) })
+  // Each kind apart, so that nobody keeps the mail for a new password back by asking for others.
+  await call.charge({ limit: 'addressMails', key: `${purpose} ${emailKey(to)}` })
+  // Only where there need not be an account with this very address.
+  if (purpose === 'sign-up' || purpose === 'new-email') {
+    await call.charge({ limit: 'mailboxMails', key: `${purpose} ${mailboxKey(to)}` })
+  }
   mailer.send(() => prepare(toolsOf(call.context)))
 }
 

@@ -11,6 +11,18 @@ const userAgentMax = 200
 
 type Opened = { id: number; secret: string; expiresAt: Date }
 
+/**
+ * For a person who has just shown with the link of a mail whose account it is: the sign-in that follows comes from a known
+ * network, however many passwords others have tried. Undefined for a program.
+ */
+export async function openSessionOfPage(
+  tx: Transaction,
+  call: PublicCall,
+  accountId: number,
+): Promise<Opened | undefined> {
+  return call.cookie().isOfPage() ? openSession(tx, call, accountId) : undefined
+}
+
 /** Stores a session. The caller writes its secret into the cookie once it is committed. */
 export async function openSession(tx: Transaction, call: PublicCall, accountId: number): Promise<Opened> {
   const secret = makeApiKey('wag_web_')

@@ -11,6 +11,8 @@ export type SessionCookie = {
   /** The secret of the caller's session, if the request comes from a page of ours. Throws `origin_refused`. */
   read(): string | undefined
   write(secret: string): void
+  /** Whether a page of ours has sent the request. Programs keep no cookies. */
+  isOfPage(): boolean
   clear(): void
   /** Of our pages. */
   origin(): string
@@ -35,11 +37,13 @@ export function makeSessionCookie(
       maxAge,
     })
   }
+  const isOfPage = () => raw.headers.get(pageHeader) !== null
   const origin = () => publicUrl ?? findOrigin()
   return {
     origin,
+    isOfPage,
     read() {
-      if (raw.headers.get(pageHeader) === null) return undefined
+      if (!isOfPage()) return undefined
       refuseOtherOrigins(raw.headers, origin())
       const secret = parse(raw.headers.get('cookie') ?? '', name)[name]
       return secret !== undefined && isOfSession(secret) ? secret : undefined

@@ -14,11 +14,14 @@ export const limitGuide = {
   'account-exports': 'Exports of an account in progress at an API process: 1',
   'create-user': '`create-user` of an ADMIN: `LIMIT_NEW_USERS_PER_MINUTE`',
   mails: 'Mails that a client network causes in an hour: `LIMIT_MAILS_PER_HOUR`',
-  'mails-to-address': 'Mails to one address: 5 an hour',
+  'mails-to-address': 'Mails of one kind to one address: 5 an hour',
+  'mails-to-mailbox':
+    'Mails of one kind to all addresses that differ only by dots or by what follows a +, to sign up or for a new address of an account: 10 an hour',
   'account-mails': 'Mails to new addresses that an account causes: 20 a day',
   'sign-in': 'Passwords that a client network tries: `LIMIT_SIGN_INS_PER_MINUTE`',
   'sign-in-address': 'Passwords that a client network tries for one address or account: 10 in 15 minutes',
-  'sign-in-account': 'Passwords that anybody tries for one address or account: 100 a day',
+  'sign-in-account':
+    'Passwords that anybody tries for one address or account, apart from right ones from a network of an earlier sign-in: 100 a day',
   'password-checks': 'Passwords that wait to be hashed or compared in an API process: 200',
   'create-link': '`create-link` of an account: `LIMIT_ACCOUNT_QR_CODES_PER_MINUTE`',
   'create-stream-token': '`create-stream-token` of an account: 100 a minute',

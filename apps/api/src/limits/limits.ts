@@ -28,8 +28,10 @@ export type Limits = {
   newUsers: RateLimiter | undefined
   /** By client network. */
   mails: RateLimiter | undefined
-  /** By a hash of the address. */
+  /** By what they are for, and a hash of the address. */
   addressMails: RateLimiter | undefined
+  /** By what they are for, and a hash of the mailbox. */
+  mailboxMails: RateLimiter | undefined
   /** By account. */
   accountMails: RateLimiter | undefined
   /** By client network. */
@@ -82,6 +84,7 @@ export function makeLimits({ makeLimiter }: RateLimits, limits: Config['limits']
     newUsers: perMinute('create-user', limits.newUsersPerMinute),
     mails: per(hourSeconds)('mails', limits.mailsPerHour),
     addressMails: per(hourSeconds)('mails-to-address', limits.mailsPerHour === 0 ? 0 : 5),
+    mailboxMails: per(hourSeconds)('mails-to-mailbox', limits.mailsPerHour === 0 ? 0 : 10),
     accountMails: perDay('account-mails', limits.mailsPerHour === 0 ? 0 : 20),
     signIns: perMinute('sign-in', limits.signInsPerMinute),
     networkPasswords: per(15 * minuteSeconds)('sign-in-address', limits.signInsPerMinute === 0 ? 0 : 10),

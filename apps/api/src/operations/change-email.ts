@@ -28,7 +28,7 @@ export const changeEmail = defineOperation({
     const { accountId } = call.principal
     const owner = await checkOwnPassword(call, password)
     await call.charge({ limit: 'accountMails', key: String(accountId) })
-    await sendRequestedMail(call, email, async ({ makeLink }) => {
+    await sendRequestedMail(call, { to: email, purpose: 'new-email' }, async ({ makeLink }) => {
       if (await findPasswordHolder(call.context.db, { email })) return emailTaken(email)
       const link = await call.context.db.transaction(async (tx) => {
         await confirmPassword(tx, owner)

@@ -10,6 +10,7 @@ import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { emailExists } from '../accounts/account-errors.ts'
 import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
+import { openSessionOfPage } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import type { PublicCall } from '../call.ts'
 import { actingFor, audit } from '../changes/audit.ts'
@@ -67,14 +68,14 @@ export const confirmEmail = definePublicOperation({
 async function makeAccount(call: PublicCall, hash: Buffer, passwordHash: string) {
   const { db, config } = call.context
   const { apiKey, key } = makeNewKey()
-  return db.transaction(async (tx) => {
+  const { account, session } = await db.transaction(async (tx) => {
     const link = await useMailedLink(tx, hash, ['sign-up', 'invitation'])
     if (!link) throw mailLinkInvalid()
     const given = givenBy(link, config.signUp)
     const created = await insertAccount(tx, { email: link.email, passwordHash, key, ...given })
     if (!created) throw emailExists()
     await audit(tx, actingFor(call, created.id), { target: `account:${created.id}`, result: 'created' })
-    return {
+    const account = {
       account_id: created.id,
       email: link.email,
       api_key: apiKey,
@@ -82,7 +83,10 @@ async function makeAccount(call: PublicCall, hash: Buffer, passwordHash: string)
       devices_allowed: given.devicesAllowed,
       expiry: given.expiresAt?.toISOString() ?? null,
     }
+    return { account, session: await openSessionOfPage(tx, call, created.id) }
   })
+  if (session) call.cookie().write(session.secret)
+  return account
 }
 
 /** An invitation may give more than the defaults. */

@@ -16,7 +16,7 @@ export const forgotPassword = definePublicOperation({
   example: { given: { email: 'shop@example.com' }, answer: { email: 'shop@example.com', expires_in: 3600 } },
   async handle({ email }, call) {
     requireAccounts(call.context)
-    await sendRequestedMail(call, email, async ({ makeLink }) => {
+    await sendRequestedMail(call, { to: email, purpose: 'new-password' }, async ({ makeLink }) => {
       const account = await findPasswordHolder(call.context.db, { email })
       if (!account) return undefined
       const link = { purpose: 'new-password' as const, email, accountId: account.id }

@@ -44,7 +44,7 @@ export const inviteUser = defineOperation({
       ...(devices_allowed !== undefined && { devicesAllowed: devices_allowed }),
       ...(expiry && { accountExpiresAt: expiry }),
     }
-    await sendMail(call, email, async ({ makeLink }) =>
+    await sendMail(call, { to: email, purpose: 'invitation' }, async ({ makeLink }) =>
       invitation(email, await makeLink('sign-up', { purpose: 'invitation', email, ...given })),
     )
     return { email, expires_in: linkMs.invitation / 1000 }

@@ -3,6 +3,7 @@ import { deleteMailedLinks, findMailedLink, useMailedLink } from '@wagate/db/que
 import { endSessions } from '@wagate/db/queries/sessions'
 import { z } from 'zod'
 import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
+import { openSessionOfPage } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import { tellOfNewPassword } from '../accounts/tell-owner.ts'
 import { actingFor, audit } from '../changes/audit.ts'
@@ -12,7 +13,8 @@ import { definePublicOperation } from '../operation.ts'
 
 export const resetPassword = definePublicOperation({
   name: 'reset-password',
-  summary: 'Choose a new password with the link of a mail; ends all sessions, API keys stay',
+  summary:
+    'Choose a new password with the link of a mail; ends all sessions and opens a new one for a browser, API keys stay',
   changes: true,
   parameters: z.object({ token: mailToken, password: password.describe('8 to 128 characters') }),
   fields: z.object({ account_id: z.int(), email: z.string() }),
@@ -30,7 +32,7 @@ export const resetPassword = definePublicOperation({
     await refuseGuessable(password, link.email)
     const passwordHash = await hashPassword(password)
     const { accountId, email } = link
-    await db.transaction(async (tx) => {
+    const session = await db.transaction(async (tx) => {
       const account = await lockPasswordHolder(tx, accountId)
       // Whoever reads the mails to a former address must not choose a password.
       if (account?.email !== email) throw mailLinkInvalid()
@@ -39,8 +41,10 @@ export const resetPassword = definePublicOperation({
       await setPassword(tx, accountId, passwordHash)
       await endSessions(tx, accountId)
       await audit(tx, actingFor(call, accountId), { target: `account:${accountId}`, result: 'changed' })
+      return account.disabledAt ? undefined : openSessionOfPage(tx, call, accountId)
     })
     await accountChanged(accountId)
+    if (session) call.cookie().write(session.secret)
     tellOfNewPassword(call, accountId)
     return { account_id: accountId, email }
   },

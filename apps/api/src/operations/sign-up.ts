@@ -24,7 +24,7 @@ export const signUp = definePublicOperation({
   },
   async handle({ email }, call) {
     requireOpenSignUp(call.context)
-    await sendRequestedMail(call, email, async ({ makeLink, urlOf }) => {
+    await sendRequestedMail(call, { to: email, purpose: 'sign-up' }, async ({ makeLink, urlOf }) => {
       const account = await findPasswordHolder(call.context.db, { email })
       if (account) return alreadyHasAccount(email, urlOf('sign-in'), urlOf('reset-password'))
       return confirmSignUp(email, await makeLink('sign-up', { purpose: 'sign-up', email }))

@@ -144,12 +144,29 @@ export async function findPasswordHolder(
   db: Pick<Database, 'select'>,
   whose: { email: string } | { id: number },
 ): Promise<PasswordHolder | undefined> {
-  const isTheirs = 'id' in whose ? eq(accounts.id, whose.id) : eq(accounts.email, whose.email)
-  const [account] = await db.select(passwordHolder).from(accounts).where(isTheirs)
+  const [account] = await db.select(passwordHolder).from(accounts).where(isOf(whose))
   return account
 }
 
-/** As above, and nothing of the account can change until the transaction ends. Locked before all that belongs to the account. */
+const isOf = (whose: { email: string } | { id: number }): SQL =>
+  'id' in whose ? eq(accounts.id, whose.id) : eq(accounts.email, whose.email)
+
+/** As above. `isKnownNetwork`: somebody has signed in from there. */
+export async function findPasswordHolderFrom(
+  db: Pick<Database, 'select'>,
+  whose: { email: string } | { id: number },
+  network: string,
+): Promise<(PasswordHolder & { isKnownNetwork: boolean }) | undefined> {
+  // Without schema objects: drizzle omits table names in a query of one table.
+  const isKnownNetwork = sql<boolean>`EXISTS (SELECT FROM sessions WHERE sessions.account_id = accounts.id AND sessions.network = ${network})`
+  const [account] = await db
+    .select({ ...passwordHolder, isKnownNetwork })
+    .from(accounts)
+    .where(isOf(whose))
+  return account
+}
+
+/** As the first, and nothing of the account can change until the transaction ends. Locked before all that belongs to the account. */
 export async function lockPasswordHolder(
   tx: Transaction,
   accountId: number,

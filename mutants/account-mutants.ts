@@ -58,7 +58,7 @@ export const accountMutants: Mutant[] = [
   {
     name: 'own account deleted without its password',
     file: 'apps/api/src/operations/delete-account.ts',
-    text: 'else await checkOwnPassword(call, password)',
+    text: 'owner: await checkOwnPassword(call, password as string) ',
     replacement: '',
     test: {
       file: 'apps/api/test/delete-account.test.ts',
@@ -137,6 +137,16 @@ export const accountMutants: Mutant[] = [
     test: {
       file: 'apps/api/test/export-account.test.ts',
       title: 'an export of which nothing can be read is refused, and leaves room for the next',
+    },
+  },
+  {
+    name: 'change made after its timeout response',
+    file: 'apps/api/src/changes/audit.ts',
+    text: 'deadline.signal.throwIfAborted()',
+    replacement: '',
+    test: {
+      file: 'apps/api/test/outages.test.ts',
+      title: 'a change of an account that was refused with 503 is not made later',
     },
   },
 ]

@@ -3,7 +3,10 @@ import { type AuditDetail, insertAuditEntry } from '@wagate/db/queries/audit-log
 import type { PublicCall } from '../call.ts'
 
 /** `keyId` is null for a person without a key, who has used a link or a password. */
-type Acting = Pick<PublicCall, 'operation' | 'findClientAddress' | 'requestId' | 'exchangeId' | 'charge'> & {
+type Acting = Pick<
+  PublicCall,
+  'operation' | 'findClientAddress' | 'requestId' | 'exchangeId' | 'charge' | 'deadline'
+> & {
   principal: { accountId: number; keyId: number | null }
 }
 
@@ -32,11 +35,13 @@ export async function audit(
   call: Acting,
   { isFree = false, ...change }: AuditedChange,
 ): Promise<void> {
-  const { operation, principal, findClientAddress, requestId, exchangeId } = call
+  const { operation, principal, findClientAddress, requestId, exchangeId, deadline } = call
   const { accountId, keyId } = principal
   if (!isFree) await call.charge({ limit: 'changes', key: String(accountId) })
   const ip = findClientAddress()
   await insertAuditEntry(tx, { ...change, operation, accountId, keyId, ip, requestId, exchangeId })
+  // A caller that has got a timeout response must not find the change made.
+  deadline.signal.throwIfAborted()
 }
 
 /** The names of the parameters that were given. */

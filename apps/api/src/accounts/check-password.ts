@@ -40,8 +40,8 @@ export async function checkOwnPassword(call: Call, password: string): Promise<Pa
 
 /**
  * `whose` is what the limits count by. The last limit keeps many networks from guessing together. Outsiders can use it up, so it
- * must not keep the owner out: a right password is accepted from where he has signed in before. Only a right one, after the
- * comparison, so that nobody else in that network learns that there is such an account.
+ * must not keep the owner out: a right password is accepted from networks of earlier sign-ins. Only a right one, after the
+ * comparison, so that no neighbour learns that there is such an account.
  */
 async function findWithPassword(
   call: PublicCall,

@@ -76,18 +76,13 @@ export async function submitSignIn(page: Page, email: string, typed: string): Pr
   await page.keyboard.press('Enter')
 }
 
-/** Runs the commands of the page for new accounts. The simulator of a test is elsewhere than that of `npm start`. */
+/** Runs the commands of the page for new accounts. */
 export async function typeCommands(
-  { devnet }: TestSystem,
   { page }: LinkPage,
   { sender, recipient }: { sender: string; recipient: string },
 ): Promise<string> {
   const texts = await page.locator('#commands pre').allTextContents()
-  const script = texts
-    .join('\n')
-    .replaceAll('http://127.0.0.1:8789', devnet.simulator?.controlUrl ?? '')
-    .replaceAll('15550100001', sender)
-    .replaceAll('15550100002', recipient)
+  const script = texts.join('\n').replaceAll('15550100001', sender).replaceAll('15550100002', recipient)
   return (await promisify(execFile)('bash', ['-euc', script])).stdout
 }
 

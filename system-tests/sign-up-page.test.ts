@@ -28,6 +28,8 @@ describe.skipIf(!browserPath)(title, () => {
     await first.page.keyboard.press('Enter')
     await first.untilStatus('The mail is on its way.')
     expect(await first.page.textContent('#sent-to')).toBe(email)
+    await first.page.goto(String(await first.page.getAttribute('#simulated-mailbox a', 'href')))
+    await first.page.locator('body', { hasText: email }).waitFor()
 
     const link = await people.linkTo(email)
     const tab = await people.open(link)
@@ -44,7 +46,7 @@ describe.skipIf(!browserPath)(title, () => {
     const key = String(await page.textContent('#key'))
     expect(key).toMatch(/^wag_[0-9A-Za-z]{49}$/)
 
-    const said = await typeCommands(people.system(), tab, { sender: '15552069001', recipient: '15552069102' })
+    const said = await typeCommands(tab, { sender: '15552069001', recipient: '15552069102' })
     expect(said).toContain('"jid":"15552069001:1@s.whatsapp.net"')
     expect(said).toMatch(/"status":"(sent|delivered)"/)
     expect(await people.system().phones.receivedBy('15552069102')).toMatchObject([

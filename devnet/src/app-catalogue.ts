@@ -19,6 +19,7 @@ export type AppSettings = {
 
 /** Where the servers are, once they are ready and the database is prepared. */
 export type AppServers = { databaseUrl: string; redisUrl: string }
+type ServersAndSimulator = AppServers & { simulator: SimulatorFacts | undefined }
 
 /** Without `smtpPort` it has no mail server. */
 export type SimulatorPorts = { port: number; controlPort: number; smtpPort?: number }
@@ -51,7 +52,7 @@ const workerNodeOptions = [
   '--expose-gc',
 ]
 
-export function describeApi(settings: AppSettings, servers: Promise<AppServers>): AppProcessOptions {
+export function describeApi(settings: AppSettings, servers: Promise<ServersAndSimulator>): AppProcessOptions {
   const port = String(settings.apiPort)
   // Whoever publishes it sets another one.
   const links = settings.network === 'live' &&
@@ -75,7 +76,7 @@ export function describeApi(settings: AppSettings, servers: Promise<AppServers>)
 export function describeWorker(
   settings: AppSettings,
   name: string,
-  servers: Promise<AppServers & { simulator: SimulatorFacts | undefined }>,
+  servers: Promise<ServersAndSimulator>,
 ): AppProcessOptions {
   const own = { WORKER_NAME: name, ...settings.environment(name) }
   return {
@@ -139,7 +140,7 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
 async function addressesOf(
   { proxyFor }: AppSettings,
   name: string,
-  { databaseUrl, redisUrl, simulator }: AppServers & { simulator?: SimulatorFacts | undefined },
+  { databaseUrl, redisUrl, simulator }: ServersAndSimulator,
 ): Promise<NodeJS.ProcessEnv> {
   return {
     DATABASE_URL: await proxyFor(name, databaseUrl),

@@ -88,7 +88,7 @@ async function bringUp(
     simulator: simulator?.facts,
   }))
   const describe = (name: string): AppProcessOptions =>
-    name === 'api' ? describeApi(settings, prepared) : describeWorker(settings, name, all)
+    name === 'api' ? describeApi(settings, all) : describeWorker(settings, name, all)
   const workers = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
   // They load while the servers start.
   const starting = ['api', ...workers].map((name) => apps.start(describe(name)))

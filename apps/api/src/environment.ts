@@ -37,6 +37,7 @@ export const shape = pickSettings(
   'BOOTSTRAP_KEY_FILE',
   'SHARDS',
   'WHATSAPP_NETWORK',
+  'SIMULATOR_URL',
   'MEDIA_STORE',
   'MEDIA_FOLDER',
   'S3_ENDPOINT',

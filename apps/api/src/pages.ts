@@ -49,7 +49,13 @@ export function installationFile({
   installation: { network },
   signUp: { mode },
   accounts: { deletionDays },
-}: Pick<Config, 'accounts' | 'installation' | 'signUp'>): PageFile {
-  const facts = { network, sign_up: mode, account_deletion_days: deletionDays }
+  simulatorUrl,
+}: Pick<Config, 'accounts' | 'installation' | 'signUp' | 'simulatorUrl'>): PageFile {
+  const facts = {
+    network,
+    sign_up: mode,
+    account_deletion_days: deletionDays,
+    ...(simulatorUrl && { simulator_url: simulatorUrl }),
+  }
   return { type: pageTypes.json, read: () => JSON.stringify(facts) }
 }

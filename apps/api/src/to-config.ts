@@ -15,6 +15,7 @@ export function toConfig(env: Environment) {
     redisUrl: env.REDIS_URL,
     /** What every process of one installation must agree on. */
     installation: { shards: env.SHARDS, network: env.WHATSAPP_NETWORK },
+    simulatorUrl: env.WHATSAPP_NETWORK === 'simulator' ? env.SIMULATOR_URL : undefined,
     http: {
       host: env.HOST,
       port: env.PORT,

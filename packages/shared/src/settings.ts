@@ -92,6 +92,8 @@ export const settings = {
 
   /** `simulator` refuses to speak to anything but a loopback or private address. */
   WHATSAPP_NETWORK: z.enum(whatsAppNetworks).default('live'),
+  /** Where people find the simulated phones and the mails, for the pages of the API. Not used on the live network. */
+  SIMULATOR_URL: origin.default('http://127.0.0.1:8789'),
   WHATSAPP_SOCKET_URL: url('ws:', 'wss:').optional(),
   WHATSAPP_ROOT_KEY: key32.optional(),
   WHATSAPP_MEDIA_HOST: z

@@ -1,9 +1,9 @@
 import { element } from '../shared/view.js'
 
-/** As in "Send your first message" of README.md. `simulated` phones are commands, too. */
-export function showFirstCommands(apiKey, { isSimulated }) {
+/** As in "Send your first message" of README.md. On the live network, there is no `simulatorUrl`. */
+export function showFirstCommands(apiKey, { simulatorUrl }) {
   const gateway = location.origin
-  const texts = isSimulated ? simulated(gateway) : live(gateway)
+  const texts = simulatorUrl ? simulated(gateway, simulatorUrl) : live(gateway)
   element('link-text').textContent = texts.linkText
   element('link-command').textContent = `KEY=${apiKey}\n${texts.link}`
   element('scan-text').textContent = texts.scanText
@@ -14,11 +14,11 @@ export function showFirstCommands(apiKey, { isSimulated }) {
 const sendCommand = (gateway, fields) =>
   `curl -s ${gateway}/send-message -H "x-api-key: $KEY" -H 'content-type: application/json' -d '${fields}'`
 
-const simulated = (gateway) => ({
+const simulated = (gateway, simulatorUrl) => ({
   linkText: 'Ask for the QR code that links a sender:',
   link: `QR=$(curl -s -H "x-api-key: $KEY" '${gateway}/generate-qr?sender=15550100001' | sed 's/.*"qr_text":"\\([^"]*\\)".*/\\1/')`,
   scanText: 'Let a phone of the simulated network scan it:',
-  scan: `curl -s http://127.0.0.1:8789/scan -H 'content-type: application/json' -d '{"number":"15550100001","qr":"'"$QR"'"}'`,
+  scan: `curl -s ${simulatorUrl}/scan -H 'content-type: application/json' -d '{"number":"15550100001","qr":"'"$QR"'"}'`,
   send: sendCommand(
     gateway,
     '{"sender":"15550100001","number":"15550100002","message":"Hello from wagate","wait":10}',

@@ -11,6 +11,12 @@ export function takeMailedSecret() {
   return secret
 }
 
+async function showSimulatedMailbox() {
+  const { simulator_url: url } = await installation
+  element('simulated-mailbox').hidden = url === undefined
+  element('simulated-mailbox').querySelector('a').href = `${url}/mailbox.html`
+}
+
 /**
  * The form that asks for a mail, and what to do until it comes. `show` shows the views of the page with these ids. Returns a
  * function that shows the form.
@@ -30,7 +36,7 @@ export function startMailForm({ operation, show, instruction }) {
       say('The mail is on its way.')
       element('sent-to').textContent = email
       element('usable-for').textContent = seconds >= 7200 ? `${Math.floor(seconds / 3600)} hours` : 'one hour'
-      element('simulated-mailbox').hidden = (await installation).network !== 'simulator'
+      await showSimulatedMailbox()
       element('mailbox-title').focus()
     },
   })

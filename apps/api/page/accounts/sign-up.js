@@ -55,11 +55,11 @@ function askForPassword() {
 async function showKey({ email, api_key: apiKey }, password) {
   // Where password managers look for the name that belongs to the password.
   element('username').value = email
-  const { network } = await installation
+  const { simulator_url: simulatorUrl } = await installation
   show('key-view')
   say('One more thing: keep the key.')
   element('key').textContent = apiKey
-  showFirstCommands(apiKey, { isSimulated: network === 'simulator' })
+  showFirstCommands(apiKey, { simulatorUrl })
   element('key-title').focus()
   onClick(element('open-account'), { sentenceOf, work: () => openAccount({ email, password }) })
 }

@@ -39,6 +39,32 @@ describe.skipIf(!browserPath)(title, () => {
     expect(problemsOf(tab)).toEqual([])
   })
 
+  it('removes a sender whose number was mistyped, so that another one can be linked', async () => {
+    const [mistyped, sender] = ['15552070011', '15552070012']
+    const { email } = await people.signUp('mistyping@example.com')
+    const tab = await people.signIn(email)
+    const { page } = tab
+    const link = async (number: string) => {
+      await page.fill('#sender', number)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(people.urlOf('/link#account'))
+      await page.click('#back a')
+      await tab.untilStatus('You are signed in.')
+    }
+    await link(mistyped)
+    await page.getByRole('button', { name: `Remove +${mistyped}` }).click()
+    await page.keyboard.press('Enter')
+    await page.locator('#question').waitFor({ state: 'hidden' })
+    expect(await page.textContent('#senders')).toContain(mistyped)
+    await page.getByRole('button', { name: `Remove +${mistyped}` }).click()
+    await page.click('#question-yes')
+    await page.locator('#senders-status', { hasText: `+${mistyped} is removed.` }).waitFor()
+    expect(await page.textContent('#account-devices')).toBe('0 of 1 allowed')
+    await link(sender)
+    expect(await page.textContent('#senders')).toContain(`+${sender}`)
+    expect(problemsOf(tab)).toEqual([])
+  })
+
   it('shows a new key once, and revokes the key that the question names', async () => {
     const { email, key: first } = await people.signUp('keys@example.com')
     const tab = await people.signIn(email)
@@ -150,7 +176,7 @@ describe.skipIf(!browserPath)(title, () => {
       const tab = await people.signIn(email, { colorScheme, viewport: { width: 320, height: 640 } })
       await tab.page.fill(
         '#key-name',
-        'A shop with a rather long name, which has no end and is-one-very-long-word-after-all',
+        `A shop with a rather long name, which has no end and ${'OneWord'.repeat(19)}`,
       )
       await tab.page.keyboard.press('Enter')
       await tab.page.locator('#new-key-view').waitFor()

@@ -13,7 +13,7 @@ import { startSessions } from './sessions.js'
 
 const show = (...ids) => showOnly(['account-view', 'deleted-view', 'sign-out', 'sign-in-again'], ids)
 
-const listSenders = startSenders()
+const listSenders = startSenders({ onRemoved: readAccount })
 const listKeys = startKeys()
 const listSessions = startSessions()
 let accountId

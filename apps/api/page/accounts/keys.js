@@ -53,7 +53,7 @@ export function startKeys() {
         used ? `used ${timeText(used)}` : 'never used',
         expires_at && `expires ${timeText(expires_at)}`,
       ],
-      button: { text: 'Revoke', label: `Revoke the key ${name}, which ends with ${end}`, at, work },
+      buttons: [{ text: 'Revoke', label: `Revoke the key ${name}, which ends with ${end}`, at, work }],
     })
   }
 

@@ -39,15 +39,15 @@ export function showRecords(operation, { list, records, more, empty, toRow }) {
   }
 }
 
-/** A row with a name, what is known of the thing, and perhaps a button. */
-export function makeRow({ name, badge, facts, button }) {
+/** A row with a name, what is known of the thing, and its buttons. Those that are empty are left out. */
+export function makeRow({ name, badge, facts, buttons }) {
   const title = makeElement('p', { className: 'name' }, name)
   if (badge) title.append(' ', makeElement('span', { className: `badge ${badge.kind ?? ''}` }, badge.text))
   return makeElement(
     'li',
     {},
     makeElement('div', {}, title, makeElement('p', { className: 'hint' }, facts.filter(Boolean).join(' · '))),
-    button && makeButton(button),
+    makeElement('span', { className: 'buttons' }, ...buttons.filter(Boolean).map(makeButton)),
   )
 }
 

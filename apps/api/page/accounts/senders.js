@@ -1,8 +1,9 @@
+import { ask } from '../shared/ask.js'
 import { onSubmit } from '../shared/form.js'
 import { makeGateway } from '../shared/gateway.js'
 import { keepLinkSession } from '../shared/link-session.js'
 import { timeText } from '../shared/make-element.js'
-import { makeRow, showRecords } from './records.js'
+import { makeRow, moveTo, showRecords } from './records.js'
 import { sentenceOf } from './sentences.js'
 import { callSigned } from './session.js'
 
@@ -25,33 +26,48 @@ async function link(sender) {
   await new Promise(() => undefined)
 }
 
-function toRow({ sender, name, status, status_reason: reason, last_seen_at: seen, restricted_until: until }) {
-  return makeRow({
-    name: `+${sender}`,
-    badge: statuses[status] ?? { text: status },
-    facts: [
-      name !== sender && name,
-      reason?.replaceAll('_', ' '),
-      seen && `last login ${timeText(seen)}`,
-      until && `restricted until ${timeText(until)}`,
-    ],
-    button: status !== 'connected' && {
-      text: 'Link',
-      label: `Link +${sender}`,
-      at,
-      work: () => link(sender),
-    },
-  })
-}
-
-/** Returns a function that reads the list. */
-export function startSenders() {
+/** Returns a function that reads the list. `onRemoved` is awaited when a sender is gone. */
+export function startSenders({ onRemoved }) {
   onSubmit('sender-form', { sentenceOf, at, work: ({ sender }) => link(sender) })
-  return showRecords('devices', {
+  const list = showRecords('devices', {
     list: 'senders',
     records: 'devices',
     more: 'more-senders',
     empty: 'None yet.',
     toRow,
   })
+
+  function toRow({
+    sender,
+    name,
+    status,
+    status_reason: reason,
+    last_seen_at: seen,
+    restricted_until: until,
+  }) {
+    return makeRow({
+      name: `+${sender}`,
+      badge: statuses[status] ?? { text: status },
+      facts: [
+        name !== sender && name,
+        reason?.replaceAll('_', ' '),
+        seen && `last login ${timeText(seen)}`,
+        until && `restricted until ${timeText(until)}`,
+      ],
+      buttons: [
+        status !== 'connected' && { text: 'Link', label: `Link +${sender}`, at, work: () => link(sender) },
+        { text: 'Remove', label: `Remove +${sender}`, at, work: () => remove(sender) },
+      ],
+    })
+  }
+
+  async function remove(sender) {
+    const question = `Remove +${sender}? It is logged out of WhatsApp and sends no more messages. Its history stays.`
+    if (!(await ask(question, { yes: 'Remove it' }))) return
+    await callSigned('delete-device', { sender })
+    await Promise.all([list(), onRemoved()])
+    moveTo('senders-title', `+${sender} is removed.`, at)
+  }
+
+  return list
 }

@@ -45,12 +45,14 @@ export function startSessions() {
       name,
       badge: isCurrent && { text: 'This browser', kind: 'good' },
       facts: [network, `signed in ${timeText(created_at)}`, last_used_at && `used ${timeText(last_used_at)}`],
-      button: !isCurrent && {
-        text: 'Sign out',
-        label: `Sign out ${name}, ${network}`,
-        at,
-        work: () => end({ session_id: id }, `${name} is signed out.`),
-      },
+      buttons: [
+        !isCurrent && {
+          text: 'Sign out',
+          label: `Sign out ${name}, ${network}`,
+          at,
+          work: () => end({ session_id: id }, `${name} is signed out.`),
+        },
+      ],
     })
   }
 

@@ -46,6 +46,7 @@ describe.skipIf(!browserPath)(title, () => {
     await page.fill('#deletion-password', password)
     await page.keyboard.press('Enter')
     await tab.untilStatus('You are signed out.')
+    expect(await page.textContent('#deleted-view')).toContain('the operator of the gateway can undo it')
     const proof = String(await page.textContent('#proof'))
     const answer = await fetch(people.urlOf('/deletion-proof'), {
       method: 'POST',
@@ -59,7 +60,7 @@ describe.skipIf(!browserPath)(title, () => {
     expect(await page.content()).not.toContain(proof)
     await page.goto(people.urlOf('/sign-in'))
     await submitSignIn(page, email, password)
-    await tab.untilStatus('This account is disabled.')
+    await tab.untilStatus('This account is disabled, or is being deleted. Ask the operator of the gateway.')
     expect(problemsOf(tab)).toEqual([])
   })
 })

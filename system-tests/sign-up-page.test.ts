@@ -115,8 +115,9 @@ describe.skipIf(!browserPath)(title, () => {
     await tab.page.locator('#key-view').waitFor()
     const used = await people.open(again)
     await used.page.click('#continue')
-    await used.untilStatus('This link is not valid any more')
+    await used.untilStatus('If you have an account, sign in. Otherwise, ask for a new link.')
     expect(await used.page.locator('#email-form').isVisible()).toBe(true)
+    expect(await used.page.locator('a[href="/sign-in"]').isVisible()).toBe(true)
   })
 
   it('say the same of a wrong address, a wrong password and one that is too short', async () => {
@@ -153,7 +154,7 @@ describe.skipIf(!browserPath)(title, () => {
     const tab = await people.open('/sign-in')
     await tab.page.click('text=Forgot your password?')
     await submit(tab.page, email)
-    await tab.untilStatus('The mail is on its way.')
+    await tab.untilStatus('Almost done.')
     const link = await people.linkTo(email, 2)
     const fresh = await people.open(link)
     await fresh.untilStatus('Choose a new password.')

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from './gateway.ts'
+import { freePort } from '@wagate/local-servers/free-port'
+import { startMailServer } from '@wagate/test-kit/mail-server'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeApiKey } from '../src/credentials/api-key.ts'
+import { type Gateway, startGateway, startReplica } from './gateway.ts'
 
 const folder = join(import.meta.dirname, '../page')
 const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
@@ -79,18 +82,65 @@ const browserPath = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/ch
   existsSync,
 )
 
-test.skipIf(!browserPath)('the pages say that nobody can sign up or in while SIGN_UP is off', async () => {
-  const browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] })
-  try {
+describe.skipIf(!browserPath)('in a browser', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] })
+  })
+  afterAll(() => browser.close())
+
+  test('the pages say that nobody can sign up or in while SIGN_UP is off', async () => {
     const page = await browser.newPage()
     for (const path of ['/sign-up', '/sign-up#wag_mail_x', '/sign-in', '/reset-password', '/account']) {
       await page.goto(gateway.url + path)
-      await page.locator('#status', { hasText: 'This gateway gives no accounts to people' }).waitFor()
-      expect(await page.locator('input:visible, button:visible').count()).toBe(0)
+      await page.locator('#status', { hasText: 'Ask its operator for an API key.' }).waitFor()
+      expect(await page.locator('input:visible, button:visible, a:visible').count()).toBe(0)
     }
-  } finally {
-    await browser.close()
-  }
+  })
+
+  test('the pages offer no sign-up to people who need an invitation', async () => {
+    const mails = await startMailServer()
+    const port = String(await freePort())
+    const invites = await startReplica(gateway, {
+      PORT: port,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SIGN_UP: 'invite',
+      SMTP_URL: mails.url,
+      MAIL_FROM: 'a@example.com',
+    })
+    try {
+      const page = await browser.newPage()
+      const said = async (text: string) => {
+        await page.locator('#status', { hasText: text }).waitFor()
+        expect(await page.locator('#email-form').isVisible()).toBe(false)
+        expect(await page.locator('a[href="/sign-in"]').isVisible()).toBe(true)
+      }
+      await page.goto(`${invites.url}/sign-up`)
+      await said('Ask its operator for an invitation.')
+      const token = makeApiKey('wag_mail_')
+      await page.goto(`${invites.url}/sign-up#${token}`)
+      await page.click('#continue')
+      await said(
+        'If you have an account, sign in. Otherwise, ask the operator of the gateway for an invitation.',
+      )
+      await page.goto(`${invites.url}/sign-in`)
+      await page.locator('#sign-in-form').waitFor()
+      expect(await page.locator('a[href="/sign-up"]').isVisible()).toBe(false)
+    } finally {
+      await invites.close()
+      await mails.close()
+    }
+  })
+
+  test('the pages of a browser without JavaScript say so, and nothing else', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false })
+    const page = await context.newPage()
+    for (const path of paths) {
+      await page.goto(gateway.url + path)
+      expect(await page.locator('noscript').textContent()).toContain('Turn it on, then reload the page.')
+      expect(await page.locator('#status').isVisible()).toBe(false)
+    }
+  })
 })
 
 test('the pages know the network of the gateway', async () => {

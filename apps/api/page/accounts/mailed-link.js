@@ -18,12 +18,12 @@ async function showSimulatedMailbox() {
 }
 
 /**
- * The form that asks for a mail, and what to do until it comes. `show` shows the views of the page with these ids. Returns a
- * function that shows the form.
+ * The form that asks for a mail, and what to do until it comes. `show` shows the views of the page with these ids. `sent` is
+ * said once the mail is asked for. Returns a function that shows the form.
  */
-export function startMailForm({ operation, show, instruction }) {
+export function startMailForm({ operation, show, instruction, sent }) {
   function showForm(problem) {
-    show('email-form')
+    show('email-form', 'sign-in-link')
     say(problem ?? instruction, { isProblem: problem !== undefined })
     element('email').focus()
   }
@@ -33,7 +33,7 @@ export function startMailForm({ operation, show, instruction }) {
     async work(fields) {
       const { email, expires_in: seconds } = await call(operation, fields)
       show('mailbox-view')
-      say('The mail is on its way.')
+      say(sent)
       element('sent-to').textContent = email
       element('usable-for').textContent = seconds >= 7200 ? `${Math.floor(seconds / 3600)} hours` : 'one hour'
       await showSimulatedMailbox()

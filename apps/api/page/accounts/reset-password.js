@@ -6,7 +6,7 @@ import { startMailForm, takeMailedSecret } from './mailed-link.js'
 import { sentenceOf } from './sentences.js'
 import { leaveFor, openAccount } from './session.js'
 
-const show = (...ids) => showOnly(['email-form', 'mailbox-view', 'password-form'], ids)
+const show = (...ids) => showOnly(['email-form', 'sign-in-link', 'mailbox-view', 'password-form'], ids)
 
 /** Of the link that was opened. Only this tab has it, until it is used. */
 let token
@@ -15,13 +15,14 @@ const showMailForm = startMailForm({
   operation: 'forgot-password',
   show,
   instruction: 'Type the address of your account.',
+  sent: 'Almost done.',
 })
 
 async function reset({ password }) {
   const { email } = await call('reset-password', { token, password }).catch((error) => {
     if (error.code !== 'mail_link_invalid') throw error
     token = undefined
-    showMailForm(sentenceOf(error))
+    showMailForm(`${sentenceOf(error)} Ask for a new one.`)
     return {}
   })
   if (email === undefined) return

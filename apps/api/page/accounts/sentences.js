@@ -1,5 +1,5 @@
 const errors = {
-  account_disabled: 'This account is disabled. It may be waiting for its deletion.',
+  account_disabled: 'This account is disabled, or is being deleted. Ask the operator of the gateway.',
   account_expired: 'The account has expired. Ask the operator of the gateway to extend it.',
   device_limit_reached:
     'The account cannot have more senders. Remove one, or ask the operator to raise the limit.',
@@ -9,9 +9,8 @@ const errors = {
   key_limit_reached: 'The account cannot have more keys. Revoke one first.',
   last_admin: 'This is the last administrator of the gateway. Make another one first.',
   last_key: 'This is the last key of the account. Create another one first.',
-  mail_link_invalid: 'This link is not valid any more: it was used, or it has expired. Ask for a new one.',
+  mail_link_invalid: 'This link is not valid any more: it was used, or it has expired.',
   origin_refused: 'This page was opened under an address that the gateway does not know as its own.',
-  sign_up_closed: 'This gateway gives no accounts to people who sign up. Ask its operator for one.',
   storage_full: 'The gateway is busy. Try again in a minute.',
   unavailable: 'The gateway is busy. Try again in a minute.',
   unreachable: 'The gateway cannot be reached. Check the network and try again.',

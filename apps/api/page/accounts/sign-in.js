@@ -1,6 +1,6 @@
 import { onSubmit, startRevealing } from '../shared/form.js'
 import { element, say } from '../shared/view.js'
-import { isClosed } from './installation.js'
+import { installation, isClosed } from './installation.js'
 import { isWrong, sentenceOf } from './sentences.js'
 import { openAccount } from './session.js'
 
@@ -9,6 +9,7 @@ const sentence = (error) => sentenceOf(isWrong(error, 'password') ? { code: 'wro
 
 async function begin() {
   if (await isClosed()) return
+  element('sign-up-link').hidden = (await installation).sign_up === 'invite'
   element('sign-in-form').hidden = false
   say('With the address and the password of your account.')
   element('email').focus()

@@ -8,7 +8,15 @@ import { startMailForm, takeMailedSecret } from './mailed-link.js'
 import { isWrong, sentenceOf } from './sentences.js'
 import { openAccount } from './session.js'
 
-const views = ['email-form', 'mailbox-view', 'continue', 'password-form', 'key-view', 'changed-view']
+const views = [
+  'email-form',
+  'sign-in-link',
+  'mailbox-view',
+  'continue',
+  'password-form',
+  'key-view',
+  'changed-view',
+]
 const titles = {
   continue: 'Confirm your email address',
   'key-view': 'Your account is ready',
@@ -27,6 +35,7 @@ const showMailForm = startMailForm({
   operation: 'sign-up',
   show,
   instruction: 'All it takes is an email address.',
+  sent: 'The mail is on its way.',
 })
 
 /** Without a password, for the first request of a link: only an address that is to become an account needs one. */
@@ -36,7 +45,7 @@ async function confirm(password) {
       if (error.code === 'missing_parameter' && isWrong(error, 'password')) return 'password'
       if (error.code !== 'mail_link_invalid') throw error
       token = undefined
-      showMailForm(sentenceOf(error))
+      return refuseLink(error)
     },
   )
   if (!answer) return
@@ -44,6 +53,17 @@ async function confirm(password) {
   token = undefined
   if (answer.api_key) await showKey(answer, password)
   else showChange(answer)
+}
+
+/** It may have been the link of an invitation, or of a new address for an account. */
+async function refuseLink(error) {
+  const { sign_up: mode } = await installation
+  const otherwise =
+    mode === 'invite' ? 'ask the operator of the gateway for an invitation' : 'ask for a new link'
+  const sentence = `${sentenceOf(error)} If you have an account, sign in. Otherwise, ${otherwise}.`
+  if (mode !== 'invite') return showMailForm(sentence)
+  show('sign-in-link')
+  say(sentence, { isProblem: true })
 }
 
 function askForPassword() {
@@ -73,8 +93,11 @@ function showChange({ email }) {
 
 async function begin() {
   token = takeMailedSecret() ?? token
-  if (await isClosed(token === undefined ? ['off', 'invite'] : ['off'])) return
-  if (token === undefined) return showMailForm()
+  if (await isClosed()) return
+  if (token === undefined) {
+    if (await isClosed('invite')) return show('sign-in-link')
+    return showMailForm()
+  }
   // Programs that load the links of mails must not use them up.
   show('continue')
   say('This link works once.')

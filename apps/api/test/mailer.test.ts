@@ -17,7 +17,10 @@ const mail = (to = 'a@example.com'): Mail => ({ to, subject: 'Subject', text: 'T
 
 function mailerTo(smtpUrl: string) {
   const metrics = makeMetrics()
-  const log = makeLogger('api', 'silent')
+  const warnings: unknown[] = []
+  const log = Object.assign(makeLogger('api', 'silent'), {
+    warn: (fields: unknown) => void warnings.push(fields),
+  })
   const mailer = makeMailer({ smtpUrl, from: 'gateway@example.com', log, metrics })
   ends.push(() => mailer.finish())
   const countOf = async (outcome: string) => {
@@ -26,7 +29,7 @@ function mailerTo(smtpUrl: string) {
       .filter(({ labels }) => labels.outcome === outcome)
       .reduce((sum, { value }) => sum + value, 0)
   }
-  return { ...mailer, countOf }
+  return { ...mailer, countOf, warnings }
 }
 
 async function mailServer() {
@@ -83,6 +86,15 @@ test('a mail is sent once the server is there, and made once', async () => {
   ends.push(server.close)
   await server.mailTo('a@example.com')
   expect([made, await mailer.countOf('sent')]).toEqual([1, 1])
+})
+
+test('an operator reads in the log why the server cannot be reached', async () => {
+  const { port } = await talkingServer(() => undefined)
+  await ends.pop()?.()
+  const mailer = mailerTo(`smtp://127.0.0.1:${port}`)
+  mailer.send(async () => mail())
+  await until('the first attempt', () => mailer.warnings.length > 0)
+  expect(mailer.warnings).toEqual([{ reason: 'ESOCKET ECONNREFUSED' }])
 })
 
 test('an address that the server refuses for good is given up at once', async () => {

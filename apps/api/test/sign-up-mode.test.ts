@@ -30,9 +30,15 @@ test.each([
   expect(readConfig(env).signUp.mode).toBe(mode)
 })
 
+test('says that a password in SMTP_URL is percent-encoded', () => {
+  expect(() => readConfig({ ...live, ...full, SMTP_URL: 'smtp://user:p@ss@mail.example.com' })).toThrow(
+    'SMTP_URL: must have no path and no query, and a password in it must be percent-encoded',
+  )
+})
+
 test('names every setting that sign-up lacks', () => {
   expect(() => readConfig({ ...live, SIGN_UP: 'open' })).toThrow(
-    /SMTP_URL: is required.*\n.*MAIL_FROM: is required.*\n.*PUBLIC_URL: is required/,
+    /The configuration is not usable:\n.*SMTP_URL: is required.*\n.*MAIL_FROM: is required.*\n.*PUBLIC_URL: is required/,
   )
 })
 

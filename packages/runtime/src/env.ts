@@ -11,12 +11,14 @@ export function readEnv<Shape extends z.ZodRawShape>(
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const result = z.object(shape).safeParse(given)
   if (result.success) return result.data
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
-  throw new Error(`The configuration is not usable:\n${lines.join('\n')}`)
+  throw unusable(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
 }
 
 /** Throws one Error that names all problems, if there are any: what is wrong with several variables together. */
 export function refuseProblems(problems: string[]): void {
-  if (problems.length === 0) return
-  throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+  if (problems.length > 0) throw unusable(problems)
+}
+
+function unusable(problems: string[]): Error {
+  return new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`)
 }

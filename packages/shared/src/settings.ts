@@ -38,7 +38,10 @@ export const settings = {
   SIGN_UP: z.enum(['off', 'invite', 'open'], { error: 'must be off, invite or open' }).optional(),
   /** The server that takes our mails, with user name and password if it wants them. */
   SMTP_URL: url('smtp:', 'smtps:')
-    .refine((value) => /^smtps?:\/\/([^/?#@]*@)?[^/?#@]+\/?$/i.test(value), 'must have no path and no query')
+    .refine(
+      (value) => /^smtps?:\/\/([^/?#@]*@)?[^/?#@]+\/?$/i.test(value),
+      'must have no path and no query, and a password in it must be percent-encoded',
+    )
     .optional(),
   /** `no-reply@example.com`, or with a name: `Example <no-reply@example.com>`. */
   MAIL_FROM: mailAddress.optional(),

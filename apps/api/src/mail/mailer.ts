@@ -123,7 +123,8 @@ function parseSmtpUrl(text: string) {
   }
 }
 
-type SmtpError = { code?: unknown; responseCode?: unknown }
+/** `originalCode` is that of Node, such as ECONNREFUSED or ENOTFOUND, or what is wrong with the certificate. */
+type SmtpError = { code?: unknown; originalCode?: unknown; responseCode?: unknown }
 
 /** Refused for this mail, such as an address that does not exist. Not a login that fails: an operator mends that. */
 function isFinal(error: unknown): boolean {
@@ -133,6 +134,6 @@ function isFinal(error: unknown): boolean {
 
 /** Never the message of the server, which may contain the address and our text. */
 function reasonOf(error: unknown): string {
-  const { code, responseCode } = error as SmtpError
-  return [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
+  const { code, originalCode, responseCode } = error as SmtpError
+  return [code, originalCode, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
 }

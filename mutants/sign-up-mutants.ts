@@ -218,4 +218,24 @@ export const signUpMutants: Mutant[] = [
     replacement: '',
     test: { file: ofLockOut, title: 'the other addresses of one mailbox share its mails' },
   },
+  {
+    name: 'reason of a mail failure not logged',
+    file: 'apps/api/src/mail/mailer.ts',
+    text: 'return [code, originalCode, responseCode].filter',
+    replacement: 'return [code, responseCode].filter',
+    test: {
+      file: 'apps/api/test/mailer.test.ts',
+      title: 'an operator reads in the log why the server cannot be reached',
+    },
+  },
+  {
+    name: 'sign-up offered to people who need an invitation',
+    file: 'apps/api/page/accounts/sign-up.js',
+    text: "if (mode !== 'invite') return showMailForm(sentence)",
+    replacement: 'return showMailForm(sentence)',
+    test: {
+      file: 'apps/api/test/pages.test.ts',
+      title: 'the pages offer no sign-up to people who need an invitation',
+    },
+  },
 ]

@@ -18,7 +18,7 @@ export type AppSettings = {
 }
 
 /** Where the servers are, once they are ready and the database is prepared. */
-export type AppServers = { databaseUrl: string; redisUrl: string }
+type AppServers = { databaseUrl: string; redisUrl: string }
 type ServersAndSimulator = AppServers & { simulator: SimulatorFacts | undefined }
 
 /** Without `smtpPort` it has no mail server. */

@@ -81,7 +81,7 @@ export const messagesMutants: Mutant[] = [
   {
     name: 'cancel ignores the status',
     file: 'packages/db/src/queries/cancel-message.ts',
-    text: "AND status = 'queued'",
+    text: "AND ${isAcceptedBy(sql, 'cancel')}",
     replacement: '',
     test: onlyForward,
   },

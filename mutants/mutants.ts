@@ -21,6 +21,7 @@ import { sendingMutants } from './sending-mutants.ts'
 import { sessionMutants } from './session-mutants.ts'
 import { signUpMutants } from './sign-up-mutants.ts'
 import { simulatorMutants } from './simulator-mutants.ts'
+import { stateMutants } from './state-mutants.ts'
 import { uploadMutants } from './upload-mutants.ts'
 import { webhookMutants } from './webhook-mutants.ts'
 
@@ -38,6 +39,7 @@ export const mutants: Mutant[] = [
   ...epochMutants,
   ...deviceEventMutants,
   ...historyMutants,
+  ...stateMutants,
   ...uploadMutants,
   ...webhookMutants,
   ...linkingMutants,

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { isRefused } from '../src/message-states.ts'
 import { acceptMessages } from '../src/queries/accept-messages.ts'
 import { cancelMessage } from '../src/queries/cancel-message.ts'
 import { requestUnlink } from '../src/queries/device-desired-state.ts'
 import { claimMessages } from '../src/queries/message-claims.ts'
 import { storeUploadedContent } from '../src/queries/message-content.ts'
-import { recordOutcomes } from '../src/queries/message-outcomes.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
 import { insertReceivedMessages } from '../src/queries/received-messages.ts'
 import {
   failUnlinkedMessages,
@@ -15,7 +16,7 @@ import {
   type WaitingPosition,
 } from '../src/queries/unsendable-messages.ts'
 import { storeMediaPart } from '../src/queries/waiting-media.ts'
-import { isOpen, listWaiting, type Real, type Step, step, stepOnMessage } from './message-model.ts'
+import { listWaiting, move, type Real, type Step, step, stepOnMessage } from './message-model.ts'
 
 function send(name: string, { isScheduled = false, hasBytes = false }): Step {
   return step(name, async (model, real) => {
@@ -46,7 +47,7 @@ function send(name: string, { isScheduled = false, hasBytes = false }): Step {
     expect(acceptance?.outcome).toBe(model.isLinked ? 'accepted' : 'sender_not_connected')
     if (!model.isLinked) return
     real.ids.push(id)
-    model.messages.push({ status: 'queued', isScheduled, generation: model.generation, hasBytes })
+    model.messages.push({ state: 'queued', isScheduled, generation: model.generation, hasBytes })
   })
 }
 
@@ -72,7 +73,7 @@ const failUnlinked = step('the owner fails messages of an earlier link', async (
     from = (await failUnlinkedMessages(real.db, real.fence, real.deviceId, from, 'Logged out.')).next
   for (const message of model.messages) {
     const isStale = !model.isLinked || message.generation !== model.generation
-    if (isOpen(message) && isStale) Object.assign(message, { status: 'failed', isSwept: true })
+    if (isStale) move(message, 'sweep')
   }
 })
 
@@ -82,14 +83,14 @@ const claim = step('the owner claims the next one', async (model, real) => {
   const claimed = { ...next, fence: real.fence, recipientJid: 'jid', setback: null }
   expect(await claimMessages(real.db, [claimed])).toEqual([{ interruptions: 0, isOptedOut: false }])
   const message = model.messages[real.ids.indexOf(next.id)]
-  if (message) message.status = 'sending'
+  if (message) move(message, 'claim')
 })
 
 const cancel = stepOnMessage('cancel', async (message, id, { db, accountId }) => {
   const isCanceled = await cancelMessage(db, accountId, id)
-  expect(isCanceled).toBe(message.status === 'queued')
+  expect(isCanceled).toBe(!isRefused(message.state, 'cancel'))
   if (!isCanceled) return
-  message.status = 'canceled'
+  move(message, 'cancel')
   message.hasBytes = false
 })
 
@@ -107,17 +108,22 @@ const upload = stepOnMessage('upload', async (message, id, real) => {
 
 const acknowledge = stepOnMessage('acknowledge', async (message, id, real) => {
   await record(real, id, 'sent')
-  if (isOpen(message) || (message.status === 'failed' && message.isSwept)) message.status = 'sent'
+  move(message, 'acknowledge')
 })
 
 const deliver = stepOnMessage('deliver', async (message, id, real) => {
   await record(real, id, 'delivered')
-  if (message.status !== 'canceled' && message.status !== 'read') message.status = 'delivered'
+  move(message, 'deliver')
+})
+
+const read = stepOnMessage('read', async (message, id, real) => {
+  await record(real, id, 'read')
+  move(message, 'read')
 })
 
 const refuse = stepOnMessage('refuse', async (message, id, real) => {
   await record(real, id, 'failed')
-  if (isOpen(message)) message.status = 'failed'
+  move(message, 'fail')
 })
 
 /** WhatsApp delivers the same message again until it is acknowledged. */
@@ -141,7 +147,7 @@ const receive = step('receive', async (model, real) => {
   model.received += 1
 })
 
-function record({ db, fence, deviceId }: Real, messageId: string, status: 'sent' | 'delivered' | 'failed') {
+function record({ db, fence, deviceId }: Real, messageId: string, status: MessageOutcome['status']) {
   const error = { code: 'rejected_by_whatsapp' as const, sentence: 'No.' }
   const at = new Date().toISOString()
   return recordOutcomes(db, [
@@ -168,5 +174,6 @@ export const steps = [
   upload,
   acknowledge,
   deliver,
+  read,
   refuse,
 ]

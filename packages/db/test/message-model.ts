@@ -2,17 +2,16 @@ import type { MessageStatus } from '@wagate/shared/statuses'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Database } from '../src/client.ts'
+import { type MessageMove, type MessageState, moveMessage } from '../src/message-states.ts'
 import type { Fence } from '../src/queries/fence.ts'
 import { findMediaBlob } from '../src/queries/media-blobs.ts'
 import { listWaitingMessages } from '../src/queries/waiting-messages.ts'
 
 export type ModelMessage = {
-  status: MessageStatus
+  state: MessageState
   isScheduled: boolean
   generation: number
   hasBytes: boolean
-  /** It failed although WhatsApp had not refused it: perhaps it was in flight. */
-  isSwept?: boolean
 }
 /** The model of a sender, with its messages in the order in which they were accepted. */
 export type Model = { isLinked: boolean; generation: number; messages: ModelMessage[]; received: number }
@@ -27,7 +26,11 @@ export type Real = {
 }
 export type Step = fc.AsyncCommand<Model, Real>
 
-export const isOpen = ({ status }: ModelMessage) => status === 'queued' || status === 'sending'
+const isOpen = ({ state }: ModelMessage) => state === 'queued' || state === 'sending'
+const statusOf = ({ state }: ModelMessage) => (state === 'swept' ? 'failed' : state)
+export const move = (message: ModelMessage, name: MessageMove) => {
+  message.state = moveMessage(message.state, name)
+}
 /** A message that was accepted for another link is not sent, also before it has failed. */
 const isDue = (message: ModelMessage, { isLinked, generation }: Model) =>
   isOpen(message) && !message.isScheduled && isLinked && message.generation === generation
@@ -65,7 +68,7 @@ async function expectAsModelled(model: Model, real: Real): Promise<void> {
   const rows = await real.db.$client<{ direction: string; status: MessageStatus; waId: string }[]>`
     SELECT direction, status, wa_id AS "waId" FROM messages WHERE device_id = ${real.deviceId} ORDER BY seq`
   const out = rows.filter(({ direction }) => direction === 'out')
-  expect(out.map(({ status }) => status)).toEqual(model.messages.map(({ status }) => status))
+  expect(out.map(({ status }) => status)).toEqual(model.messages.map(statusOf))
   expect(rows.length - out.length).toBe(model.received)
   const due = real.ids.filter((_, index) => isDue(model.messages[index] as ModelMessage, model))
   expect((await listWaiting(real)).map(({ id }) => id)).toEqual(due)

@@ -1,5 +1,6 @@
 import { timeOfMessageId } from '@wagate/shared/ids'
 import type { Database } from '../client.ts'
+import { isAcceptedBy } from './accepted-moves.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { isCreatedAround } from './message-time.ts'
 import { withEntry } from './timeline-entries.ts'
@@ -17,7 +18,8 @@ export async function cancelMessage(db: Database, accountId: number, messageId: 
     ),
     canceled AS (
       UPDATE messages AS message SET status = 'canceled', timeline = ${sql.unsafe(withEntry('message', 'canceled'))}
-      FROM found WHERE message.id = found.id AND message.created_at = found.created_at AND status = 'queued'
+      FROM found WHERE message.id = found.id AND message.created_at = found.created_at
+        AND ${isAcceptedBy(sql, 'cancel')}
       RETURNING message.id, account_id, device_id
     ),
     announced AS (${insertMessageEvents(sql, 'message.canceled', 'canceled')}),

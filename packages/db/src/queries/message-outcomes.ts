@@ -2,6 +2,7 @@ import { earlierMessageId, timeOfMessageId } from '@wagate/shared/ids'
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import { isAcceptedBy } from './accepted-moves.ts'
 import { insertOutcomeEvents } from './event-rows.ts'
 import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from './fence.ts'
 import { isCreatedAround } from './message-time.ts'
@@ -110,9 +111,9 @@ async function recordKnown(
       WHERE message.id = before.id AND message.created_at = before.created_at
         AND message.device_id = given.device_id AND message.direction = 'out'
         AND CASE
-          WHEN given.rank = 0 THEN message.is_waiting
-          WHEN given.rank = 1 THEN message.status IN ('queued', 'sending', 'sent') OR message.error_code = ANY (${sweptCodes})
-          ELSE message.status <> 'canceled'
+          WHEN given.rank = 0 THEN ${isAcceptedBy(sql, 'fail')}
+          WHEN given.rank = 1 THEN ${isAcceptedBy(sql, 'acknowledge')}
+          ELSE ${isAcceptedBy(sql, 'deliver')}
         END
       RETURNING message.id, message.account_id, message.device_id,
         given.rank = 0 AS has_failed,
@@ -130,9 +131,6 @@ async function recordKnown(
   )
   return { validLeases, recorded, unknown: others.length > 0 ? await listUnknown(db, others) : [] }
 }
-
-/** Of `unsendable-messages.ts`, which does not ask whether a message is on the wire. */
-const sweptCodes: MessageErrorCode[] = ['message_expired', 'sender_logged_out']
 
 async function listUnknown(db: Database, outcomes: MessageOutcome[]): Promise<MessageOutcome[]> {
   const sql = db.$client

@@ -1,5 +1,6 @@
 import type postgres from 'postgres'
 import type { Database } from '../client.ts'
+import type { SweptCode } from '../message-states.ts'
 import { insertMessageEvents } from './event-rows.ts'
 import { type Fence, fenceOf, OwnershipLost } from './fence.ts'
 import { isLinkedIn } from './linked-device.ts'
@@ -71,7 +72,7 @@ async function failPage(
   fence: Fence,
   deviceId: number,
   from: WaitingPosition,
-  end: { code: string; sentence: Fragment; isOver: Fragment },
+  end: { code: SweptCode; sentence: Fragment; isOver: Fragment },
 ): Promise<Page> {
   const sql = db.$client
   const behind =

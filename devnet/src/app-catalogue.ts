@@ -67,7 +67,12 @@ export function describeApi(settings: AppSettings, servers: Promise<ServersAndSi
     env: { ...common(settings), ...own },
     ahead: {
       load: moduleOf(settings, 'apps/api', 'start'),
-      env: servers.then(async (known) => ({ ...(await addressesOf(settings, 'api', known)), ...own })),
+      env: servers.then(async ({ simulator, ...known }) => ({
+        ...(await addressesOf(settings, 'api', known)),
+        // For people. It needs no other address of the simulated network.
+        ...(simulator && { SIMULATOR_URL: simulator.controlUrl }),
+        ...own,
+      })),
     },
     logFolder: logFolderOf(settings.dataFolder),
   }
@@ -140,7 +145,7 @@ function common(settings: AppSettings): NodeJS.ProcessEnv {
 async function addressesOf(
   { proxyFor }: AppSettings,
   name: string,
-  { databaseUrl, redisUrl, simulator }: ServersAndSimulator,
+  { databaseUrl, redisUrl, simulator }: AppServers & { simulator?: SimulatorFacts | undefined },
 ): Promise<NodeJS.ProcessEnv> {
   return {
     DATABASE_URL: await proxyFor(name, databaseUrl),

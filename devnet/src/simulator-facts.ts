@@ -7,10 +7,9 @@ export function parseSimulatorFacts(line: string): SimulatorFacts | undefined {
   return { socketUrl, rootKey, mediaHost, controlUrl }
 }
 
-/** The settings by which a worker speaks to the simulated network, and the API leads people to it. */
+/** The settings by which a worker speaks to the simulated network. */
 export function simulatorEnvironment(facts: SimulatorFacts): NodeJS.ProcessEnv {
   return {
-    SIMULATOR_URL: facts.controlUrl,
     WHATSAPP_SOCKET_URL: facts.socketUrl,
     WHATSAPP_ROOT_KEY: facts.rootKey,
     WHATSAPP_MEDIA_HOST: facts.mediaHost,

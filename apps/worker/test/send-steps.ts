@@ -45,6 +45,7 @@ function stepsOfOthers(world: World, refuses: number[], step: Add, fault: Add): 
   for (const message of world.callerCancels) {
     step(`the caller cancels ${message}`, (next) => {
       next.callerCancels = next.callerCancels.filter((other) => other !== message)
+      if (!isRefused(next.states[message] as MessageState, 'cancel')) next.canceled.push(message)
       move(next, message, 'cancel')
     })
   }

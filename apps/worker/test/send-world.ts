@@ -21,6 +21,8 @@ export type World = {
   answers: (Stanza & { kind: 'acknowledged' | 'refused' })[]
   /** Receipts of the recipient that WhatsApp keeps until an owner has stored them. */
   receipts: number[]
+  /** The caller was told so. */
+  canceled: number[]
   /** What may still happen once. */
   callerCancels: number[]
   timeIsOver: number[]
@@ -59,6 +61,7 @@ export function beginWorld(given: Partial<World>): World {
     arrived: [],
     answers: [],
     receipts: [],
+    canceled: [],
     callerCancels: [],
     timeIsOver: [],
     takeovers: 0,
@@ -76,6 +79,7 @@ export const copy = (world: World): World => ({
   arrived: [...world.arrived],
   answers: [...world.answers],
   receipts: [...world.receipts],
+  canceled: [...world.canceled],
 })
 
 export const newOwner = (epoch: number, isOnline: boolean): Owner => ({

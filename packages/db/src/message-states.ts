@@ -14,7 +14,7 @@ import type { MessageStatus } from '@wagate/shared/statuses'
  *   so an acknowledgement counts. In Postgres it is `failed`, with one of the codes below.
  * - `canceled`: it has never left, and never will.
  */
-export const messageStates = [
+const messageStates = [
   'queued',
   'sending',
   'sent',
@@ -57,7 +57,7 @@ export const messageMoves = {
 export type MessageMove = keyof typeof messageMoves
 
 /** The codes of failures that `sweep` makes. */
-export const sweptCodes = ['message_expired', 'sender_logged_out'] as const satisfies MessageErrorCode[]
+const sweptCodes = ['message_expired', 'sender_logged_out'] as const satisfies MessageErrorCode[]
 export type SweptCode = (typeof sweptCodes)[number]
 
 /** The state after a move; the same where the move has no effect. */

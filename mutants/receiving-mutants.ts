@@ -12,12 +12,6 @@ const ofFrozenDatabase = {
   file: 'system-tests/received.test.ts',
   title: 'loses neither messages nor receipts while Postgres does not answer for longer than a lease',
 }
-const ofModel = {
-  file: 'packages/db/test/message-model.test.ts',
-  title:
-    'the messages of a sender agree with a model of sends, schedules, cancellations, links, logouts and owners',
-}
-
 /** Receipts and received messages. */
 export const receivingMutants: Mutant[] = [
   {
@@ -190,6 +184,10 @@ export const receivingMutants: Mutant[] = [
     file: 'packages/db/src/queries/received-messages.ts',
     text: "AND known.direction = 'in'",
     replacement: "AND known.direction = 'out'",
-    test: ofModel,
+    test: {
+      file: 'packages/db/test/contact-addresses.test.ts',
+      title: 'is stored once when it comes again, first with its number only',
+      written: { title: 'is stored once when it comes again, %s' },
+    },
   },
 ]

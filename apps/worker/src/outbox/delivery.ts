@@ -44,7 +44,7 @@ export function makeDelivery(
   }
 
   /** The pause may have begun after the message was read, while it was prepared, or between two attempts. */
-  function refuseWhileHeld(message: WaitingMessage): void {
+  function refuseWhilePaused(message: WaitingMessage): void {
     if (device.firstContacts.areActive() && !message.isToContact) throw new NotSent('paused')
   }
 
@@ -94,9 +94,9 @@ export function makeDelivery(
     recipient: string,
     maySend: () => boolean,
   ): Promise<SendResult> {
-    refuseWhileHeld(message)
+    refuseWhilePaused(message)
     await ensureRecipientSessions(recipient)
-    refuseWhileHeld(message)
+    refuseWhilePaused(message)
     const { early, claim } = await beginClaim(message, recipient)
     if (!maySend()) {
       early?.end()

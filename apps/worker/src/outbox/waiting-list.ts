@@ -9,7 +9,7 @@ const windowMax = 256
 const messagesMax = 1024
 const readPastMax = 128
 /** With this many messages of a blocked kind in the list, no more of that kind are read. */
-const hinderedMin = 32
+const blockedMin = 32
 /**
  * The pause between two reads past blocked messages. Each may read the keys of all waiting messages of the device, so a
  * slow read is followed by a longer pause, but a message behind the blocked ones must still leave within a second.
@@ -139,6 +139,6 @@ export function makeWaitingList(
 
 function wantedOf({ stocked, blocked }: Available, listed: number): ReadFilter {
   const kinds: BlockReason[] = ['newContacts', 'unprepared', 'attempted']
-  const without = listed < windowMax ? [] : kinds.filter((kind) => blocked[kind] >= hinderedMin)
+  const without = listed < windowMax ? [] : kinds.filter((kind) => blocked[kind] >= blockedMin)
   return { numbers: stocked, without }
 }

@@ -31,27 +31,19 @@ export type ProxyRules = {
   lookup: MakeLookup
 }
 
-/** Decides where a connection goes in the end. Throws to refuse it. */
-type Route = (target: AgentConnectOpts) => AgentConnectOpts
-
-const toTarget: Route = (target) => target
-
 /** Opens every connection through one proxy, or none. The proxy resolves the names of what is behind it. */
 export class ProxyAgent extends Agent {
   // Private, so that no log can show the password.
   readonly #proxy: ProxyUrl
   readonly #rules: ProxyRules
-  readonly #route: Route
 
-  constructor(proxy: ProxyUrl, rules: ProxyRules, route: Route = toTarget) {
+  constructor(proxy: ProxyUrl, rules: ProxyRules) {
     super()
     this.#proxy = proxy
     this.#rules = rules
-    this.#route = route
   }
 
-  override async connect(request: ClientRequest, options: AgentConnectOpts): Promise<Duplex> {
-    const target = this.#route(options)
+  override async connect(request: ClientRequest, target: AgentConnectOpts): Promise<Duplex> {
     // A written address is not looked up.
     if (!this.#rules.allowsPrivateHosts && isForbiddenHost(this.#proxy.hostname)) {
       throw new ProxyError('forbidden_address')

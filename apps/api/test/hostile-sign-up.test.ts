@@ -4,7 +4,7 @@ import { tokenIn } from '@wagate/test-kit/mail-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashPassword } from '../src/credentials/passwords.ts'
 import type { Gateway } from './gateway.ts'
-import { goodPassword, openBrowser, randomEmail, signUp, startSignUpGateway } from './person.ts'
+import { goodPassword, makeNetworks, openBrowser, randomEmail, signUp, startSignUpGateway } from './person.ts'
 
 let running: Awaited<ReturnType<typeof startSignUpGateway>>
 let gateway: Gateway
@@ -19,21 +19,12 @@ beforeAll(async () => {
 afterAll(() => running.close())
 
 /** Each test comes from networks of its own. */
-let networks = 0
-const newNetwork = () => {
-  networks += 1
-  return { 'x-forwarded-for': `10.9.${networks >> 8}.${networks & 255}` }
-}
+const newNetwork = makeNetworks('10.9')
 const post = (path: string, body: unknown, headers = newNetwork()) =>
   gateway.anonymous.post(path, body, headers)
 
 const person = () => signUpFrom(newNetwork())
-async function signUpFrom(headers: Record<string, string>) {
-  const client = { ...gateway, anonymous: { ...gateway.anonymous, post: withHeaders(headers) } }
-  return signUp(client, running.mails)
-}
-const withHeaders = (headers: Record<string, string>) => (path: string, body?: unknown) =>
-  gateway.anonymous.post(path, body, headers)
+const signUpFrom = (from: Record<string, string>) => signUp(gateway, running.mails, { from })
 
 describe('whether an address has an account', () => {
   test.each(['sign-up', 'forgot-password'])('does not show in the answers of %s', async (path) => {

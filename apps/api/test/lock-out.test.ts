@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { tokenIn } from '@wagate/test-kit/mail-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Gateway } from './gateway.ts'
-import { goodPassword, openBrowser, randomEmail, startSignUpGateway } from './person.ts'
+import { goodPassword, makeNetworks, openBrowser, randomEmail, signUp, startSignUpGateway } from './person.ts'
 
 let running: Awaited<ReturnType<typeof startSignUpGateway>>
 let gateway: Gateway
@@ -16,23 +16,16 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-let networks = 0
-const newNetwork = () => {
-  networks += 1
-  return { 'x-forwarded-for': `10.8.${networks >> 8}.${networks & 255}` }
-}
+const newNetwork = makeNetworks('10.8')
 const post = (path: string, body: unknown, headers = newNetwork()) =>
   gateway.anonymous.post(path, body, headers)
 const browser = () => openBrowser(gateway, 'https://gateway.example.com')
 const mailsTo = (email: string) => running.mails.mails.filter(({ to }) => to.includes(email))
 
 /** Signs up, by default from a new network. */
-async function person(network = newNetwork()) {
-  const email = randomEmail()
-  await post('/sign-up', { email }, network)
-  const token = tokenIn(await running.mails.mailTo(email))
-  await post('/confirm-email', { token, password: goodPassword }, network)
-  return { email, password: goodPassword }
+async function person(from = newNetwork()) {
+  const { email, password } = await signUp(gateway, running.mails, { from })
+  return { email, password }
 }
 
 /** Many networks use up all passwords that anybody may try for the address. Few at a time: each costs processor time. */

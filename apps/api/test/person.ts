@@ -24,15 +24,24 @@ export const goodPassword = 'correct horse battery'
 
 export const randomEmail = () => `${randomUUID()}@example.com`
 
-/** Signs up and confirms. */
+/** Headers of clients in networks of their own, for tests of limits. `prefix`: two numbers that no other file uses. */
+export function makeNetworks(prefix: string): () => Record<string, string> {
+  let networks = 0
+  return () => {
+    networks += 1
+    return { 'x-forwarded-for': `${prefix}.${networks >> 8}.${networks & 255}` }
+  }
+}
+
+/** Signs up and confirms. `from`: headers of both requests. */
 export async function signUp(
   { anonymous }: Gateway,
   mails: MailServer,
-  { email = randomEmail(), password = goodPassword } = {},
+  { email = randomEmail(), password = goodPassword, from = {} as Record<string, string> } = {},
 ) {
-  await anonymous.post('/sign-up', { email })
+  await anonymous.post('/sign-up', { email }, from)
   const token = tokenIn(await mails.mailTo(email))
-  const { body } = await anonymous.post('/confirm-email', { token, password })
+  const { body } = await anonymous.post('/confirm-email', { token, password }, from)
   return { email, password, accountId: Number(body.account_id), apiKey: String(body.api_key), answer: body }
 }
 

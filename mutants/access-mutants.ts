@@ -34,7 +34,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'messages of any account canceled',
-    file: 'packages/db/src/queries/cancel-message.ts',
+    file: 'packages/db/src/queries/messages/cancel-message.ts',
     text: 'account_id = ${accountId} AND id',
     replacement: 'id',
     test: {
@@ -44,7 +44,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'devices of any account found',
-    file: 'packages/db/src/queries/devices.ts',
+    file: 'packages/db/src/queries/devices/devices.ts',
     text: 'and(eq(devices.accountId, accountId), isNull(devices.deletedAt))',
     replacement: 'isNull(devices.deletedAt)',
     test: {
@@ -54,7 +54,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'places for devices counted without a lock',
-    file: 'packages/db/src/queries/devices.ts',
+    file: 'packages/db/src/queries/devices/devices.ts',
     text: ".for('no key update')",
     replacement: '',
     test: { file: 'apps/api/test/devices.test.ts', title: 'enforces the limit for 50 concurrent requests' },
@@ -89,7 +89,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'secret of a scanned QR code kept for a passkey',
-    file: 'apps/worker/src/session/passkey.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'secret.replace()',
     replacement: '',
     test: {
@@ -99,7 +99,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'passkey asked for by anyone',
-    file: 'apps/worker/src/session/passkey.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'if (isLinked(creds) || !isFromWhatsApp(stanza)) return',
     replacement: '',
     test: {
@@ -109,7 +109,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'address of a proxy not judged',
-    file: 'apps/worker/src/session/proxy-agent.ts',
+    file: 'apps/worker/src/session/network/proxy-agent.ts',
     text: 'return allowsPrivateHosts ? lookup',
     replacement: 'return lookup ? lookup',
     test: {
@@ -119,7 +119,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'downloads of a sender past its proxy',
-    file: 'apps/worker/src/session/whatsapp-route.ts',
+    file: 'apps/worker/src/session/network/whatsapp-route.ts',
     text: '...(agent && { agent }),',
     replacement: '',
     test: {
@@ -129,7 +129,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'downloads of unknown senders',
-    file: 'apps/worker/src/session/whatsapp-fetch.ts',
+    file: 'apps/worker/src/session/network/whatsapp-fetch.ts',
     text: 'if (!(route instanceof WhatsAppRoute))',
     replacement: 'if (!(route instanceof WhatsAppRoute) && route !== undefined)',
     test: {
@@ -139,7 +139,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'answer of a proxy taken for that of WhatsApp',
-    file: 'apps/worker/src/session/reconnect-policy.ts',
+    file: 'apps/worker/src/session/connection/reconnect-policy.ts',
     text: 'if (end.proxyError) return',
     replacement: 'if (end.proxyError && end.code === undefined) return',
     test: {
@@ -149,21 +149,21 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'proxy of any account changed',
-    file: 'packages/db/src/queries/device-proxies.ts',
+    file: 'packages/db/src/queries/devices/device-proxies.ts',
     text: 'if (changed.length === 0) return',
     replacement: '',
     test: { file: 'packages/db/test/device-proxies.test.ts', title: 'another account changes nothing' },
   },
   {
     name: 'revoked key accepted',
-    file: 'packages/db/src/queries/api-keys.ts',
+    file: 'packages/db/src/queries/accounts/api-keys.ts',
     text: 'inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt),',
     replacement: 'inArray(apiKeys.hash, given),',
     test: { file: ofKeys, title: 'revokes a key at once in every process' },
   },
   {
     name: 'hash of a key not compared',
-    file: 'packages/db/src/queries/api-keys.ts',
+    file: 'packages/db/src/queries/accounts/api-keys.ts',
     text: "and(inArray(apiKeys.hash, given), isNull(apiKeys.revokedAt), or(isNull(sessions.keyId), isAwake)))\n  return new Map(rows.map(({ hash, ...holder }) => [hash.toString('base64'), holder]))",
     replacement:
       'isNull(apiKeys.revokedAt))\n  return new Map(hashes.flatMap((given) => rows.slice(0, 1).map((holder) => [given, holder])))',
@@ -191,7 +191,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'the other network accepted',
-    file: 'packages/db/src/queries/installation.ts',
+    file: 'packages/db/src/queries/statements/installation.ts',
     text: 'if (found.network !== null &&',
     replacement: 'if (false && found.network !== null &&',
     test: {
@@ -239,7 +239,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'new contacts of the same number in another account',
-    file: 'packages/db/src/queries/warm-up.ts',
+    file: 'packages/db/src/queries/contacts/warm-up.ts',
     text: 'JOIN devices AS former USING (account_id, sender)',
     replacement: 'JOIN devices AS former USING (sender)',
     test: {

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const ofDisabled = 'apps/api/test/disabled-accounts.test.ts'
 const ofDeletions = 'apps/worker/test/account-deletions.test.ts'
-const removal = 'packages/db/src/queries/account-removal.ts'
+const removal = 'packages/db/src/queries/retention/account-removal.ts'
 const notBefore =
   'nothing is deleted before it is due, or before the senders are logged out for a day at most'
 
@@ -24,7 +24,7 @@ export const accountMutants: Mutant[] = [
   },
   {
     name: 'last ADMIN disabled',
-    file: 'packages/db/src/queries/accounts.ts',
+    file: 'packages/db/src/queries/accounts/accounts.ts',
     text: 'return isAdmin && !isDisabled &&',
     replacement: 'return isAdmin &&',
     test: {
@@ -47,7 +47,7 @@ export const accountMutants: Mutant[] = [
   },
   {
     name: 'webhooks of disabled accounts delivered',
-    file: 'packages/db/src/queries/webhook-leases.ts',
+    file: 'packages/db/src/queries/webhooks/webhook-leases.ts',
     text: 'accounts.disabled_at IS NOT NULL))`',
     replacement: 'false))`',
     test: {
@@ -77,7 +77,7 @@ export const accountMutants: Mutant[] = [
   },
   {
     name: 'file of a deleted account kept',
-    file: 'packages/db/src/queries/account-files.ts',
+    file: 'packages/db/src/queries/retention/account-files.ts',
     text: 'await remove({ accountId, sha256 })',
     replacement: '',
     test: {
@@ -94,7 +94,7 @@ export const accountMutants: Mutant[] = [
   },
   {
     name: 'deletion canceled that is under way',
-    file: 'packages/db/src/queries/account-deletions.ts',
+    file: 'packages/db/src/queries/retention/account-deletions.ts',
     text: 'and(eq(accountDeletions.deleted, {}), gt(accountDeletions.dueAt, sql`now()`))',
     replacement: 'and(gt(sql`now()`, accountDeletions.requestedAt))',
     test: { file: ofDeletions, title: notBefore },
@@ -111,7 +111,7 @@ export const accountMutants: Mutant[] = [
   },
   {
     name: 'messages of one moment left out of an export',
-    file: 'packages/db/src/queries/message-timeline.ts',
+    file: 'packages/db/src/queries/messages/message-timeline.ts',
     text: '(${messages.createdAt}, ${messages.id}) > (${at}, ${id}::uuid)',
     replacement: '${messages.createdAt} > ${at} AND ${id}::uuid IS NOT NULL',
     test: {

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts'
 export const claimMutants: Mutant[] = [
   {
     name: 'known contact counted as a new one',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: "WHERE NOT ${isKnownOrCounted(sql, 'marked')} AND",
     replacement: 'WHERE',
     test: {
@@ -24,7 +24,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a text leaves before its claim is stored',
-    file: 'apps/worker/src/session/fan-out.ts',
+    file: 'apps/worker/src/session/sending/fan-out.ts',
     text: 'await fanOut?.mayLeave()',
     replacement: 'void fanOut?.mayLeave().catch(() => undefined)',
     test: {
@@ -34,7 +34,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'sends of one sender overlap',
-    file: 'apps/worker/src/session/transactions.ts',
+    file: 'apps/worker/src/session/credentials/transactions.ts',
     text: 'oneAtATime(begin(work))',
     replacement: 'begin(work)()',
     test: {
@@ -44,7 +44,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'what is encrypted counts for the message that was given last',
-    file: 'apps/worker/src/session/fan-out.ts',
+    file: 'apps/worker/src/session/sending/fan-out.ts',
     text: 'const own = given\n      given = undefined\n      return async () => {\n        current = own',
     replacement: 'current = given\n      given = undefined\n      return async () => {',
     test: {
@@ -54,7 +54,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a message leaves before its claim if Baileys waits before its transaction',
-    file: 'apps/worker/src/session/fan-out.ts',
+    file: 'apps/worker/src/session/sending/fan-out.ts',
     text: 'unattributed += 1',
     replacement: 'unattributed += 0',
     test: {
@@ -74,7 +74,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a late claim that Postgres refused is taken for a claim',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: 'return claims.map(({ id }) => found.get(id))\n}\n\nconst fenceIn',
     replacement:
       'return claims.map(({ id }) => found.get(id) ?? { interruptions: 0, isOptedOut: false })\n}\n\nconst fenceIn',
@@ -92,7 +92,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a release undoes the claim of an earlier owner',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: '\n      AND message.held_epoch = valid.epoch`',
     replacement: '`',
     test: {
@@ -102,7 +102,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a death with a message is forgotten when the next owner dies as well',
-    file: 'packages/db/src/queries/shard-leases.ts',
+    file: 'packages/db/src/queries/workers/shard-leases.ts',
     text: '(lease.epoch || lease.died_epochs)[1:${deathsKept}]',
     replacement: 'ARRAY[lease.epoch]',
     test: {
@@ -112,7 +112,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'the death of a later owner counts for a message that it had not claimed',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: 'message.held_epoch = ANY(valid.died_epochs)',
     replacement: 'message.held_epoch <= ANY(valid.died_epochs)',
     test: {

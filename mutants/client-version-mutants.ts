@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const following = 'apps/worker/src/session/client-version.ts'
+const following = 'apps/worker/src/session/network/client-version.ts'
 const test = (title: string) => ({ file: 'apps/worker/test/client-version.test.ts', title })
 
 export const clientVersionMutants: Mutant[] = [
@@ -34,7 +34,7 @@ export const clientVersionMutants: Mutant[] = [
   },
   {
     name: 'version read by every worker',
-    file: 'packages/db/src/queries/client-versions.ts',
+    file: 'packages/db/src/queries/credentials/client-versions.ts',
     text: 'WHERE client_version_due_at <= now() RETURNING 1',
     replacement: 'RETURNING 1',
     test: {

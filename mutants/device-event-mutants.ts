@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
-const connection = 'packages/db/src/queries/device-connection.ts'
-const rows = 'packages/db/src/queries/device-event-rows.ts'
+const connection = 'packages/db/src/queries/devices/device-connection.ts'
+const rows = 'packages/db/src/queries/devices/device-event-rows.ts'
 const ofDevices = 'packages/db/test/device-events.test.ts'
 
 /** Events of devices: one for each change, and only from the owner. */

@@ -7,7 +7,7 @@ const ofClock = 'packages/db/test/event-clock.test.ts'
 export const epochMutants: Mutant[] = [
   {
     name: 'an epoch that ends while nothing is recorded',
-    file: 'packages/db/src/queries/event-epoch.ts',
+    file: 'packages/db/src/queries/events/event-epoch.ts',
     text: 'await client`SELECT event_epoch()`',
     replacement: '',
     test: {

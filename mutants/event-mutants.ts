@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
-const feed = 'packages/db/src/queries/event-feed.ts'
-const changes = 'packages/db/src/queries/message-changes.ts'
+const feed = 'packages/db/src/queries/events/event-feed.ts'
+const changes = 'packages/db/src/queries/messages/message-changes.ts'
 const ofChanges = 'packages/db/test/message-changes.test.ts'
 const ofFeed = 'packages/db/test/event-feed.test.ts'
 const epochs = 'packages/db/migrations/0033_event_epochs.sql'
@@ -42,7 +42,7 @@ export const eventMutants: Mutant[] = [
   },
   {
     name: 'a repeated receipt has another event',
-    file: 'packages/db/src/queries/message-outcomes.ts',
+    file: 'packages/db/src/queries/messages/message-outcomes.ts',
     text: 'before.delivered_at IS NULL AND ',
     replacement: '',
     test: {
@@ -85,7 +85,7 @@ export const eventMutants: Mutant[] = [
   },
   {
     name: 'a dispatcher that looks only at usual times',
-    file: 'packages/db/src/queries/recorded-times.ts',
+    file: 'packages/db/src/queries/statements/recorded-times.ts',
     text: "WHERE since < to_timestamp(${seconds}) - interval '1 day' OR until > now() + interval '1 day'",
     replacement: 'WHERE false',
     test: {
@@ -96,7 +96,7 @@ export const eventMutants: Mutant[] = [
   },
   {
     name: 'a time before this run of Postgres',
-    file: 'packages/db/src/queries/event-time.ts',
+    file: 'packages/db/src/queries/events/event-time.ts',
     text: ' AND epoch <= extract(epoch FROM ${at})',
     replacement: '',
     test: {
@@ -106,7 +106,7 @@ export const eventMutants: Mutant[] = [
   },
   {
     name: 'a deletion by a stranger',
-    file: 'packages/db/src/queries/known-messages.ts',
+    file: 'packages/db/src/queries/messages/known-messages.ts',
     text: '      AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}\n',
     replacement: '',
     test: {
@@ -136,7 +136,7 @@ export const eventMutants: Mutant[] = [
   },
   {
     name: 'a reply to a message of another account',
-    file: 'packages/db/src/queries/quotable-message.ts',
+    file: 'packages/db/src/queries/messages/quotable-message.ts',
     text: 'account_id + 0 = ${accountId} AND sender = ${sender} AND ${isWanted}',
     replacement: 'sender = ${sender} AND ${isWanted}',
     test: {

@@ -10,7 +10,7 @@ const everyStep = {
 export const historyMutants: Mutant[] = [
   {
     name: 'pages that begin at a message of another account',
-    file: 'packages/db/src/queries/message-history.ts',
+    file: 'packages/db/src/queries/messages/message-history.ts',
     text: 'belongsTo(accountId), eq(messages.id, messageId)',
     replacement: 'eq(messages.id, messageId)',
     test: {
@@ -20,7 +20,7 @@ export const historyMutants: Mutant[] = [
   },
   {
     name: 'two days of an account searched for one message',
-    file: 'packages/db/src/queries/message-history.ts',
+    file: 'packages/db/src/queries/messages/message-history.ts',
     text: '${messages.accountId} + 0 =',
     replacement: '${messages.accountId} =',
     test: {
@@ -31,7 +31,7 @@ export const historyMutants: Mutant[] = [
   },
   {
     name: 'cursor of new messages behind one that is committed later',
-    file: 'packages/db/src/queries/history-pages.ts',
+    file: 'packages/db/src/queries/messages/history-pages.ts',
     text: 'shown.findLast((message) => message.isSettled)',
     replacement: 'shown.at(-1)',
     test: {
@@ -42,28 +42,28 @@ export const historyMutants: Mutant[] = [
   },
   {
     name: 'takeover not in the timeline',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: "message.status = 'sending' AND message.held_epoch <> valid.epoch",
     replacement: 'false',
     test: everyStep,
   },
   {
     name: 'earlier entries of a timeline lost',
-    file: 'packages/db/src/queries/timeline-entries.ts',
+    file: 'packages/db/src/queries/messages/timeline-entries.ts',
     text: "coalesce(${timeline}, '')",
     replacement: "''",
     test: everyStep,
   },
   {
     name: 'setback stored by a former owner',
-    file: 'packages/db/src/queries/message-setbacks.ts',
+    file: 'packages/db/src/queries/messages/message-setbacks.ts',
     text: 'USING (shard, epoch)',
     replacement: 'ON true',
     test: { file: ofTimeline, title: 'a former owner adds no step, also beside the present one' },
   },
   {
     name: 'a partition with scheduled messages dropped',
-    file: 'packages/db/src/queries/partitions.ts',
+    file: 'packages/db/src/queries/statements/partitions.ts',
     text: 'is_waiting AND send_at IS NOT NULL LIMIT 1',
     replacement: 'false LIMIT 1',
     test: {

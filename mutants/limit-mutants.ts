@@ -5,7 +5,7 @@ const ofPairings = 'apps/api/test/pairing-limits.test.ts'
 const ofLinks = 'apps/api/test/link-budgets.test.ts'
 const ofAudits = 'apps/api/test/audit-log.test.ts'
 const ofOrigins = 'apps/api/test/plain-origins.test.ts'
-const deliveries = 'packages/db/src/queries/webhook-deliveries.ts'
+const deliveries = 'packages/db/src/queries/webhooks/webhook-deliveries.ts'
 
 /** What is bounded, and to whom it is charged. */
 export const limitMutants: Mutant[] = [
@@ -45,7 +45,7 @@ export const limitMutants: Mutant[] = [
   },
   {
     name: 'a rotation ends a secret that was promised to sign',
-    file: 'packages/db/src/queries/webhooks.ts',
+    file: 'packages/db/src/queries/webhooks/webhooks.ts',
     text: "if (overlapMs > 0 && (await tx.$count(webhookSecrets, isFormer)) > 0) return 'overlapping'",
     replacement: 'void isFormer',
     test: {

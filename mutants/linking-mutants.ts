@@ -7,7 +7,7 @@ const ofPasskey = 'apps/worker/test/passkey.test.ts'
 export const linkingMutants: Mutant[] = [
   {
     name: 'QR codes with the first secret',
-    file: 'apps/worker/src/session/qr-codes.ts',
+    file: 'apps/worker/src/session/linking/qr-codes.ts',
     text: '(index === 3 ? secret : part)',
     replacement: '(index === 4 ? secret : part)',
     test: {
@@ -17,7 +17,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'retired secret acknowledged before the new one is stored',
-    file: 'apps/worker/src/session/before-login.ts',
+    file: 'apps/worker/src/session/linking/before-login.ts',
     text: 'await onSecretRetired()',
     replacement: 'onSecretRetired().catch(onError)',
     test: {
@@ -27,7 +27,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'secret retired while a phone proves the link with it',
-    file: 'apps/worker/src/session/linking-secret.ts',
+    file: 'apps/worker/src/session/credentials/linking-secret.ts',
     text: 'if (performance.now() < heldUntilMs) return false',
     replacement: '',
     test: {
@@ -37,7 +37,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'notifications before the login left to Baileys',
-    file: 'apps/worker/src/session/before-login.ts',
+    file: 'apps/worker/src/session/linking/before-login.ts',
     text: 'if (isTyped || isLinked(creds)) void passOn()',
     replacement: 'if (isTyped || true) void passOn()',
     test: {
@@ -47,7 +47,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'new secret after the passkey was answered with the former one',
-    file: 'apps/worker/src/session/passkey.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'secret.hold(Number.POSITIVE_INFINITY)',
     replacement: '',
     test: {
@@ -58,7 +58,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'secret held for a minute while a person compares codes',
-    file: 'apps/worker/src/session/passkey.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'secret.hold(Number.POSITIVE_INFINITY)',
     replacement: 'secret.hold()',
     test: {
@@ -68,7 +68,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'handoff proof made with the new secret',
-    file: 'apps/worker/src/session/passkey.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'handoff.begin(creds.advSecretKey)\n    secret.replace()',
     replacement: 'secret.replace()\n    handoff.begin(creds.advSecretKey)',
     test: {
@@ -78,7 +78,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'handoff proof made with the secret of the last request',
-    file: 'apps/worker/src/session/passkey-handoff.ts',
+    file: 'apps/worker/src/session/linking/passkey-handoff.ts',
     text: 'if (isBegun) return',
     replacement: '',
     test: {
@@ -88,7 +88,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'handoff proof that no phone remembers',
-    file: 'apps/worker/src/session/passkey-handoff.ts',
+    file: 'apps/worker/src/session/linking/passkey-handoff.ts',
     text: 'if (!key || performance.now() >= untilMs) return undefined',
     replacement: 'if (!key) return undefined',
     test: {
@@ -99,7 +99,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'second handoff proof for a phone',
-    file: 'apps/worker/src/session/passkey.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: '      handoff.end()\n',
     replacement: '',
     test: { file: ofPasskey, title: 'is given until WhatsApp has taken one to the phone' },
@@ -146,7 +146,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'QR code that is not stored is not shown',
-    file: 'apps/worker/src/session/session.ts',
+    file: 'apps/worker/src/session/connection/session.ts',
     text: 'persist(() => hooks.onQr(code))',
     replacement: 'hooks.onQr(code)',
     test: {

@@ -7,7 +7,7 @@ const uploads = 'apps/worker/test/whatsapp-upload.test.ts'
 export const mediaMutants: Mutant[] = [
   {
     name: 'a slow store loses the lock of a content',
-    file: 'packages/db/src/queries/media-content.ts',
+    file: 'packages/db/src/queries/media/media-content.ts',
     text: "idle_in_transaction_session_timeout = '60s'",
     replacement: "idle_in_transaction_session_timeout = '2s'",
     test: {
@@ -17,7 +17,7 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'the quota of files without the lock of its account',
-    file: 'packages/db/src/queries/received-media.ts',
+    file: 'packages/db/src/queries/media/received-media.ts',
     text: 'await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.mediaOfAccount}, ${media.accountId})`',
     replacement: '',
     test: {
@@ -27,7 +27,7 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'a file removed that is stored for another message',
-    file: 'packages/db/src/queries/received-media.ts',
+    file: 'packages/db/src/queries/media/received-media.ts',
     text: 'if (!(await isStored(sql, media))) await',
     replacement: 'await',
     test: {
@@ -44,7 +44,7 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'received file from another host',
-    file: 'apps/worker/src/session/media-descriptor.ts',
+    file: 'apps/worker/src/session/receiving/media-descriptor.ts',
     text: 'return isWhatsAppUrl(parsed) ? parsed.pathname',
     replacement: 'return parsed ? parsed.pathname',
     test: {
@@ -55,7 +55,7 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'received file of another account',
-    file: 'packages/db/src/queries/media-content.ts',
+    file: 'packages/db/src/queries/media/media-content.ts',
     text: 'WHERE account_id = ${accountId} AND message_id = ${messageId}',
     replacement: 'WHERE message_id = ${messageId}',
     test: {
@@ -75,14 +75,14 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'upload without a deadline',
-    file: 'apps/worker/src/session/whatsapp-upload.ts',
+    file: 'apps/worker/src/session/network/whatsapp-upload.ts',
     text: 'return await bound(uploadToAny(), () => undefined)',
     replacement: 'return await uploadToAny()',
     test: { file: uploads, title: 'with an error when WhatsApp does not say where to' },
   },
   {
     name: 'upload that asks the next host with what the first one refused',
-    file: 'apps/worker/src/session/whatsapp-upload.ts',
+    file: 'apps/worker/src/session/network/whatsapp-upload.ts',
     text: 'if (error instanceof UploadRefused) auth = (await refreshMediaConn(true)).auth',
     replacement: '',
     test: {
@@ -92,7 +92,7 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'upload to a host that a redirect names',
-    file: 'apps/worker/src/session/whatsapp-route.ts',
+    file: 'apps/worker/src/session/network/whatsapp-route.ts',
     text: 'admit: ({ host }) => admitIf(host === simulatedHost)',
     replacement: 'admit: () => undefined',
     test: {

@@ -73,28 +73,28 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'a lower status replaces a higher one',
-    file: 'packages/db/src/queries/message-outcomes.ts',
+    file: 'packages/db/src/queries/messages/message-outcomes.ts',
     text: '[greatest(least(given.rank, 3),',
     replacement: '[least(least(given.rank, 3),',
     test: onlyForward,
   },
   {
     name: 'cancel ignores the status',
-    file: 'packages/db/src/queries/cancel-message.ts',
+    file: 'packages/db/src/queries/messages/cancel-message.ts',
     text: "AND ${isAcceptedBy(sql, 'cancel')}",
     replacement: '',
     test: onlyForward,
   },
   {
     name: 'canceled messages claimed',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: ' AND message.is_waiting\n    RETURNING',
     replacement: '\n    RETURNING',
     test: onlyForward,
   },
   {
     name: 'media without all their parts accepted',
-    file: 'packages/db/src/queries/accept-messages.ts',
+    file: 'packages/db/src/queries/messages/accept-messages.ts',
     text: ' AND has_room AND is_complete',
     replacement: ' AND has_room',
     test: {
@@ -104,14 +104,14 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'parts of media of another account',
-    file: 'packages/db/src/queries/accept-messages.ts',
+    file: 'packages/db/src/queries/messages/accept-messages.ts',
     text: ' AND part.account_id = given.account_id',
     replacement: '',
     test: { file: ofWaitingMedia, title: 'parts of another account are not used' },
   },
   {
     name: 'parts of media in any order',
-    file: 'packages/db/src/queries/accept-messages.ts',
+    file: 'packages/db/src/queries/messages/accept-messages.ts',
     text: ' ORDER BY part.position',
     replacement: ' ORDER BY part.bytes',
     test: { file: ofWaitingMedia, title: 'media is joined in the order of its parts' },
@@ -164,7 +164,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'blocked sender accepted',
-    file: 'packages/db/src/queries/accept-messages.ts',
+    file: 'packages/db/src/queries/messages/accept-messages.ts',
     text: ' AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))',
     replacement: '',
     test: {
@@ -185,7 +185,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'a receipt lost that waited for another change of its message',
-    file: 'packages/db/src/queries/message-outcomes.ts',
+    file: 'packages/db/src/queries/messages/message-outcomes.ts',
     text: 'WHERE message.id = before.id AND message.created_at = before.created_at',
     replacement:
       "WHERE message.id = before.id AND message.created_at = before.created_at AND ${isInPartitions('message')}",

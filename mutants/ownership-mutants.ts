@@ -11,28 +11,28 @@ const ofModel = {
 export const ownershipMutants: Mutant[] = [
   {
     name: 'fence removed',
-    file: 'packages/db/src/queries/fence.ts',
+    file: 'packages/db/src/queries/statements/fence.ts',
     text: 'WHERE shard = ${shard} AND owner = ${workerId} AND epoch = ${epoch}',
     replacement: 'WHERE shard = ${shard}',
     test: { file: ofShards, title: "a former owner's fenced write changes nothing" },
   },
   {
     name: 'epoch ignored',
-    file: 'packages/db/src/queries/fence.ts',
+    file: 'packages/db/src/queries/statements/fence.ts',
     text: ' AND epoch = ${epoch}',
     replacement: '',
     test: { file: ofShards, title: 'a fence of an earlier lease of the same worker does not hold' },
   },
   {
     name: 'epoch ignored in batches',
-    file: 'packages/db/src/queries/fence.ts',
+    file: 'packages/db/src/queries/statements/fence.ts',
     text: 'USING (shard, owner, epoch)',
     replacement: 'USING (shard, owner)',
     test: { file: ofShards, title: 'a fence of an earlier lease of the same worker does not hold' },
   },
   {
     name: 'owned shards claimed',
-    file: 'packages/db/src/queries/shard-leases.ts',
+    file: 'packages/db/src/queries/workers/shard-leases.ts',
     text: ' AND owner IS NULL',
     replacement: '',
     test: {
@@ -42,7 +42,7 @@ export const ownershipMutants: Mutant[] = [
   },
   {
     name: 'reaps after an outage',
-    file: 'packages/db/src/queries/workers.ts',
+    file: 'packages/db/src/queries/workers/workers.ts',
     text: 'AND renewed_since <= now()',
     replacement: "AND renewed_since <= now() + interval '1 day'",
     test: {
@@ -82,14 +82,14 @@ export const ownershipMutants: Mutant[] = [
   },
   {
     name: 'link generation ignored',
-    file: 'packages/db/src/queries/unsendable-messages.ts',
+    file: 'packages/db/src/queries/messages/unsendable-messages.ts',
     text: 'message.link_generation <> device.link_generation',
     replacement: 'false',
     test: ofModel,
   },
   {
     name: 'message of a former link claimed',
-    file: 'packages/db/src/queries/message-claims.ts',
+    file: 'packages/db/src/queries/messages/message-claims.ts',
     text: 'AND device.link_generation = message.link_generation',
     replacement: '',
     test: {
@@ -129,7 +129,7 @@ export const ownershipMutants: Mutant[] = [
   },
   {
     name: 'passkey step of a withdrawn pairing set',
-    file: 'packages/db/src/queries/device-link.ts',
+    file: 'packages/db/src/queries/devices/device-link.ts',
     text: ' AND NOT has_credentials AND pairing_until > now()',
     replacement: '',
     test: {

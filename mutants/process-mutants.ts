@@ -181,7 +181,7 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'a process that was paused takes its connections for silent',
-    file: 'apps/worker/src/session/keep-alive.ts',
+    file: 'apps/worker/src/session/connection/keep-alive.ts',
     text: 'if (wasPaused) for',
     replacement: 'if (wasPaused && nowMs < 0) for',
     test: {
@@ -192,7 +192,7 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'a connection is given up although its answer has arrived',
-    file: 'apps/worker/src/session/keep-alive.ts',
+    file: 'apps/worker/src/session/connection/keep-alive.ts',
     text: 'await turn()\n  try {',
     replacement: 'try {',
     test: {
@@ -202,7 +202,7 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'a ping in the middle of a handshake',
-    file: 'apps/worker/src/session/keep-alive.ts',
+    file: 'apps/worker/src/session/connection/keep-alive.ts',
     text: 'if (!isReady) return',
     replacement: '',
     test: {

@@ -16,7 +16,7 @@ const ofFrozenDatabase = {
 export const receivingMutants: Mutant[] = [
   {
     name: 'the secret of a poll from the own phone is not kept',
-    file: 'apps/worker/src/session/kept-secret.ts',
+    file: 'apps/worker/src/session/receiving/kept-secret.ts',
     text: "fromMe ? 'me' : accountJid(remoteJid)",
     replacement: 'accountJid(remoteJid)',
     test: {
@@ -26,14 +26,14 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'the secret of a message is looked up without its author',
-    file: 'apps/worker/src/session/message-secrets.ts',
+    file: 'apps/worker/src/session/receiving/message-secrets.ts',
     text: 'secretId(author, waId)',
     replacement: "secretId('', waId)",
     test: { file: 'system-tests/received-kinds.test.ts', title: 'an encrypted edit replaces the text' },
   },
   {
     name: 'an opt-out word of a message that is delivered again counts again',
-    file: 'packages/db/src/queries/consent-steps.ts',
+    file: 'packages/db/src/queries/contacts/consent-steps.ts',
     text: 'WHERE id IN (SELECT id FROM inserted) AND consent',
     replacement: 'WHERE consent',
     test: {
@@ -43,7 +43,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'a former owner marks messages as read',
-    file: 'packages/db/src/queries/read-requests.ts',
+    file: 'packages/db/src/queries/messages/read-requests.ts',
     text: 'DELETE FROM read_requests USING fence',
     replacement: 'DELETE FROM read_requests',
     test: {
@@ -53,7 +53,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'an event of each request to mark a message as read',
-    file: 'packages/db/src/queries/read-requests.ts',
+    file: 'packages/db/src/queries/messages/read-requests.ts',
     text: '::uuid[]) AND messages.read_at IS NULL',
     replacement: '::uuid[])',
     test: {
@@ -63,7 +63,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'messages of other accounts marked as read',
-    file: 'packages/db/src/queries/read-requests.ts',
+    file: 'packages/db/src/queries/messages/read-requests.ts',
     text: "message.account_id = ${accountId} AND message.direction = 'in'\n    ),",
     replacement: "message.direction = 'in'\n    ),",
     test: {
@@ -73,14 +73,14 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'every second receipt dropped',
-    file: 'apps/worker/src/session/receipts.ts',
+    file: 'apps/worker/src/session/receiving/receipts.ts',
     text: 'if (!kind)',
     replacement: 'if (!kind || Math.random() < 0.5)',
     test: ofAgreement,
   },
   {
     name: 'receipt acknowledged before it is stored',
-    file: 'apps/worker/src/session/receipts.ts',
+    file: 'apps/worker/src/session/receiving/receipts.ts',
     text: 'Promise.allSettled([stored, passed])',
     replacement: 'Promise.allSettled([passed, passed])',
     test: ofFrozenDatabase,
@@ -104,21 +104,21 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'received message acknowledged before it is stored',
-    file: 'apps/worker/src/session/signal-steps.ts',
+    file: 'apps/worker/src/session/credentials/signal-steps.ts',
     text: 'await Promise.all(sound.map(({ first }) => first?.()))',
     replacement: 'Promise.all(sound.map(({ first }) => first?.())).catch(() => undefined)',
     test: ofKill,
   },
   {
     name: 'received messages not stored',
-    file: 'apps/worker/src/session/received.ts',
+    file: 'apps/worker/src/session/receiving/received.ts',
     text: 'if (!source || !content) return undefined',
     replacement: 'if (source || !content) return undefined',
     test: ofAgreement,
   },
   {
     name: 'receipt forgotten with a claim that Postgres lost',
-    file: 'apps/worker/src/session/store-receipt.ts',
+    file: 'apps/worker/src/session/receiving/store-receipt.ts',
     text: 'sentRecipients.find(waId) ?? null',
     replacement: 'null',
     test: {
@@ -128,7 +128,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'more of what waited requested than can be stored',
-    file: 'apps/worker/src/session/unstored-stanzas.ts',
+    file: 'apps/worker/src/session/receiving/unstored-stanzas.ts',
     text: 'unstored.size < requestBelow',
     replacement: 'true',
     test: {
@@ -139,7 +139,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'messages that waited overtaken by later ones',
-    file: 'apps/worker/src/session/inbound.ts',
+    file: 'apps/worker/src/session/receiving/inbound.ts',
     text: 'delete node.attrs.offline\n',
     replacement: '\n',
     test: {
@@ -149,7 +149,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'messages of a connection that has ended stored before those that it skipped',
-    file: 'apps/worker/src/session/inbound.ts',
+    file: 'apps/worker/src/session/receiving/inbound.ts',
     text: '(sock.ws.isOpen ? passOn() : undefined)',
     replacement: '(sock.ws.isOpen || Math.random() < 0.5 ? passOn() : undefined)',
     test: {
@@ -159,7 +159,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'whole week searched for a received message',
-    file: 'packages/db/src/queries/received-messages.ts',
+    file: 'packages/db/src/queries/messages/received-messages.ts',
     text: '        OFFSET 0)',
     replacement: '        )',
     test: {
@@ -170,7 +170,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'LID shown as a number',
-    file: 'apps/worker/src/session/received-source.ts',
+    file: 'apps/worker/src/session/receiving/received-source.ts',
     text: 'number: phone?.user ?? null',
     replacement: 'number: (phone ?? given[0])?.user ?? null',
     test: {
@@ -181,7 +181,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'received messages stored as often as they come',
-    file: 'packages/db/src/queries/received-messages.ts',
+    file: 'packages/db/src/queries/messages/received-messages.ts',
     text: "AND known.direction = 'in'",
     replacement: "AND known.direction = 'out'",
     test: {

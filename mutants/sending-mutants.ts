@@ -31,7 +31,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'ciphertext before its step is stored',
-    file: 'apps/worker/src/session/signal-section.ts',
+    file: 'apps/worker/src/session/credentials/signal-section.ts',
     text: 'await steps.store({ ...step, first })',
     replacement: 'steps.store({ ...step, first }).catch(() => undefined)',
     test: {
@@ -41,7 +41,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'new id on resend',
-    file: 'packages/db/src/queries/waiting-messages.ts',
+    file: 'packages/db/src/queries/messages/waiting-messages.ts',
     text: 'wa_id AS "waId", number, recipient_jid',
     replacement:
       "CASE WHEN status = 'sending' THEN '3EB0' || upper(left(md5(random()::text), 18)) ELSE wa_id END AS \"waId\", number, recipient_jid",
@@ -88,7 +88,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'content of another device',
-    file: 'packages/db/src/queries/message-content.ts',
+    file: 'packages/db/src/queries/messages/message-content.ts',
     text: 'WHERE id = ${id} AND device_id = ${deviceId} AND direction',
     replacement: 'WHERE id = ${id} AND direction',
     test: {
@@ -108,7 +108,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'what was sent today not counted',
-    file: 'packages/db/src/queries/sent-today.ts',
+    file: 'packages/db/src/queries/messages/sent-today.ts',
     text: "sent_at >= date_trunc('day', now(), 'UTC')",
     replacement: "sent_at >= 'infinity'",
     test: {
@@ -148,7 +148,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'hash of the devices in an acknowledgement ignored',
-    file: 'apps/worker/src/session/device-lists.ts',
+    file: 'apps/worker/src/session/sending/device-lists.ts',
     text: 'if (!isNews && !isMappingStale) return',
     replacement: 'if (!isMappingStale) return',
     test: {
@@ -158,7 +158,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'an opt-out counts for every account',
-    file: 'packages/db/src/queries/opt-outs.ts',
+    file: 'packages/db/src/queries/contacts/opt-outs.ts',
     text: 'opted.account_id = message.account_id AND (',
     replacement: '(',
     test: {
@@ -168,7 +168,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'a statement planned for each number of rows',
-    file: 'packages/db/src/queries/rows.ts',
+    file: 'packages/db/src/queries/statements/rows.ts',
     text: "'LIMIT (SELECT NULL::bigint)'",
     replacement: "''",
     test: {

@@ -7,7 +7,7 @@ const ofUnawaited = 'apps/worker/test/unawaited-sends.test.ts'
 export const sessionMutants: Mutant[] = [
   {
     name: 'steps of one session opened beside the frame of another',
-    file: 'apps/worker/src/session/vault.ts',
+    file: 'apps/worker/src/session/credentials/vault.ts',
     text: 'frameBox.subarray(nonceBytes, boxMin)',
     replacement: 'frameBox.subarray(0, 0)',
     test: {
@@ -17,14 +17,14 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'nonce of a sealed value used again',
-    file: 'apps/worker/src/session/vault.ts',
+    file: 'apps/worker/src/session/credentials/vault.ts',
     text: 'nonces = nonces.subarray(nonceBytes)',
     replacement: 'nonces = nonces.subarray(0)',
     test: { file: 'apps/worker/test/vault.test.ts', title: 'never uses a nonce twice' },
   },
   {
     name: 'frame sealed again with each message',
-    file: 'apps/worker/src/session/vault.ts',
+    file: 'apps/worker/src/session/credentials/vault.ts',
     text: 'const isKnown = known?.plain === plain',
     replacement: 'const isKnown = known?.plain === plain && plain.length < 0',
     test: {
@@ -34,7 +34,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'frame of another master key written again',
-    file: 'apps/worker/src/session/vault.ts',
+    file: 'apps/worker/src/session/credentials/vault.ts',
     text: 'known: isCurrent ? known : undefined',
     replacement: 'known',
     test: {
@@ -44,7 +44,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'keys of late messages dropped with their chain',
-    file: 'apps/worker/src/session/bounded-session.ts',
+    file: 'apps/worker/src/session/credentials/bounded-session.ts',
     text: ' && Object.keys(messageKeys).length === 0',
     replacement: '',
     test: {
@@ -55,7 +55,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'step stored that builds on one that could not be stored',
-    file: 'apps/worker/src/session/signal-steps.ts',
+    file: 'apps/worker/src/session/credentials/signal-steps.ts',
     text: 'failuresBefore === failures',
     replacement: 'failuresBefore <= failures',
     test: {
@@ -65,7 +65,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'undecryptable message of a group waited for permanently',
-    file: 'apps/worker/src/session/inbound.ts',
+    file: 'apps/worker/src/session/receiving/inbound.ts',
     text: '(error) => recover(given.msg, error),',
     replacement: '',
     test: {
@@ -75,7 +75,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'sender key of any name stored',
-    file: 'apps/worker/src/session/signal-section.ts',
+    file: 'apps/worker/src/session/credentials/signal-section.ts',
     text: "if (!groupId.test(given.item.groupId ?? ''))",
     replacement: 'if (!given.item.groupId)',
     test: {
@@ -95,7 +95,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'keys of messages that never arrive kept without a limit',
-    file: 'apps/worker/src/session/bounded-session.ts',
+    file: 'apps/worker/src/session/credentials/bounded-session.ts',
     text: 'withoutSpentChains(withoutOldKeys(record))',
     replacement: 'withoutSpentChains(record)',
     test: {
@@ -105,14 +105,14 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'unknown part of a session dropped',
-    file: 'apps/worker/src/session/auth-values.ts',
+    file: 'apps/worker/src/session/credentials/auth-values.ts',
     text: ' || isEncodedBy(parts, record)',
     replacement: ' || isEncodedBy(parts, decodeSession(parts))',
     test: { file: ofRecord, title: 'a session of a shape that is not known is stored as it is' },
   },
   {
     name: 'Signal format of workers that run ignored',
-    file: 'packages/db/src/queries/signal-format.ts',
+    file: 'packages/db/src/queries/credentials/signal-format.ts',
     text: ' WHERE NOT EXISTS (SELECT FROM older)',
     replacement: '',
     test: {
@@ -122,7 +122,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'pre-keys of an ended session stored',
-    file: 'apps/worker/src/session/auth-store.ts',
+    file: 'apps/worker/src/session/credentials/auth-store.ts',
     text: 'isReleased = true',
     replacement: 'isReleased = false',
     test: {
@@ -132,7 +132,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'the earlier of two writes of a row in one batch stored',
-    file: 'packages/db/src/queries/device-auth.ts',
+    file: 'packages/db/src/queries/credentials/device-auth.ts',
     text: 'for (const { fence, deviceId, rows: own } of writes)',
     replacement: 'for (const { fence, deviceId, rows: own } of writes.toReversed())',
     test: {
@@ -142,7 +142,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'a value whose write failed stays cached',
-    file: 'apps/worker/src/session/auth-store.ts',
+    file: 'apps/worker/src/session/credentials/auth-store.ts',
     text: 'for (const { type, id } of entries) cache.delete(authContext(type, id))\n      throw error',
     replacement: 'throw error',
     test: {
@@ -162,7 +162,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'one message secret for all texts',
-    file: 'apps/worker/src/session/message-content.ts',
+    file: 'apps/worker/src/session/receiving/message-content.ts',
     text: '`wagate message secret ${messageId}`',
     replacement: '`wagate message secret`',
     test: {
@@ -172,21 +172,21 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'sends that nobody awaits left to fail',
-    file: 'apps/worker/src/session/socket.ts',
+    file: 'apps/worker/src/session/connection/socket.ts',
     text: '  expectClosing(sock)\n',
     replacement: '',
     test: { file: ofUnawaited, title: 'nor in a socket of the worker' },
   },
   {
     name: 'bugs in listeners of Baileys ignored',
-    file: 'apps/worker/src/session/unawaited-sends.ts',
+    file: 'apps/worker/src/session/sending/unawaited-sends.ts',
     text: 'if (!isClosing(error, ws)) throw error',
     replacement: 'void isClosing(error, ws)',
     test: { file: ofUnawaited, title: 'a bug in a listener of Baileys still is' },
   },
   {
     name: 'question without an answer reported as a bug',
-    file: 'apps/worker/src/session/unawaited-sends.ts',
+    file: 'apps/worker/src/session/sending/unawaited-sends.ts',
     text: "if (typeof error === 'number') return !isOpen",
     replacement: '',
     test: {

@@ -57,7 +57,7 @@ export const signUpMutants: Mutant[] = [
   },
   {
     name: 'sessions of any account ended',
-    file: 'packages/db/src/queries/sessions.ts',
+    file: 'packages/db/src/queries/accounts/sessions.ts',
     text: 'eq(apiKeys.accountId, accountId),\n        isSession,',
     replacement: 'isSession,',
     test: { file: ofSessions, title: 'a session of another account looks like one that does not exist' },
@@ -74,7 +74,7 @@ export const signUpMutants: Mutant[] = [
   },
   {
     name: 'unused session kept open',
-    file: 'packages/db/src/queries/api-keys.ts',
+    file: 'packages/db/src/queries/accounts/api-keys.ts',
     text: 'or(isNull(sessions.keyId), isAwake)',
     replacement: 'or(isNull(sessions.keyId), isNull(apiKeys.revokedAt))',
     test: {
@@ -85,21 +85,21 @@ export const signUpMutants: Mutant[] = [
   },
   {
     name: 'link of a mail used twice',
-    file: 'packages/db/src/queries/mailed-links.ts',
+    file: 'packages/db/src/queries/accounts/mailed-links.ts',
     text: 'if (link) await tx.delete(mailedLinks).where(same)',
     replacement: '',
     test: { file: ofSignUp, title: 'works once, and with it all other links of the address' },
   },
   {
     name: 'link of a mail for any purpose',
-    file: 'packages/db/src/queries/mailed-links.ts',
+    file: 'packages/db/src/queries/accounts/mailed-links.ts',
     text: 'inArray(mailedLinks.purpose, purposes),\n    gt(',
     replacement: 'gt(',
     test: { file: ofSignUp, title: 'does only what its mail was for' },
   },
   {
     name: 'expired link of a mail used',
-    file: 'packages/db/src/queries/mailed-links.ts',
+    file: 'packages/db/src/queries/accounts/mailed-links.ts',
     text: 'gt(mailedLinks.expiresAt, sql`now()`)',
     replacement: "gt(mailedLinks.expiresAt, sql`now() - interval '1 day'`)",
     test: { file: ofSignUp, title: 'is refused after it has expired' },
@@ -154,14 +154,14 @@ export const signUpMutants: Mutant[] = [
   },
   {
     name: 'address that another account takes meanwhile is a failure',
-    file: 'packages/db/src/queries/accounts.ts',
+    file: 'packages/db/src/queries/accounts/accounts.ts',
     text: "if (isTaken(error, 'accounts_email')) return false",
     replacement: '',
     test: { file: ofRaces, title: 'by two accounts that have asked for it' },
   },
   {
     name: 'links to one address wait for each other',
-    file: 'packages/db/src/queries/mailed-links.ts',
+    file: 'packages/db/src/queries/accounts/mailed-links.ts',
     text: 'if (found.accountId === null) {',
     replacement: 'if (false) {',
     test: { file: ofRaces, title: 'by two links for it' },

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const queries = 'packages/db/src/queries/uploaded-media.ts'
+const queries = 'packages/db/src/queries/media/uploaded-media.ts'
 const uploads = 'apps/api/test/upload-media.test.ts'
 const sends = 'apps/api/test/send-uploaded.test.ts'
 const retention = {

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const folder = 'apps/worker/src/webhooks'
-const rounds = 'packages/db/src/queries/webhook-rounds.ts'
+const rounds = 'packages/db/src/queries/webhooks/webhook-rounds.ts'
 const ofFailures = 'apps/worker/test/webhook-failures.test.ts'
 const ofOwnership = 'apps/worker/test/webhook-ownership.test.ts'
 const ofUnstored = 'apps/worker/test/unstored-rounds.test.ts'
@@ -102,7 +102,7 @@ export const webhookMutants: Mutant[] = [
   },
   {
     name: 'the lag of a webhook counts events that it does not want',
-    file: 'packages/db/src/queries/webhook-lags.ts',
+    file: 'packages/db/src/queries/webhooks/webhook-lags.ts',
     text: 'min(created_at) FILTER (WHERE is_wanted)',
     replacement: 'min(created_at)',
     test: {
@@ -143,7 +143,7 @@ export const webhookMutants: Mutant[] = [
   },
   {
     name: 'a delivery whose event is not readable yet counts as lost',
-    file: 'packages/db/src/queries/events-at.ts',
+    file: 'packages/db/src/queries/events/events-at.ts',
     text: "isEarly ? 'early' :",
     replacement: "isEarly ? 'lost' :",
     test: {

@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase } from '@wagate/db/client'
 import { migrate } from '@wagate/db/migrate'
-import { ensurePartitions } from '@wagate/db/queries/partitions'
+import { ensurePartitions } from '@wagate/db/queries/statements/partitions'
 import { rights } from '@wagate/db/rights'
 import { createRoles } from '@wagate/db/roles'
 import { type Devnet, startDevnet } from '@wagate/devnet/devnet'

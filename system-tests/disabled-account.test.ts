@@ -1,4 +1,4 @@
-import { beginAccountDeletion } from '@wagate/db/queries/account-removal'
+import { beginAccountDeletion } from '@wagate/db/queries/retention/account-removal'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'
 import { openTestSystem, type TestSystem } from '@wagate/test-kit/test-system'
 import { until } from '@wagate/test-kit/until'

@@ -1,6 +1,6 @@
-import { openAuthValue } from '@wagate/worker/session/auth-values'
-import { readMasterKeys } from '@wagate/worker/session/master-keys'
-import { makeVault } from '@wagate/worker/session/vault'
+import { openAuthValue } from '@wagate/worker/session/credentials/auth-values'
+import { readMasterKeys } from '@wagate/worker/session/credentials/master-keys'
+import { makeVault } from '@wagate/worker/session/credentials/vault'
 import type postgres from 'postgres'
 import type { Secret } from './secret-search.ts'
 

@@ -1,4 +1,4 @@
-import { requestPairing, requestUnlink } from '@wagate/db/queries/device-desired-state'
+import { requestPairing, requestUnlink } from '@wagate/db/queries/devices/device-desired-state'
 import { makeDeviceEvents } from '@wagate/queue/device-events'
 import { openRedisLinks, type RedisLinks } from '@wagate/queue/redis-links'
 import type { GatewayClient } from '@wagate/test-kit/gateway-client'

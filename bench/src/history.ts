@@ -1,5 +1,5 @@
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { listMessages } from '@wagate/db/queries/history-pages'
+import { listMessages } from '@wagate/db/queries/messages/history-pages'
 import { quantile, significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { dropFileCache } from './history/drop-file-cache.ts'

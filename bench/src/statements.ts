@@ -4,21 +4,21 @@ import {
   countLinkedDevices,
   findDeviceStates,
   listDevicesWithWork,
-} from '@wagate/db/queries/device-owner-view'
-import { findSentToday } from '@wagate/db/queries/sent-today'
+} from '@wagate/db/queries/devices/device-owner-view'
+import { findSentToday } from '@wagate/db/queries/messages/sent-today'
+import {
+  failUnlinkedMessages,
+  firstWaiting,
+  listDevicesWithExpired,
+} from '@wagate/db/queries/messages/unsendable-messages'
 import {
   countLinkedDevicesByOwner,
   describeShardsOwnedBy,
   freeShardsOfDeadWorkers,
   listUnownedShards,
   parseShards,
-} from '@wagate/db/queries/shard-leases'
-import {
-  failUnlinkedMessages,
-  firstWaiting,
-  listDevicesWithExpired,
-} from '@wagate/db/queries/unsendable-messages'
-import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers'
+} from '@wagate/db/queries/workers/shard-leases'
+import { listLiveWorkers, markGoneWorkersDead, renewWorker } from '@wagate/db/queries/workers/workers'
 import { significant } from '@wagate/test-kit/statistics'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { readCpuMs } from './process-usage.ts'

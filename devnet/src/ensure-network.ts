@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { listLinkedJids } from '@wagate/db/queries/devices'
-import { claimNetwork, readNetwork, setNetwork } from '@wagate/db/queries/installation'
+import { listLinkedJids } from '@wagate/db/queries/devices/devices'
+import { claimNetwork, readNetwork, setNetwork } from '@wagate/db/queries/statements/installation'
 
 type Network = 'simulator' | 'live'
 type Installation = { databaseUrl: string; network: Network; dataFolder: string }

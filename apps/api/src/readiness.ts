@@ -1,6 +1,9 @@
 import type { Database } from '@wagate/db/client'
-import { type ExpectedInstallation, findInstallationProblem } from '@wagate/db/queries/installation'
-import { countOrphanedShards } from '@wagate/db/queries/readiness'
+import {
+  type ExpectedInstallation,
+  findInstallationProblem,
+} from '@wagate/db/queries/statements/installation'
+import { countOrphanedShards } from '@wagate/db/queries/statements/readiness'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import { Deadline } from './http/deadline.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { checkInstallation } from '@wagate/db/queries/installation'
+import { checkInstallation } from '@wagate/db/queries/statements/installation'
 import { warnOfUnauthenticatedTls } from '@wagate/db/tls'
 import { untilAvailable } from '@wagate/db/until-available'
 import { refuseEvictingRedis } from '@wagate/queue/redis'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { recordMasterKey } from '@wagate/db/queries/credentials/master-keys'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bootstrapAdmin, createAdmin } from '../src/credentials/bootstrap-admin.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { getMediaLinkKey } from '@wagate/db/queries/installation'
+import { getMediaLinkKey } from '@wagate/db/queries/statements/installation'
 import { makeMediaLinker } from '@wagate/shared/media-links'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { eventually } from '@wagate/test-kit/until'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { getMediaLinkKey } from '@wagate/db/queries/installation'
+import { getMediaLinkKey } from '@wagate/db/queries/statements/installation'
 import { makeMediaLinker } from '@wagate/shared/media-links'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from './gateway.ts'

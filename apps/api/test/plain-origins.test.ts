@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { recordMasterKey } from '@wagate/db/queries/credentials/master-keys'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { expect, test } from 'vitest'
 import { type Gateway, randomPhone, startGateway } from './gateway.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { recordMasterKey } from '@wagate/db/queries/credentials/master-keys'
 import { makeCommandConsumers } from '@wagate/queue/command-consumers'
 import { openRedisLinks } from '@wagate/queue/redis-links'
 import type { Command } from '@wagate/shared/commands'

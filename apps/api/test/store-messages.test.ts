@@ -1,4 +1,4 @@
-import type { NewMessage } from '@wagate/db/queries/accept-messages'
+import type { NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeMessages } from '../src/messages/store-messages.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { insertAccount } from '@wagate/db/queries/accounts'
+import { insertAccount } from '@wagate/db/queries/accounts/accounts'
 import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { makeMessageId } from '@wagate/shared/ids'
 import { makeNewKey } from '../src/credentials/new-key.ts'

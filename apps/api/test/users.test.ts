@@ -1,4 +1,4 @@
-import { findDeviceStates } from '@wagate/db/queries/device-owner-view'
+import { findDeviceStates } from '@wagate/db/queries/devices/device-owner-view'
 import { makeClient } from '@wagate/test-kit/http-client'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { recordMasterKey } from '@wagate/db/queries/master-keys'
+import { recordMasterKey } from '@wagate/db/queries/credentials/master-keys'
 import { makeBoxKey } from '@wagate/shared/sealed-box'
 import type { Client } from '@wagate/test-kit/http-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

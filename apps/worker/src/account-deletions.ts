@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { hasFiles } from '@wagate/db/queries/account-files'
+import { hasFiles } from '@wagate/db/queries/retention/account-files'
 import {
   beginAccountDeletion,
   deleteRows,
@@ -8,7 +8,7 @@ import {
   listDeletionSteps,
   listDueDeletions,
   listReadyDeletions,
-} from '@wagate/db/queries/account-removal'
+} from '@wagate/db/queries/retention/account-removal'
 import type { Logger } from '@wagate/runtime/logger'
 
 /** The pause between two batches, in which other statements and vacuum run. */

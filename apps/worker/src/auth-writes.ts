@@ -1,7 +1,7 @@
 import type { Database } from '@wagate/db/client'
-import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/device-auth'
-import type { OwnershipLost } from '@wagate/db/queries/fence'
-import { type Claim, type Claimed, claimWithAuthWrites } from '@wagate/db/queries/message-claims'
+import { type AuthWrite, storeAuthWrites } from '@wagate/db/queries/credentials/device-auth'
+import { type Claim, type Claimed, claimWithAuthWrites } from '@wagate/db/queries/messages/message-claims'
+import type { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { makeStatementBatch } from './statement-batch.ts'
 
 /** Stores credentials and keys, and the claims of messages that they are about to encrypt, many in one statement. */

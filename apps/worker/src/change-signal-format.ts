@@ -3,9 +3,9 @@ import {
   listWorkersOfOtherFormat,
   type SignalFormat,
   setSignalFormat,
-} from '@wagate/db/queries/signal-format'
+} from '@wagate/db/queries/credentials/signal-format'
 import { convertSessionsToFormat1 } from './convert-sessions.ts'
-import type { MasterKeys } from './session/master-keys.ts'
+import type { MasterKeys } from './session/credentials/master-keys.ts'
 
 /** `isComplete`: whether an earlier version can be started, if the format is 1. */
 export type FormatChange = { lines: string[]; isComplete: boolean }

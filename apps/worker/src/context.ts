@@ -1,10 +1,14 @@
 import type { Database } from '@wagate/db/client'
-import { type AuthRead, type AuthValue, listAuthValues } from '@wagate/db/queries/device-auth'
-import { type DeviceState, findDeviceStates } from '@wagate/db/queries/device-owner-view'
-import { type MessageOutcome, type OutcomeResult, recordOutcomes } from '@wagate/db/queries/message-outcomes'
-import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/message-setbacks'
-import type { OwnedShard } from '@wagate/db/queries/shard-leases'
-import type { SignalFormat } from '@wagate/db/queries/signal-format'
+import { type AuthRead, type AuthValue, listAuthValues } from '@wagate/db/queries/credentials/device-auth'
+import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
+import { type DeviceState, findDeviceStates } from '@wagate/db/queries/devices/device-owner-view'
+import {
+  type MessageOutcome,
+  type OutcomeResult,
+  recordOutcomes,
+} from '@wagate/db/queries/messages/message-outcomes'
+import { type SetbackNote, storeSetbacks } from '@wagate/db/queries/messages/message-setbacks'
+import type { OwnedShard } from '@wagate/db/queries/workers/shard-leases'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { EventHints } from '@wagate/queue/event-hints'
@@ -24,11 +28,11 @@ import { makeNextReads, type NextReads } from './outbox/next-reads.ts'
 import { makeRecipientsCache, type Recipients } from './outbox/recipients.ts'
 import { type MediaArrivals, makeMediaArrivals } from './received-media/media-arrivals.ts'
 import { makeScopedCache, type Scope } from './scoped-cache.ts'
-import type { CachedAuth } from './session/auth-store.ts'
-import type { ClientVersion } from './session/client-version.ts'
-import type { MasterKeys } from './session/master-keys.ts'
-import { chooseNetwork, type Network } from './session/network.ts'
-import { makeReceivedWrites, type ReceivedWrites } from './session/received-writes.ts'
+import type { CachedAuth } from './session/credentials/auth-store.ts'
+import type { MasterKeys } from './session/credentials/master-keys.ts'
+import type { ClientVersion } from './session/network/client-version.ts'
+import { chooseNetwork, type Network } from './session/network/network.ts'
+import { makeReceivedWrites, type ReceivedWrites } from './session/receiving/received-writes.ts'
 import { makeStatementBatch } from './statement-batch.ts'
 
 type Batch<Item, Result> = Pick<NaturalBatch<Item, Result>, 'add'>

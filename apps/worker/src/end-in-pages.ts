@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type FailedPage, firstWaiting, type WaitingPosition } from '@wagate/db/queries/unsendable-messages'
+import {
+  type FailedPage,
+  firstWaiting,
+  type WaitingPosition,
+} from '@wagate/db/queries/messages/unsendable-messages'
 
 /** The pause between two statements, in which others of the shard run, above all a handover. */
 const pauseMs = 20

@@ -1,5 +1,5 @@
-import { OwnershipLost } from '@wagate/db/queries/fence'
-import { expireMessages, listDevicesWithExpired } from '@wagate/db/queries/unsendable-messages'
+import { expireMessages, listDevicesWithExpired } from '@wagate/db/queries/messages/unsendable-messages'
+import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { messageErrors } from '@wagate/shared/message-errors'

@@ -1,4 +1,4 @@
-import { announceDisconnections } from '@wagate/db/queries/device-connection'
+import { announceDisconnections } from '@wagate/db/queries/devices/device-connection'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from './context.ts'

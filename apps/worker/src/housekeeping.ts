@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '@wagate/db/client'
-import { keepEventEpoch } from '@wagate/db/queries/event-epoch'
+import { keepEventEpoch } from '@wagate/db/queries/events/event-epoch'
 import {
   beginning,
   type DeletedBatch,
@@ -16,13 +16,13 @@ import {
   deleteOldWriteKeys,
   deleteUnusedContacts,
   deleteUnusedMedia,
-} from '@wagate/db/queries/housekeeping'
+} from '@wagate/db/queries/retention/housekeeping'
 import {
   countPartitionWeeksAhead,
   dropOldPartitions,
   ensurePartitions,
   type PartitionedTable,
-} from '@wagate/db/queries/partitions'
+} from '@wagate/db/queries/statements/partitions'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'
 import { deleteDueAccounts } from './account-deletions.ts'

@@ -3,7 +3,7 @@ import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makePrivateFolder, removeFolder } from '@wagate/runtime/private-folder'
 import { readConfig } from './config.ts'
-import { downloadLimits, makeWhatsAppFetch } from './session/whatsapp-fetch.ts'
+import { downloadLimits, makeWhatsAppFetch } from './session/network/whatsapp-fetch.ts'
 import { startWorker } from './start.ts'
 
 const config = readConfig(process.env)

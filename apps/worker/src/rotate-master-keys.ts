@@ -1,5 +1,9 @@
 import type { Database } from '@wagate/db/client'
-import { deleteMasterKeys, listWorkersWithOtherKeys, recordMasterKey } from '@wagate/db/queries/master-keys'
+import {
+  deleteMasterKeys,
+  listWorkersWithOtherKeys,
+  recordMasterKey,
+} from '@wagate/db/queries/credentials/master-keys'
 import {
   type AuthKey,
   type ContentKey,
@@ -18,14 +22,14 @@ import {
   replaceWebhookSecrets,
   type SealedPage,
   type WebhookSecretKey,
-} from '@wagate/db/queries/sealed-values'
+} from '@wagate/db/queries/credentials/sealed-values'
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
-import type { MasterKeys } from './session/master-keys.ts'
-import { mediaContext } from './session/media-source.ts'
-import { openProxyBox, openWebhookSecret, proxyBoxKey } from './session/proxy-box.ts'
-import { authContext, makeVault, uploadContext, type Vault } from './session/vault.ts'
+import type { MasterKeys } from './session/credentials/master-keys.ts'
+import { authContext, makeVault, uploadContext, type Vault } from './session/credentials/vault.ts'
+import { openProxyBox, openWebhookSecret, proxyBoxKey } from './session/network/proxy-box.ts'
+import { mediaContext } from './session/receiving/media-source.ts'
 
 export type Rotation = {
   replaced: number

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { OwnershipLost } from '@wagate/db/queries/fence'
+import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Lease } from './ownership/lease.ts'

@@ -3,13 +3,13 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { cancelAccountDeletion } from '@wagate/db/queries/account-deletions'
+import { cancelAccountDeletion } from '@wagate/db/queries/retention/account-deletions'
 import {
   beginAccountDeletion,
   deleteRows,
   deletionKinds,
   listDeletionSteps,
-} from '@wagate/db/queries/account-removal'
+} from '@wagate/db/queries/retention/account-removal'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeAccountSalt } from '../src/session/account-salt.ts'
+import { makeAccountSalt } from '../src/session/credentials/account-salt.ts'
 
 const current = Buffer.from('current')
 const old = Buffer.from('old')

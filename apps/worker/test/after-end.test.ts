@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { afterEnd } from '../src/device/after-end.ts'
-import { afterClose } from '../src/session/reconnect-policy.ts'
+import { afterClose } from '../src/session/connection/reconnect-policy.ts'
 import { banFor, endWith } from './socket-ends.ts'
 
 const past = { failures: 0, refusals: 0, replacements: 0, isLoggingOut: false }

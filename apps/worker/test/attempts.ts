@@ -14,7 +14,7 @@ import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
 import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
 import { makeSentRecipients } from '../src/outbox/sent-recipients.ts'
-import { makeFanOutReports } from '../src/session/fan-out.ts'
+import { makeFanOutReports } from '../src/session/sending/fan-out.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 type Message = Parameters<ReturnType<typeof makeDelivery>['send']>[0]

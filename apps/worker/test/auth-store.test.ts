@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeScopedCache } from '../src/scoped-cache.ts'
-import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/auth-store.ts'
-import { readMasterKeys } from '../src/session/master-keys.ts'
-import { makeVault } from '../src/session/vault.ts'
+import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/credentials/auth-store.ts'
+import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { makeVault } from '../src/session/credentials/vault.ts'
 
 function makeStore(written: AuthRows[] = [], whileReading: () => Promise<void> = async () => undefined) {
   return makeAuthStore({

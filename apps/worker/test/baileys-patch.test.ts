@@ -15,7 +15,7 @@ import {
   WA_CERT_DETAILS,
 } from 'baileys'
 import { expect, test } from 'vitest'
-import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
+import { makeBaileysLogger } from '../src/session/network/baileys-logger.ts'
 
 test('a query reads no stack trace, and leaves no timer', async () => {
   const { prepareStackTrace } = Error

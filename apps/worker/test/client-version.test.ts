@@ -3,7 +3,11 @@ import type { Logger } from '@wagate/runtime/logger'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { DEFAULT_CONNECTION_CONFIG } from 'baileys'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { bundledPublished, bundledVersion, startClientVersion } from '../src/session/client-version.ts'
+import {
+  bundledPublished,
+  bundledVersion,
+  startClientVersion,
+} from '../src/session/network/client-version.ts'
 
 const [, , bundledRevision] = DEFAULT_CONNECTION_CONFIG.version
 const ahead = (revisions: number) => `2.3000.${bundledRevision + revisions}`

@@ -1,9 +1,9 @@
-import type { ConnectionChange } from '@wagate/db/queries/device-connection'
+import type { ConnectionChange } from '@wagate/db/queries/devices/device-connection'
 import { afterEnd } from '../src/device/after-end.ts'
 import { type ConnectionHistory, makeConnectionHistory } from '../src/device/connection-history.ts'
 import { type ConnectionState, disconnected, initialState } from '../src/device/connection-state.ts'
 import { planDevice } from '../src/device/plan.ts'
-import type { SocketEnd } from '../src/session/socket-end.ts'
+import type { SocketEnd } from '../src/session/connection/socket-end.ts'
 
 type State = ConnectionState<{ rev: number; sessionRev: number }, null>
 

@@ -3,9 +3,9 @@ import { type ProxyUrl, parseProxyUrl, proxyContext } from '@wagate/shared/proxy
 import { sealBox } from '@wagate/shared/sealed-box'
 import { expect, test } from 'vitest'
 import { networkOf } from '../src/device/device-network.ts'
-import { type MasterKeys, readMasterKeys } from '../src/session/master-keys.ts'
-import { proxyBoxKey } from '../src/session/proxy-box.ts'
-import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
+import { type MasterKeys, readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { proxyBoxKey } from '../src/session/network/proxy-box.ts'
+import { WhatsAppRoute } from '../src/session/network/whatsapp-route.ts'
 
 const url = 'socks5://shop:secret@proxy.example.com:1080'
 const masterKeys = readMasterKeys(randomBytes(32))

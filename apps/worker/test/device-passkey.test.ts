@@ -1,4 +1,4 @@
-import { findPairing, requestPairing } from '@wagate/db/queries/device-desired-state'
+import { findPairing, requestPairing } from '@wagate/db/queries/devices/device-desired-state'
 import { makeDeviceEvents } from '@wagate/queue/device-events'
 import { openRedisLinks } from '@wagate/queue/redis-links'
 import { makeLogger } from '@wagate/runtime/logger'

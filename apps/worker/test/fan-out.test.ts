@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import { describe, expect, test } from 'vitest'
-import { coverageOf, makeFanOutReports, watchFanOut } from '../src/session/fan-out.ts'
+import { coverageOf, makeFanOutReports, watchFanOut } from '../src/session/sending/fan-out.ts'
 import { companion, makeAttempts, own, ownPhone, recipient } from './attempts.ts'
 
 describe('the coverage of a message', () => {

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events'
 import { makeLogger } from '@wagate/runtime/logger'
 import type { UserFacingSocketConfig, WASocket } from 'baileys'
 import { expect, test } from 'vitest'
-import { makeInbound } from '../src/session/inbound.ts'
-import type { MessageSecrets } from '../src/session/message-secrets.ts'
+import { makeInbound } from '../src/session/receiving/inbound.ts'
+import type { MessageSecrets } from '../src/session/receiving/message-secrets.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
 

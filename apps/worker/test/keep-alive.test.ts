@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { WASocket } from 'baileys'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { keepAlive } from '../src/session/keep-alive.ts'
+import { keepAlive } from '../src/session/connection/keep-alive.ts'
 
 const opened: { stop(): void }[] = []
 

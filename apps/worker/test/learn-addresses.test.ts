@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressPairs } from '../src/session/learn-addresses.ts'
+import { addressPairs } from '../src/session/contacts/learn-addresses.ts'
 
 const [pn, lid] = ['4915100000001@s.whatsapp.net', '1000000000000001@lid']
 const pair = { pn, lid }

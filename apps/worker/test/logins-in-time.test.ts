@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SocketEnd } from '../src/session/socket-end.ts'
+import type { SocketEnd } from '../src/session/connection/socket-end.ts'
 import { DeviceInTime, type Disturbance } from './device-in-time.ts'
 import { banFor, endWith } from './socket-ends.ts'
 

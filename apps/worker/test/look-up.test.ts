@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys'
 import { describe, expect, test } from 'vitest'
-import { LookUpRefused, readLookUp } from '../src/session/look-up.ts'
+import { LookUpRefused, readLookUp } from '../src/session/contacts/look-up.ts'
 
 const node = (tag: string, attrs: BinaryNode['attrs'], content?: BinaryNode['content']): BinaryNode => ({
   tag,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readMasterKeys } from '../src/session/master-keys.ts'
-import { cleanFilename, mediaUrlOf, readMediaDescriptor } from '../src/session/media-descriptor.ts'
-import { newReceivedMedia } from '../src/session/new-received-media.ts'
-import { makeVault } from '../src/session/vault.ts'
+import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { makeVault } from '../src/session/credentials/vault.ts'
+import { cleanFilename, mediaUrlOf, readMediaDescriptor } from '../src/session/receiving/media-descriptor.ts'
+import { newReceivedMedia } from '../src/session/receiving/new-received-media.ts'
 
 const key = { id: '3EB0', remoteJid: '4915187654321@s.whatsapp.net' }
 const media = {

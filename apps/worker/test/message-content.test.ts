@@ -1,7 +1,7 @@
 import { initAuthCreds } from 'baileys'
 import { expect, test } from 'vitest'
 import { contentOf } from '../src/outbox/content.ts'
-import { makeVault } from '../src/session/vault.ts'
+import { makeVault } from '../src/session/credentials/vault.ts'
 
 const key = { id: '01020304', bytes: Buffer.alloc(32, 1) }
 const creds = initAuthCreds()

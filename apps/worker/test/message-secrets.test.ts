@@ -1,8 +1,8 @@
 import { createCipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { decryptPollVote, proto, type WAMessageKey } from 'baileys'
 import { describe, expect, test } from 'vitest'
-import { secretOf } from '../src/session/kept-secret.ts'
-import { openWithSecret } from '../src/session/secret-cipher.ts'
+import { openWithSecret } from '../src/session/credentials/secret-cipher.ts'
+import { secretOf } from '../src/session/receiving/kept-secret.ts'
 
 const secret = randomBytes(32)
 const waId = 'P1'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeNumberResolver } from '../src/outbox/number-resolver.ts'
 import { makeRecipientsCache } from '../src/outbox/recipients.ts'
-import { type LookUp, type LookUpAnswer, LookUpRefused } from '../src/session/look-up.ts'
+import { type LookUp, type LookUpAnswer, LookUpRefused } from '../src/session/contacts/look-up.ts'
 
 const jidOf = (number: string) => `${number}@s.whatsapp.net`
 const refusal = (code: string, backoff?: string) =>

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { insertAccount } from '@wagate/db/queries/accounts'
-import { createDevice, findDevice } from '@wagate/db/queries/devices'
-import { claimShards } from '@wagate/db/queries/shard-leases'
-import { registerWorker } from '@wagate/db/queries/workers'
+import { insertAccount } from '@wagate/db/queries/accounts/accounts'
+import { createDevice, findDevice } from '@wagate/db/queries/devices/devices'
+import { claimShards } from '@wagate/db/queries/workers/shard-leases'
+import { registerWorker } from '@wagate/db/queries/workers/workers'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 
 /** A new database with one account and one device, whose shard belongs to a worker for an hour. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { fenceOf } from '@wagate/db/queries/fence'
-import { markWorkerDraining, registerWorker } from '@wagate/db/queries/workers'
+import { fenceOf } from '@wagate/db/queries/statements/fence'
+import { markWorkerDraining, registerWorker } from '@wagate/db/queries/workers/workers'
 import { describe, expect, test, vi } from 'vitest'
 import {
   type Cluster,

@@ -1,7 +1,7 @@
 import { createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { Curve, initAuthCreds, proto } from 'baileys'
 import { expect, test } from 'vitest'
-import { makePasskeyExchange } from '../src/session/passkey-exchange.ts'
+import { makePasskeyExchange } from '../src/session/linking/passkey-exchange.ts'
 
 const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
 const phone = Curve.generateKeyPair()

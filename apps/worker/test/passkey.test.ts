@@ -10,8 +10,8 @@ import {
   type WASocket,
 } from 'baileys'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type LinkingSecret, makeLinkingSecret } from '../src/session/linking-secret.ts'
-import { type PasskeyLink, watchPasskey } from '../src/session/passkey.ts'
+import { type LinkingSecret, makeLinkingSecret } from '../src/session/credentials/linking-secret.ts'
+import { type PasskeyLink, watchPasskey } from '../src/session/linking/passkey.ts'
 
 const server = 's.whatsapp.net'
 const options = { challenge: 'mPz0', rpId: 'whatsapp.com' }

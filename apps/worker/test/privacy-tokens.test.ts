@@ -1,6 +1,6 @@
 import type { SignalDataSet, SignalKeyStore } from 'baileys'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { isUsableToken, keepNewestTokens } from '../src/session/privacy-tokens.ts'
+import { isUsableToken, keepNewestTokens } from '../src/session/credentials/privacy-tokens.ts'
 
 const bucketSeconds = 7 * 86_400
 const nowSeconds = Math.floor(Date.now() / 1000)

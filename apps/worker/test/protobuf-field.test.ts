@@ -1,7 +1,7 @@
 import { proto } from 'baileys'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readBytesField } from '../src/session/protobuf-field.ts'
+import { readBytesField } from '../src/session/credentials/protobuf-field.ts'
 
 const { HistorySync } = proto
 const globalSettingsField = 8

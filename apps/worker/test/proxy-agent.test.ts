@@ -12,7 +12,7 @@ import { parseProxyUrl } from '@wagate/shared/proxy-url'
 import { makeCertificate } from '@wagate/test-kit/make-certificate'
 import { type ProxyKind, startTestProxy, type TestProxy } from '@wagate/test-kit/proxies/test-proxy'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { ProxyAgent, ProxyError, type ProxyRules } from '../src/session/proxy-agent.ts'
+import { ProxyAgent, ProxyError, type ProxyRules } from '../src/session/network/proxy-agent.ts'
 
 const kinds: ProxyKind[] = ['http', 'socks5']
 const hasIpv6 = Object.values(networkInterfaces()).some((found) =>

@@ -4,9 +4,9 @@ import { socketOptions } from '@wagate/simulator/socket-options'
 import { until } from '@wagate/test-kit/until'
 import makeWASocket, { initAuthCreds, WA_CERT_DETAILS, type WASocket } from 'baileys'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
-import { makeLinkingSecret } from '../src/session/linking-secret.ts'
-import { makeQrCodes, type QrCodes } from '../src/session/qr-codes.ts'
+import { makeLinkingSecret } from '../src/session/credentials/linking-secret.ts'
+import { makeQrCodes, type QrCodes } from '../src/session/linking/qr-codes.ts'
+import { makeBaileysLogger } from '../src/session/network/baileys-logger.ts'
 
 const givenByWhatsApp = 6
 const quickMs = 50

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { WASocket } from 'baileys'
 import { expect, test } from 'vitest'
-import { isQueryLimit, watchQueryLimits } from '../src/session/query-limits.ts'
+import { isQueryLimit, watchQueryLimits } from '../src/session/contacts/query-limits.ts'
 
 function refusal(attrs: Record<string, string>) {
   return { tag: 'iq', attrs: { type: 'error' }, content: [{ tag: 'error', attrs }] }

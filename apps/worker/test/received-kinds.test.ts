@@ -1,6 +1,6 @@
 import { proto } from 'baileys'
 import { describe, expect, test } from 'vitest'
-import { readReceived } from '../src/session/received.ts'
+import { readReceived } from '../src/session/receiving/received.ts'
 
 const number = '4915112345678'
 const key = { id: 'A1', fromMe: false, remoteJid: `${number}@s.whatsapp.net` }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSource } from '../src/session/received-source.ts'
+import { readSource } from '../src/session/receiving/received-source.ts'
 
 const pn = '4915112345678@s.whatsapp.net'
 const lid = '1000000000000017@lid'

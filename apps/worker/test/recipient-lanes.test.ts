@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LaneFacts, planLanes } from '../src/outbox/recipient-lanes.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { afterClose, isStreamError } from '../src/session/reconnect-policy.ts'
+import { afterClose, isStreamError } from '../src/session/connection/reconnect-policy.ts'
 import { banFor, endWith } from './socket-ends.ts'
 
 const past = { failures: 0, refusals: 0, replacements: 0, isLoggingOut: false }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { planAfterRefusal, type RefusalPlan } from '../src/outbox/refusal-plan.ts'
-import { readAcknowledgement } from '../src/session/outcomes.ts'
+import { readAcknowledgement } from '../src/session/sending/outcomes.ts'
 
 const cases: [attributes: Record<string, string>, first: RefusalPlan, again: RefusalPlan][] = [
   [{ error: '463' }, 'ask-time-lock', 'ask-time-lock'],

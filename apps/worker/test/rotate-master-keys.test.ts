@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { listUsedMasterKeys, recordMasterKey } from '@wagate/db/queries/master-keys'
-import { listAuthSealedByOthers, replaceAuth } from '@wagate/db/queries/sealed-values'
-import { registerWorker } from '@wagate/db/queries/workers'
+import { listUsedMasterKeys, recordMasterKey } from '@wagate/db/queries/credentials/master-keys'
+import { listAuthSealedByOthers, replaceAuth } from '@wagate/db/queries/credentials/sealed-values'
+import { registerWorker } from '@wagate/db/queries/workers/workers'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { checkMasterKeys } from '../src/check-master-keys.ts'
 import { rotateMasterKeys } from '../src/rotate-master-keys.ts'
-import { readMasterKeys } from '../src/session/master-keys.ts'
-import { openMediaSource, sealMediaSource } from '../src/session/media-source.ts'
-import { proxyBoxKey } from '../src/session/proxy-box.ts'
-import { authContext, makeVault, uploadContext } from '../src/session/vault.ts'
+import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { authContext, makeVault, uploadContext } from '../src/session/credentials/vault.ts'
+import { proxyBoxKey } from '../src/session/network/proxy-box.ts'
+import { openMediaSource, sealMediaSource } from '../src/session/receiving/media-source.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const keysOf = (current: Buffer, ...others: Buffer[]) => readMasterKeys(current, others)

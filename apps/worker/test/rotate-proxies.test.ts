@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { findProxyKey, isEncryptedBy } from '@wagate/db/queries/master-keys'
+import { findProxyKey, isEncryptedBy } from '@wagate/db/queries/credentials/master-keys'
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkMasterKeys } from '../src/check-master-keys.ts'
 import { rotateMasterKeys } from '../src/rotate-master-keys.ts'
-import { type MasterKeys, readMasterKeys } from '../src/session/master-keys.ts'
-import { openProxyBox, proxyBoxKey } from '../src/session/proxy-box.ts'
+import { type MasterKeys, readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { openProxyBox, proxyBoxKey } from '../src/session/network/proxy-box.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const [before, during, after] = [

@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@wagate/simulator'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeReadServedVersion } from '../src/session/served-version.ts'
+import { makeReadServedVersion } from '../src/session/network/served-version.ts'
 
 let simulator: Simulator
 beforeAll(async () => {

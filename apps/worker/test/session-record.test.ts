@@ -1,13 +1,13 @@
 import '../src/preload/console-filter.ts'
 import '../src/preload/intact-sessions.ts'
 import { randomBytes } from 'node:crypto'
-import type { SignalFormat } from '@wagate/db/queries/signal-format'
+import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
 import type { SignalKeyStore } from 'baileys'
 import { expect, test } from 'vitest'
 import { makeScopedCache } from '../src/scoped-cache.ts'
-import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/auth-store.ts'
-import { readMasterKeys } from '../src/session/master-keys.ts'
-import { isInParts, makeVault } from '../src/session/vault.ts'
+import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/credentials/auth-store.ts'
+import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { isInParts, makeVault } from '../src/session/credentials/vault.ts'
 import { makeSignalContact } from './signal-contacts.ts'
 
 /** Keys that are stored as the worker does. `takeOver` empties the cache, as another owner would begin. */

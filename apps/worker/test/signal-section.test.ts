@@ -8,7 +8,7 @@ import {
   signedKeyPair,
 } from 'baileys'
 import { describe, expect, test } from 'vitest'
-import { makeSignalSection } from '../src/session/signal-section.ts'
+import { makeSignalSection } from '../src/session/credentials/signal-section.ts'
 import { silent } from './silent-logger.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))

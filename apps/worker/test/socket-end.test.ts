@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ProxyError } from '../src/session/proxy-agent.ts'
-import { readSocketEnd } from '../src/session/socket-end.ts'
+import { readSocketEnd } from '../src/session/connection/socket-end.ts'
+import { ProxyError } from '../src/session/network/proxy-agent.ts'
 import { endWith } from './socket-ends.ts'
 
 /** As Baileys reports it: an error with `output.statusCode` and `data`. */

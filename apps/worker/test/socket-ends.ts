@@ -1,4 +1,4 @@
-import type { SocketEnd } from '../src/session/socket-end.ts'
+import type { SocketEnd } from '../src/session/connection/socket-end.ts'
 
 /** WhatsApp ended a connection with this code. */
 export function endWith(code: number | undefined, more: Partial<SocketEnd> = {}): SocketEnd {

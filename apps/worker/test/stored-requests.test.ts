@@ -1,5 +1,5 @@
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { insertTestEvent } from '@wagate/db/queries/webhook-deliveries'
+import { insertTestEvent } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { makeMessageId } from '@wagate/shared/ids'
 import { until } from '@wagate/test-kit/until'

@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { expect, test } from 'vitest'
 import type { OutboxScope } from '../src/outbox/outbox-scope.ts'
 import { planLanes } from '../src/outbox/recipient-lanes.ts'

@@ -4,10 +4,10 @@ import { socketOptions } from '@wagate/simulator/socket-options'
 import { eventually } from '@wagate/test-kit/until'
 import { type BinaryNode, initAuthCreds, makeWASocket, WA_CERT_DETAILS, type WASocket } from 'baileys'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { makeBaileysLogger } from '../src/session/baileys-logger.ts'
-import { openSocket } from '../src/session/socket.ts'
-import { expectClosing } from '../src/session/unawaited-sends.ts'
-import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
+import { openSocket } from '../src/session/connection/socket.ts'
+import { makeBaileysLogger } from '../src/session/network/baileys-logger.ts'
+import { WhatsAppRoute } from '../src/session/network/whatsapp-route.ts'
+import { expectClosing } from '../src/session/sending/unawaited-sends.ts'
 
 let simulator: Simulator
 let sock: WASocket

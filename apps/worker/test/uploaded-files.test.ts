@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { recordUpload, setUploadStored } from '@wagate/db/queries/uploaded-media'
+import { recordUpload, setUploadStored } from '@wagate/db/queries/media/uploaded-media'
 import { openMediaStore } from '@wagate/media-store/open-media-store'
 import { makeHostNames } from '@wagate/runtime/host-names'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { readMasterKeys } from '../src/session/master-keys.ts'
-import { makeVault } from '../src/session/vault.ts'
+import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { makeVault } from '../src/session/credentials/vault.ts'
 
 const keysOf = (key: Buffer, ...others: Buffer[]) => readMasterKeys(key, others)
 const key = randomBytes(32)

@@ -1,4 +1,4 @@
-import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/messages/waiting-messages'
 import { describe, expect, test } from 'vitest'
 import { type Available, planLanes } from '../src/outbox/recipient-lanes.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'

@@ -1,4 +1,4 @@
-import { nextMessagesMax } from '@wagate/db/queries/next-messages'
+import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-device.ts'

@@ -1,4 +1,4 @@
-import type { WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage, WaitingQuery } from '@wagate/db/queries/messages/waiting-messages'
 
 export function makeMessage(
   index: number,

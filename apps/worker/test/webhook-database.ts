@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
-import { insertWebhook, insertWebhookSecret, type WebhookSettings } from '@wagate/db/queries/webhooks'
+import {
+  insertWebhook,
+  insertWebhookSecret,
+  type WebhookSettings,
+} from '@wagate/db/queries/webhooks/webhooks'
 import { makeHostNames } from '@wagate/runtime/host-names'
 import { makeLogger } from '@wagate/runtime/logger'
 import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
@@ -9,8 +13,8 @@ import { sealBox } from '@wagate/shared/sealed-box'
 import { makeWebhookSecret, webhookSecretContext } from '@wagate/shared/webhook-signature'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { Registry } from 'prom-client'
-import { readMasterKeys } from '../src/session/master-keys.ts'
-import { proxyBoxKey } from '../src/session/proxy-box.ts'
+import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { proxyBoxKey } from '../src/session/network/proxy-box.ts'
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from '../src/webhooks/dispatcher.ts'
 import type { DispatcherLimits } from '../src/webhooks/dispatcher-context.ts'
 import { makeDispatcherMetrics } from '../src/webhooks/dispatcher-metrics.ts'

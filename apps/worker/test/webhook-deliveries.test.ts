@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rotateWebhookSecret } from '@wagate/db/queries/webhooks'
+import { rotateWebhookSecret } from '@wagate/db/queries/webhooks/webhooks'
 import { eventTypes } from '@wagate/shared/event-types'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { until } from '@wagate/test-kit/until'

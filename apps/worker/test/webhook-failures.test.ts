@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
-import { insertTestEvent, replayEvents } from '@wagate/db/queries/webhook-deliveries'
-import { findWebhook } from '@wagate/db/queries/webhooks'
+import { insertTestEvent, replayEvents } from '@wagate/db/queries/webhooks/webhook-deliveries'
+import { findWebhook } from '@wagate/db/queries/webhooks/webhooks'
 import { makeHostNames } from '@wagate/runtime/host-names'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { startDnsServer } from '@wagate/test-kit/dns-server'

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeDatabase, openDatabase } from '@wagate/db/client'
-import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhook-leases'
-import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
+import { claimWebhooks, renewDispatcher, type WebhookLease } from '@wagate/db/queries/webhooks/webhook-leases'
+import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhooks/webhook-rounds'
 import {
   deleteWebhook,
   setWebhookEnabled,
   setWebhookPosition,
   updateWebhook,
-} from '@wagate/db/queries/webhooks'
+} from '@wagate/db/queries/webhooks/webhooks'
 import { firstPosition } from '@wagate/shared/event-ids'
 import { startTcpProxy } from '@wagate/test-kit/tcp-proxy'
 import { until } from '@wagate/test-kit/until'

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import { Agent } from 'node:https'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { downloadedBy, makeWhatsAppFetch } from '../src/session/whatsapp-fetch.ts'
-import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
+import { downloadedBy, makeWhatsAppFetch } from '../src/session/network/whatsapp-fetch.ts'
+import { WhatsAppRoute } from '../src/session/network/whatsapp-route.ts'
 
 let server: Server
 let host: string

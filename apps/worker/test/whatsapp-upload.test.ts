@@ -4,8 +4,8 @@ import type { AddressInfo, LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { WhatsAppRoute } from '../src/session/whatsapp-route.ts'
-import { makeWhatsAppUpload } from '../src/session/whatsapp-upload.ts'
+import { WhatsAppRoute } from '../src/session/network/whatsapp-route.ts'
+import { makeWhatsAppUpload } from '../src/session/network/whatsapp-upload.ts'
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 

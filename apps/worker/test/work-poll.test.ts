@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 import { expect, test } from 'vitest'
 import { makeLoginQueue } from '../src/device/login-queue.ts'
 import { countBlocked, notify } from '../src/shards/work-poll.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { acceptMessages, type NewMessage } from '@wagate/db/queries/accept-messages'
+import { acceptMessages, type NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import type { EventAccount } from './event-account.ts'

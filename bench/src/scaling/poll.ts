@@ -1,4 +1,4 @@
-import { openingMs } from '@wagate/db/queries/shard-leases'
+import { openingMs } from '@wagate/db/queries/workers/shard-leases'
 import { silentHeartbeats } from '@wagate/worker/ownership/membership'
 import { afterClaim, needsDeviceCounts, planTick } from '@wagate/worker/ownership/plan'
 import type { DeviceCounts, View } from '@wagate/worker/ownership/view'

@@ -1,6 +1,6 @@
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { insertAccount } from '../src/queries/accounts.ts'
+import { insertAccount } from '../src/queries/accounts/accounts.ts'
 
 type AccountDatabase = { db: Database; url: string; accountId: number; drop(): Promise<void> }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type BlockReason, listWaitingMessages } from '../src/queries/waiting-messages.ts'
+import { type BlockReason, listWaitingMessages } from '../src/queries/messages/waiting-messages.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 let devices: Awaited<ReturnType<typeof openOwnedDevices>>

@@ -6,7 +6,7 @@ import {
   hastenVersionRead,
   noteUsedVersion,
   recordReadVersion,
-} from '../src/queries/client-versions.ts'
+} from '../src/queries/credentials/client-versions.ts'
 
 const pauseMs = 6 * 3_600_000
 const older = '2.3000.999999999'

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { announceDisconnections, setConnection } from '../src/queries/device-connection.ts'
-import { requestPairing, requestRemoval, requestUnlink } from '../src/queries/device-desired-state.ts'
+import { announceDisconnections, setConnection } from '../src/queries/devices/device-connection.ts'
+import { requestPairing, requestRemoval, requestUnlink } from '../src/queries/devices/device-desired-state.ts'
 import {
   announcePairingCode,
   endPairing,
   linkDevice,
   refuseLink,
   setPairingStep,
-} from '../src/queries/device-link.ts'
-import { claimDevices } from '../src/queries/device-owner-view.ts'
-import { wipeCredentials } from '../src/queries/device-removal.ts'
-import { setRestriction } from '../src/queries/device-restriction.ts'
-import type { Fence } from '../src/queries/fence.ts'
+} from '../src/queries/devices/device-link.ts'
+import { claimDevices } from '../src/queries/devices/device-owner-view.ts'
+import { wipeCredentials } from '../src/queries/devices/device-removal.ts'
+import { setRestriction } from '../src/queries/devices/device-restriction.ts'
+import type { Fence } from '../src/queries/statements/fence.ts'
 import { listDeviceEvents } from './device-events.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { findDeviceStates } from '../src/queries/device-owner-view.ts'
-import { setProxy } from '../src/queries/device-proxies.ts'
-import { findDevice } from '../src/queries/devices.ts'
-import { findProxyKey, recordMasterKey } from '../src/queries/master-keys.ts'
+import { findProxyKey, recordMasterKey } from '../src/queries/credentials/master-keys.ts'
+import { findDeviceStates } from '../src/queries/devices/device-owner-view.ts'
+import { setProxy } from '../src/queries/devices/device-proxies.ts'
+import { findDevice } from '../src/queries/devices/devices.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 const proxy = { shown: 'http://proxy.example.com:8080', sealed: Buffer.from('sealed') }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { DeviceStatus, PasskeyStep } from '@wagate/shared/statuses'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { createDevice, type Device, findDevice } from '../src/queries/devices.ts'
-import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
-import { registerWorker } from '../src/queries/workers.ts'
+import { createDevice, type Device, findDevice } from '../src/queries/devices/devices.ts'
+import { claimShards, listUnownedShards } from '../src/queries/workers/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
 const graceMs = 60_000

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { findDeviceStates } from '../src/queries/device-owner-view.ts'
-import { setNewChats, setRestriction } from '../src/queries/device-restriction.ts'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+import { findDeviceStates } from '../src/queries/devices/device-owner-view.ts'
+import { setNewChats, setRestriction } from '../src/queries/devices/device-restriction.ts'
+import { type Fence, OwnershipLost } from '../src/queries/statements/fence.ts'
 import { listDeviceEvents } from './device-events.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 

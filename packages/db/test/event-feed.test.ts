@@ -1,7 +1,7 @@
 import { type EventPosition, firstPosition } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { isPositionExpired, listEvents } from '../src/queries/event-feed.ts'
+import { isPositionExpired, listEvents } from '../src/queries/events/event-feed.ts'
 import { openAccountDatabase } from './account-database.ts'
 
 let database: Awaited<ReturnType<typeof openAccountDatabase>>

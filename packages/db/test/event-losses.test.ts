@@ -3,9 +3,9 @@ import { makeMessageId } from '@wagate/shared/ids'
 import { until } from '@wagate/test-kit/until'
 import { expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { findLatestPosition, listEvents } from '../src/queries/event-feed.ts'
-import { listUpdatedMessages } from '../src/queries/updated-messages.ts'
-import { listDueWebhooks } from '../src/queries/webhook-rounds.ts'
+import { findLatestPosition, listEvents } from '../src/queries/events/event-feed.ts'
+import { listUpdatedMessages } from '../src/queries/events/updated-messages.ts'
+import { listDueWebhooks } from '../src/queries/webhooks/webhook-rounds.ts'
 import { CrashingPostgres, losses } from './crashing-postgres.ts'
 
 const accountId = 1

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { requestPairing, requestRemoval } from '../src/queries/device-desired-state.ts'
-import { linkDevice } from '../src/queries/device-link.ts'
-import { findDeviceStates, listDevicesWithWork } from '../src/queries/device-owner-view.ts'
-import { removeDevice, wipeCredentials } from '../src/queries/device-removal.ts'
-import { findDevice } from '../src/queries/devices.ts'
-import { deleteFormerDevices } from '../src/queries/housekeeping.ts'
+import { requestPairing, requestRemoval } from '../src/queries/devices/device-desired-state.ts'
+import { linkDevice } from '../src/queries/devices/device-link.ts'
+import { findDeviceStates, listDevicesWithWork } from '../src/queries/devices/device-owner-view.ts'
+import { removeDevice, wipeCredentials } from '../src/queries/devices/device-removal.ts'
+import { findDevice } from '../src/queries/devices/devices.ts'
+import { deleteFormerDevices } from '../src/queries/retention/housekeeping.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 
 let db: Database

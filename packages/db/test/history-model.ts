@@ -3,7 +3,7 @@ import { type MessageType, messageTypes } from '@wagate/shared/message-kinds'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import fc from 'fast-check'
 import type { Database } from '../src/client.ts'
-import type { HistoryFilter } from '../src/queries/history-filter.ts'
+import type { HistoryFilter } from '../src/queries/messages/history-filter.ts'
 
 /** A message as the model knows it. `at`: ms since 1970. */
 export type ModelMessage = {

@@ -11,7 +11,7 @@ import {
   deleteOldAuditEntries,
   deleteUnusedContacts,
   deleteUnusedMedia,
-} from '../src/queries/housekeeping.ts'
+} from '../src/queries/retention/housekeeping.ts'
 
 let test: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database

@@ -2,11 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { createDevice } from '../src/queries/devices.ts'
-import { checkInstallation, claimNetwork, setNetwork, setShards } from '../src/queries/installation.ts'
-import { claimShards } from '../src/queries/shard-leases.ts'
-import { listWorkersOfOtherFormat, readSignalFormat, setSignalFormat } from '../src/queries/signal-format.ts'
-import { registerWorker, unregisterWorker } from '../src/queries/workers.ts'
+import {
+  listWorkersOfOtherFormat,
+  readSignalFormat,
+  setSignalFormat,
+} from '../src/queries/credentials/signal-format.ts'
+import { createDevice } from '../src/queries/devices/devices.ts'
+import {
+  checkInstallation,
+  claimNetwork,
+  setNetwork,
+  setShards,
+} from '../src/queries/statements/installation.ts'
+import { claimShards } from '../src/queries/workers/shard-leases.ts'
+import { registerWorker, unregisterWorker } from '../src/queries/workers/workers.ts'
 
 let server: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimMessages } from '../src/queries/message-claims.ts'
-import { recordOutcomes } from '../src/queries/message-outcomes.ts'
-import { expireMessages, failUnlinkedMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
+import { claimMessages } from '../src/queries/messages/message-claims.ts'
+import { recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
+import {
+  expireMessages,
+  failUnlinkedMessages,
+  firstWaiting,
+} from '../src/queries/messages/unsendable-messages.ts'
 import { listMessageEvents } from './message-events.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 

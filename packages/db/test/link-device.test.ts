@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { setConnection } from '../src/queries/device-connection.ts'
+import { setConnection } from '../src/queries/devices/device-connection.ts'
 import {
   findPairing,
   requestPairing,
   requestRestart,
   requestUnlink,
-} from '../src/queries/device-desired-state.ts'
-import { linkDevice, refuseLink } from '../src/queries/device-link.ts'
-import { findDeviceStates } from '../src/queries/device-owner-view.ts'
-import { wipeCredentials } from '../src/queries/device-removal.ts'
-import { findDevice } from '../src/queries/devices.ts'
-import type { Fence } from '../src/queries/fence.ts'
+} from '../src/queries/devices/device-desired-state.ts'
+import { linkDevice, refuseLink } from '../src/queries/devices/device-link.ts'
+import { findDeviceStates } from '../src/queries/devices/device-owner-view.ts'
+import { wipeCredentials } from '../src/queries/devices/device-removal.ts'
+import { findDevice } from '../src/queries/devices/devices.ts'
+import type { Fence } from '../src/queries/statements/fence.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }

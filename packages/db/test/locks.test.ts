@@ -3,8 +3,8 @@ import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
 import { advisoryLocks } from '../src/locks.ts'
-import { insertFirstAdmin } from '../src/queries/accounts.ts'
-import { beginning, deleteExpiredIdempotencyKeys } from '../src/queries/housekeeping.ts'
+import { insertFirstAdmin } from '../src/queries/accounts/accounts.ts'
+import { beginning, deleteExpiredIdempotencyKeys } from '../src/queries/retention/housekeeping.ts'
 
 let server: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { setConnection } from '../src/queries/device-connection.ts'
-import { linkDevice, refuseLink } from '../src/queries/device-link.ts'
+import { setConnection } from '../src/queries/devices/device-connection.ts'
+import { linkDevice, refuseLink } from '../src/queries/devices/device-link.ts'
 import {
   claimDevices,
   type DeviceState,
   findDeviceStates,
   releaseDevices,
-} from '../src/queries/device-owner-view.ts'
-import { wipeCredentials } from '../src/queries/device-removal.ts'
-import { findDevice } from '../src/queries/devices.ts'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
+} from '../src/queries/devices/device-owner-view.ts'
+import { wipeCredentials } from '../src/queries/devices/device-removal.ts'
+import { findDevice } from '../src/queries/devices/devices.ts'
+import { type Fence, OwnershipLost } from '../src/queries/statements/fence.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }

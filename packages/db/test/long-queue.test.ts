@@ -1,21 +1,25 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { cancelMessage } from '../src/queries/cancel-message.ts'
-import { beginning, deleteUnusedMedia } from '../src/queries/housekeeping.ts'
+import { deleteEndedMedia } from '../src/queries/media/waiting-media.ts'
+import { cancelMessage } from '../src/queries/messages/cancel-message.ts'
 import {
   claimFirstMessages,
   claimMessages,
   claimWithAuthWrites,
   releaseMessages,
-} from '../src/queries/message-claims.ts'
-import { storeUploadedContent } from '../src/queries/message-content.ts'
-import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
-import { storeSetbacks } from '../src/queries/message-setbacks.ts'
-import { listNextMessages } from '../src/queries/next-messages.ts'
-import { expireMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
-import { deleteEndedMedia } from '../src/queries/waiting-media.ts'
-import { findLastWaiting, listWaitingMessages, type WaitingMessage } from '../src/queries/waiting-messages.ts'
+} from '../src/queries/messages/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/messages/message-content.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
+import { storeSetbacks } from '../src/queries/messages/message-setbacks.ts'
+import { listNextMessages } from '../src/queries/messages/next-messages.ts'
+import { expireMessages, firstWaiting } from '../src/queries/messages/unsendable-messages.ts'
+import {
+  findLastWaiting,
+  listWaitingMessages,
+  type WaitingMessage,
+} from '../src/queries/messages/waiting-messages.ts'
+import { beginning, deleteUnusedMedia } from '../src/queries/retention/housekeeping.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 import { countReads } from './table-reads.ts'
 

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import type { StoredChange } from '@wagate/shared/objects/message-change'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { acceptMessages } from '../src/queries/accept-messages.ts'
-import { type MessageChange, recordMessageChanges } from '../src/queries/message-changes.ts'
-import { findMessage } from '../src/queries/message-history.ts'
-import { insertReceivedMessages, isReceived, type ReceivedMessage } from '../src/queries/received-messages.ts'
+import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
+import { type MessageChange, recordMessageChanges } from '../src/queries/messages/message-changes.ts'
+import { findMessage } from '../src/queries/messages/message-history.ts'
+import {
+  insertReceivedMessages,
+  isReceived,
+  type ReceivedMessage,
+} from '../src/queries/messages/received-messages.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 
 let owned: Awaited<ReturnType<typeof openOwnedDevices>>

@@ -2,13 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { type AuthWrite, listAuthValues } from '../src/queries/device-auth.ts'
-import { createDevice, findDevice } from '../src/queries/devices.ts'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
-import { claimMessages, claimWithAuthWrites, releaseMessages } from '../src/queries/message-claims.ts'
-import { storeUploadedContent } from '../src/queries/message-content.ts'
-import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/shard-leases.ts'
-import { registerWorker } from '../src/queries/workers.ts'
+import { type AuthWrite, listAuthValues } from '../src/queries/credentials/device-auth.ts'
+import { createDevice, findDevice } from '../src/queries/devices/devices.ts'
+import {
+  claimMessages,
+  claimWithAuthWrites,
+  releaseMessages,
+} from '../src/queries/messages/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/messages/message-content.ts'
+import { type Fence, OwnershipLost } from '../src/queries/statements/fence.ts'
+import { claimShards, freeShardsOfDeadWorkers, releaseShards } from '../src/queries/workers/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
 let db: Database

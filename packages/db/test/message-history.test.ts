@@ -2,9 +2,9 @@ import { makeMessageId } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import type { HistoryFilter } from '../src/queries/history-filter.ts'
-import { listMessages } from '../src/queries/history-pages.ts'
-import { findHistoryPosition } from '../src/queries/message-history.ts'
+import type { HistoryFilter } from '../src/queries/messages/history-filter.ts'
+import { listMessages } from '../src/queries/messages/history-pages.ts'
+import { findHistoryPosition } from '../src/queries/messages/message-history.ts'
 
 const sender = '4915100000000'
 const accountId = 1

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { buildMessageIndexes } from '../src/queries/message-indexes.ts'
+import { buildMessageIndexes } from '../src/queries/messages/message-indexes.ts'
 
 let database: TestDatabase
 let db: Database

@@ -3,19 +3,19 @@ import { makeMessageId } from '@wagate/shared/ids'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { isRefused } from '../src/message-states.ts'
-import { acceptMessages } from '../src/queries/accept-messages.ts'
-import { cancelMessage } from '../src/queries/cancel-message.ts'
-import { requestUnlink } from '../src/queries/device-desired-state.ts'
-import { claimMessages } from '../src/queries/message-claims.ts'
-import { storeUploadedContent } from '../src/queries/message-content.ts'
-import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
-import { insertReceivedMessages } from '../src/queries/received-messages.ts'
+import { requestUnlink } from '../src/queries/devices/device-desired-state.ts'
+import { storeMediaPart } from '../src/queries/media/waiting-media.ts'
+import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
+import { cancelMessage } from '../src/queries/messages/cancel-message.ts'
+import { claimMessages } from '../src/queries/messages/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/messages/message-content.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
+import { insertReceivedMessages } from '../src/queries/messages/received-messages.ts'
 import {
   failUnlinkedMessages,
   firstWaiting,
   type WaitingPosition,
-} from '../src/queries/unsendable-messages.ts'
-import { storeMediaPart } from '../src/queries/waiting-media.ts'
+} from '../src/queries/messages/unsendable-messages.ts'
 import { listWaiting, move, type Real, type Step, step, stepOnMessage } from './message-model.ts'
 
 function send(name: string, { isScheduled = false, hasBytes = false }): Step {

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Database } from '../src/client.ts'
 import { type MessageMove, type MessageState, moveMessage } from '../src/message-states.ts'
-import type { Fence } from '../src/queries/fence.ts'
-import { findMediaBlob } from '../src/queries/media-blobs.ts'
-import { listWaitingMessages } from '../src/queries/waiting-messages.ts'
+import { findMediaBlob } from '../src/queries/media/media-blobs.ts'
+import { listWaitingMessages } from '../src/queries/messages/waiting-messages.ts'
+import type { Fence } from '../src/queries/statements/fence.ts'
 
 export type ModelMessage = {
   state: MessageState

@@ -1,8 +1,8 @@
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertAccount } from '../src/queries/accounts.ts'
-import { claimFirstMessages, claimMessages } from '../src/queries/message-claims.ts'
-import { deleteOptOut, insertOptOut } from '../src/queries/opt-outs.ts'
+import { insertAccount } from '../src/queries/accounts/accounts.ts'
+import { deleteOptOut, insertOptOut } from '../src/queries/contacts/opt-outs.ts'
+import { claimFirstMessages, claimMessages } from '../src/queries/messages/message-claims.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 
 let owned: Awaited<ReturnType<typeof openOwnedDevices>>

@@ -3,8 +3,8 @@ import { makeMessageId, messageIdOf, whatsAppIdOf } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { findSentContent } from '../src/queries/message-content.ts'
-import { type MessageOutcome, recordOutcomes } from '../src/queries/message-outcomes.ts'
+import { findSentContent } from '../src/queries/messages/message-content.ts'
+import { type MessageOutcome, recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
 
 const sender = '4915100000000'
 const dayMs = 86_400_000

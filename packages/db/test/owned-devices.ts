@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../src/client.ts'
-import { createDevice } from '../src/queries/devices.ts'
-import type { Fence } from '../src/queries/fence.ts'
-import { claimShards, listUnownedShards } from '../src/queries/shard-leases.ts'
-import { registerWorker } from '../src/queries/workers.ts'
+import { createDevice } from '../src/queries/devices/devices.ts'
+import type { Fence } from '../src/queries/statements/fence.ts'
+import { claimShards, listUnownedShards } from '../src/queries/workers/shard-leases.ts'
+import { registerWorker } from '../src/queries/workers/workers.ts'
 import { openAccountDatabase } from './account-database.ts'
 
 export type OwnedDevice = { deviceId: number; fence: Fence }

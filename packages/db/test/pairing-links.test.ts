@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { beginning, deleteOldPairingLinks } from '../src/queries/housekeeping.ts'
-import { findLinkHolders, insertPairingLink, openPairingLink } from '../src/queries/pairing-links.ts'
+import { findLinkHolders, insertPairingLink, openPairingLink } from '../src/queries/devices/pairing-links.ts'
+import { beginning, deleteOldPairingLinks } from '../src/queries/retention/housekeeping.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 let devices: Awaited<ReturnType<typeof openOwnedDevices>>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../src/client.ts'
-import { setConnection } from '../src/queries/device-connection.ts'
-import { findPairing, requestPairing, requestUnlink } from '../src/queries/device-desired-state.ts'
-import { endPairing, linkDevice, setPairingStep } from '../src/queries/device-link.ts'
-import type { Fence } from '../src/queries/fence.ts'
+import { setConnection } from '../src/queries/devices/device-connection.ts'
+import { findPairing, requestPairing, requestUnlink } from '../src/queries/devices/device-desired-state.ts'
+import { endPairing, linkDevice, setPairingStep } from '../src/queries/devices/device-link.ts'
+import type { Fence } from '../src/queries/statements/fence.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 
 let db: Database

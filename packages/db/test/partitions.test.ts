@@ -3,7 +3,11 @@ import { createTestDatabase } from '@wagate/test-kit/servers/test-database'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { countPartitionWeeksAhead, dropOldPartitions, ensurePartitions } from '../src/queries/partitions.ts'
+import {
+  countPartitionWeeksAhead,
+  dropOldPartitions,
+  ensurePartitions,
+} from '../src/queries/statements/partitions.ts'
 
 let test: Awaited<ReturnType<typeof createTestDatabase>>
 let db: Database

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listDevicesWithWork } from '../src/queries/device-owner-view.ts'
-import { OwnershipLost } from '../src/queries/fence.ts'
-import { beginning, deleteOldReadRequests } from '../src/queries/housekeeping.ts'
-import { findMessage } from '../src/queries/message-history.ts'
+import { listDevicesWithWork } from '../src/queries/devices/device-owner-view.ts'
+import { findMessage } from '../src/queries/messages/message-history.ts'
 import {
   endReadRequests,
   listReadRequests,
   readChatMax,
   requestRead,
   requestReadOfChat,
-} from '../src/queries/read-requests.ts'
-import { insertReceivedMessages, type ReceivedMessage } from '../src/queries/received-messages.ts'
+} from '../src/queries/messages/read-requests.ts'
+import { insertReceivedMessages, type ReceivedMessage } from '../src/queries/messages/received-messages.ts'
+import { beginning, deleteOldReadRequests } from '../src/queries/retention/housekeeping.ts'
+import { OwnershipLost } from '../src/queries/statements/fence.ts'
 import { listMessageEvents } from './message-events.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Consent } from '../src/queries/consent-steps.ts'
-import { insertOptOut, listOptOuts } from '../src/queries/opt-outs.ts'
-import { insertReceivedMessages, type ReceivedMessage } from '../src/queries/received-messages.ts'
+import type { Consent } from '../src/queries/contacts/consent-steps.ts'
+import { insertOptOut, listOptOuts } from '../src/queries/contacts/opt-outs.ts'
+import { insertReceivedMessages, type ReceivedMessage } from '../src/queries/messages/received-messages.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 
 let owned: Awaited<ReturnType<typeof openOwnedDevices>>

@@ -1,23 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { makeMessageId } from '@wagate/shared/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
 import {
   deleteOldMediaRows,
   expireContent,
   findMedia,
   listExpiredContents,
-} from '../src/queries/media-content.ts'
-import { recordMessageChanges } from '../src/queries/message-changes.ts'
-import { findMessage } from '../src/queries/message-history.ts'
+} from '../src/queries/media/media-content.ts'
 import {
   countMediaBytes,
   listDueMedia,
   postponeMedia,
   setMediaStored,
   setMediaUnavailable,
-} from '../src/queries/received-media.ts'
-import { insertReceivedMessages } from '../src/queries/received-messages.ts'
+} from '../src/queries/media/received-media.ts'
+import { recordMessageChanges } from '../src/queries/messages/message-changes.ts'
+import { findMessage } from '../src/queries/messages/message-history.ts'
+import { insertReceivedMessages } from '../src/queries/messages/received-messages.ts'
+import { type Fence, OwnershipLost } from '../src/queries/statements/fence.ts'
 import { listMessageEvents } from './message-events.ts'
 import { type OwnedDevice, openOwnedDevices } from './owned-devices.ts'
 

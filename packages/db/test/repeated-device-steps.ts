@@ -1,18 +1,18 @@
-import { announceDisconnections, setConnection } from '../src/queries/device-connection.ts'
+import { deleteOptOut, insertOptOut } from '../src/queries/contacts/opt-outs.ts'
+import { announceDisconnections, setConnection } from '../src/queries/devices/device-connection.ts'
 import {
   announceReplacedQr,
   endPairing,
   linkDevice,
   refuseLink,
   setPairingStep,
-} from '../src/queries/device-link.ts'
-import { wipeCredentials } from '../src/queries/device-removal.ts'
-import { setNewChats, setRestriction } from '../src/queries/device-restriction.ts'
-import { deleteOptOut, insertOptOut } from '../src/queries/opt-outs.ts'
-import { endReadRequests, requestRead, requestReadOfChat } from '../src/queries/read-requests.ts'
-import { postponeMedia, setMediaUnavailable } from '../src/queries/received-media.ts'
-import { disableWebhook, recordRound } from '../src/queries/webhook-rounds.ts'
-import { writeKeyOf } from '../src/queries/write-keys.ts'
+} from '../src/queries/devices/device-link.ts'
+import { wipeCredentials } from '../src/queries/devices/device-removal.ts'
+import { setNewChats, setRestriction } from '../src/queries/devices/device-restriction.ts'
+import { postponeMedia, setMediaUnavailable } from '../src/queries/media/received-media.ts'
+import { endReadRequests, requestRead, requestReadOfChat } from '../src/queries/messages/read-requests.ts'
+import { writeKeyOf } from '../src/queries/statements/write-keys.ts'
+import { disableWebhook, recordRound } from '../src/queries/webhooks/webhook-rounds.ts'
 import { pick, type Step } from './repeated-steps.ts'
 
 const creds = { type: 'creds', id: '', value: Buffer.from('sealed') }

@@ -1,21 +1,25 @@
 import type { Database } from '../src/client.ts'
-import { acceptMessages } from '../src/queries/accept-messages.ts'
-import { cancelMessage } from '../src/queries/cancel-message.ts'
-import { storeAuthWrites } from '../src/queries/device-auth.ts'
-import type { Fence } from '../src/queries/fence.ts'
-import { recordMessageChanges } from '../src/queries/message-changes.ts'
+import { storeAuthWrites } from '../src/queries/credentials/device-auth.ts'
+import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
+import { cancelMessage } from '../src/queries/messages/cancel-message.ts'
+import { recordMessageChanges } from '../src/queries/messages/message-changes.ts'
 import {
   type Claim,
   claimFirstMessages,
   claimMessages,
   claimWithAuthWrites,
   releaseMessages,
-} from '../src/queries/message-claims.ts'
-import { storeUploadedContent } from '../src/queries/message-content.ts'
-import { recordOutcomes } from '../src/queries/message-outcomes.ts'
-import { insertReceivedMessages } from '../src/queries/received-messages.ts'
-import { expireMessages, failUnlinkedMessages, firstWaiting } from '../src/queries/unsendable-messages.ts'
-import type { WebhookLease } from '../src/queries/webhook-leases.ts'
+} from '../src/queries/messages/message-claims.ts'
+import { storeUploadedContent } from '../src/queries/messages/message-content.ts'
+import { recordOutcomes } from '../src/queries/messages/message-outcomes.ts'
+import { insertReceivedMessages } from '../src/queries/messages/received-messages.ts'
+import {
+  expireMessages,
+  failUnlinkedMessages,
+  firstWaiting,
+} from '../src/queries/messages/unsendable-messages.ts'
+import type { Fence } from '../src/queries/statements/fence.ts'
+import type { WebhookLease } from '../src/queries/webhooks/webhook-leases.ts'
 
 /** One device, its owner and its webhook. Ids that callers choose are the same in each world. */
 export type World = {

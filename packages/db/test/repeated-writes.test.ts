@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { firstPosition } from '@wagate/shared/event-ids'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { until } from '@wagate/test-kit/until'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { acceptMessages } from '../src/queries/accept-messages.ts'
-import { claimWebhooks, renewDispatcher } from '../src/queries/webhook-leases.ts'
-import { insertWebhook } from '../src/queries/webhooks.ts'
+import { acceptMessages } from '../src/queries/messages/accept-messages.ts'
+import { claimWebhooks, renewDispatcher } from '../src/queries/webhooks/webhook-leases.ts'
+import { insertWebhook } from '../src/queries/webhooks/webhooks.ts'
 import { openOwnedDevices } from './owned-devices.ts'
 import { deviceSteps } from './repeated-device-steps.ts'
 import { type Draw, messageSteps, type World } from './repeated-steps.ts'
@@ -191,8 +192,10 @@ test('every file with a statement that writes has a step, or a reason why it nee
   )
   const writing = /INSERT INTO|UPDATE \S+( AS \S+)? SET|DELETE FROM|\.(insert|update|delete)\(/
   const missing: string[] = []
-  for (const file of await readdir(folder)) {
-    const name = file.replace('.ts', '')
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'))
+  expect(files.length).toBeGreaterThan(80)
+  for (const file of files) {
+    const name = basename(file, '.ts')
     const isKnown = stepFiles.some((text) => text.includes(`/queries/${file}'`))
     if (isKnown || Object.values(otherWrites).flat().includes(name)) continue
     if (writing.test(await readFile(new URL(file, folder), 'utf8'))) missing.push(name)

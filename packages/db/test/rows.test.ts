@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { type Columns, numberedRows, rows } from '../src/queries/rows.ts'
+import { type Columns, numberedRows, rows } from '../src/queries/statements/rows.ts'
 
 type Item = { id: number; note: string | null }
 

@@ -3,9 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { storeAuthWrites } from '../src/queries/device-auth.ts'
-import { releaseDevices } from '../src/queries/device-owner-view.ts'
-import { type Fence, fenceOf, fencesOf, OwnershipLost } from '../src/queries/fence.ts'
+import { storeAuthWrites } from '../src/queries/credentials/device-auth.ts'
+import { releaseDevices } from '../src/queries/devices/device-owner-view.ts'
+import { type Fence, fenceOf, fencesOf, OwnershipLost } from '../src/queries/statements/fence.ts'
 import {
   claimShards,
   countOpeningDevices,
@@ -15,8 +15,8 @@ import {
   listUnownedShards,
   parseShards,
   releaseShards,
-} from '../src/queries/shard-leases.ts'
-import { markGoneWorkersDead, registerWorker, unregisterWorker } from '../src/queries/workers.ts'
+} from '../src/queries/workers/shard-leases.ts'
+import { markGoneWorkersDead, registerWorker, unregisterWorker } from '../src/queries/workers/workers.ts'
 
 const leaseTtlMs = 60_000
 const allShards = Array.from({ length: 256 }, (_, shard) => shard)

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { findDeviceStates, listDevicesWithWork } from '../src/queries/device-owner-view.ts'
-import { removeDevice, wipeCredentials } from '../src/queries/device-removal.ts'
-import { type Fence, OwnershipLost } from '../src/queries/fence.ts'
-import { claimMessages } from '../src/queries/message-claims.ts'
-import { listNextMessages } from '../src/queries/next-messages.ts'
+import { findDeviceStates, listDevicesWithWork } from '../src/queries/devices/device-owner-view.ts'
+import { removeDevice, wipeCredentials } from '../src/queries/devices/device-removal.ts'
+import { claimMessages } from '../src/queries/messages/message-claims.ts'
+import { listNextMessages } from '../src/queries/messages/next-messages.ts'
 import {
   expireMessages,
   type FailedPage,
@@ -14,8 +13,9 @@ import {
   firstWaiting,
   listDevicesWithExpired,
   type WaitingPosition,
-} from '../src/queries/unsendable-messages.ts'
-import { countWaitingMessages, listWaitingMessages } from '../src/queries/waiting-messages.ts'
+} from '../src/queries/messages/unsendable-messages.ts'
+import { countWaitingMessages, listWaitingMessages } from '../src/queries/messages/waiting-messages.ts'
+import { type Fence, OwnershipLost } from '../src/queries/statements/fence.ts'
 import { countReads } from './table-reads.ts'
 
 const sender = '4915100000000'

@@ -1,8 +1,12 @@
 import { type EventPosition, firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Replayed, replayEvents, replayFailedDeliveries } from '../src/queries/webhook-deliveries.ts'
-import { findWebhook, insertWebhook } from '../src/queries/webhooks.ts'
+import {
+  type Replayed,
+  replayEvents,
+  replayFailedDeliveries,
+} from '../src/queries/webhooks/webhook-deliveries.ts'
+import { findWebhook, insertWebhook } from '../src/queries/webhooks/webhooks.ts'
 import { openAccountDatabase } from './account-database.ts'
 
 let database: Awaited<ReturnType<typeof openAccountDatabase>>

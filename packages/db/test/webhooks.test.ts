@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { firstPosition, formatEventId } from '@wagate/shared/event-ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Transaction } from '../src/client.ts'
-import { beginning, deleteOldWebhookRows } from '../src/queries/housekeeping.ts'
+import { beginning, deleteOldWebhookRows } from '../src/queries/retention/housekeeping.ts'
 import {
   insertTestEvent,
   listWebhookAttempts,
   replayEvents,
   replayFailedDeliveries,
-} from '../src/queries/webhook-deliveries.ts'
-import { findWebhookLags } from '../src/queries/webhook-lags.ts'
-import { renewDispatcher } from '../src/queries/webhook-leases.ts'
+} from '../src/queries/webhooks/webhook-deliveries.ts'
+import { findWebhookLags } from '../src/queries/webhooks/webhook-lags.ts'
+import { renewDispatcher } from '../src/queries/webhooks/webhook-leases.ts'
 import {
   deleteWebhook,
   findWebhook,
@@ -21,7 +21,7 @@ import {
   setWebhookEnabled,
   setWebhookPosition,
   updateWebhook,
-} from '../src/queries/webhooks.ts'
+} from '../src/queries/webhooks/webhooks.ts'
 import { openAccountDatabase } from './account-database.ts'
 
 let database: Awaited<ReturnType<typeof openAccountDatabase>>

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { closeDatabase, type Database, openDatabase } from '../src/client.ts'
-import { claimShards } from '../src/queries/shard-leases.ts'
+import { claimShards } from '../src/queries/workers/shard-leases.ts'
 import {
   deleteDeadWorkers,
   listLiveWorkers,
@@ -13,7 +13,7 @@ import {
   registerWorkerAgain,
   renewWorker,
   unregisterWorker,
-} from '../src/queries/workers.ts'
+} from '../src/queries/workers/workers.ts'
 
 const leaseTtlMs = 6000
 const timeouts = { leaseTtlMs, silentMs: leaseTtlMs / 2 }

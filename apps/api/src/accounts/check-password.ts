@@ -1,5 +1,9 @@
 import type { Transaction } from '@wagate/db/client'
-import { findPasswordHolderFrom, lockPasswordHolder, type PasswordHolder } from '@wagate/db/queries/accounts'
+import {
+  findPasswordHolderFrom,
+  lockPasswordHolder,
+  type PasswordHolder,
+} from '@wagate/db/queries/accounts/accounts'
 import type { Call, PublicCall } from '../call.ts'
 import { isPassword } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'

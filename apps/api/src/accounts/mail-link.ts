@@ -1,5 +1,9 @@
 import type { Transaction } from '@wagate/db/client'
-import { insertMailedLink, type MailedLinkPurpose, type NewMailedLink } from '@wagate/db/queries/mailed-links'
+import {
+  insertMailedLink,
+  type MailedLinkPurpose,
+  type NewMailedLink,
+} from '@wagate/db/queries/accounts/mailed-links'
 import { z } from 'zod'
 import type { PublicCall } from '../call.ts'
 import type { Config } from '../config.ts'

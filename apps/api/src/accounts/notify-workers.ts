@@ -1,5 +1,5 @@
-import { listLinkedDeviceIds } from '@wagate/db/queries/devices'
-import { listWebhooks } from '@wagate/db/queries/webhooks'
+import { listLinkedDeviceIds } from '@wagate/db/queries/devices/devices'
+import { listWebhooks } from '@wagate/db/queries/webhooks/webhooks'
 import type { ApiContext } from '../context.ts'
 
 /** Commands per request: more would delay the commands of sends. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '@wagate/db/client'
-import { insertSession } from '@wagate/db/queries/sessions'
+import { insertSession } from '@wagate/db/queries/accounts/sessions'
 import type { PublicCall } from '../call.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { sessionDays } from '../credentials/session-cookie.ts'

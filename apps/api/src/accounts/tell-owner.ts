@@ -1,4 +1,4 @@
-import { findAccountInfo } from '@wagate/db/queries/accounts'
+import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import type { PublicCall } from '../call.ts'
 import type { Mail } from '../mail/mail.ts'
 import { accountWillBeDeleted, passwordChanged } from '../mail/mails.ts'

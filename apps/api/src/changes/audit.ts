@@ -1,5 +1,5 @@
 import type { Transaction } from '@wagate/db/client'
-import { type AuditDetail, insertAuditEntry } from '@wagate/db/queries/audit-log'
+import { type AuditDetail, insertAuditEntry } from '@wagate/db/queries/accounts/audit-log'
 import type { PublicCall } from '../call.ts'
 
 /** `keyId` is null for a person without a key, who has used a link or a password. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '@wagate/db/client'
-import { once } from '@wagate/db/queries/idempotency'
+import { once } from '@wagate/db/queries/messages/idempotency'
 import type { Call } from '../call.ts'
 import { hashPayload } from './hash-payload.ts'
 import { idempotencyKeyReused } from './idempotency-key.ts'

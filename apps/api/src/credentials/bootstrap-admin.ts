@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeDatabase, openDatabase, type Transaction } from '@wagate/db/client'
-import { insertAccount, insertFirstAdmin, type NewAccount } from '@wagate/db/queries/accounts'
-import { insertAuditEntry } from '@wagate/db/queries/audit-log'
+import { insertAccount, insertFirstAdmin, type NewAccount } from '@wagate/db/queries/accounts/accounts'
+import { insertAuditEntry } from '@wagate/db/queries/accounts/audit-log'
 import { makeNewKey } from './new-key.ts'
 import { hashPassword } from './passwords.ts'
 

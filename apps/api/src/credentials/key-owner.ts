@@ -1,4 +1,4 @@
-import { findAccountInfo } from '@wagate/db/queries/accounts'
+import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'
 import { recordId } from '../parameters/parameter-types.ts'

@@ -1,4 +1,4 @@
-import type { LinkHolder } from '@wagate/db/queries/pairing-links'
+import type { LinkHolder } from '@wagate/db/queries/devices/pairing-links'
 import { AppError } from '../errors/app-error.ts'
 import type { Operation } from '../operation.ts'
 

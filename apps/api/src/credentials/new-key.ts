@@ -1,4 +1,4 @@
-import type { NewKey } from '@wagate/db/queries/api-keys'
+import type { NewKey } from '@wagate/db/queries/accounts/api-keys'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 
 /** `apiKey` is returned to the caller once, `key` is stored. */

@@ -1,6 +1,6 @@
-import type { KeyHolder } from '@wagate/db/queries/api-keys'
-import type { LinkHolder } from '@wagate/db/queries/pairing-links'
-import type { StreamToken } from '@wagate/db/queries/stream-tokens'
+import type { KeyHolder } from '@wagate/db/queries/accounts/api-keys'
+import type { LinkHolder } from '@wagate/db/queries/devices/pairing-links'
+import type { StreamToken } from '@wagate/db/queries/events/stream-tokens'
 
 /**
  * The API key of a request and its account. With `link`, a person acts through a one-time link that the key created, with

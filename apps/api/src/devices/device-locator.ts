@@ -1,4 +1,4 @@
-import { type Device, findDevice } from '@wagate/db/queries/devices'
+import { type Device, findDevice } from '@wagate/db/queries/devices/devices'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'
 import { phone, recordId } from '../parameters/parameter-types.ts'

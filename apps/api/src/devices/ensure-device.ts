@@ -1,4 +1,4 @@
-import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices'
+import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices/devices'
 import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -1,5 +1,5 @@
-import type { DeviceProxy } from '@wagate/db/queries/device-proxies'
-import { findProxyKey } from '@wagate/db/queries/master-keys'
+import { findProxyKey } from '@wagate/db/queries/credentials/master-keys'
+import type { DeviceProxy } from '@wagate/db/queries/devices/device-proxies'
 import { type ProxyUrl, proxyContext, showProxy, writeProxy } from '@wagate/shared/proxy-url'
 import { isForbiddenHost } from '@wagate/shared/public-hosts'
 import { sealBox } from '@wagate/shared/sealed-box'

@@ -1,4 +1,4 @@
-import type { EventFilter } from '@wagate/db/queries/event-feed'
+import type { EventFilter } from '@wagate/db/queries/events/event-feed'
 import { type EventFrame, opening, toHeartbeat } from './event-frame.ts'
 import { makeStreamBody } from './stream-body.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EventFilter } from '@wagate/db/queries/event-feed'
+import type { EventFilter } from '@wagate/db/queries/events/event-feed'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'

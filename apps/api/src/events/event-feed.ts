@@ -5,7 +5,7 @@ import {
   findLatestPosition,
   isPositionExpired,
   listEvents,
-} from '@wagate/db/queries/event-feed'
+} from '@wagate/db/queries/events/event-feed'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { type EventPosition, firstPosition } from '@wagate/shared/event-ids'

@@ -1,4 +1,4 @@
-import type { Away, NewMessage } from '@wagate/db/queries/accept-messages'
+import type { Away, NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -1,4 +1,4 @@
-import type { MessageProgress } from '@wagate/db/queries/message-progress'
+import type { MessageProgress } from '@wagate/db/queries/messages/message-progress'
 import type { MessageStatus } from '@wagate/shared/statuses'
 import type { ApiContext } from '../context.ts'
 import type { Principal } from '../credentials/principal.ts'

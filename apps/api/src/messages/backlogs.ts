@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { countWaitingMessages } from '@wagate/db/queries/waiting-messages'
+import { countWaitingMessages } from '@wagate/db/queries/messages/waiting-messages'
 import { LRUCache } from 'lru-cache'
 
 /** Approximate queue length per sender, counted in the background. */

@@ -1,4 +1,4 @@
-import { findQuotable } from '@wagate/db/queries/quotable-message'
+import { findQuotable } from '@wagate/db/queries/messages/quotable-message'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
-import type { NewMedia } from '@wagate/db/queries/accept-messages'
 import {
   deleteEndedMedia,
   deleteMediaParts,
   hasRoomForMedia,
   storeMediaPart,
-} from '@wagate/db/queries/waiting-media'
+} from '@wagate/db/queries/media/waiting-media'
+import type { NewMedia } from '@wagate/db/queries/messages/accept-messages'
 import { LRUCache } from 'lru-cache'
 import type { AppError } from '../errors/app-error.ts'
 import type { Deadline } from '../http/deadline.ts'

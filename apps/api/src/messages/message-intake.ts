@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
-import type { NewMessage } from '@wagate/db/queries/accept-messages'
-import { findKeyUses } from '@wagate/db/queries/message-key-uses'
+import type { NewMessage } from '@wagate/db/queries/messages/accept-messages'
+import { findKeyUses } from '@wagate/db/queries/messages/message-key-uses'
 import type { EventHints } from '@wagate/queue/event-hints'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import type { CommandDispatcher } from '../devices/command-dispatcher.ts'

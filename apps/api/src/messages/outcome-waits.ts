@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { findMessagesProgress, type MessageProgress } from '@wagate/db/queries/message-progress'
+import { findMessagesProgress, type MessageProgress } from '@wagate/db/queries/messages/message-progress'
 import type { DeviceEvents } from '@wagate/queue/device-events'
 import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'

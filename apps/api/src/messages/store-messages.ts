@@ -1,7 +1,7 @@
 import type { Database } from '@wagate/db/client'
 import { databaseFailure } from '@wagate/db/failures'
-import { type Acceptance, acceptMessages, type NewMessage } from '@wagate/db/queries/accept-messages'
-import { findKeyUses, type KeyUse } from '@wagate/db/queries/message-key-uses'
+import { type Acceptance, acceptMessages, type NewMessage } from '@wagate/db/queries/messages/accept-messages'
+import { findKeyUses, type KeyUse } from '@wagate/db/queries/messages/message-key-uses'
 import { type Deadline, tooLate } from '../http/deadline.ts'
 import { initialStatus } from './initial-status.ts'
 

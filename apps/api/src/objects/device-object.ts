@@ -1,4 +1,4 @@
-import type { Device } from '@wagate/db/queries/devices'
+import type { Device } from '@wagate/db/queries/devices/devices'
 import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
 import { banCauses, deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import type { KeyRecord } from '@wagate/db/queries/api-keys'
+import type { KeyRecord } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
 
 export const keyFields = {

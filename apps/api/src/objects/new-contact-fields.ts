@@ -1,4 +1,4 @@
-import type { Device } from '@wagate/db/queries/devices'
+import type { Device } from '@wagate/db/queries/devices/devices'
 import { newContactsAllowed, startOfUtcDay, utcDayOf } from '@wagate/shared/new-contacts'
 import { z } from 'zod'
 

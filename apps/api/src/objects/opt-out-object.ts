@@ -1,4 +1,4 @@
-import type { OptOut } from '@wagate/db/queries/opt-outs'
+import type { OptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 
 export const optOutObject = z

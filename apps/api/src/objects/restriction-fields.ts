@@ -1,4 +1,4 @@
-import type { Device } from '@wagate/db/queries/devices'
+import type { Device } from '@wagate/db/queries/devices/devices'
 import type { RestrictionReason } from '@wagate/shared/statuses'
 
 type Stored = Pick<

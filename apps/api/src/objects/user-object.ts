@@ -1,4 +1,4 @@
-import type { AccountInfo } from '@wagate/db/queries/accounts'
+import type { AccountInfo } from '@wagate/db/queries/accounts/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import type { Config } from '../config.ts'

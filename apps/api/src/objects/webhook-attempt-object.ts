@@ -1,4 +1,4 @@
-import type { WebhookAttempt } from '@wagate/db/queries/webhook-deliveries'
+import type { WebhookAttempt } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { z } from 'zod'
 
 export const attemptObject = z

@@ -1,4 +1,4 @@
-import type { Webhook } from '@wagate/db/queries/webhooks'
+import type { Webhook } from '@wagate/db/queries/webhooks/webhooks'
 import { eventTypeOf } from '@wagate/shared/event-types'
 import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
 import { webhookDisabledReasons } from '@wagate/shared/statuses'

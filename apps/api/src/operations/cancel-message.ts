@@ -1,5 +1,5 @@
-import { cancelMessage as cancel } from '@wagate/db/queries/cancel-message'
-import { findMessage } from '@wagate/db/queries/message-history'
+import { cancelMessage as cancel } from '@wagate/db/queries/messages/cancel-message'
+import { findMessage } from '@wagate/db/queries/messages/message-history'
 import { messageObject } from '@wagate/shared/objects/message-object'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'

@@ -1,4 +1,4 @@
-import { findPasswordHolder } from '@wagate/db/queries/accounts'
+import { findPasswordHolder } from '@wagate/db/queries/accounts/accounts'
 import { z } from 'zod'
 import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'
 import { email } from '../accounts/email.ts'

@@ -1,4 +1,4 @@
-import { findSender } from '@wagate/db/queries/devices'
+import { findSender } from '@wagate/db/queries/devices/devices'
 import { z } from 'zod'
 import { awaitNumberCheck } from '../devices/await-number-check.ts'
 import { exampleAddress } from '../messages/send-contract.ts'

@@ -1,11 +1,11 @@
-import { insertAccount, lockPasswordHolder, setEmail } from '@wagate/db/queries/accounts'
+import { insertAccount, lockPasswordHolder, setEmail } from '@wagate/db/queries/accounts/accounts'
 import {
   deleteMailedLinks,
   findMailedLink,
   type MailedLink,
   type MailedLinkPurpose,
   useMailedLink,
-} from '@wagate/db/queries/mailed-links'
+} from '@wagate/db/queries/accounts/mailed-links'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { emailExists } from '../accounts/account-errors.ts'

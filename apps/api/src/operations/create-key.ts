@@ -1,4 +1,4 @@
-import { insertKey } from '@wagate/db/queries/api-keys'
+import { insertKey } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'

@@ -1,4 +1,4 @@
-import { insertStreamToken } from '@wagate/db/queries/stream-tokens'
+import { insertStreamToken } from '@wagate/db/queries/events/stream-tokens'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
 import { z } from 'zod'

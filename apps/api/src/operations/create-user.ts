@@ -1,4 +1,4 @@
-import { findPasswordHolder, insertAccount } from '@wagate/db/queries/accounts'
+import { findPasswordHolder, insertAccount } from '@wagate/db/queries/accounts/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { emailExists } from '../accounts/account-errors.ts'

@@ -1,5 +1,5 @@
-import { requestAccountDeletion } from '@wagate/db/queries/account-deletions'
-import { type PasswordHolder, updateAccount } from '@wagate/db/queries/accounts'
+import { type PasswordHolder, updateAccount } from '@wagate/db/queries/accounts/accounts'
+import { requestAccountDeletion } from '@wagate/db/queries/retention/account-deletions'
 import { z } from 'zod'
 import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
 import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'

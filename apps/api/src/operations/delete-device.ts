@@ -1,4 +1,4 @@
-import { requestRemoval } from '@wagate/db/queries/device-desired-state'
+import { requestRemoval } from '@wagate/db/queries/devices/device-desired-state'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, deviceNotFound, getDevice } from '../devices/device-locator.ts'

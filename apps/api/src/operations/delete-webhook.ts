@@ -1,4 +1,4 @@
-import { deleteWebhook as remove } from '@wagate/db/queries/webhooks'
+import { deleteWebhook as remove } from '@wagate/db/queries/webhooks/webhooks'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { webhookFields } from '../objects/webhook-object.ts'

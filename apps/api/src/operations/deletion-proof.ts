@@ -1,4 +1,4 @@
-import { findDeletionByProof } from '@wagate/db/queries/account-deletions'
+import { findDeletionByProof } from '@wagate/db/queries/retention/account-deletions'
 import { z } from 'zod'
 import { hashApiKey } from '../credentials/api-key.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -1,4 +1,4 @@
-import { listDevices } from '@wagate/db/queries/devices'
+import { listDevices } from '@wagate/db/queries/devices/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'

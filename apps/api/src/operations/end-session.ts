@@ -1,4 +1,4 @@
-import { endSessions } from '@wagate/db/queries/sessions'
+import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -1,4 +1,4 @@
-import type { StreamToken } from '@wagate/db/queries/stream-tokens'
+import type { StreamToken } from '@wagate/db/queries/events/stream-tokens'
 import { type EventPosition, isEarlier, parseEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
 import { eventObject, exampleEventOf } from '@wagate/shared/objects/event-object'

@@ -1,4 +1,4 @@
-import type { EventPage } from '@wagate/db/queries/event-feed'
+import type { EventPage } from '@wagate/db/queries/events/event-feed'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
 import { eventObject, exampleEventOf, toEventObject } from '@wagate/shared/objects/event-object'

@@ -1,4 +1,4 @@
-import { findPasswordHolder } from '@wagate/db/queries/accounts'
+import { findPasswordHolder } from '@wagate/db/queries/accounts/accounts'
 import { z } from 'zod'
 import { emailExists } from '../accounts/account-errors.ts'
 import { email } from '../accounts/email.ts'

@@ -1,4 +1,4 @@
-import { listKeys } from '@wagate/db/queries/api-keys'
+import { listKeys } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'

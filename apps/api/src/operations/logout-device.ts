@@ -1,4 +1,4 @@
-import { requestUnlink } from '@wagate/db/queries/device-desired-state'
+import { requestUnlink } from '@wagate/db/queries/devices/device-desired-state'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'

@@ -4,7 +4,7 @@ import {
   readChatMax,
   requestRead,
   requestReadOfChat,
-} from '@wagate/db/queries/read-requests'
+} from '@wagate/db/queries/messages/read-requests'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'

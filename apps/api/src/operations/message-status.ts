@@ -1,4 +1,4 @@
-import { findTimedMessage } from '@wagate/db/queries/message-timeline'
+import { findTimedMessage } from '@wagate/db/queries/messages/message-timeline'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { exampleTimeline, timelineObject, toTimelineObject } from '@wagate/shared/objects/timeline-object'
 import { z } from 'zod'

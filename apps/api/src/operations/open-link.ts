@@ -1,4 +1,4 @@
-import { openPairingLink } from '@wagate/db/queries/pairing-links'
+import { openPairingLink } from '@wagate/db/queries/devices/pairing-links'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'

@@ -1,4 +1,4 @@
-import { deleteOptOut } from '@wagate/db/queries/opt-outs'
+import { deleteOptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { exampleOptOut } from '../objects/opt-out-object.ts'

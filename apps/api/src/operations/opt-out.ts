@@ -1,4 +1,4 @@
-import { insertOptOut } from '@wagate/db/queries/opt-outs'
+import { insertOptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'

@@ -1,4 +1,4 @@
-import { listOptOuts } from '@wagate/db/queries/opt-outs'
+import { listOptOuts } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
 import { defineOperation } from '../operation.ts'

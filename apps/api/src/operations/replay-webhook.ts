@@ -3,7 +3,7 @@ import {
   replayEvents,
   replayFailedDeliveries,
   waitingDeliveriesMax,
-} from '@wagate/db/queries/webhook-deliveries'
+} from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { z } from 'zod'
 import { audit, namesOf } from '../changes/audit.ts'

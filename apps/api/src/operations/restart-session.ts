@@ -1,5 +1,5 @@
-import { requestRestart } from '@wagate/db/queries/device-desired-state'
-import type { Device } from '@wagate/db/queries/devices'
+import { requestRestart } from '@wagate/db/queries/devices/device-desired-state'
+import type { Device } from '@wagate/db/queries/devices/devices'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'

@@ -1,4 +1,4 @@
-import { revokeKey as revoke } from '@wagate/db/queries/api-keys'
+import { revokeKey as revoke } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'
 import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'

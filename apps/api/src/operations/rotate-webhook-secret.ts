@@ -1,4 +1,4 @@
-import { rotateWebhookSecret as rotate } from '@wagate/db/queries/webhooks'
+import { rotateWebhookSecret as rotate } from '@wagate/db/queries/webhooks/webhooks'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'
 import { audit } from '../changes/audit.ts'

@@ -1,4 +1,4 @@
-import { listSessions } from '@wagate/db/queries/sessions'
+import { listSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
 import { defineOperation } from '../operation.ts'
 

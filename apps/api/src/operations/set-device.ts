@@ -1,5 +1,5 @@
-import { setProxy } from '@wagate/db/queries/device-proxies'
-import { setDevice as set } from '@wagate/db/queries/devices'
+import { setProxy } from '@wagate/db/queries/devices/device-proxies'
+import { setDevice as set } from '@wagate/db/queries/devices/devices'
 import { z } from 'zod'
 import { audit, namesOf } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AuditDetail } from '@wagate/db/queries/audit-log'
-import { findLatestPosition } from '@wagate/db/queries/event-feed'
+import type { AuditDetail } from '@wagate/db/queries/accounts/audit-log'
+import { findLatestPosition } from '@wagate/db/queries/events/event-feed'
 import {
   findWebhook,
   hasRoomForWebhook,
@@ -10,7 +10,7 @@ import {
   updateWebhook,
   type Webhook,
   type WebhookSettings,
-} from '@wagate/db/queries/webhooks'
+} from '@wagate/db/queries/webhooks/webhooks'
 import { eventTypes } from '@wagate/shared/event-types'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import { endSessions } from '@wagate/db/queries/sessions'
+import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
 import { accountDisabled } from '../accounts/account-errors.ts'
 import { checkSignIn, confirmPassword } from '../accounts/check-password.ts'

@@ -1,4 +1,4 @@
-import { endSessions } from '@wagate/db/queries/sessions'
+import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
 import { requireSession } from '../accounts/require-session.ts'
 import { audit } from '../changes/audit.ts'

@@ -1,4 +1,4 @@
-import { findPasswordHolder } from '@wagate/db/queries/accounts'
+import { findPasswordHolder } from '@wagate/db/queries/accounts/accounts'
 import { z } from 'zod'
 import { email } from '../accounts/email.ts'
 import { expiresIn, linkMs, sendRequestedMail } from '../accounts/mail-link.ts'

@@ -1,4 +1,4 @@
-import { findWebhookAttempt, insertTestEvent } from '@wagate/db/queries/webhook-deliveries'
+import { findWebhookAttempt, insertTestEvent } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
 import { z } from 'zod'

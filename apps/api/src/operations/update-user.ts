@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { cancelAccountDeletion } from '@wagate/db/queries/account-deletions'
-import { findAccountInfo, updateAccount } from '@wagate/db/queries/accounts'
+import { findAccountInfo, updateAccount } from '@wagate/db/queries/accounts/accounts'
+import { cancelAccountDeletion } from '@wagate/db/queries/retention/account-deletions'
 import { z } from 'zod'
 import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
 import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'

@@ -5,7 +5,7 @@ import {
   type NewUpload,
   recordUpload,
   setUploadStored,
-} from '@wagate/db/queries/uploaded-media'
+} from '@wagate/db/queries/media/uploaded-media'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import { within } from '@wagate/runtime/within'
 import { mediaTypes } from '@wagate/shared/message-kinds'

@@ -1,4 +1,4 @@
-import { findAccountInfo } from '@wagate/db/queries/accounts'
+import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { AppError } from '../errors/app-error.ts'

@@ -1,4 +1,4 @@
-import { accountStatuses, listAccounts } from '@wagate/db/queries/accounts'
+import { accountStatuses, listAccounts } from '@wagate/db/queries/accounts/accounts'
 import { z } from 'zod'
 import { exampleUser, toUserObject, userObject } from '../objects/user-object.ts'
 import { defineOperation } from '../operation.ts'

@@ -1,4 +1,4 @@
-import { listWebhookAttempts } from '@wagate/db/queries/webhook-deliveries'
+import { listWebhookAttempts } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { z } from 'zod'
 import { attemptObject, exampleAttempt, toAttemptObject } from '../objects/webhook-attempt-object.ts'
 import { defineOperation } from '../operation.ts'

@@ -1,5 +1,5 @@
-import { findWebhookLags } from '@wagate/db/queries/webhook-lags'
-import { listWebhooks } from '@wagate/db/queries/webhooks'
+import { findWebhookLags } from '@wagate/db/queries/webhooks/webhook-lags'
+import { listWebhooks } from '@wagate/db/queries/webhooks/webhooks'
 import { z } from 'zod'
 import { exampleWebhook, toWebhookObject, webhookFields } from '../objects/webhook-object.ts'
 import { defineOperation } from '../operation.ts'

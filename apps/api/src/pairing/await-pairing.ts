@@ -1,4 +1,4 @@
-import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/device-desired-state'
+import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/devices/device-desired-state'
 import type { DeviceEvent } from '@wagate/shared/device-events'
 import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'

@@ -1,5 +1,5 @@
-import { findPairing } from '@wagate/db/queries/device-desired-state'
-import { findDevice } from '@wagate/db/queries/devices'
+import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
+import { findDevice } from '@wagate/db/queries/devices/devices'
 import type { Call } from '../call.ts'
 import { isShown } from './current-code.ts'
 

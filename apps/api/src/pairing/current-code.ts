@@ -1,4 +1,4 @@
-import type { Pairing } from '@wagate/db/queries/device-desired-state'
+import type { Pairing } from '@wagate/db/queries/devices/device-desired-state'
 
 /** What the owner of the device gave out when its lease had `epoch`. */
 export type Code = { epoch: number; expiresAtMs: number }

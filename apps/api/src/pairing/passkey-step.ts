@@ -1,4 +1,4 @@
-import { findPairing } from '@wagate/db/queries/device-desired-state'
+import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
 import type { PasskeyEvent } from '@wagate/shared/device-events'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import type { Call } from '../call.ts'

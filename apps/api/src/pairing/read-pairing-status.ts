@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { findPairing } from '@wagate/db/queries/device-desired-state'
+import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
 import type { Call } from '../call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { toDeviceObject } from '../objects/device-object.ts'

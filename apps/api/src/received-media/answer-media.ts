@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { findMedia } from '@wagate/db/queries/media-content'
+import { findMedia } from '@wagate/db/queries/media/media-content'
 import type { LinkedMedia } from '@wagate/shared/media-links'
 import type { ApiContext } from '../context.ts'
 import { AppError } from '../errors/app-error.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
-import { isAccountEnabled } from '@wagate/db/queries/accounts'
-import { getMediaLinkKey } from '@wagate/db/queries/installation'
+import { isAccountEnabled } from '@wagate/db/queries/accounts/accounts'
+import { getMediaLinkKey } from '@wagate/db/queries/statements/installation'
 import { type LinkedMedia, makeMediaLinker, openMediaLink } from '@wagate/shared/media-links'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
 

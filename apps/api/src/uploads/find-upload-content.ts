@@ -1,4 +1,4 @@
-import { findUpload } from '@wagate/db/queries/uploaded-media'
+import { findUpload } from '@wagate/db/queries/media/uploaded-media'
 import type { MediaType } from '@wagate/shared/message-kinds'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import type { Call } from '../call.ts'

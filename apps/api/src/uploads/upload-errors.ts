@@ -1,4 +1,4 @@
-import type { UploadLimit } from '@wagate/db/queries/uploaded-media'
+import type { UploadLimit } from '@wagate/db/queries/media/uploaded-media'
 import { AppError } from '../errors/app-error.ts'
 
 type Limits = Record<`${UploadLimit}Max`, number>

@@ -1,4 +1,4 @@
-import { findWebhook, type Webhook } from '@wagate/db/queries/webhooks'
+import { findWebhook, type Webhook } from '@wagate/db/queries/webhooks/webhooks'
 import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'
 import { recordId } from '../parameters/parameter-types.ts'

@@ -1,4 +1,4 @@
-import { findProxyKey } from '@wagate/db/queries/master-keys'
+import { findProxyKey } from '@wagate/db/queries/credentials/master-keys'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
 import type { Call } from '../call.ts'

@@ -1,5 +1,5 @@
-import type { ConnectionChange } from '@wagate/db/queries/device-connection'
-import type { AfterClose } from '../session/reconnect-policy.ts'
+import type { ConnectionChange } from '@wagate/db/queries/devices/device-connection'
+import type { AfterClose } from '../session/connection/reconnect-policy.ts'
 import type { Disconnected } from './connection-state.ts'
 
 type EndedConnection = {

@@ -1,6 +1,6 @@
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
-import { type AfterClose, afterClose } from '../session/reconnect-policy.ts'
-import { endCodes, type SocketEnd } from '../session/socket-end.ts'
+import { type AfterClose, afterClose } from '../session/connection/reconnect-policy.ts'
+import { endCodes, type SocketEnd } from '../session/connection/socket-end.ts'
 
 /** Remembers how a device's connections ended since this worker owns it. */
 export type ConnectionHistory = {

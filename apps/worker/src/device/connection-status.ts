@@ -1,5 +1,5 @@
 import type { Database } from '@wagate/db/client'
-import { type ConnectionChange, setConnection } from '@wagate/db/queries/device-connection'
+import { type ConnectionChange, setConnection } from '@wagate/db/queries/devices/device-connection'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Lease } from '../ownership/lease.ts'
 import { untilStored } from '../until-stored.ts'

@@ -1,8 +1,8 @@
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
-import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/auth-store.ts'
-import { LeaseLapsed } from '../session/persistence.ts'
-import type { Vault } from '../session/vault.ts'
+import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/credentials/auth-store.ts'
+import { LeaseLapsed } from '../session/credentials/persistence.ts'
+import type { Vault } from '../session/credentials/vault.ts'
 
 export type DeviceAuth = {
   /** Returns a store with the stored credentials; undefined when there are none. */

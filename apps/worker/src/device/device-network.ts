@@ -1,8 +1,8 @@
-import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 import { parseProxyUrl } from '@wagate/shared/proxy-url'
 import type { DeviceContext } from '../context.ts'
-import { openProxyBox } from '../session/proxy-box.ts'
-import type { SocketOptions } from '../session/socket.ts'
+import type { SocketOptions } from '../session/connection/socket.ts'
+import { openProxyBox } from '../session/network/proxy-box.ts'
 
 /** Through its proxy, if it has one. Throws if that cannot be read: it never connects without it. */
 export function networkOf(

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { findSentToday } from '@wagate/db/queries/sent-today'
+import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
+import { findSentToday } from '@wagate/db/queries/messages/sent-today'
 import type { NewContactBudget } from '@wagate/shared/new-contacts'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import type { DeviceContext } from '../context.ts'
 import { type ContactBudget, makeContactBudget } from '../outbox/contact-budget.ts'
 import { makePacer, type Pacer, systemClock } from '../outbox/pacer.ts'
 import { makeRecipientPace, type RecipientPace } from '../outbox/recipient-pace.ts'
-import type { OutcomeFeed } from '../session/outcome-feed.ts'
+import type { OutcomeFeed } from '../session/sending/outcome-feed.ts'
 
 export type DevicePacing = {
   /** False when the settings have changed since they were applied. */

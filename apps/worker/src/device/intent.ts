@@ -1,4 +1,4 @@
-import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 
 /** What the owner should be doing for a device. */
 export type Intent = 'connect' | 'suspend' | 'log-out' | 'pair' | 'remove' | 'rest'

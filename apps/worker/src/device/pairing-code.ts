@@ -1,5 +1,5 @@
-import { askForPairingCode, type PairingCodeResult } from '../session/pairing-code.ts'
-import type { WASocket } from '../session/socket.ts'
+import type { WASocket } from '../session/connection/socket.ts'
+import { askForPairingCode, type PairingCodeResult } from '../session/linking/pairing-code.ts'
 import type { DeviceScope } from './device-scope.ts'
 
 /** `expiresAtMs` on this machine's clock: the connection ends with its last QR code, and the code with it. */

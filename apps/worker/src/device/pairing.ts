@@ -1,13 +1,13 @@
-import { setConnection } from '@wagate/db/queries/device-connection'
-import { announceReplacedQr, linkDevice, refuseLink } from '@wagate/db/queries/device-link'
-import { writeKeyOf } from '@wagate/db/queries/write-keys'
+import { setConnection } from '@wagate/db/queries/devices/device-connection'
+import { announceReplacedQr, linkDevice, refuseLink } from '@wagate/db/queries/devices/device-link'
+import { writeKeyOf } from '@wagate/db/queries/statements/write-keys'
 import { isSameSubscriber } from '@wagate/shared/phone'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
-import type { AuthStore } from '../session/auth-store.ts'
-import { userOf } from '../session/jids.ts'
-import { LeaseLapsed } from '../session/persistence.ts'
-import type { QrCode } from '../session/qr-codes.ts'
+import { userOf } from '../session/contacts/jids.ts'
+import type { AuthStore } from '../session/credentials/auth-store.ts'
+import { LeaseLapsed } from '../session/credentials/persistence.ts'
+import type { QrCode } from '../session/linking/qr-codes.ts'
 
 type PairingDevice = {
   id: number

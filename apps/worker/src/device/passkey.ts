@@ -1,7 +1,7 @@
-import { setPairingStep } from '@wagate/db/queries/device-link'
+import { setPairingStep } from '@wagate/db/queries/devices/device-link'
 import type { PasskeyStep } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import type { PasskeyLink } from '../session/passkey.ts'
+import type { PasskeyLink } from '../session/linking/passkey.ts'
 import type { DeviceScope } from './device-scope.ts'
 
 /** The passkey step of one connection. What it tells callers, it tells as events. */

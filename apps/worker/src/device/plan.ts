@@ -1,4 +1,4 @@
-import type { DeviceState } from '@wagate/db/queries/device-owner-view'
+import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 import {
   type ConnectionState,
   connectionOf,

@@ -1,8 +1,12 @@
-import { OwnershipLost } from '@wagate/db/queries/fence'
-import { endReadRequests, listReadRequests, type RequestedRead } from '@wagate/db/queries/read-requests'
+import {
+  endReadRequests,
+  listReadRequests,
+  type RequestedRead,
+} from '@wagate/db/queries/messages/read-requests'
+import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import { readKeyOf, sendRead } from '../session/send-read.ts'
-import type { WASocket } from '../session/socket.ts'
+import type { WASocket } from '../session/connection/socket.ts'
+import { readKeyOf, sendRead } from '../session/sending/send-read.ts'
 import type { DeviceScope } from './device-scope.ts'
 
 export type ReadReceipts = {

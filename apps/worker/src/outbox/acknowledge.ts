@@ -1,4 +1,4 @@
-import { isBelievable, type Outcome } from '../session/outcomes.ts'
+import { isBelievable, type Outcome } from '../session/sending/outcomes.ts'
 import type { OutboxScope } from './outbox-scope.ts'
 
 /** Does what follows an acknowledgement, a refusal or a receipt for a message of the device. */

@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import type { MessageResults } from './message-results.ts'
 import type { WaitingList } from './waiting-list.ts'
 

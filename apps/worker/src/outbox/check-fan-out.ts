@@ -1,7 +1,7 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
-import type { DeviceLists } from '../session/device-lists.ts'
-import { coverageOf, type FanOut } from '../session/fan-out.ts'
-import type { WASocket } from '../session/socket.ts'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import type { WASocket } from '../session/connection/socket.ts'
+import type { DeviceLists } from '../session/sending/device-lists.ts'
+import { coverageOf, type FanOut } from '../session/sending/fan-out.ts'
 
 /**
  * Throws when a device of the recipient was left out, once for each message, and whenever nothing is for the recipient:

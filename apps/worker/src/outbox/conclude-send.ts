@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { noteSetback } from './note-setback.ts'
 import type { OutboxScope } from './outbox-scope.ts'
 import type { SendResult } from './send-result.ts'

@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { type NewContactBudget, newContactsAllowed, utcDayOf } from '@wagate/shared/new-contacts'
 import type { CountedContacts } from './counted-contacts.ts'
 

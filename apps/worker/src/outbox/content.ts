@@ -1,26 +1,26 @@
 import type { Database } from '@wagate/db/client'
-import type { Fence } from '@wagate/db/queries/fence'
 import {
   findSentContent,
   findUploadedContent,
   storeUploadedContent,
-} from '@wagate/db/queries/message-content'
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+} from '@wagate/db/queries/messages/message-content'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import type { Fence } from '@wagate/db/queries/statements/fence'
 import { messageIdOf } from '@wagate/shared/ids'
 import { isMediaType, type MediaType } from '@wagate/shared/message-kinds'
 import type { Inspector } from '../media/inspection/inspector.ts'
 import { loadMedia } from '../media/load-media.ts'
 import type { MediaSource } from '../media/media-file.ts'
+import type { AuthenticationCreds, WASocket } from '../session/connection/socket.ts'
+import { uploadContext, type Vault } from '../session/credentials/vault.ts'
 import {
   type MessageContent,
   messageSecretOf,
   readContent,
   textContent,
   uploadContent,
-} from '../session/message-content.ts'
-import { quoteMessage } from '../session/quote-message.ts'
-import type { AuthenticationCreds, WASocket } from '../session/socket.ts'
-import { uploadContext, type Vault } from '../session/vault.ts'
+} from '../session/receiving/message-content.ts'
+import { quoteMessage } from '../session/sending/quote-message.ts'
 
 type Source = MediaSource & { inspector: Inspector; vault: Vault }
 

@@ -1,6 +1,6 @@
-import { userOf } from '../session/jids.ts'
-import { isQueryLimit, watchQueryLimits } from '../session/query-limits.ts'
-import type { WASocket } from '../session/socket.ts'
+import type { WASocket } from '../session/connection/socket.ts'
+import { userOf } from '../session/contacts/jids.ts'
+import { isQueryLimit, watchQueryLimits } from '../session/contacts/query-limits.ts'
 import type { NumberResolver } from './number-resolver.ts'
 
 /** WhatsApp limits look-ups of this sender. Messages to recipients whose devices are known may be sent. */

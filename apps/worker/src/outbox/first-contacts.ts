@@ -1,5 +1,5 @@
-import type { DeviceState } from '@wagate/db/queries/device-owner-view'
-import { setNewChats, setRestriction } from '@wagate/db/queries/device-restriction'
+import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
+import { setNewChats, setRestriction } from '@wagate/db/queries/devices/device-restriction'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type Restrictions,
   readNewChatCap,
   readTimeLock,
-} from '../session/restrictions.ts'
+} from '../session/connection/restrictions.ts'
 import { untilStored } from '../until-stored.ts'
 import { makeNewContactPauses, type NewContactPauses, type Pause } from './new-contact-pauses.ts'
 

@@ -1,4 +1,9 @@
-import { type Acknowledgement, isBelievable, type Outcome, type Refusal } from '../session/outcomes.ts'
+import {
+  type Acknowledgement,
+  isBelievable,
+  type Outcome,
+  type Refusal,
+} from '../session/sending/outcomes.ts'
 
 /** Why a connection ended: by the network or by us, or by WhatsApp with a stream error. */
 export type ConnectionEnd = 'disconnected' | 'stream_ended'

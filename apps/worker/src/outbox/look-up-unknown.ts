@@ -1,6 +1,6 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import type { Logger } from '@wagate/runtime/logger'
-import type { LookUp } from '../session/look-up.ts'
+import type { LookUp } from '../session/contacts/look-up.ts'
 import type { NumberResolver } from './number-resolver.ts'
 
 const retryMs = 1000

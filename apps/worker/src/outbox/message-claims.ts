@@ -7,7 +7,7 @@ import {
   claimMessages,
   type FirstClaim,
   releaseMessages,
-} from '@wagate/db/queries/message-claims'
+} from '@wagate/db/queries/messages/message-claims'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
 import type { AuthWrites } from '../auth-writes.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
-import { listNextMessages, type NextRead } from '@wagate/db/queries/next-messages'
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import { listNextMessages, type NextRead } from '@wagate/db/queries/messages/next-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 
 /** Reads the next messages of devices, those of several devices in one statement. */

@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import type { Setback } from '@wagate/shared/timeline-marks'
 import type { DeviceContext } from '../context.ts'
 import type { OutboxDevice } from './outbox-device.ts'

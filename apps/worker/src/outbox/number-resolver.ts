@@ -1,5 +1,5 @@
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
-import { type LookUp, LookUpRefused, LookUpUnanswered } from '../session/look-up.ts'
+import { type LookUp, LookUpRefused, LookUpUnanswered } from '../session/contacts/look-up.ts'
 import type { Recipients } from './recipients.ts'
 
 /** Finds out which of a device's recipients are on WhatsApp. It and its pauses outlive a connection. */

@@ -1,6 +1,6 @@
 import type { Lease } from '../ownership/lease.ts'
-import type { OutcomeFeed } from '../session/outcome-feed.ts'
-import type { Vault } from '../session/vault.ts'
+import type { Vault } from '../session/credentials/vault.ts'
+import type { OutcomeFeed } from '../session/sending/outcome-feed.ts'
 import type { ContactBudget } from './contact-budget.ts'
 import type { FirstContacts } from './first-contacts.ts'
 import type { NumberResolver } from './number-resolver.ts'

@@ -1,6 +1,6 @@
 import type { DeviceContext } from '../context.ts'
 import { MediaUnavailable } from '../media/media-error.ts'
-import type { WASocket } from '../session/socket.ts'
+import type { WASocket } from '../session/connection/socket.ts'
 import { type AcknowledgedMessages, makeAcknowledgedMessages } from './acknowledged-messages.ts'
 import { type ConnectionProof, makeConnectionProof } from './connection-proof.ts'
 import { type Delivery, makeDelivery } from './delivery.ts'

@@ -1,4 +1,4 @@
-import type { BlockReason } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason } from '@wagate/db/queries/messages/waiting-messages'
 
 /** What a read leaves out. */
 export type ReadFilter = { numbers: Set<string>; without: BlockReason[] }

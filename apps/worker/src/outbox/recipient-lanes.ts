@@ -1,4 +1,4 @@
-import type { BlockReason, WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { BlockReason, WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { isReadyToSend } from './content.ts'
 
 /** A message that is the first to its recipient. */

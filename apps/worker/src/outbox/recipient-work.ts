@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import type { Turn } from './recipient-lanes.ts'
 
 export type WorkKind = 'send' | 'prepare'

@@ -1,4 +1,4 @@
-import type { MessageOutcome } from '@wagate/db/queries/message-outcomes'
+import type { MessageOutcome } from '@wagate/db/queries/messages/message-outcomes'
 import { type MessageErrorCode, messageErrors } from '@wagate/shared/message-errors'
 import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'

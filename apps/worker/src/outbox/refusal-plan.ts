@@ -1,4 +1,4 @@
-import type { Refusal } from '../session/outcomes.ts'
+import type { Refusal } from '../session/sending/outcomes.ts'
 
 /**
  * What follows an acknowledgement with an error. `refresh-devices`: once more, under its id, to the devices that the

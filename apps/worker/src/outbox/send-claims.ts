@@ -1,4 +1,4 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { isMediaType } from '@wagate/shared/message-kinds'
 import type { DeviceContext } from '../context.ts'
 import type { ClaimRequest, MessageClaim } from './message-claims.ts'

@@ -1,5 +1,5 @@
-import type { WaitingMessage } from '@wagate/db/queries/waiting-messages'
-import type { WASocket } from '../session/socket.ts'
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import type { WASocket } from '../session/connection/socket.ts'
 import type { Turn } from './recipient-lanes.ts'
 
 type Message = Pick<WaitingMessage, 'id' | 'waId' | 'type' | 'typingSeconds'>

@@ -1,5 +1,5 @@
-import { nextMessagesMax } from '@wagate/db/queries/next-messages'
-import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/waiting-messages'
+import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
+import type { BlockReason, WaitingMessage, WaitingQuery } from '@wagate/db/queries/messages/waiting-messages'
 import { isCoveredBy, makeReadCoverage, type ReadFilter } from './read-coverage.ts'
 import type { Available } from './recipient-lanes.ts'
 

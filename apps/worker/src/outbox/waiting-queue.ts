@@ -1,10 +1,10 @@
-import { nextMessagesMax } from '@wagate/db/queries/next-messages'
+import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
 import {
   findLastWaiting,
   listWaitingMessages,
   type WaitingMessage,
   type WaitingQuery,
-} from '@wagate/db/queries/waiting-messages'
+} from '@wagate/db/queries/messages/waiting-messages'
 import type { DeviceContext } from '../context.ts'
 import type { OutboxDevice } from './outbox-device.ts'
 import type { WaitingQueue } from './waiting-list.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@wagate/db/client'
-import type { SignalFormat } from '@wagate/db/queries/signal-format'
-import { registerWorker, registerWorkerAgain, renewWorker } from '@wagate/db/queries/workers'
+import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
+import { registerWorker, registerWorkerAgain, renewWorker } from '@wagate/db/queries/workers/workers'
 import type { Logger } from '@wagate/runtime/logger'
 
 /** This process as the other workers know it. A dead registration stays dead, so the process continues under a new id. */

@@ -1,4 +1,4 @@
-import { describeShards, type OwnedShard } from '@wagate/db/queries/shard-leases'
+import { describeShards, type OwnedShard } from '@wagate/db/queries/workers/shard-leases'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOneAtATime } from '@wagate/runtime/one-at-a-time'
 import type { Lease, ShardHost } from './lease.ts'

@@ -4,8 +4,8 @@ import {
   countLinkedDevicesByOwner,
   listUnownedShards,
   releaseShards,
-} from '@wagate/db/queries/shard-leases'
-import { listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers'
+} from '@wagate/db/queries/workers/shard-leases'
+import { listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers/workers'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Registration } from './membership.ts'
 import type { OwnedShards } from './owned-shards.ts'

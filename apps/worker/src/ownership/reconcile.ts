@@ -5,8 +5,8 @@ import {
   type OwnedShard,
   parseShards,
   releaseShards,
-} from '@wagate/db/queries/shard-leases'
-import { markGoneWorkersDead, type WorkerTimeouts } from '@wagate/db/queries/workers'
+} from '@wagate/db/queries/workers/shard-leases'
+import { markGoneWorkersDead, type WorkerTimeouts } from '@wagate/db/queries/workers/workers'
 import type { Logger } from '@wagate/runtime/logger'
 import type { OwnedShards } from './owned-shards.ts'
 

@@ -1,5 +1,5 @@
-import type { UnownedShard } from '@wagate/db/queries/shard-leases'
-import type { LiveWorker } from '@wagate/db/queries/workers'
+import type { UnownedShard } from '@wagate/db/queries/workers/shard-leases'
+import type { LiveWorker } from '@wagate/db/queries/workers/workers'
 import type { OpeningReceiver } from './releases.ts'
 import { fairShare, type Load } from './shares.ts'
 

@@ -6,8 +6,8 @@ import {
   firstFile,
   listAccountUploads,
   scanAccountFiles,
-} from '@wagate/db/queries/account-files'
-import { listReadyDeletions } from '@wagate/db/queries/account-removal'
+} from '@wagate/db/queries/retention/account-files'
+import { listReadyDeletions } from '@wagate/db/queries/retention/account-removal'
 import type { MediaStore } from '@wagate/media-store/media-store'
 
 const uploadsAtOnce = 200

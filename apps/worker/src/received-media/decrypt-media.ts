@@ -1,5 +1,5 @@
 import { createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import type { MediaSource } from '../session/media-source.ts'
+import type { MediaSource } from '../session/receiving/media-source.ts'
 import { MediaLost } from './media-failure.ts'
 
 const macBytes = 10

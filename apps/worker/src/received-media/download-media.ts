@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { mediaUrlOf } from '../session/media-descriptor.ts'
-import type { MediaSource } from '../session/media-source.ts'
-import type { WhatsAppFetch } from '../session/whatsapp-fetch.ts'
+import type { WhatsAppFetch } from '../session/network/whatsapp-fetch.ts'
+import { mediaUrlOf } from '../session/receiving/media-descriptor.ts'
+import type { MediaSource } from '../session/receiving/media-source.ts'
 import { decryptMedia } from './decrypt-media.ts'
 import { MediaGone, MediaLost } from './media-failure.ts'
 

@@ -1,10 +1,10 @@
-import { OwnershipLost } from '@wagate/db/queries/fence'
 import {
   type DueMedia,
   listDueMedia,
   postponeMedia,
   setMediaUnavailable,
-} from '@wagate/db/queries/received-media'
+} from '@wagate/db/queries/media/received-media'
+import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from '../context.ts'

@@ -1,6 +1,10 @@
 import type { Database } from '@wagate/db/client'
-import { deleteOldMediaRows, expireContent, listExpiredContents } from '@wagate/db/queries/media-content'
-import { deleteUpload, listUnneededUploads } from '@wagate/db/queries/uploaded-media'
+import {
+  deleteOldMediaRows,
+  expireContent,
+  listExpiredContents,
+} from '@wagate/db/queries/media/media-content'
+import { deleteUpload, listUnneededUploads } from '@wagate/db/queries/media/uploaded-media'
 import type { MediaStore } from '@wagate/media-store/media-store'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'

@@ -1,4 +1,4 @@
-import { claimDevices, releaseDevices } from '@wagate/db/queries/device-owner-view'
+import { claimDevices, releaseDevices } from '@wagate/db/queries/devices/device-owner-view'
 import type { RedisLinks } from '@wagate/queue/redis-links'
 import type { Running } from '@wagate/runtime/running'
 import { within } from '@wagate/runtime/within'

@@ -3,7 +3,7 @@ import {
   type DeviceState,
   type DeviceWork,
   listDevicesWithWork,
-} from '@wagate/db/queries/device-owner-view'
+} from '@wagate/db/queries/devices/device-owner-view'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from '../context.ts'

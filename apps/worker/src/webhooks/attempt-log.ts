@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '@wagate/db/queries/webhook-rounds'
+import type { AttemptRecord } from '@wagate/db/queries/webhooks/webhook-rounds'
 import type { DeliveryRequest } from './delivery-request.ts'
 import type { PostResult } from './post-delivery.ts'
 

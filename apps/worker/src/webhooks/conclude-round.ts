@@ -1,4 +1,4 @@
-import type { Round } from '@wagate/db/queries/webhook-rounds'
+import type { Round } from '@wagate/db/queries/webhooks/webhook-rounds'
 import type { EventPosition } from '@wagate/shared/event-ids'
 import type { DeliveryRequest } from './delivery-request.ts'
 import { nextDelayMs } from './retry-schedule.ts'

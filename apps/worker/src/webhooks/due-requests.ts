@@ -1,5 +1,5 @@
-import { type EventPage, listEvents } from '@wagate/db/queries/event-feed'
-import { countWaitingDeliveries } from '@wagate/db/queries/webhook-rounds'
+import { type EventPage, listEvents } from '@wagate/db/queries/events/event-feed'
+import { countWaitingDeliveries } from '@wagate/db/queries/webhooks/webhook-rounds'
 import { eventTypes } from '@wagate/shared/event-types'
 import { type DeliveryRequest, makeRequests } from './delivery-request.ts'
 import type { DispatcherContext } from './dispatcher-context.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isRefusedContent } from '@wagate/db/failures'
-import type { WebhookLease } from '@wagate/db/queries/webhook-leases'
+import type { WebhookLease } from '@wagate/db/queries/webhooks/webhook-leases'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { within } from '@wagate/runtime/within'
 import type { Circuit } from './circuit.ts'

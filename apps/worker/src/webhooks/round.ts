@@ -1,4 +1,4 @@
-import type { EventPage } from '@wagate/db/queries/event-feed'
+import type { EventPage } from '@wagate/db/queries/events/event-feed'
 import { eventTypes } from '@wagate/shared/event-types'
 import { concludeRound, type Outcome } from './conclude-round.ts'
 import { deliverInOrder } from './deliver-in-order.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isRefusedContent } from '@wagate/db/failures'
-import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhook-rounds'
+import { disableWebhook, type Round, recordRound } from '@wagate/db/queries/webhooks/webhook-rounds'
 import type { TargetFault } from '@wagate/shared/statuses'
 import type { DispatcherContext } from './dispatcher-context.ts'
 import type { WebhookState } from './webhook-state.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '@wagate/db/client'
-import { type EventAt, listEventsAt } from '@wagate/db/queries/events-at'
-import { listDueDeliveries } from '@wagate/db/queries/webhook-rounds'
+import { type EventAt, listEventsAt } from '@wagate/db/queries/events/events-at'
+import { listDueDeliveries } from '@wagate/db/queries/webhooks/webhook-rounds'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { type DeliveryRequest, makeRequest } from './delivery-request.ts'
 import type { WebhookState } from './webhook-state.ts'

@@ -6,7 +6,7 @@ import {
   renewDispatcher,
   unregisterDispatcher,
   type WebhookLease,
-} from '@wagate/db/queries/webhook-leases'
+} from '@wagate/db/queries/webhooks/webhook-leases'
 import type { OwnedWebhook } from './owned-webhook.ts'
 
 type Options = {

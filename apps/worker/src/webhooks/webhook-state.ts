@@ -1,10 +1,14 @@
-import { getMediaLinkKey } from '@wagate/db/queries/installation'
-import { type ClaimedWebhook, findClaimedWebhook, type WebhookLease } from '@wagate/db/queries/webhook-leases'
-import { countWaitingDeliveries, type Round } from '@wagate/db/queries/webhook-rounds'
+import { getMediaLinkKey } from '@wagate/db/queries/statements/installation'
+import {
+  type ClaimedWebhook,
+  findClaimedWebhook,
+  type WebhookLease,
+} from '@wagate/db/queries/webhooks/webhook-leases'
+import { countWaitingDeliveries, type Round } from '@wagate/db/queries/webhooks/webhook-rounds'
 import { makeMediaLinker } from '@wagate/shared/media-links'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
 import type { TargetFault } from '@wagate/shared/statuses'
-import { openWebhookSecret } from '../session/proxy-box.ts'
+import { openWebhookSecret } from '../session/network/proxy-box.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Circuit } from './circuit.ts'
 import type { DispatcherContext } from './dispatcher-context.ts'

@@ -137,7 +137,7 @@ export const deviceProxies = pgTable('device_proxies', {
   sealed: bytea().notNull(),
 })
 
-/** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/vault.ts). */
+/** WhatsApp credentials and Signal keys, each value encrypted (see apps/worker/src/session/credentials/vault.ts). */
 export const deviceAuth = pgTable(
   'device_auth',
   {

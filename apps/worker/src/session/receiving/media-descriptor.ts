@@ -1,0 +1,93 @@
+import type { proto, WAMessageKey } from 'baileys'
+import { isWhatsAppUrl } from '../network/whatsapp-route.ts'
+import type { MediaSource } from './media-source.ts'
+
+/** What a message says of its file. The sender may be anyone, so nothing of it is known to be true. */
+export type MediaDescriptor = {
+  kind: MediaSource['kind']
+  declaredMime: string | null
+  filename: string | null
+  size: number | null
+  sha256: Buffer | null
+  /** Null when it lacks something without which the file cannot be downloaded and verified. */
+  source: MediaSource | null
+}
+
+type Described = Pick<
+  proto.Message.IDocumentMessage,
+  'directPath' | 'url' | 'mediaKey' | 'fileSha256' | 'fileLength' | 'mimetype' | 'fileName'
+>
+
+const mediaHost = 'https://mmg.whatsapp.net'
+const mimeCharsMax = 100
+const filenameCharsMax = 200
+const pathCharsMax = 2000
+
+/** `content` is normalized. Undefined for a message without a file. */
+export function readMediaDescriptor(content: proto.IMessage, key: WAMessageKey): MediaDescriptor | undefined {
+  const found = findMedia(content)
+  if (!found) return undefined
+  const { kind, described } = found
+  const sha256 = readBytes(described.fileSha256, 32)
+  const mediaKey = readBytes(described.mediaKey, 32)
+  const size = readSize(described.fileLength)
+  const path = readPath(described)
+  const { id: waId, remoteJid: chatJid } = key
+  const isComplete = sha256 && mediaKey && size !== null && path && waId && chatJid
+  return {
+    kind,
+    declaredMime: readMime(described.mimetype),
+    filename: cleanFilename(described.fileName),
+    size,
+    sha256,
+    source: isComplete ? { kind, path, mediaKey: mediaKey.toString('base64'), waId, chatJid } : null,
+  }
+}
+
+function findMedia(content: proto.IMessage): { kind: MediaSource['kind']; described: Described } | undefined {
+  const { imageMessage, stickerMessage, videoMessage, ptvMessage, audioMessage, documentMessage } = content
+  const image = imageMessage ?? stickerMessage
+  if (image) return { kind: 'image', described: image }
+  const video = videoMessage ?? ptvMessage
+  if (video) return { kind: 'video', described: video }
+  if (audioMessage) return { kind: 'audio', described: audioMessage }
+  return documentMessage ? { kind: 'document', described: documentMessage } : undefined
+}
+
+function readBytes(given: Uint8Array | null | undefined, length: number): Buffer | null {
+  return given?.length === length ? Buffer.from(given) : null
+}
+
+function readSize(given: Described['fileLength']): number | null {
+  const size = Number(given ?? 0)
+  return Number.isSafeInteger(size) && size > 0 ? size : null
+}
+
+/** Only of WhatsApp's hosts. The path is used on the media host, whichever of them the sender names. */
+function readPath({ directPath, url }: Described): string | null {
+  const given = directPath ? `${mediaHost}${directPath}` : url
+  if (!given || given.length > pathCharsMax || !URL.canParse(given)) return null
+  const parsed = new URL(given)
+  return isWhatsAppUrl(parsed) ? parsed.pathname + parsed.search : null
+}
+
+/** The URL of a path from a descriptor or from a phone. Undefined when the path would lead to another host. */
+export function mediaUrlOf(path: string): URL | undefined {
+  const url = `${mediaHost}${path}`
+  if (!path.startsWith('/') || !URL.canParse(url)) return undefined
+  const parsed = new URL(url)
+  return parsed.origin === mediaHost && isWhatsAppUrl(parsed) ? parsed : undefined
+}
+
+function readMime(given: string | null | undefined): string | null {
+  const mime = given?.split(';')[0]?.trim().toLowerCase() ?? ''
+  return mime.length <= mimeCharsMax && /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : null
+}
+
+/** A name without folders, control characters and characters that change the direction of the text. */
+export function cleanFilename(given: string | null | undefined): string | null {
+  const name = (given ?? '').slice(-2000).split(/[\\/]/).at(-1) ?? ''
+  const visible = name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').toWellFormed()
+  const cleaned = visible.trim().replace(/^\.+/, '')
+  return [...cleaned].slice(-filenameCharsMax).join('') || null
+}

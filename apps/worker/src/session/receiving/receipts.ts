@@ -1,0 +1,91 @@
+import {
+  type BinaryNode,
+  getBinaryNodeChildren,
+  isLidUser,
+  jidNormalizedUser,
+  type WAMessageKey,
+  type WASocket,
+} from 'baileys'
+import { intercept } from '../network/intercept.ts'
+import type { UnstoredStanzas } from './unstored-stanzas.ts'
+
+/** What a recipient says about messages that this device sent. */
+export type Receipt = {
+  kind: 'delivered' | 'read' | 'played'
+  waIds: string[]
+  at: Date
+  saidBy: { jid: string; otherJid: string | null }
+}
+
+/**
+ * Stores receipts before it passes them on to Baileys, which acknowledges them: until then WhatsApp delivers a receipt
+ * again. Baileys receives all of them in the order in which they arrived.
+ */
+export function storeReceiptsFirst(
+  sock: WASocket,
+  unstored: UnstoredStanzas,
+  store: (receipt: Receipt) => Promise<void>,
+): void {
+  let passed: Promise<unknown> = Promise.resolve()
+  intercept(sock.ws, 'CB:receipt', (node, passOn) => {
+    unstored.add(node)
+    const stored = storeReceipt(node)
+    passed = Promise.allSettled([stored, passed]).then(([{ status }]) => {
+      unstored.release(node)
+      if (status === 'fulfilled') void passOn()
+    })
+  })
+
+  async function storeReceipt(node: BinaryNode): Promise<void> {
+    const kind = receiptKind(node.attrs)
+    if (!kind) return
+    const saidBy = await addressesOf(sock, node.attrs)
+    await store({ kind, waIds: receiptIds(node), at: receiptTime(node.attrs), saidBy })
+  }
+}
+
+/** A recipient may answer from its LID to a message that was sent to its phone number, and the other way round. */
+async function addressesOf(
+  sock: WASocket,
+  { from, sender_pn, sender_lid, participant_pn, participant_lid }: BinaryNode['attrs'],
+): Promise<Receipt['saidBy']> {
+  const jid = jidNormalizedUser(from)
+  const told = isLidUser(jid) ? (sender_pn ?? participant_pn) : (sender_lid ?? participant_lid)
+  return { jid, otherJid: told ? jidNormalizedUser(told) : await findPhoneJid(sock, jid) }
+}
+
+/** Null for an address that is not a LID, and for a LID whose phone number is unknown. */
+export async function findPhoneJid({ signalRepository }: WASocket, jid: string): Promise<string | null> {
+  const found = isLidUser(jid) ? await signalRepository.lidMapping.getPNForLID(jid) : null
+  return found ? jidNormalizedUser(found) : null
+}
+
+/** The address of a contact that a message names, and its other one if that is known. */
+export async function findAddresses(
+  { signalRepository: { lidMapping } }: WASocket,
+  { remoteJid, remoteJidAlt }: WAMessageKey,
+): Promise<string[]> {
+  const jid = jidNormalizedUser(remoteJid ?? undefined)
+  const other =
+    remoteJidAlt ?? (isLidUser(jid) ? await lidMapping.getPNForLID(jid) : await lidMapping.getLIDForPN(jid))
+  return other ? [jid, jidNormalizedUser(other)] : [jid]
+}
+
+/** Undefined for receipts that say nothing about the recipient: retry requests, and receipts of the sender's own devices. */
+function receiptKind({ type, recipient }: BinaryNode['attrs']): Receipt['kind'] | undefined {
+  if (recipient) return undefined
+  if (type === undefined || type === '' || type === 'inactive') return 'delivered'
+  return type === 'read' || type === 'played' ? type : undefined
+}
+
+/** WhatsApp gives whole seconds. The end of the second is used, so that no receipt seems older than its message. */
+function receiptTime({ t }: BinaryNode['attrs']): Date {
+  const seconds = Number(t)
+  return new Date(seconds > 0 ? Math.min(Date.now(), seconds * 1000 + 999) : Date.now())
+}
+
+function receiptIds(node: BinaryNode): string[] {
+  const first = Array.isArray(node.content) ? node.content[0] : undefined
+  const items = first ? getBinaryNodeChildren(first, 'item') : []
+  return [node.attrs.id, ...items.map(({ attrs }) => attrs.id)].filter((id) => id !== undefined)
+}

@@ -1,0 +1,80 @@
+import { databaseFailure } from '@wagate/db/failures'
+import { OwnershipLost } from '@wagate/db/queries/statements/fence'
+import { makeMessageId } from '@wagate/shared/ids'
+import type { DeviceContext } from '../../context.ts'
+import type { Lease } from '../../ownership/lease.ts'
+import type { Persist } from '../credentials/persistence.ts'
+import type { Vault } from '../credentials/vault.ts'
+import { askedConsent } from './asked-consent.ts'
+import { newReceivedMedia } from './new-received-media.ts'
+import type { Received } from './received.ts'
+
+type ReceivingDevice = {
+  id: number
+  accountId: number
+  sender: string
+  linkGeneration: number
+  lease: Lease
+  vault: Vault
+}
+
+type Context = Pick<
+  DeviceContext,
+  'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger' | 'config' | 'mediaArrivals'
+>
+
+/**
+ * Stores a message from a contact. If Postgres refuses it permanently, it is stored without its text, so that WhatsApp
+ * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
+ */
+export async function storeReceived(
+  { receivedWrites, publishEventHint, metrics, logger, config, mediaArrivals }: Context,
+  { lease, vault, ...device }: ReceivingDevice,
+  received: Received,
+  persist: Persist,
+): Promise<void> {
+  const owned = { fence: lease, accountId: device.accountId, deviceId: device.id, sender: device.sender }
+  const consent = askedConsent(received, config.consentWords)
+  const added = { id: makeMessageId(device.sender), linkGeneration: device.linkGeneration, consent }
+  const limits = { isEnabled: config.receivedMedia.isEnabled, bytesMax: config.media.bytesMax }
+  const file = 'kind' in received ? undefined : received.media
+  const media = file && newReceivedMedia(file, added.id, vault, limits)
+
+  async function store(form: Received): Promise<void> {
+    const row =
+      'kind' in form ? { ...form, ...owned } : { ...form, ...owned, ...added, media: form.media && media }
+    const lost = await persist(() => receivedWrites.add(row))
+    if (lost) throw lost
+    metrics.received.inc()
+    publishEventHint(device.accountId)
+  }
+
+  if (consent && received.number === null) {
+    logger.warn({ deviceId: device.id, consent }, 'A contact without a known number cannot opt out or in')
+  }
+  if (received.isCleaned) reportCleaned()
+  try {
+    await store(received)
+    if (media) mediaArrivals.note()
+  } catch (error) {
+    if (error instanceof OwnershipLost || databaseFailure(error)) throw error
+    reportCleaned(error)
+    const { waId, number, contactJid } = received
+    const rest = { type: 'other', body: null, content: null, quoted: null, isCleaned: true } as const
+    await store({ waId, number, contactJid, ...rest }).catch(reportDropped)
+  }
+
+  function reportCleaned(error?: unknown): void {
+    metrics.receivedCleaned.inc()
+    logger.warn(
+      { err: error, deviceId: device.id },
+      'Stored a received message without the parts that cannot be stored',
+    )
+  }
+
+  function reportDropped(error: unknown): void {
+    if (error instanceof OwnershipLost || databaseFailure(error)) throw error
+    metrics.receivedDropped.inc()
+    logger.error({ err: error, deviceId: device.id }, 'Dropped a received message that cannot be stored')
+  }
+}

@@ -1,0 +1,37 @@
+import type { BinaryNode, WASocket } from 'baileys'
+import type { Receipt } from '../receiving/receipts.ts'
+
+/** The addresses of the recipient, phone number and LID, are no longer those that this device knows. */
+type AddressNews = { isMappingStale?: true }
+
+/** `deviceHash`: of the devices that the server knows. It differs from ours when the message missed some. */
+export type Acknowledgement = { kind: 'acknowledged'; deviceHash?: string } & AddressNews
+/** `code` is the server's error, such as 463. */
+export type Refusal = { kind: 'refused'; code: string } & AddressNews
+
+/** What WhatsApp says about a message that this device sent. */
+export type Outcome = Acknowledgement | Refusal | Pick<Receipt, 'kind' | 'saidBy'>
+
+/** Anybody can send a receipt for any message, so it must come from the recipient. Other outcomes come from the server. */
+export function isBelievable(outcome: Outcome, recipient: string): boolean {
+  if (!('saidBy' in outcome)) return true
+  return [outcome.saidBy.jid, outcome.saidBy.otherJid].includes(recipient)
+}
+
+/** Listens on the stanzas themselves: Baileys raises no event for the server's acknowledgement. */
+export function onAcknowledgements(sock: WASocket, handle: (waId: string, outcome: Outcome) => void): void {
+  sock.ws.on('CB:ack,class:message', (node: BinaryNode) => {
+    const { id } = node.attrs
+    if (id) handle(id, readAcknowledgement(node.attrs))
+  })
+}
+
+export function readAcknowledgement({
+  error,
+  phash,
+  refresh_lid,
+}: BinaryNode['attrs']): Acknowledgement | Refusal {
+  const news: AddressNews = refresh_lid === 'true' ? { isMappingStale: true } : {}
+  if (error) return { kind: 'refused', code: error, ...news }
+  return { kind: 'acknowledged', ...(phash && { deviceHash: phash }), ...news }
+}

@@ -1,0 +1,194 @@
+import type { MessageType } from '@wagate/shared/message-kinds'
+import type { QuotedMessage } from '@wagate/shared/objects/message-content'
+import { blockingReasons } from '@wagate/shared/statuses'
+import type { Database } from '../../client.ts'
+import { isLinkedIn } from '../devices/linked-device.ts'
+import { insertMessageEvents } from '../statements/event-rows.ts'
+import { idempotencyWindowStart } from '../statements/idempotency-window.ts'
+import { type Columns, numberedRows } from '../statements/rows.ts'
+
+export type NewMessage = {
+  id: string
+  waId: string
+  accountId: number
+  sender: string
+  number: string
+  type: MessageType
+  body: string | null
+  url: string | null
+  filename: string | null
+  /** ISO 8601. Null is now. */
+  sendAt: string | null
+  replyTo?: QuotedMessage | null
+  typingSeconds?: number | null
+  /** Media that came with the request, or whose parts were stored by `storeMediaPart`. */
+  media: NewMedia | null
+  idempotency: Idempotency | null
+}
+
+export type NewMedia = { mime: string; bytes: number } & ({ content: Buffer } | { uploadId: string })
+
+/** `key` is unique for an account and operation, for 24 hours. `payloadHash` is SHA-256 in base64. */
+type Idempotency = { operation: string; key: string; payloadHash: string }
+
+/** The reason of the device's status, and for how long it has had no connection. */
+export type Away = { reason: string; forMs: number }
+
+export type Acceptance =
+  /** `away` while the sender has no connection. */
+  | { outcome: 'accepted'; deviceId: number; away: Away | null }
+  | { outcome: 'sender_not_found' }
+  | { outcome: 'sender_not_connected' }
+  | { outcome: 'sender_blocked'; reason: string }
+  /** With its media, the account would exceed its limit of waiting media. */
+  | { outcome: 'media_full' }
+  /** Parts of its media are missing: Postgres has crashed since they were stored. */
+  | { outcome: 'media_lost' }
+  /** An earlier request had the same idempotency key. `findKeyUses` returns its message. */
+  | { outcome: 'key_used' }
+
+type AcceptLimits = {
+  /** For each account: media that came with requests and waits for its upload. */
+  mediaBytesMax: number
+}
+
+/**
+ * Stores messages in their order in one statement, each with its idempotency key and media, and says for each whether it
+ * was accepted. No two of them may have the same idempotency key, and only one may have media as `content`. Concurrent
+ * statements do not see each other's media, so together they may exceed `mediaBytesMax` by what they store.
+ */
+export async function acceptMessages(
+  db: Database,
+  messages: NewMessage[],
+  { mediaBytesMax }: AcceptLimits,
+): Promise<Acceptance[]> {
+  const sql = db.$client
+  // For a plain text, the steps for keys and media would be a tenth of the work.
+  const hasKeys = messages.some(({ idempotency }) => idempotency !== null)
+  const hasMedia = messages.some(({ media }) => media !== null)
+  const canSend = sql`is_linked AND (away_reason IS NULL OR away_reason NOT IN (${blocking(sql)}))`
+  const isAcceptable = hasMedia ? sql`${canSend} AND has_room AND is_complete` : canSend
+  const isAccepted = hasKeys
+    ? sql`${isAcceptable} AND (key IS NULL OR id IN (SELECT message_id FROM claimed))`
+    : isAcceptable
+  const parts = sql`media_parts AS part WHERE part.upload_id = given.upload_id AND part.account_id = given.account_id`
+  const hasRoom = hasMedia
+    ? sql`, media_bytes IS NULL OR media_bytes + coalesce(
+        (SELECT bytes FROM media_usage AS used WHERE used.account_id = given.account_id), 0
+      ) <= ${mediaBytesMax} AS has_room,
+      upload_id IS NULL OR media_bytes = (SELECT sum(octet_length(part.bytes)) FROM ${parts}) AS is_complete`
+    : sql``
+  const claimed = hasKeys
+    ? sql`
+    claimed AS (
+      INSERT INTO idempotency_keys AS stored (account_id, operation, key, payload_hash, message_id)
+      SELECT account_id, operation, key, decode(payload_hash, 'base64'), id
+      FROM given WHERE ${isAcceptable} AND key IS NOT NULL
+      -- In one order everywhere: statements that lock keys in different orders could deadlock.
+      ORDER BY account_id, operation, key
+      ON CONFLICT ON CONSTRAINT idempotency_keys_pk DO UPDATE
+        SET payload_hash = excluded.payload_hash, message_id = excluded.message_id, response = NULL,
+          created_at = now()
+        WHERE stored.created_at <= ${sql.unsafe(idempotencyWindowStart)}
+      RETURNING message_id
+    ),`
+    : sql``
+  const attached = hasMedia
+    ? sql`
+    attached AS (
+      INSERT INTO media_blobs (message_id, account_id, mime, bytes)
+      SELECT id, account_id, media_mime, CASE WHEN upload_id IS NULL THEN ${contentOf(messages)}::bytea
+        ELSE (SELECT string_agg(part.bytes, '' ORDER BY part.position) FROM ${parts}) END
+      FROM given WHERE media_bytes IS NOT NULL AND ${isAccepted}
+    ),`
+    : sql``
+  const answers = await sql<AcceptanceRow[]>`
+    WITH given AS (
+      SELECT given.*, device.id AS device_id, device.link_generation,
+        coalesce(${isLinkedIn(sql, 'device')}, false) AS is_linked,
+        CASE WHEN device.connection <> 'online' THEN device.status_reason END AS away_reason,
+        CASE WHEN device.connection <> 'online'
+          THEN extract(epoch FROM now() - device.offline_since)::float8 * 1000 END AS away_ms ${hasRoom}
+      FROM ${numberedRows(sql, 'given', messages, givenColumns)}
+      LEFT JOIN devices AS device ON device.account_id = given.account_id AND device.sender = given.sender
+        AND device.deleted_at IS NULL
+    ),
+    ${claimed}
+    ${attached}
+    inserted AS (
+      INSERT INTO messages (
+        id, account_id, device_id, direction, type, sender, number, body, url, filename, status, wa_id,
+        link_generation, send_at, reply_to, typing_seconds
+      )
+      SELECT id, account_id, device_id, 'out', type, sender, number, body, url, filename, 'queued', wa_id,
+        link_generation, send_at::timestamptz, reply_to::jsonb, typing_seconds
+      FROM given WHERE ${isAccepted}
+      ORDER BY position
+      RETURNING id, account_id, device_id
+    ),
+    announced AS (${insertMessageEvents(sql, 'message.accepted', 'inserted')})
+    SELECT device_id AS "deviceId", is_linked AS "isLinked",
+      ${hasMedia ? sql`has_room` : sql`true`} AS "hasRoom", ${hasMedia ? sql`is_complete` : sql`true`} AS "isComplete",
+      away_reason AS "awayReason", away_ms AS "awayMs", ${isAccepted} AS "isAccepted"
+    FROM given
+    ORDER BY position`
+  return answers.map(toAcceptance)
+}
+
+const givenColumns: Columns<NewMessage> = {
+  id: ['uuid', ({ id }) => id],
+  wa_id: ['text', ({ waId }) => waId],
+  account_id: ['int', ({ accountId }) => accountId],
+  sender: ['text', ({ sender }) => sender],
+  number: ['text', ({ number }) => number],
+  type: ['text', ({ type }) => type],
+  body: ['text', ({ body }) => body],
+  url: ['text', ({ url }) => url],
+  filename: ['text', ({ filename }) => filename],
+  send_at: ['text', ({ sendAt }) => sendAt],
+  reply_to: ['text', ({ replyTo }) => (replyTo ? JSON.stringify(replyTo) : null)],
+  typing_seconds: ['int', ({ typingSeconds }) => typingSeconds ?? null],
+  media_mime: ['text', ({ media }) => media?.mime ?? null],
+  media_bytes: ['int', ({ media }) => media?.bytes ?? null],
+  upload_id: ['uuid', ({ media }) => (media && 'uploadId' in media ? media.uploadId : null)],
+  operation: ['text', ({ idempotency }) => idempotency?.operation ?? null],
+  key: ['text', ({ idempotency }) => idempotency?.key ?? null],
+  payload_hash: ['text', ({ idempotency }) => idempotency?.payloadHash ?? null],
+}
+
+function contentOf(messages: NewMessage[]): Buffer | null {
+  const contents = messages.flatMap(({ media }) => (media && 'content' in media ? [media.content] : []))
+  if (contents.length > 1) throw new TypeError('Two messages of one statement have media as content')
+  return contents[0] ?? null
+}
+
+type AcceptanceRow = {
+  deviceId: number | null
+  isLinked: boolean
+  hasRoom: boolean
+  isComplete: boolean
+  awayReason: string | null
+  awayMs: number | null
+  isAccepted: boolean
+}
+
+function toAcceptance(row: AcceptanceRow): Acceptance {
+  const { deviceId, isLinked, hasRoom, isComplete, awayReason, awayMs, isAccepted } = row
+  if (deviceId === null) return { outcome: 'sender_not_found' }
+  if (!isLinked) return { outcome: 'sender_not_connected' }
+  if (isBlocking(awayReason)) return { outcome: 'sender_blocked', reason: awayReason }
+  if (!hasRoom) return { outcome: 'media_full' }
+  if (!isComplete) return { outcome: 'media_lost' }
+  if (!isAccepted) return { outcome: 'key_used' }
+  const away = awayReason === null ? null : { reason: awayReason, forMs: awayMs ?? 0 }
+  return { outcome: 'accepted', deviceId, away }
+}
+
+/** Part of the statement's text, because parameters would cost more than the comparison. */
+function blocking(sql: Database['$client']) {
+  return sql.unsafe(blockingReasons.map((reason) => `'${reason}'`).join(', '))
+}
+
+function isBlocking(reason: string | null): reason is string {
+  return blockingReasons.some((blockingReason) => blockingReason === reason)
+}

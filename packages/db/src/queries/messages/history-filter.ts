@@ -1,0 +1,63 @@
+import type { MessageType } from '@wagate/shared/message-kinds'
+import type { MessageStatus } from '@wagate/shared/statuses'
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { messages } from '../../schema/messages.ts'
+import { isScheduled } from '../devices/reported-status.ts'
+
+export type HistoryFilter = {
+  sender?: string | undefined
+  /** The phone number of the other party. */
+  number?: string | undefined
+  /** Its LID, in digits. */
+  lid?: string | undefined
+  direction?: 'in' | 'out' | undefined
+  type?: MessageType | undefined
+  status?: MessageStatus | undefined
+  /** Of the creation: not before. */
+  from?: Date | undefined
+  /** Of the creation: before. */
+  to?: Date | undefined
+}
+
+/**
+ * `indexed`: what messages_number, messages_failed, messages_incoming, messages_sender or messages_history answers, in the
+ * order of the pages. `others`: what has to be compared with each row.
+ */
+type Conditions = { indexed: SQL[]; others: SQL[] }
+
+export function conditionsOf(filter: HistoryFilter): Conditions {
+  const { sender, number, lid, direction, type, status, from, to } = filter
+  const isIncoming = direction === 'in' || status === 'received'
+  const [first, ...rest] = given(
+    number !== undefined && eq(messages.number, number),
+    status === 'failed' && isNotNull(messages.errorCode),
+    // Written out: with a parameter, Postgres could not tell that the partial index has all these rows.
+    isIncoming && sql`${messages.direction} = 'in'`,
+    sender !== undefined && eq(messages.sender, sender),
+  )
+  return {
+    indexed: given(
+      first,
+      from !== undefined && sql`${messages.createdAt} >= ${from.toISOString()}::timestamptz`,
+      to !== undefined && sql`${messages.createdAt} < ${to.toISOString()}::timestamptz`,
+    ),
+    others: given(
+      ...rest,
+      direction === 'out' && eq(messages.direction, direction),
+      type !== undefined && eq(messages.type, type),
+      lid !== undefined && eq(messages.recipientJid, `${lid}@lid`),
+      status !== undefined && hasStatus(status),
+    ),
+  }
+}
+
+function given(...conditions: (SQL | false | undefined)[]): SQL[] {
+  return conditions.filter((condition) => condition instanceof Object)
+}
+
+function hasStatus(status: MessageStatus): SQL | undefined {
+  const isForLater = sql.raw(isScheduled('messages'))
+  if (status === 'scheduled') return and(eq(messages.status, 'queued'), isForLater)
+  if (status === 'queued') return and(eq(messages.status, 'queued'), sql`NOT ${isForLater}`)
+  return eq(messages.status, status)
+}

@@ -1,0 +1,140 @@
+import type { MessageType } from '@wagate/shared/message-kinds'
+import type { MessageContent, QuotedMessage } from '@wagate/shared/objects/message-content'
+import type { Database } from '../../client.ts'
+import { type Consent, consentSteps } from '../contacts/consent-steps.ts'
+import { insertReceivedMedia, mediaColumns, type NewReceivedMedia } from '../media/received-media-rows.ts'
+import { insertMessageEvents } from '../statements/event-rows.ts'
+import { type Fence, fencesOf, leaseColumns, leaseKey, OwnershipLost } from '../statements/fence.ts'
+import { type Columns, numberedRows } from '../statements/rows.ts'
+import { newWriteKeys } from '../statements/write-keys.ts'
+import {
+  findTarget,
+  isFrom,
+  type ReceivedSource,
+  receivedKeyOf,
+  redeliveryDays,
+  targetColumns,
+  unknownNumber,
+} from './known-messages.ts'
+import { isKnownChange } from './message-changes.ts'
+
+export type ReceivedMessage = {
+  fence: Fence
+  id: string
+  accountId: number
+  deviceId: number
+  sender: string
+  /** The number that sent it. Null when WhatsApp does not tell it. */
+  number: string | null
+  /** The address that sent it, such as a LID, if it is known and not the number. */
+  contactJid?: string | null
+  type: MessageType
+  body: string | null
+  content?: MessageContent | null
+  quoted?: Quoted | null
+  consent?: Consent | null
+  waId: string
+  linkGeneration: number
+  /** Its file, if it has one. */
+  media?: NewReceivedMedia | undefined
+}
+
+/** What a message says about the message that it quotes. */
+export type Quoted = Pick<QuotedMessage, 'from_me' | 'type' | 'text'> & { waId: string }
+
+/**
+ * Stores received messages in one fenced statement, each once: WhatsApp delivers a message again until it is acknowledged,
+ * and the caller repeats what had no answer. The contact is part of a message's identity, because clients choose their ids.
+ * Returns an error for each message whose owner had lost its shard; it was not stored.
+ */
+export async function insertReceivedMessages(
+  db: Database,
+  messages: ReceivedMessage[],
+): Promise<(OwnershipLost | undefined)[]> {
+  const sql = db.$client
+  // For messages that quote nothing, the search would cost as much as the rest.
+  const quotedRow = messages.some(({ quoted }) => quoted)
+    ? sql`LEFT JOIN LATERAL (${findTarget(sql)}) AS quoted_row ON true`
+    : sql`CROSS JOIN (SELECT NULL::uuid AS id, NULL AS direction) AS quoted_row`
+  const consents = messages.some(({ consent }) => consent) ? consentSteps(sql) : sql``
+  const hasMedia = messages.some(({ media }) => media !== undefined)
+  const columns = hasMedia ? { ...rowColumns, ...mediaColumns } : rowColumns
+  const valid = await sql<{ lease: string }[]>`
+    WITH valid AS (${fencesOf(
+      sql,
+      messages.map(({ fence }) => fence),
+    )}),
+    given AS (
+      SELECT DISTINCT ON (key) given.*, quoted_row.id AS quoted_id, quoted_row.direction = 'out' AS is_quoted_own
+      FROM valid JOIN ${numberedRows(sql, 'given', messages, columns)} USING (shard, epoch)
+      ${quotedRow}
+      ORDER BY key, position
+    ),
+    keys AS (${newWriteKeys(sql, sql`SELECT key FROM given ORDER BY key`)}),
+    inserted AS (
+      INSERT INTO messages
+        (id, account_id, device_id, sender, number, recipient_jid, direction, type, body, status, wa_id,
+          link_generation, content, reply_to)
+      SELECT id, account_id, device_id, sender, number, contact_jid, 'in', type, body, 'received', wa_id,
+        link_generation, content::jsonb, quoted::jsonb || jsonb_build_object(
+          'message_id', quoted_id, 'from_me', coalesce(is_quoted_own, (quoted::jsonb ->> 'from_me')::boolean))
+      FROM given JOIN keys USING (key)
+      -- As a join, the search reads the whole week in plans that were made while it was empty. OFFSET prevents the join.
+      WHERE NOT EXISTS (
+        SELECT FROM messages AS known
+        WHERE known.device_id = given.device_id AND known.wa_id = given.wa_id
+          AND known.direction = 'in' AND known.created_at >= now() - ${redeliveryDays} * interval '1 day'
+          AND ${isFrom(sql, { number: sql`given.number`, contactJid: sql`given.contact_jid` })}
+        OFFSET 0)
+      ORDER BY position
+      RETURNING id, account_id, device_id
+    ),
+    ${hasMedia ? sql`attached AS (${insertReceivedMedia(sql)}),` : sql``}
+    announced AS (${insertMessageEvents(sql, 'message.received', 'inserted')})
+    ${consents}
+    SELECT shard || ' ' || epoch AS lease FROM valid`
+  const validLeases = new Set(valid.map(({ lease }) => lease))
+  return messages.map(({ fence }) =>
+    validLeases.has(leaseKey(fence)) ? undefined : new OwnershipLost(fence),
+  )
+}
+
+const rowColumns: Columns<ReceivedMessage> = {
+  ...leaseColumns,
+  key: ['uuid', receivedKeyOf],
+  id: ['uuid', ({ id }) => id],
+  account_id: ['int', ({ accountId }) => accountId],
+  device_id: ['int', ({ deviceId }) => deviceId],
+  sender: ['text', ({ sender }) => sender],
+  number: ['text', ({ number }) => number ?? unknownNumber],
+  contact_jid: ['text', ({ contactJid }) => contactJid ?? null],
+  type: ['text', ({ type }) => type],
+  body: ['text', ({ body }) => body],
+  wa_id: ['text', ({ waId }) => waId],
+  link_generation: ['int', ({ linkGeneration }) => linkGeneration],
+  content: ['text', ({ content }) => (content ? JSON.stringify(content) : null)],
+  quoted: ['text', ({ quoted }) => (quoted ? quotedJson(quoted) : null)],
+  consent: ['text', ({ consent }) => consent ?? null],
+  ...targetColumns(({ quoted }) => quoted?.waId ?? null),
+}
+
+function quotedJson({ waId, ...quoted }: Quoted): string {
+  return JSON.stringify({ wa_message_id: waId, ...quoted })
+}
+
+export async function isReceived(
+  db: Database,
+  deviceId: number,
+  { waId, number, contactJid }: ReceivedSource,
+): Promise<boolean> {
+  const found = await db.$client`
+    SELECT FROM messages AS known
+    WHERE device_id = ${deviceId} AND wa_id = ${waId} AND direction = 'in'
+      AND created_at >= now() - ${redeliveryDays} * interval '1 day'
+      AND ${isFrom(db.$client, {
+        number: db.$client`${number ?? unknownNumber}::text`,
+        contactJid: db.$client`${contactJid ?? null}::text`,
+      })}
+    LIMIT 1`
+  return found.length > 0 || isKnownChange(db, deviceId, { waId, number, contactJid: contactJid ?? null })
+}

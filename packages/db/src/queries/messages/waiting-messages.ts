@@ -1,0 +1,120 @@
+import { type MessageType, mediaTypes } from '@wagate/shared/message-kinds'
+import type { QuotedMessage } from '@wagate/shared/objects/message-content'
+import type postgres from 'postgres'
+import type { Database } from '../../client.ts'
+import { isToContact } from '../contacts/contacts.ts'
+import { dueMessages, isRecent } from '../devices/due-messages.ts'
+
+/** A message that waits for its device. `createdAt` is text as Postgres writes it: it identifies the partition. */
+export type WaitingMessage = {
+  id: string
+  seq: number
+  createdAt: string
+  waId: string
+  number: string
+  recipientJid: string | null
+  type: MessageType
+  body: string | null
+  url: string | null
+  filename: string | null
+  replyTo: QuotedMessage | null
+  /** For how long its recipient is shown that the sender is typing, before it leaves the first time. */
+  typingSeconds: number
+  uploadedContent: Buffer | null
+  status: 'queued' | 'sending'
+  /** How many owners in a row died or lost their lease while they had claimed it. */
+  interruptions: number
+  /** It was read by a query that leaves out new contacts. False says nothing. */
+  isToContact: boolean
+}
+
+/**
+ * Why a message cannot be sent soon. `newContacts`: this device has neither written to the number nor received anything
+ * from it, a privacy token included, and the person has not written to the account before the link. `unprepared`: its
+ * media is not uploaded. `attempted`: it was sent before and not acknowledged.
+ */
+export type BlockReason = 'newContacts' | 'unprepared' | 'attempted'
+
+export type WaitingQuery = {
+  except: string[]
+  exceptNumbers: string[]
+  /** Leaves out these messages and those that wait behind them for the same number. */
+  without: BlockReason[]
+  /** Leaves out new contacts, except those that count towards the budget of the device already. */
+  withinBudget?: boolean
+  limit: number
+  /** Leaves out those with a lower `seq`, except scheduled ones. Not together with `without`, which looks at all of a lane. */
+  after?: number | undefined
+}
+
+/** The waiting messages of a device that are due, in their order. */
+export async function listWaitingMessages(
+  db: Database,
+  deviceId: number,
+  { except, exceptNumbers, without, withinBudget = false, limit, after }: WaitingQuery,
+): Promise<WaitingMessage[]> {
+  const sql = db.$client
+  const onlyContacts = without.includes('newContacts')
+  // Not `<> ALL (list)`: planning would look at each item of the list for each week and index.
+  const where = sql`
+    AND number NOT IN (SELECT unnest(${exceptNumbers}::text[]))
+    ${onlyContacts ? isToContact(sql, deviceId, 'known') : sql``}
+    ${withinBudget && !onlyContacts ? isToContact(sql, deviceId, 'known or counted') : sql``}`
+  const isOther = sql`AND id NOT IN (SELECT unnest(${except}::uuid[]))`
+  const blocks = without.flatMap((kind) => (kind === 'newContacts' ? [] : isBlocked[kind](db)))
+  const [first, ...rest] = blocks
+  if (!first) {
+    return sql<WaitingMessage[]>`
+      SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact"
+      FROM ${dueMessages(sql, deviceId, { where: sql`${where} ${isOther}`, limit, after })} AS due
+      ORDER BY due.seq LIMIT ${limit}`
+  }
+  // The window function reads all waiting messages of the device, so it reads only their keys.
+  return sql<WaitingMessage[]>`
+    SELECT ${waitingColumns(sql)}, ${onlyContacts || withinBudget}::boolean AS "isToContact" FROM messages JOIN (
+      SELECT id, created_at FROM (
+        SELECT id, created_at, seq, bool_or(${rest.reduce((all, other) => sql`${all} OR ${other}`, first)})
+          OVER (PARTITION BY number COLLATE "C" ORDER BY seq) AS is_behind
+        FROM ${dueMessages(sql, deviceId, { where })} AS due
+      ) AS lane
+      WHERE NOT is_behind ${isOther}
+      ORDER BY seq LIMIT ${limit}
+    ) AS found USING (id, created_at)
+    ORDER BY messages.seq`
+}
+
+/** SQL: the columns of a `WaitingMessage` except `isToContact`. */
+export const waitingColumns = (sql: postgres.Sql) => sql`
+  id, seq::float8 AS seq, created_at::text AS "createdAt", wa_id AS "waId", number, recipient_jid AS "recipientJid",
+  type, body, url, filename, reply_to AS "replyTo", uploaded_content AS "uploadedContent", status, interruptions,
+  coalesce(typing_seconds, 0) AS "typingSeconds"`
+
+const isBlocked = {
+  unprepared: (db: Database) => db.$client`(type = ANY(${mediaTypes}) AND uploaded_content IS NULL)`,
+  attempted: (db: Database) => db.$client`status = 'sending'`,
+}
+
+/** The `seq` of the latest message of the device that waits, except scheduled ones. */
+export async function findLastWaiting(db: Database, deviceId: number): Promise<number | undefined> {
+  const sql = db.$client
+  const [last] = await sql<{ seq: number }[]>`
+    SELECT seq::float8 AS seq FROM messages
+    WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL AND ${isRecent(sql)} ORDER BY messages.seq DESC LIMIT 1`
+  return last?.seq
+}
+
+/** Includes scheduled messages. Counts no further than `countMax`. */
+export async function countWaitingMessages(
+  db: Database,
+  deviceId: number,
+  countMax: number,
+): Promise<number> {
+  const [row] = await db.$client<{ waiting: number }[]>`
+    SELECT count(*)::int AS waiting FROM (
+      (SELECT FROM messages WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NULL LIMIT ${countMax})
+      UNION ALL
+      (SELECT FROM messages WHERE device_id = ${deviceId} AND is_waiting AND send_at IS NOT NULL LIMIT ${countMax})
+      LIMIT ${countMax}
+    ) AS waiting`
+  return row?.waiting ?? 0
+}

@@ -24,7 +24,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'addresses behind names not judged',
-    file: 'apps/worker/src/media/public-lookup.ts',
+    file: 'apps/worker/src/session/network/public-lookup.ts',
     text: 'const isRefused = !error && addresses.some(isForbidden)',
     replacement: 'const isRefused = false',
     test: {

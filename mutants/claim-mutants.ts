@@ -85,7 +85,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a late claim that fails early ends the process',
-    file: 'apps/worker/src/outbox/delivery.ts',
+    file: 'apps/worker/src/outbox/attempt.ts',
     text: 'claiming.catch(() => undefined)',
     replacement: '',
     test: { file: 'apps/worker/test/late-claims.test.ts', title: 'may fail before the text is encrypted' },

@@ -43,7 +43,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'what a former owner could not store is announced as stored',
-    file: 'apps/worker/src/outbox/recorder.ts',
+    file: 'apps/worker/src/outbox/message-results.ts',
     text: "return result === 'recorded'",
     replacement: 'return true',
     test: {

@@ -149,7 +149,7 @@ export const processMutants: Mutant[] = [
   },
   {
     name: 'entry in use dropped from a full map',
-    file: 'apps/worker/src/recent-map.ts',
+    file: 'apps/worker/src/caches/recent-map.ts',
     text: 'if (value !== undefined) put(key, value)',
     replacement: '',
     test: {

@@ -53,7 +53,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'ack not awaited',
-    file: 'apps/worker/src/outbox/delivery.ts',
+    file: 'apps/worker/src/outbox/attempt.ts',
     text: 'const given = await answer',
     replacement: "const given: AckResult = { kind: 'acknowledged' }",
     test: {
@@ -73,7 +73,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'every tenth outcome failed',
-    file: 'apps/worker/src/outbox/recorder.ts',
+    file: 'apps/worker/src/outbox/message-results.ts',
     text: "store(message, { status: 'sent' }, isAwaited)",
     replacement:
       "store(message, Math.random() < 0.1 ? { status: 'failed', error: { code: 'message_expired', sentence: '' } } : { status: 'sent' }, isAwaited)",
@@ -128,7 +128,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'refused first message sent again',
-    file: 'apps/worker/src/outbox/refusal-plan.ts',
+    file: 'apps/worker/src/outbox/refusals.ts',
     text: "if (code === '463') return 'ask-time-lock'",
     replacement: "if (code === '463') return 'try-later'",
     test: {
@@ -179,7 +179,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'a message that appears late is passed over',
-    file: 'apps/worker/src/outbox/read-coverage.ts',
+    file: 'apps/worker/src/outbox/waiting-list.ts',
     text: 'const settledMs = 10_000',
     replacement: 'const settledMs = 0',
     test: {
@@ -199,7 +199,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'new contact written to that was read before the pause',
-    file: 'apps/worker/src/outbox/delivery.ts',
+    file: 'apps/worker/src/outbox/attempt.ts',
     text: 'device.firstContacts.areActive() && !message.isToContact',
     replacement: 'device.firstContacts.areActive() && false',
     test: {

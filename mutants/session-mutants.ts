@@ -85,7 +85,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'bad key of one device refused to all',
-    file: 'apps/worker/src/statement-batch.ts',
+    file: 'apps/worker/src/statements/statement-batch.ts',
     text: 'isOfOneItem: isRefusedContent',
     replacement: 'isOfOneItem: () => isRefusedContent(undefined)',
     test: {

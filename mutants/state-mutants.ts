@@ -32,4 +32,31 @@ export const stateMutants: Mutant[] = [
       title: 'two messages keep the guarantees in every order of all steps, with faults',
     },
   },
+  {
+    name: 'a message that is written does not occupy its recipient',
+    file: 'apps/worker/src/outbox/message-hands.ts',
+    text: "written: 'send'",
+    replacement: 'written: undefined',
+    test: {
+      ...ofCaller,
+      title: 'two messages keep the guarantees in every order of all steps, with faults',
+    },
+  },
+  {
+    name: 'a message that WhatsApp has is sent once more',
+    file: 'apps/worker/src/outbox/message-hands.ts',
+    text: "isAcknowledged: ({ id }) => stateOf(id) === 'acknowledged'",
+    replacement: 'isAcknowledged: () => false',
+    test: {
+      ...ofCaller,
+      title: 'two messages keep the guarantees in every order of all steps, with faults',
+    },
+  },
+  {
+    name: 'a hand makes any move',
+    file: 'apps/worker/src/outbox/message-hands.ts',
+    text: 'return from.includes(state) ? to : undefined',
+    replacement: 'return from.length > 0 ? to : undefined',
+    test: { file: 'apps/worker/test/message-hands.test.ts', title: 'moves only so' },
+  },
 ]

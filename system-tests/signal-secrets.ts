@@ -1,5 +1,5 @@
+import { readMasterKeys } from '@wagate/worker/config/master-keys'
 import { openAuthValue } from '@wagate/worker/session/credentials/auth-values'
-import { readMasterKeys } from '@wagate/worker/session/credentials/master-keys'
 import { makeVault } from '@wagate/worker/session/credentials/vault'
 import type postgres from 'postgres'
 import type { Secret } from './secret-search.ts'

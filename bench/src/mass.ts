@@ -7,7 +7,7 @@ import { beginning, deleteExpiredIdempotencyKeys } from '@wagate/db/queries/rete
 import { releaseShards } from '@wagate/db/queries/workers/shard-leases'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import { quantile, significant } from '@wagate/test-kit/statistics'
-import { endInPages } from '@wagate/worker/end-in-pages'
+import { endInPages } from '@wagate/worker/statements/end-in-pages'
 import type { BenchmarkOptions, Report } from './benchmark.ts'
 import { devices, fenceOf, fillTables, type Size } from './mass/fill.ts'
 import type { Row } from './table.ts'

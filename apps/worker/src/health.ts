@@ -1,8 +1,9 @@
 import { answerMetrics, type InternalAnswer, startInternalServer } from '@wagate/runtime/internal-server'
 import type { Running } from '@wagate/runtime/running'
-import type { Config } from './config.ts'
-import type { Metrics } from './metrics.ts'
+import type { Config } from './config/config.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import type { OwnershipState } from './ownership/ownership.ts'
+import { partitionWeeksAheadMin } from './upkeep/housekeeping.ts'
 
 type Readings = {
   readOwnership(): OwnershipState
@@ -11,9 +12,6 @@ type Readings = {
   /** Undefined when unknown. */
   countPartitionWeeksAhead(): number | undefined
 }
-
-/** Eight are created ahead. With fewer than this, creating them has failed for a month. */
-export const partitionWeeksAheadMin = 4
 
 /** `/health/live`: the process runs. `/health/ready`: it may send for the shards it owns. `/metrics`: for Prometheus. */
 export function startHealth(

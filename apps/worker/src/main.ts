@@ -2,7 +2,7 @@ import './preload.ts'
 import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
 import { makePrivateFolder, removeFolder } from '@wagate/runtime/private-folder'
-import { readConfig } from './config.ts'
+import { readConfig } from './config/config.ts'
 import { downloadLimits, makeWhatsAppFetch } from './session/network/whatsapp-fetch.ts'
 import { startWorker } from './start.ts'
 

@@ -14,18 +14,24 @@ import { type HostNames, makeHostNames } from '@wagate/runtime/host-names'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
-import { checkMasterKeys } from './check-master-keys.ts'
-import type { Config } from './config.ts'
-import { makeDeviceContext } from './context.ts'
+import type { Config } from './config/config.ts'
+import { makeDeviceContext } from './device/device-context.ts'
 import { startHealth } from './health.ts'
-import { startHousekeeping } from './housekeeping.ts'
 import { type Inspector, makeInspector } from './media/inspection/inspector.ts'
-import { addGauges, addPartitionGauge, addVersionAgeGauge, type Metrics, makeMetrics } from './metrics.ts'
+import {
+  addGauges,
+  addPartitionGauge,
+  addVersionAgeGauge,
+  type Metrics,
+  makeMetrics,
+} from './metrics/metrics.ts'
 import { type Ownership, type OwnershipState, startOwnership } from './ownership/ownership.ts'
 import { startMediaRetention } from './received-media/media-retention.ts'
 import { type ClientVersion, startClientVersion } from './session/network/client-version.ts'
 import { makeReadServedVersion } from './session/network/served-version.ts'
 import { startShardHost } from './shards/shard-host.ts'
+import { checkMasterKeys } from './stored-keys/check-master-keys.ts'
+import { startHousekeeping } from './upkeep/housekeeping.ts'
 import { makeDispatcherMetrics } from './webhooks/dispatcher-metrics.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
 
@@ -174,10 +180,19 @@ type OwnerOf = {
   hostNames: HostNames
 }
 
-function startOwner({ databases, redis, eventHints, ...shared }: OwnerOf): Ownership {
-  const { config, logger, metrics, events } = shared
+function startOwner({
+  databases,
+  redis,
+  eventHints,
+  inspector,
+  mediaStore,
+  hostNames,
+  ...given
+}: OwnerOf): Ownership {
+  const { config, logger, metrics, events } = given
   const context = makeDeviceContext({
-    ...shared,
+    ...given,
+    media: { inspector, store: mediaStore, hostNames },
     db: databases.sessions,
     claimsDb: databases.claims,
     publishEventHint: eventHints.publish,
@@ -196,7 +211,7 @@ function startOwner({ databases, redis, eventHints, ...shared }: OwnerOf): Owner
     ...config.ownership,
     shards: config.installation.shards,
     masterKeyId: config.masterKeys.current.id,
-    signalFormat: shared.signalFormat,
+    signalFormat: given.signalFormat,
     tickMs,
   })
   addGauges(metrics, () => ({ ...ownership.state(), ...host.counts() }))

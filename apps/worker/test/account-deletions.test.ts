@@ -15,8 +15,8 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deleteDueAccounts } from '../src/account-deletions.ts'
 import { removeAccountFiles } from '../src/received-media/account-files.ts'
+import { deleteDueAccounts } from '../src/upkeep/account-deletions.ts'
 import {
   type AccountRows,
   addAccountRows,

@@ -2,22 +2,22 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeLogger } from '@wagate/runtime/logger'
 import { initAuthCreds, type UserFacingSocketConfig, type WASocket } from 'baileys'
-import type { DeviceContext } from '../src/context.ts'
-import { makeMetrics } from '../src/metrics.ts'
+import { makeMetrics } from '../src/metrics/metrics.ts'
+import { makeAttempt } from '../src/outbox/attempt.ts'
 import { makeContactBudget } from '../src/outbox/contact-budget.ts'
-import { makeDelivery } from '../src/outbox/delivery.ts'
+import { makeNewContactPauses } from '../src/outbox/first-contacts.ts'
 import { makeInFlight } from '../src/outbox/in-flight.ts'
 import type { MessageClaim } from '../src/outbox/message-claims.ts'
+import { makeHands } from '../src/outbox/message-hands.ts'
 import type { MessageResults } from '../src/outbox/message-results.ts'
-import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
-import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
+import { makeSentRecipients, type OutboxContext, type OutboxDevice } from '../src/outbox/outbox-context.ts'
+import type { Turn } from '../src/outbox/recipient-lanes.ts'
 import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
-import { makeSentRecipients } from '../src/outbox/sent-recipients.ts'
 import { makeFanOutReports } from '../src/session/sending/fan-out.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>
-type Message = Parameters<ReturnType<typeof makeDelivery>['send']>[0]
+type Message = Turn['message']
 
 export const own = ['15550000001:3@s.whatsapp.net', '900000000000001:3@lid']
 export const ownPhone = '15550000001@s.whatsapp.net'
@@ -88,24 +88,26 @@ export function makeAttempts({
     const found = await claimed(way)
     return found && { contact: null, end: nothing, release: nothing, releaseSuspect: nothing, ...found }
   }
-  const context = standIn<DeviceContext>({
+  const context = standIn<OutboxContext>({
     config: { outbox: { ackTimeoutMs: 60_000 } },
     logger: makeLogger('test', 'silent'),
     metrics: makeMetrics(),
-    messageClaims: { claim: claimIn('claim'), claimLate: claimIn('claimLate') },
+    statements: { messageClaims: { claim: claimIn('claim'), claimLate: claimIn('claimLate') } },
   })
   const device = standIn<OutboxDevice>({
     id: 1,
-    sendsSinceMs: Date.parse('2026-01-01T00:00:00Z'),
     retries: makeRetries(),
     sentRecipients: makeSentRecipients(),
-    recipientPace: makeRecipientPace(0, {}),
-    contactBudget: makeContactBudget({ budget: unlimited, newContacts: [], nowMs: 0 }, new Set(), () => 0),
+    pace: {
+      recipientPace: makeRecipientPace(0, {}),
+      contactBudget: makeContactBudget({ budget: unlimited, newContacts: [], nowMs: 0 }, new Set(), () => 0),
+      sendsSinceMs: Date.parse('2026-01-01T00:00:00Z'),
+    },
     firstContacts,
     lease: { shard: 1 },
   })
   const results = standIn<MessageResults>({ fail: async (_: Message, code: string) => void steps.push(code) })
-  const delivery = makeDelivery(context, device, sock, { inFlight, results })
+  const attempt = makeAttempt(context, device, sock, { inFlight, results })
   const message = standIn<Message>({
     id: 'a message',
     waId,
@@ -122,7 +124,12 @@ export function makeAttempts({
     device,
     firstContacts,
     steps,
-    attempt: (maySend = () => true) => delivery.send(message, recipient, maySend),
+    /** Every step must be possible for the message's hand. */
+    attempt(maySend = () => true) {
+      const turn = { message, recipient }
+      const hands = makeHands([{ turn, state: 'claiming' }])
+      return attempt(turn, { maySend, onMove: (move) => hands.move(turn, move) })
+    },
     sent: () => ({ times, forgotten }),
   }
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { makeScopedCache } from '../src/scoped-cache.ts'
+import { makeScopedCache } from '../src/caches/scoped-cache.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
 import { type AuthRows, type CachedAuth, makeAuthStore } from '../src/session/credentials/auth-store.ts'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
 import { makeVault } from '../src/session/credentials/vault.ts'
 
 function makeStore(written: AuthRows[] = [], whileReading: () => Promise<void> = async () => undefined) {

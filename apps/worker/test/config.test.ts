@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Resolver } from 'node:dns'
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 
 const required = {
   DATABASE_URL: 'postgres://localhost/wagate',

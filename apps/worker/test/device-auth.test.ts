@@ -3,14 +3,14 @@ import type { Database } from '@wagate/db/client'
 import { listAuthValues } from '@wagate/db/queries/credentials/device-auth'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeAuthWrites } from '../src/auth-writes.ts'
-import { changeSignalFormat } from '../src/change-signal-format.ts'
+import { makeScopedCache } from '../src/caches/scoped-cache.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
 import { makeDeviceAuth } from '../src/device/device-auth.ts'
 import type { Lease } from '../src/ownership/lease.ts'
-import { makeScopedCache } from '../src/scoped-cache.ts'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
 import { authContext, isInParts, makeVault } from '../src/session/credentials/vault.ts'
-import { makeStatementBatch } from '../src/statement-batch.ts'
+import { makeAuthWrites } from '../src/statements/auth-writes.ts'
+import { makeStatementBatch } from '../src/statements/statement-batch.ts'
+import { changeSignalFormat } from '../src/stored-keys/change-signal-format.ts'
 import { openOwnedDevice } from './owned-device.ts'
 
 let db: Database
@@ -28,13 +28,11 @@ afterAll(() => drop())
 function openStore(lease: Partial<Lease>) {
   const auth = makeDeviceAuth(
     {
-      authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: 100 }),
-      caches: {
-        auth: makeScopedCache({ sizeMax: 100 }),
-        retryCounts: makeScopedCache({ sizeMax: 100 }),
-        messageSecrets: makeScopedCache({ sizeMax: 100 }),
+      statements: {
+        authReads: makeNaturalBatch((reads) => listAuthValues(db, reads), { itemsMax: 100 }),
+        authWrites: makeAuthWrites(db),
       },
-      authWrites: makeAuthWrites(db),
+      caches: { auth: makeScopedCache({ sizeMax: 100 }) },
       onLost: () => undefined,
       signalFormat: 2,
     },

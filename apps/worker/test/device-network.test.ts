@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type ProxyUrl, parseProxyUrl, proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { expect, test } from 'vitest'
+import { type MasterKeys, readMasterKeys } from '../src/config/master-keys.ts'
 import { networkOf } from '../src/device/device-network.ts'
-import { type MasterKeys, readMasterKeys } from '../src/session/credentials/master-keys.ts'
 import { proxyBoxKey } from '../src/session/network/proxy-box.ts'
 import { WhatsAppRoute } from '../src/session/network/whatsapp-route.ts'
 
@@ -18,7 +18,7 @@ const network = {
   }),
 }
 const of = (sealedProxy: Buffer | null, id = 7) =>
-  networkOf({ network, masterKeys }, { id, accountId: 3, sealedProxy })
+  networkOf({ whatsApp: { network }, config: { masterKeys } }, { id, accountId: 3, sealedProxy })
 
 function seal(text: string, { current }: MasterKeys = masterKeys): Buffer {
   const recipient = { id: current.id, publicKey: proxyBoxKey(current).publicKey }

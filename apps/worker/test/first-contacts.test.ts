@@ -1,7 +1,7 @@
 import { makeLogger } from '@wagate/runtime/logger'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DeviceContext } from '../src/context.ts'
-import { makeMetrics } from '../src/metrics.ts'
+import type { DeviceContext } from '../src/device/device-context.ts'
+import { makeMetrics } from '../src/metrics/metrics.ts'
 import { makeFirstContacts } from '../src/outbox/first-contacts.ts'
 import { openOwnedDevice } from './owned-device.ts'
 

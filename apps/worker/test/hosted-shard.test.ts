@@ -4,11 +4,11 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import type { DeviceContext } from '../src/context.ts'
-import { makeMetrics } from '../src/metrics.ts'
-import { makeRecipientsCache } from '../src/outbox/recipients.ts'
-import { makeScopedCache } from '../src/scoped-cache.ts'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { makeScopedCache } from '../src/caches/scoped-cache.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
+import type { DeviceContext } from '../src/device/device-context.ts'
+import { makeMetrics } from '../src/metrics/metrics.ts'
+import { makeRecipientsCache } from '../src/outbox/number-resolver.ts'
 import { deviceOf, makeHostedShard } from '../src/shards/hosted-shard.ts'
 import { openOwnedDevice } from './owned-device.ts'
 
@@ -23,14 +23,17 @@ const cache = () => makeScopedCache({ sizeMax: 100 })
 function contextWith(readStates: (ids: number[]) => ReturnType<typeof findDeviceStates>): DeviceContext {
   return {
     db: device.db,
-    config: { outbox: {} },
+    config: { outbox: {}, masterKeys: readMasterKeys(randomBytes(32)) },
     logger: makeLogger('test', 'silent'),
     metrics: makeMetrics(),
-    masterKeys: readMasterKeys(randomBytes(32)),
-    clientVersion: { current: () => '1.0.0', doubt: () => undefined },
-    recipientsOf: makeRecipientsCache(),
-    caches: { auth: cache(), retryCounts: cache(), messageSecrets: cache() },
-    deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }),
+    whatsApp: { clientVersion: { current: () => '1.0.0', doubt: () => undefined } },
+    caches: {
+      recipientsOf: makeRecipientsCache(),
+      auth: cache(),
+      retryCounts: cache(),
+      messageSecrets: cache(),
+    },
+    statements: { deviceStates: makeNaturalBatch(readStates, { itemsMax: 100 }) },
   } as unknown as DeviceContext
 }
 

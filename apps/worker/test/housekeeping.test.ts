@@ -3,7 +3,7 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { eventually } from '@wagate/test-kit/until'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Housekeeping, startHousekeeping } from '../src/housekeeping.ts'
+import { type Housekeeping, startHousekeeping } from '../src/upkeep/housekeeping.ts'
 
 let database: TestDatabase
 let db: Database

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
 import { makeVault } from '../src/session/credentials/vault.ts'
 import { cleanFilename, mediaUrlOf, readMediaDescriptor } from '../src/session/receiving/media-descriptor.ts'
 import { newReceivedMedia } from '../src/session/receiving/new-received-media.ts'

@@ -8,7 +8,7 @@ import { makeFairSemaphore } from '@wagate/runtime/fair-semaphore'
 import { makeHostNames } from '@wagate/runtime/host-names'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { MediaUnavailable } from '../src/media/media-error.ts'
 import { type MediaSource, makeMediaFile } from '../src/media/media-file.ts'
 import { makeMediaRoom } from '../src/media/media-room.ts'
@@ -62,13 +62,11 @@ afterAll(async () => {
 
 /** The shares of a worker, seen by a device of each account. */
 function makeSources() {
-  const mediaShares = makeMediaShares(config.media.memoryBytes)
+  const shares = makeMediaShares(config.media.memoryBytes)
   return (accountId: number): MediaSource => ({
     config,
     db,
-    hostNames: makeHostNames(),
-    mediaShares,
-    mediaStore: { read: async () => undefined },
+    media: { shares, hostNames: makeHostNames(), store: { read: async () => undefined } },
     device: { id: accountId, accountId },
   })
 }

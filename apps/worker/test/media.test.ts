@@ -13,9 +13,9 @@ import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/
 import { generateWAMessageContent } from 'baileys'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { loadMedia } from '../src/media/load-media.ts'
-import type { MediaMessage, MediaSource } from '../src/media/media-file.ts'
+import { readConfig } from '../src/config/config.ts'
+import { type InspectedSource, loadMedia } from '../src/media/load-media.ts'
+import type { MediaMessage } from '../src/media/media-file.ts'
 import { makeMediaShares } from '../src/media/media-shares.ts'
 import { makeTestInspector } from './inspection.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
@@ -33,7 +33,7 @@ const files: Record<string, Buffer> = {}
 let folder: string
 let database: TestDatabase
 let host: MediaHost
-let source: MediaSource & { inspector: typeof inspector }
+let source: InspectedSource
 
 const sampleOf = (type: MediaType) => mediaSamples.find((media) => media.type === type)?.bytes
 const solid = (width: number, height: number) =>
@@ -59,10 +59,12 @@ beforeAll(async () => {
   source = {
     config,
     db: openDatabase(database.url, { poolSize: 1, applicationName: 'test', statementTimeoutMs: 1000 }),
-    hostNames: makeHostNames(),
-    mediaShares: makeMediaShares(config.media.memoryBytes),
-    mediaStore: { read: async () => undefined },
-    inspector,
+    media: {
+      shares: makeMediaShares(config.media.memoryBytes),
+      hostNames: makeHostNames(),
+      store: { read: async () => undefined },
+      inspector,
+    },
     device: { id: 1, accountId: 1 },
   }
 }, 60_000)

@@ -12,9 +12,8 @@ import { makeMessageId } from '@wagate/shared/ids'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { makeMetrics } from '../src/metrics.ts'
-import { makeMessageResults } from '../src/outbox/message-results.ts'
-import { makeRecorder } from '../src/outbox/recorder.ts'
+import { makeMetrics } from '../src/metrics/metrics.ts'
+import { makeMessageResults, makeRecorder } from '../src/outbox/message-results.ts'
 import { makeMessage } from './waiting-rows.ts'
 
 const logger = makeLogger('test', 'silent')

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { makeNumberResolver } from '../src/outbox/number-resolver.ts'
-import { makeRecipientsCache } from '../src/outbox/recipients.ts'
+import { makeNumberResolver, makeRecipientsCache } from '../src/outbox/number-resolver.ts'
 import { type LookUp, type LookUpAnswer, LookUpRefused } from '../src/session/contacts/look-up.ts'
 
 const jidOf = (number: string) => `${number}@s.whatsapp.net`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeRecentMap } from '../src/recent-map.ts'
+import { makeRecentMap } from '../src/caches/recent-map.ts'
 
 test('a full map drops the entry that was not used for the longest time', () => {
   const map = makeRecentMap<string, number>(2)

@@ -1,38 +1,45 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type LaneFacts, planLanes } from '../src/outbox/recipient-lanes.ts'
-import { makeSendTurns } from '../src/outbox/send-turns.ts'
+import { makeHands } from '../src/outbox/message-hands.ts'
+import { type LaneFacts, planLanes, type Turn } from '../src/outbox/recipient-lanes.ts'
+import { chooseTurn, type SendKind } from '../src/outbox/send-loop.ts'
 import { makeWaitingList } from '../src/outbox/waiting-list.ts'
 import { makeMessage, readFrom } from './waiting-rows.ts'
 
-type Turn = { message: WaitingMessage; recipient: string }
+const kindOf = ({ message }: Turn): SendKind => (message.status === 'sending' ? 'retry' : 'fresh')
 
 /** An outbox without sockets and clocks: what the database, WhatsApp and media hosts do is said step by step. */
 class Model {
   readonly rows: WaitingMessage[] = []
   readonly delivered: WaitingMessage[] = []
   readonly resolved = new Set<string>()
-  onWire: Turn[] = []
-  inPreparation: Turn[] = []
   #seq = 0
   #nowMs = 0
   #paused = new Set<string>()
   /** Recipients that were written to just now. */
   #paced = new Set<string>()
-  #work = new Map<string, 'send' | 'prepare'>()
+  #hands = makeHands()
+  #wasFresh = false
   #list = this.#openList()
-  #turns = this.#openTurns()
 
   readonly #facts: LaneFacts = {
     recipientOf: ({ number }) =>
       number.startsWith('new') && !this.resolved.has(number) ? undefined : `${number}@jid`,
     isAcknowledged: () => false,
-    workFor: (recipient) => this.#work.get(recipient),
+    workFor: (recipient) => this.#hands.workFor(recipient),
     waitMs: ({ id }) => (this.#paused.has(id) ? 1000 : 0),
     paceMs: (recipient) => (this.#paced.has(recipient) ? 2000 : 0),
     isRetry: ({ status }) => status === 'sending',
     typingMs: () => 0,
+  }
+
+  get onWire(): Turn[] {
+    return this.#hands.turnsOf('send')
+  }
+
+  get inPreparation(): Turn[] {
+    return this.#hands.turnsOf('prepare')
   }
 
   accept(number: string, type: 'text' | 'image'): void {
@@ -52,10 +59,10 @@ class Model {
       if (this.inPreparation.length < 4) this.#begin(turn, 'prepare')
     }
     let left = ready
-    for (let turn = this.#turns.choose(left); turn; turn = this.#turns.choose(left)) {
+    for (let turn = this.#choose(left); turn; turn = this.#choose(left)) {
       const chosen = turn
       left = left.filter((other) => other !== chosen)
-      this.#turns.started(chosen)
+      this.#wasFresh = kindOf(chosen) === 'fresh'
       this.#begin(chosen, 'send')
     }
   }
@@ -96,33 +103,26 @@ class Model {
 
   reconnect(): void {
     for (const { message } of this.onWire) this.#rowOf(message).status = 'sending'
-    this.onWire = []
-    this.inPreparation = []
-    this.#work.clear()
+    this.#hands = makeHands()
+    this.#wasFresh = false
     this.#list = this.#openList()
-    this.#turns = this.#openTurns()
   }
 
   #begin(turn: Turn, kind: 'send' | 'prepare'): void {
-    expect(this.#work.has(turn.recipient), 'nothing else is done for the recipient').toBe(false)
+    expect(this.#hands.workFor(turn.recipient), 'nothing else is done for the recipient').toBe(undefined)
     const earlier = this.rows.filter(
       ({ number, seq }) => number === turn.message.number && seq < turn.message.seq,
     )
     expect(earlier, 'nothing to the recipient was accepted before it and waits').toEqual([])
-    this.#work.set(turn.recipient, kind)
+    this.#hands.move(turn, kind === 'send' ? 'claim' : 'prepare')
     const isPaced = kind === 'send' && turn.message.status === 'queued' && this.#paced.has(turn.recipient)
     expect(isPaced, 'a message to the recipient has just left').toBe(false)
-    const list = kind === 'send' ? this.onWire : this.inPreparation
-    list.push(turn)
     expect(this.onWire.length).toBeLessThanOrEqual(8)
     expect(this.onWire.filter(({ message }) => message.status === 'sending').length).toBeLessThanOrEqual(4)
   }
 
   #end(turn: Turn): void {
-    this.onWire = this.onWire.filter((other) => other !== turn)
-    this.inPreparation = this.inPreparation.filter((other) => other !== turn)
-    this.#work.delete(turn.recipient)
-    this.#turns.ended(turn)
+    this.#hands.move(turn, 'retry')
   }
 
   #rowOf({ id }: WaitingMessage): WaitingMessage {
@@ -141,8 +141,8 @@ class Model {
     )
   }
 
-  #openTurns() {
-    return makeSendTurns(({ message }: Turn) => (message.status === 'sending' ? 'retry' : 'fresh'))
+  #choose(turns: Turn[]): Turn | undefined {
+    return chooseTurn(turns, { inFlight: this.onWire.map(kindOf), wasFresh: this.#wasFresh, kindOf })
   }
 }
 

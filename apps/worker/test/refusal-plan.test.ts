@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planAfterRefusal, type RefusalPlan } from '../src/outbox/refusal-plan.ts'
+import { planAfterRefusal, type RefusalPlan } from '../src/outbox/refusals.ts'
 import { readAcknowledgement } from '../src/session/sending/outcomes.ts'
 
 const cases: [attributes: Record<string, string>, first: RefusalPlan, again: RefusalPlan][] = [

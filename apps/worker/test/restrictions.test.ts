@@ -1,6 +1,6 @@
 import { type NewChatMessageCapInfo, ReachoutTimelockEnforcementType } from 'baileys'
 import { describe, expect, it, test } from 'vitest'
-import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
+import { makeNewContactPauses } from '../src/outbox/first-contacts.ts'
 import { type NewChatCap, readNewChatCap, readTimeLock } from '../src/session/connection/restrictions.ts'
 
 const nowMs = Date.parse('2026-11-01T12:00:00Z')

@@ -5,12 +5,12 @@ import { listAuthSealedByOthers, replaceAuth } from '@wagate/db/queries/credenti
 import { registerWorker } from '@wagate/db/queries/workers/workers'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { checkMasterKeys } from '../src/check-master-keys.ts'
-import { rotateMasterKeys } from '../src/rotate-master-keys.ts'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
 import { authContext, makeVault, uploadContext } from '../src/session/credentials/vault.ts'
 import { proxyBoxKey } from '../src/session/network/proxy-box.ts'
 import { openMediaSource, sealMediaSource } from '../src/session/receiving/media-source.ts'
+import { checkMasterKeys } from '../src/stored-keys/check-master-keys.ts'
+import { rotateMasterKeys } from '../src/stored-keys/rotate-master-keys.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const keysOf = (current: Buffer, ...others: Buffer[]) => readMasterKeys(current, others)

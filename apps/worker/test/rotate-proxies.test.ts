@@ -5,10 +5,10 @@ import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkMasterKeys } from '../src/check-master-keys.ts'
-import { rotateMasterKeys } from '../src/rotate-master-keys.ts'
-import { type MasterKeys, readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { type MasterKeys, readMasterKeys } from '../src/config/master-keys.ts'
 import { openProxyBox, proxyBoxKey } from '../src/session/network/proxy-box.ts'
+import { checkMasterKeys } from '../src/stored-keys/check-master-keys.ts'
+import { rotateMasterKeys } from '../src/stored-keys/rotate-master-keys.ts'
 
 const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const [before, during, after] = [

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { isEncryptedBy } from '@wagate/db/queries/credentials/master-keys'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rotateMasterKeys } from '../src/rotate-master-keys.ts'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
 import { openWebhookSecret } from '../src/session/network/proxy-box.ts'
+import { rotateMasterKeys } from '../src/stored-keys/rotate-master-keys.ts'
 import { masterKeys, openWebhookDatabase, type WebhookDatabase } from './webhook-database.ts'
 
 let database: WebhookDatabase

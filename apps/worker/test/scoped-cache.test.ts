@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeScopedCache } from '../src/scoped-cache.ts'
+import { makeScopedCache } from '../src/caches/scoped-cache.ts'
 
 test('an entry of one scope is not visible in another', () => {
   const open = makeScopedCache({ sizeMax: 10 })

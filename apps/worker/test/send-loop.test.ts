@@ -1,31 +1,36 @@
 import { expect, test } from 'vitest'
-import type { OutboxScope } from '../src/outbox/outbox-scope.ts'
-import { makeRecipientWork } from '../src/outbox/recipient-work.ts'
-import { makeSendLoop } from '../src/outbox/send-loop.ts'
-import type { SendResult } from '../src/outbox/send-result.ts'
+import type { AttemptResult } from '../src/outbox/message-results.ts'
+import { makeTyping } from '../src/outbox/typing.ts'
+import { openSendLoop } from './send-loops.ts'
+import { makeMessage } from './waiting-rows.ts'
+
+const typing = makeTyping({ sendPresenceUpdate: async () => undefined }, () => undefined)
+const turn = { message: makeMessage(1, 'b'), recipient: 'b' }
 
 test('a message is answered only when what follows from its answer has begun', async () => {
-  const message = { id: '1', waId: 'A' }
-  let answer: (result: SendResult) => void = () => undefined
-  const recorded: string[] = []
-  const outbox = {
-    acknowledged: { add: ({ waId }: typeof message) => recorded.push(waId) },
-    delivery: { send: () => new Promise<SendResult>((resolve) => (answer = resolve)) },
-    device: {
-      contactBudget: { admits: () => true },
-      pacer: { acquire: () => 0 },
-      retries: { streamEnds: () => 0, forget: () => undefined },
-    },
-    facts: { isRetry: () => false },
-    maySend: () => true,
-    proof: { remainingMs: () => 0 },
-    typing: { isOver: () => false, isDue: () => false, end: () => undefined },
-    work: makeRecipientWork({ onFailed: () => undefined, onDone: () => undefined }),
-  } as unknown as OutboxScope
-  const sends = makeSendLoop(outbox)
-  sends.sendNext([{ message, recipient: 'B' }] as never)
+  let answer: (result: AttemptResult) => void = () => undefined
+  const concluded: string[] = []
+  const { loop } = openSendLoop({
+    typing,
+    attempt: () => new Promise((resolve) => (answer = resolve)),
+    conclude: async ({ message }, { kind }) => void concluded.push(`${message.id} ${kind}`),
+  })
+  loop.start({ ready: [turn], unprepared: [] })
 
   answer({ kind: 'acknowledged' })
-  await sends.untilAnswered()
-  expect(recorded).toEqual(['A'])
+  await loop.untilAnswered()
+  expect(concluded).toEqual(['id-1 acknowledged'])
+})
+
+test('a message whose attempt fails waits again, and frees its recipient', async () => {
+  const { loop, hands } = openSendLoop({
+    typing,
+    attempt: async () => {
+      throw new Error('No host')
+    },
+  })
+  loop.start({ ready: [turn], unprepared: [] })
+  expect(hands.workFor('b')).toBe('send')
+  await loop.untilAnswered()
+  expect(hands.workFor('b')).toBe(undefined)
 })

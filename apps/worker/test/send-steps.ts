@@ -6,11 +6,11 @@ import {
   type Hand,
   isWaiting,
   move,
+  moveHandOf,
   newOwner,
   type Owner,
   readyOf,
   type Stanza,
-  set,
   stop,
   type World,
 } from './send-world.ts'
@@ -94,12 +94,12 @@ function stepsOfOwner(world: World, index: number, step: Add, fault: Add): void 
     change('reads what waits', (next, mine) => {
       for (const [message, hand] of mine.hands.entries()) {
         if (hand.is !== 'unknown' || !isWaiting(next, message)) continue
-        Object.assign(hand, { is: 'listed', isRetry: next.states[message] === 'sending' })
+        Object.assign(hand, { is: 'waiting', isRetry: next.states[message] === 'sending' })
       }
     })
   }
   for (const message of readyOf(owner)) {
-    if (owner.isOnline) change(`claims ${message}`, (_, mine) => set(mine, message, 'claiming'))
+    if (owner.isOnline) change(`claims ${message}`, (_, mine) => moveHandOf(mine, message, 'claim'))
   }
   for (const message of world.timeIsOver) {
     if (!isValid) continue
@@ -121,7 +121,7 @@ function stepsOfOwner(world: World, index: number, step: Add, fault: Add): void 
     change(`hears that ${message} is ${kind}`, (next, mine) => {
       next.answers.splice(at, 1)
       if (kind === 'acknowledged') acknowledge(mine, message)
-      else if (mine.hands[message]?.is === 'written') set(mine, message, 'refused')
+      else if (mine.hands[message]?.is === 'written') moveHandOf(mine, message, 'refuse')
     })
   }
   for (const message of owner.hands.keys()) stepsOfAttempt({ world, index, message }, change, fault)
@@ -136,8 +136,9 @@ function stepsOfAttempt(
 ): void {
   const { epoch, hands } = world.owners[index] as Owner
   const { is } = hands[message] as Hand
-  const retry = (mine: Owner) =>
-    void Object.assign(mine.hands[message] as Hand, { is: 'listed', isRetry: true })
+  const retry = (mine: Owner) => moveHandOf(mine, message, 'retry')
+  const leave = (mine: Owner) =>
+    void Object.assign(mine.hands[message] as Hand, { is: 'done', isRetry: false })
 
   /** A statement is refused without the lease. Its answer, or the whole of it, may be lost: then it is made again. */
   const statement = (name: MessageMove, answered: (mine: Owner) => void, lost: (mine: Owner) => void) => {
@@ -153,13 +154,13 @@ function stepsOfAttempt(
 
   if (is === 'claiming') {
     const isTaken = isRefused(world.states[message] as MessageState, 'claim')
-    statement('claim', (mine) => set(mine, message, isTaken ? 'done' : 'claimed'), retry)
+    statement('claim', (mine) => (isTaken ? leave(mine) : moveHandOf(mine, message, 'claimed')), retry)
   }
   if (is === 'claimed') {
     change(`writes ${message}`, (next, mine) => {
       if (!mine.isOnline) return retry(mine)
       next.wire.push({ owner: index, message })
-      return set(mine, message, 'written')
+      return moveHandOf(mine, message, 'write')
     })
   }
   if (is === 'written') {
@@ -170,10 +171,6 @@ function stepsOfAttempt(
   }
   if (is === 'acknowledged' || is === 'refused') {
     const name = is === 'refused' ? 'fail' : 'acknowledge'
-    statement(
-      name,
-      (mine) => set(mine, message, 'done'),
-      () => undefined,
-    )
+    statement(name, leave, () => undefined)
   }
 }

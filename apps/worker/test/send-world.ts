@@ -1,4 +1,5 @@
 import { type MessageMove, type MessageState, messageMoves, moveMessage } from '@wagate/db/message-states'
+import { type HandMove, type HandState, makeHands, moveHand } from '../src/outbox/message-hands.ts'
 import { type LaneFacts, planLanes } from '../src/outbox/recipient-lanes.ts'
 import { makeMessage } from './waiting-rows.ts'
 
@@ -40,14 +41,8 @@ export type Owner = {
   hands: Hand[]
 }
 
-/**
- * What an owner knows of a message. `claiming`: its statement is on the way. `written`: it is on the wire. `acknowledged` and
- * `refused`: that is still to be recorded.
- */
-export type Hand = {
-  is: 'unknown' | 'listed' | 'claiming' | 'claimed' | 'written' | 'acknowledged' | 'refused' | 'done'
-  isRetry: boolean
-}
+/** What an owner does for a message: its hand in message-hands.ts, if it is in the list. `done`: it has left that for good. */
+export type Hand = { is: 'unknown' | 'done' | HandState; isRetry: boolean }
 
 const recipient = 'recipient'
 const messages = [makeMessage(1, '1'), makeMessage(2, '1')]
@@ -91,22 +86,21 @@ export const newOwner = (epoch: number, isOnline: boolean): Owner => ({
 
 /** The messages that the worker would send now. */
 export function readyOf({ hands }: Owner): number[] {
-  const isIn =
-    (...kinds: Hand['is'][]) =>
-    (id: string) =>
-      kinds.includes(handOf(id).is)
-  const handOf = (id: string) => hands[messages.findIndex((message) => message.id === id)] as Hand
-  const isSending = hands.some(({ is }) => ['claiming', 'claimed', 'written', 'refused'].includes(is))
+  const inList = messages.flatMap((message, index) => {
+    const { is, isRetry } = hands[index] as Hand
+    return is === 'unknown' || is === 'done' ? [] : { turn: { message, recipient }, state: is, isRetry }
+  })
+  const { isAcknowledged, workFor } = makeHands(inList)
   const facts: LaneFacts = {
     recipientOf: () => recipient,
-    isAcknowledged: ({ id }) => isIn('acknowledged')(id),
-    workFor: () => (isSending ? 'send' : undefined),
+    isAcknowledged,
+    workFor,
     waitMs: () => 0,
     paceMs: () => 0,
     typingMs: () => 0,
-    isRetry: ({ id }) => handOf(id).isRetry,
+    isRetry: ({ id }) => inList.some(({ turn, isRetry }) => turn.message.id === id && isRetry),
   }
-  const list = messages.filter(({ id }) => !isIn('unknown', 'done')(id))
+  const list = inList.map(({ turn }) => turn.message)
   return planLanes(list, facts).ready.map(({ message }) => messages.indexOf(message))
 }
 
@@ -117,14 +111,18 @@ export function move(world: World, message: number, name: MessageMove): void {
   world.states[message] = moveMessage(world.states[message] as MessageState, name)
 }
 
-export function set({ hands }: Owner, message: number, is: Hand['is']): void {
-  hands[message] = { is, isRetry: false }
+/** Throws when the worker could not make this move. */
+export function moveHandOf({ hands }: Owner, message: number, move: HandMove): void {
+  const { is, isRetry } = hands[message] as Hand
+  const state = is === 'unknown' || is === 'done' ? undefined : moveHand(is, move)
+  if (!state) throw new Error(`A message that is ${is} cannot ${move}`)
+  hands[message] = { is: state, isRetry: isRetry || move === 'retry' }
 }
 
-/** An answer may also come after its attempt. */
+/** An answer may also come after its attempt. While the message is worked on, its attempt ends with the answer. */
 export function acknowledge(owner: Owner, message: number): void {
   const { is } = owner.hands[message] as Hand
-  if (is === 'written' || is === 'listed') set(owner, message, 'acknowledged')
+  if (is === 'written' || is === 'waiting') moveHandOf(owner, message, 'acknowledge')
 }
 
 export function disconnect(world: World, index: number): void {
@@ -133,8 +131,8 @@ export function disconnect(world: World, index: number): void {
   const isOfOther = (stanza: Stanza) => stanza.owner !== index
   world.wire = world.wire.filter(isOfOther)
   world.answers = world.answers.filter(isOfOther)
-  for (const hand of owner.hands)
-    if (hand.is === 'written') Object.assign(hand, { is: 'listed', isRetry: true })
+  for (const [message, { is }] of owner.hands.entries())
+    if (is === 'written') moveHandOf(owner, message, 'retry')
 }
 
 /** What is on the wire may still arrive, until WhatsApp ends the connection. */

@@ -1,11 +1,8 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { expect, test } from 'vitest'
-import type { OutboxScope } from '../src/outbox/outbox-scope.ts'
 import { planLanes } from '../src/outbox/recipient-lanes.ts'
-import { makeRecipientWork } from '../src/outbox/recipient-work.ts'
-import { makeSendLoop } from '../src/outbox/send-loop.ts'
-import type { SendResult } from '../src/outbox/send-result.ts'
 import { makeTyping } from '../src/outbox/typing.ts'
+import { openSendLoop } from './send-loops.ts'
 import { makeMessage } from './waiting-rows.ts'
 
 /** A send loop whose pacer lets this many messages go, without a socket and a clock. */
@@ -26,31 +23,21 @@ function open({ tokens = Number.POSITIVE_INFINITY, retries = [] as string[] } = 
     () => nowMs,
   )
   const isRetry = ({ id }: { id: string }) => retries.includes(id)
-  const scope = {
+  const { hands, loop } = openSendLoop({
     typing,
-    delivery: {
-      send({ id }: WaitingMessage) {
-        sent.push(id)
-        return new Promise<SendResult>(() => undefined)
-      },
+    attempt({ id }) {
+      sent.push(id)
+      return new Promise(() => undefined)
     },
-    device: {
-      contactBudget: { admits: () => true },
-      pacer: { acquire: () => (left-- > 0 ? 0 : 5000) },
-      retries: { streamEnds: () => 0 },
-    },
-    facts: { isRetry },
-    maySend: () => true,
-    proof: { remainingMs: () => 0 },
-    pumpAfter: (ms: number) => void pausesMs.push(ms),
-    work: makeRecipientWork({ onFailed: () => undefined, onDone: () => undefined }),
-  } as unknown as OutboxScope
-  const loop = makeSendLoop(scope)
+    acquire: () => (left-- > 0 ? 0 : 5000),
+    isRetry,
+    pumpAfter: (ms) => void pausesMs.push(ms),
+  })
   const plan = (messages: WaitingMessage[]) =>
     planLanes(messages, {
       recipientOf: ({ number }) => number,
-      isAcknowledged: () => false,
-      workFor: scope.work.kindFor,
+      isAcknowledged: hands.isAcknowledged,
+      workFor: hands.workFor,
       waitMs: () => 0,
       paceMs: () => 0,
       isRetry,
@@ -62,7 +49,7 @@ function open({ tokens = Number.POSITIVE_INFINITY, retries = [] as string[] } = 
     pausesMs,
     typing,
     plan,
-    pump: (messages: WaitingMessage[]) => loop.sendNext(plan(messages).ready),
+    pump: (messages: WaitingMessage[]) => loop.start(plan(messages)),
     advance: (ms: number) => (nowMs += ms),
   }
 }

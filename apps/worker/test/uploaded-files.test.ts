@@ -9,7 +9,7 @@ import { makeHostNames } from '@wagate/runtime/host-names'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import { createTestDatabase, type TestDatabase } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { type MediaSource, makeMediaFile } from '../src/media/media-file.ts'
 import { makeMediaShares } from '../src/media/media-shares.ts'
 
@@ -60,9 +60,11 @@ function load(mediaId: string, { ofAccount = accountId, read = store.read } = {}
   const source: MediaSource = {
     config,
     db,
-    mediaShares: makeMediaShares(config.media.memoryBytes),
-    hostNames: makeHostNames(),
-    mediaStore: { read },
+    media: {
+      shares: makeMediaShares(config.media.memoryBytes),
+      hostNames: makeHostNames(),
+      store: { read },
+    },
     device: { id: 1, accountId: ofAccount },
   }
   const url = urlOfUpload(mediaId)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { readMasterKeys } from '../src/session/credentials/master-keys.ts'
+import { readMasterKeys } from '../src/config/master-keys.ts'
 import { makeVault } from '../src/session/credentials/vault.ts'
 
 const keysOf = (key: Buffer, ...others: Buffer[]) => readMasterKeys(key, others)

@@ -1,7 +1,6 @@
 import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeNewContactPauses } from '../src/outbox/new-contact-pauses.ts'
-import type { OutboxDevice } from '../src/outbox/outbox-device.ts'
+import { makeNewContactPauses } from '../src/outbox/first-contacts.ts'
 import { makeWaitingQueue } from '../src/outbox/waiting-queue.ts'
 import { openOwnedDevice } from './owned-device.ts'
 import { makeMessage } from './waiting-rows.ts'
@@ -19,8 +18,7 @@ const query = { except: [], exceptNumbers: [], without: [], limit: nextMessagesM
 function makeQueue(happen: (pauses: ReturnType<typeof makeNewContactPauses>, useUp: () => void) => void) {
   const pauses = makeNewContactPauses()
   let isUsedUp = false
-  const contactBudget = { isUsedUp: () => isUsedUp } as OutboxDevice['contactBudget']
-  const firstContacts = pauses as unknown as OutboxDevice['firstContacts']
+  const pace = { contactBudget: { isUsedUp: () => isUsedUp } }
   const nextReads = {
     async read() {
       happen(pauses, () => {
@@ -29,7 +27,7 @@ function makeQueue(happen: (pauses: ReturnType<typeof makeNewContactPauses>, use
       return [message]
     },
   }
-  return makeWaitingQueue({ db: device.db, nextReads }, { id: device.id, contactBudget, firstContacts })
+  return makeWaitingQueue({ db: device.db, nextReads }, { id: device.id, pace, firstContacts: pauses })
 }
 
 test('a message to a new contact is not read when those are paused during the read', async () => {

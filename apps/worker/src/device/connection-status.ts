@@ -2,7 +2,7 @@ import type { Database } from '@wagate/db/client'
 import { type ConnectionChange, setConnection } from '@wagate/db/queries/devices/device-connection'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Lease } from '../ownership/lease.ts'
-import { untilStored } from '../until-stored.ts'
+import { untilStored } from '../statements/until-stored.ts'
 
 /** Writes what a device's status says about its connection. */
 export type ConnectionStatus = { note(change: ConnectionChange): Promise<void> }

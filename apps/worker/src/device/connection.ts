@@ -1,6 +1,6 @@
 import { announcePairingCode } from '@wagate/db/queries/devices/device-link'
 import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
-import { provenMs } from '../outbox/connection-proof.ts'
+import { provenMs } from '../outbox/in-flight.ts'
 import type { Session } from '../session/connection/session.ts'
 import type { SocketOptions } from '../session/connection/socket.ts'
 import type { SocketEnd } from '../session/connection/socket-end.ts'
@@ -53,19 +53,10 @@ export function openConnection(
   { kind, store, network, facts, releaseSlot }: ConnectionStart,
   hooks: ConnectionHooks,
 ): Connection {
-  const {
-    context,
-    lease,
-    vault,
-    retryCounts,
-    messageSecrets,
-    sentRecipients,
-    firstContacts,
-    outcomes,
-    logger,
-  } = scope
+  const { context, lease, vault, caches, logger } = scope
+  const { sentRecipients, firstContacts, outcomes } = scope.sending
   const openedAtMs = performance.now()
-  const clientVersion = context.clientVersion.current()
+  const clientVersion = context.whatsApp.clientVersion.current()
   let onlineSinceMs = Number.POSITIVE_INFINITY
   let hasAcknowledged = false
 
@@ -82,8 +73,7 @@ export function openConnection(
       lease,
       auth: store,
       vault,
-      retryCounts,
-      messageSecrets,
+      ...caches,
       sentRecipients,
       logger,
     },

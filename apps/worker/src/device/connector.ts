@@ -143,7 +143,7 @@ function noteBlock(
   const { reason, detail, ends } = next
   const fields = { ...of, reason, detail, pauseMs: ends.afterMs }
   if (reason === 'client_outdated') {
-    context.clientVersion.doubt()
+    context.whatsApp.clientVersion.doubt()
     logger.error(fields, 'WhatsApp refuses the version of the client: upgrade, or look at WHATSAPP_VERSION')
   } else logger.warn(fields, 'WhatsApp refuses the login of the device, pausing its logins')
 }

@@ -1,8 +1,13 @@
-import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { type AuthRows, type AuthStore, findCreds, makeAuthStore } from '../session/credentials/auth-store.ts'
 import { LeaseLapsed } from '../session/credentials/persistence.ts'
 import type { Vault } from '../session/credentials/vault.ts'
+import type { DeviceContext } from './device-context.ts'
+
+type AuthContext = Pick<DeviceContext, 'signalFormat' | 'onLost'> & {
+  caches: Pick<DeviceContext['caches'], 'auth'>
+  statements: Pick<DeviceContext['statements'], 'authReads' | 'authWrites'>
+}
 
 export type DeviceAuth = {
   /** Returns a store with the stored credentials; undefined when there are none. */
@@ -21,29 +26,29 @@ type Writing = { isRetired: boolean; underway: Set<Promise<unknown>> }
 
 /** The credentials and keys of a device, written only while this worker owns it. */
 export function makeDeviceAuth(
-  context: Pick<DeviceContext, 'caches' | 'authReads' | 'authWrites' | 'signalFormat' | 'onLost'>,
+  { caches, statements, signalFormat, onLost }: AuthContext,
   { id, lease, vault }: { id: number; lease: Lease; vault: Vault },
 ): DeviceAuth {
   let writing = startWriting()
 
-  const read = (type: string, ids: string[]) => context.authReads.add({ deviceId: id, type, ids })
+  const read = (type: string, ids: string[]) => statements.authReads.add({ deviceId: id, type, ids })
 
   function source() {
     const own = writing
-    const cache = context.caches.auth()
-    return { read, vault, format: context.signalFormat, cache, write: (rows: AuthRows) => write(rows, own) }
+    const cache = caches.auth()
+    return { read, vault, format: signalFormat, cache, write: (rows: AuthRows) => write(rows, own) }
   }
 
   /** Once this resolves, the ciphertext may leave: the rows are stored, and this worker was still the owner after that. */
   async function write(rows: AuthRows, { isRetired, underway }: Writing): Promise<void> {
     // Baileys goes on for a while after its socket has ended. Keys that it makes then belong to no link.
     if (isRetired) return
-    const storing = context.authWrites.add({ fence: lease, deviceId: id, rows })
+    const storing = statements.authWrites.add({ fence: lease, deviceId: id, rows })
     underway.add(storing)
     const lost = await storing.finally(() => underway.delete(storing))
     if (lost) {
       // Reported here as well as thrown, because Baileys swallows errors during encryption.
-      context.onLost(lost)
+      onLost(lost)
       throw lost
     }
     // Ownership is uncertain: Postgres may have been down for a whole lease, and then the lease continues.

@@ -3,11 +3,12 @@ import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 import { findSentToday } from '@wagate/db/queries/messages/sent-today'
 import type { NewContactBudget } from '@wagate/shared/new-contacts'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
-import type { DeviceContext } from '../context.ts'
-import { type ContactBudget, makeContactBudget } from '../outbox/contact-budget.ts'
-import { makePacer, type Pacer, systemClock } from '../outbox/pacer.ts'
-import { makeRecipientPace, type RecipientPace } from '../outbox/recipient-pace.ts'
+import { makeContactBudget } from '../outbox/contact-budget.ts'
+import type { DevicePace } from '../outbox/outbox-context.ts'
+import { makePacer, systemClock } from '../outbox/pacer.ts'
+import { makeRecipientPace } from '../outbox/recipient-pace.ts'
 import type { OutcomeFeed } from '../session/sending/outcome-feed.ts'
+import type { DeviceContext } from './device-context.ts'
 
 export type DevicePacing = {
   /** False when the settings have changed since they were applied. */
@@ -18,18 +19,10 @@ export type DevicePacing = {
   isBudgetUsedUp(): boolean
 }
 
-type DevicePace = {
-  pacer: Pacer
-  recipientPace: RecipientPace
-  contactBudget: ContactBudget
-  /** By the clock of Postgres. */
-  sendsSinceMs: number
-}
-
 type Settings = Pacing & NewContactBudget
 
 export function makeDevicePacing(
-  { config, db, countedContactsOf }: Pick<DeviceContext, 'config' | 'db' | 'countedContactsOf'>,
+  { config, db, caches }: Pick<DeviceContext, 'config' | 'db' | 'caches'>,
   deviceId: number,
   outcomes: Pick<OutcomeFeed, 'subscribe'>,
 ): DevicePacing {
@@ -57,7 +50,11 @@ export function makeDevicePacing(
     return {
       pacer: makePacer(settings, sent, { ...systemClock, dateMs }),
       recipientPace: makeRecipientPace(recipientIntervalMs, sent.lately),
-      contactBudget: makeContactBudget({ ...sent, budget: settings }, countedContactsOf(deviceId), dateMs),
+      contactBudget: makeContactBudget(
+        { ...sent, budget: settings },
+        caches.countedContactsOf(deviceId),
+        dateMs,
+      ),
       sendsSinceMs: sent.nowMs,
     }
   }

@@ -1,15 +1,15 @@
 import type { Logger } from '@wagate/runtime/logger'
-import type { DeviceContext } from '../context.ts'
-import { type FirstContacts, makeFirstContacts } from '../outbox/first-contacts.ts'
-import { makeNumberResolver, type NumberResolver } from '../outbox/number-resolver.ts'
-import { makeRetries, type Retries } from '../outbox/retries.ts'
-import { makeSentRecipients, type SentRecipients } from '../outbox/sent-recipients.ts'
+import type { Scope } from '../caches/scoped-cache.ts'
+import { makeFirstContacts } from '../outbox/first-contacts.ts'
+import { makeNumberResolver } from '../outbox/number-resolver.ts'
+import { makeSentRecipients, type SendingMemory } from '../outbox/outbox-context.ts'
+import { makeRetries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
-import type { Scope } from '../scoped-cache.ts'
 import { makeVault, type Vault } from '../session/credentials/vault.ts'
-import { makeOutcomeFeed, type OutcomeFeed } from '../session/sending/outcome-feed.ts'
+import { makeOutcomeFeed } from '../session/sending/outcome-feed.ts'
 import { type ConnectionStatus, makeConnectionStatus } from './connection-status.ts'
 import { type DeviceAuth, makeDeviceAuth } from './device-auth.ts'
+import type { DeviceContext } from './device-context.ts'
 import { type DevicePacing, makeDevicePacing } from './device-pacing.ts'
 import { makeUnlinkedSweep, type UnlinkedSweep } from './unlinked-sweep.ts'
 
@@ -21,20 +21,15 @@ export type DeviceScope = {
   logger: Logger
   vault: Vault
   auth: DeviceAuth
-  outcomes: OutcomeFeed
   pacing: DevicePacing
-  resolver: NumberResolver
-  retries: Retries
-  retryCounts: Scope
-  messageSecrets: Scope
-  sentRecipients: SentRecipients
-  firstContacts: FirstContacts
+  sending: SendingMemory
+  caches: { retryCounts: Scope; messageSecrets: Scope }
   status: ConnectionStatus
   unlinked: UnlinkedSweep
 }
 
 export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number): DeviceScope {
-  const vault = makeVault(context.masterKeys, id)
+  const vault = makeVault(context.config.masterKeys, id)
   const logger = context.logger.child({ deviceId: id })
   // The pacer is the first listener: when the outbox hears of an outcome, the pacer has counted it.
   const outcomes = makeOutcomeFeed()
@@ -45,14 +40,15 @@ export function makeDeviceScope(context: DeviceContext, lease: Lease, id: number
     logger,
     vault,
     auth: makeDeviceAuth(context, { id, lease, vault }),
-    outcomes,
     pacing: makeDevicePacing(context, id, outcomes),
-    resolver: makeNumberResolver(context.recipientsOf(id)),
-    retries: makeRetries(),
-    retryCounts: context.caches.retryCounts(),
-    messageSecrets: context.caches.messageSecrets(),
-    sentRecipients: makeSentRecipients(),
-    firstContacts: makeFirstContacts(context, lease, id),
+    sending: {
+      outcomes,
+      resolver: makeNumberResolver(context.caches.recipientsOf(id)),
+      retries: makeRetries(),
+      sentRecipients: makeSentRecipients(),
+      firstContacts: makeFirstContacts(context, lease, id),
+    },
+    caches: { retryCounts: context.caches.retryCounts(), messageSecrets: context.caches.messageSecrets() },
     status: makeConnectionStatus(context.db, lease, id, logger),
     unlinked: makeUnlinkedSweep(context, lease, id),
   }

@@ -2,11 +2,10 @@ import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 import { isReceived } from '@wagate/db/queries/messages/received-messages'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
-import type { DeviceContext } from '../context.ts'
+import type { Scope } from '../caches/scoped-cache.ts'
 import { findContentToResend } from '../outbox/content.ts'
-import type { SentRecipients } from '../outbox/sent-recipients.ts'
+import type { SentRecipients } from '../outbox/outbox-context.ts'
 import type { Lease } from '../ownership/lease.ts'
-import type { Scope } from '../scoped-cache.ts'
 import { openSession, type Session, type SessionHooks } from '../session/connection/session.ts'
 import type { SocketOptions } from '../session/connection/socket.ts'
 import { accountJid } from '../session/contacts/jids.ts'
@@ -15,7 +14,8 @@ import type { Vault } from '../session/credentials/vault.ts'
 import { findPhoneJid, type Receipt } from '../session/receiving/receipts.ts'
 import { storeReceipt } from '../session/receiving/store-receipt.ts'
 import { storeReceived } from '../session/receiving/store-received.ts'
-import { untilStored } from '../until-stored.ts'
+import { untilStored } from '../statements/until-stored.ts'
+import type { DeviceContext } from './device-context.ts'
 import { completePairing, replaceQr, showQr } from './pairing.ts'
 
 type SessionOf = {
@@ -44,7 +44,10 @@ export function openDeviceSession(
     onReceipt(receipt: Receipt): void
   },
 ): Session {
+  const { statements, media, publishEventHint } = context
   const device = { ...state, lease, sentRecipients, vault }
+  const receipts = { outcomes: statements.outcomes, publishEventHint }
+  const receiving = { ...context, receivedWrites: statements.receivedWrites, onMedia: media.arrivals.note }
 
   /** Baileys swallows errors while it handles a stanza. */
   function reportLoss(error: unknown): never {
@@ -85,10 +88,11 @@ export function openDeviceSession(
         logger.info({ result }, 'QR code scanned')
       },
       async onReceipt(receipt, persist) {
-        await storeReceipt(context, device, receipt, persist).catch(reportLoss)
+        await storeReceipt(receipts, device, receipt, persist).catch(reportLoss)
         hooks.onReceipt(receipt)
       },
-      onReceived: (received, persist) => storeReceived(context, device, received, persist).catch(reportLoss),
+      onReceived: (received, persist) =>
+        storeReceived(receiving, device, received, persist).catch(reportLoss),
       onOfflineStalled() {
         context.metrics.offlineStalls.inc()
         logger.warn('WhatsApp has stopped delivering what waited for the sender, asking again')

@@ -3,11 +3,11 @@ import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { RestrictionReason } from '@wagate/shared/statuses'
-import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { WASocket } from '../session/connection/socket.ts'
 import { connectionOf, isComingOnline, isCompletingLink, openConnectionOf } from './connection-state.ts'
 import { makeConnector } from './connector.ts'
+import type { DeviceContext } from './device-context.ts'
 import { makeDeviceScope } from './device-scope.ts'
 import { endGently } from './end-gently.ts'
 import { executeAction } from './execute-action.ts'
@@ -69,7 +69,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     return state.kind === 'pairing' ? state.connection.passkey : undefined
   }
   const readReceipts = makeReadReceipts(scope, openSock)
-  const numberChecks = makeNumberChecks(context, scope, openSock)
+  const numberChecks = makeNumberChecks(context, { id, resolver: scope.sending.resolver }, openSock)
   let timer: NodeJS.Timeout | undefined
   let hasWaiting = false
   let isClosed = false
@@ -95,7 +95,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     reconcile()
   }
 
-  const moment = () => ({ nowMs: performance.now(), version: context.clientVersion.current() })
+  const moment = () => ({ nowMs: performance.now(), version: context.whatsApp.clientVersion.current() })
 
   function plan(facts: DeviceState | undefined): Action<DeviceState> {
     return planDevice(facts, connector.state(), { ...moment(), isPaceApplied: pacing.isApplied })
@@ -104,7 +104,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
   async function reconcileOnce(): Promise<void> {
     if (isClosed) return
     const connection = connectionOf(connector.state())
-    const facts = await context.deviceStates.add(id)
+    const facts = await context.statements.deviceStates.add(id)
     if (isClosed) return
     // The connection ended while we were reading, perhaps for a phone that scanned: the facts may be older than that.
     if (connectionOf(connector.state()) !== connection) return reconcile()
@@ -134,7 +134,7 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
     isReconciled: (facts) => isReconciled(plan(facts)),
     openSock,
     isOnline: () => connector.state().kind === 'online',
-    restrictionReason: scope.firstContacts.reason,
+    restrictionReason: scope.sending.firstContacts.reason,
     isBudgetUsedUp: pacing.isBudgetUsedUp,
     isPairing: () => connector.state().kind === 'pairing' || isCompletingLink(connector.state()),
     async close(why) {
@@ -143,8 +143,8 @@ export function makeDevice(context: DeviceContext, lease: Lease, id: number, onR
       clearTimeout(timer)
       if (why === 'released') await endGently(connector)
       else void connector.end()
-      scope.retryCounts.close()
-      scope.messageSecrets.close()
+      scope.caches.retryCounts.close()
+      scope.caches.messageSecrets.close()
     },
   }
 }

@@ -4,7 +4,6 @@ import type { DeviceState } from '@wagate/db/queries/devices/device-owner-view'
 import { removeDevice, wipeCredentials } from '@wagate/db/queries/devices/device-removal'
 import { maskPhone } from '@wagate/shared/phone'
 import { startOutbox } from '../outbox/outbox.ts'
-import { makeRecorder } from '../outbox/recorder.ts'
 import { removeCompanion } from '../session/linking/log-out.ts'
 import { connectionOf, openConnectionOf } from './connection-state.ts'
 import type { Connector } from './connector.ts'
@@ -72,7 +71,7 @@ async function logIn(acting: Acting, facts: DeviceState): Promise<void> {
   const store = await auth.load()
   if (!store) return
   const isFirst = store.creds.nextPreKeyId === 1
-  const releaseSlot = await context.logins.acquire(isFirst ? firstLoginUnits : 1, acting.hasWaiting)
+  const releaseSlot = await context.whatsApp.logins.acquire(isFirst ? firstLoginUnits : 1, acting.hasWaiting)
   if (acting.isClosed() || !lease.isValid()) releaseSlot()
   else acting.connector.open({ kind: 'logging-in', store, network, facts, releaseSlot })
 }
@@ -86,24 +85,10 @@ async function goOnline({ scope, connector, isClosed }: Acting, facts: DeviceSta
     status.note({ connection: 'online', reason: null, sessionRev }),
   ])
   if (isClosed() || connectionOf(connector.state()) !== opened) return
-  const { vault, resolver, retries, sentRecipients, outcomes, firstContacts } = scope
-  const { accountId } = facts
-  const recorder = makeRecorder(context, { ...facts, lease })
-  const device = {
-    id,
-    accountId,
-    lease,
-    vault,
-    ...pace,
-    resolver,
-    retries,
-    sentRecipients,
-    recorder,
-    outcomes,
-    firstContacts,
-  }
+  const { vault, sending } = scope
+  const device = { id, accountId: facts.accountId, lease, vault, pace, ...sending }
   connector.startSending(({ session, openedAtMs }) => {
-    firstContacts.load(facts, openedAtMs)
+    sending.firstContacts.load(facts, openedAtMs)
     return startOutbox(context, device, session.sock)
   })
   logger.info({ sender: maskPhone(facts.sender) }, 'Device connected')
@@ -159,7 +144,7 @@ async function showQr({ connector, reconcileAfter, scope }: Acting, facts: Devic
   reconcileAfter(pairingPollMs)
   void connector.end()
   const network = networkOf(context, facts)
-  const releaseSlot = context.pairings.tryAcquire(String(facts.accountId), 1)
+  const releaseSlot = context.whatsApp.pairings.tryAcquire(String(facts.accountId), 1)
   if (releaseSlot) connector.open({ kind: 'pairing', store: auth.make(), network, facts, releaseSlot })
   else await context.events.publish(id, { kind: 'pairing-refused' })
 }

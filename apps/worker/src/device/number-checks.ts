@@ -1,8 +1,8 @@
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
-import type { DeviceContext } from '../context.ts'
 import { type NumberResolver, numbersPerLookUp } from '../outbox/number-resolver.ts'
 import type { WASocket } from '../session/connection/socket.ts'
 import { makeLookUp } from '../session/contacts/look-up.ts'
+import type { DeviceContext } from './device-context.ts'
 
 /**
  * Publishes which numbers are on WhatsApp. Numbers that are asked for during a look-up go together into the next one.

@@ -2,12 +2,12 @@ import { setConnection } from '@wagate/db/queries/devices/device-connection'
 import { announceReplacedQr, linkDevice, refuseLink } from '@wagate/db/queries/devices/device-link'
 import { writeKeyOf } from '@wagate/db/queries/statements/write-keys'
 import { isSameSubscriber } from '@wagate/shared/phone'
-import type { DeviceContext } from '../context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { userOf } from '../session/contacts/jids.ts'
 import type { AuthStore } from '../session/credentials/auth-store.ts'
 import { LeaseLapsed } from '../session/credentials/persistence.ts'
 import type { QrCode } from '../session/linking/qr-codes.ts'
+import type { DeviceContext } from './device-context.ts'
 
 type PairingDevice = {
   id: number

@@ -3,9 +3,9 @@ import { failUnlinkedMessages } from '@wagate/db/queries/messages/unsendable-mes
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { messageErrors } from '@wagate/shared/message-errors'
-import type { DeviceContext } from '../context.ts'
-import { endInPages } from '../end-in-pages.ts'
 import type { Lease } from '../ownership/lease.ts'
+import { endInPages } from '../statements/end-in-pages.ts'
+import type { DeviceContext } from './device-context.ts'
 
 export type UnlinkedSweep = {
   /** Starts a sweep if one may be needed. Returns at once. */

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { MakeLookup } from '@wagate/runtime/host-names'
 import { ask } from '@wagate/runtime/http-client'
+import { makePublicLookup } from '../session/network/public-lookup.ts'
 import { failureOfError, failureOfStatus } from './fetch-failure.ts'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 import type { MediaRoom } from './media-room.ts'
-import { makePublicLookup } from './public-lookup.ts'
 
 export type FetchLimits = {
   bytesMax: number

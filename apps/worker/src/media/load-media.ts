@@ -8,6 +8,9 @@ import type { MediaFacts } from './inspection/media-facts.ts'
 import { MediaError } from './media-error.ts'
 import { type MediaFile, type MediaMessage, type MediaSource, makeMediaFile } from './media-file.ts'
 
+/** The inspector reads what a file is, in a process of its own. */
+export type InspectedSource = MediaSource & { media: { inspector: Inspector } }
+
 /** An empty thumbnail keeps Baileys from opening the file to make one. It is removed before the message is sent. */
 const noThumbnail = ''
 
@@ -17,12 +20,12 @@ const noThumbnail = ''
  * MediaUnavailable when it may be sent later.
  */
 export async function loadMedia(
-  source: MediaSource & { inspector: Inspector },
+  source: InspectedSource,
   message: MediaMessage,
 ): Promise<{ content: MediaContent; release: () => Promise<void> }> {
   const file = await makeMediaFile(source, message)
   try {
-    const facts = await source.inspector.inspect(String(source.device.accountId), {
+    const facts = await source.media.inspector.inspect(String(source.device.accountId), {
       file: file.path,
       type: message.type,
     })

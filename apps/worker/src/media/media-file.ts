@@ -13,18 +13,16 @@ import type { HostNames } from '@wagate/runtime/host-names'
 import type { MediaType } from '@wagate/shared/message-kinds'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
 import { uploadOfUrl } from '@wagate/shared/uploaded-media'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { fetchMedia } from './fetch-media.ts'
 import { MediaError, MediaUnavailable } from './media-error.ts'
 import { type MediaRoom, makeMediaRoom } from './media-room.ts'
 import type { MediaShares } from './media-shares.ts'
 
 export type MediaSource = {
-  config: Config
+  config: Pick<Config, 'media'>
   db: Database
-  mediaShares: MediaShares
-  hostNames: HostNames
-  mediaStore: Pick<MediaStore, 'read'>
+  media: { shares: MediaShares; hostNames: HostNames; store: Pick<MediaStore, 'read'> }
   device: { id: number; accountId: number }
 }
 
@@ -45,7 +43,7 @@ const partBytes = 512 * 1024
 /** Gets the bytes behind a message's URL. Throws MediaError or MediaUnavailable. */
 export async function makeMediaFile(source: MediaSource, message: MediaMessage): Promise<MediaFile> {
   const path = join(tmpdir(), `media-${randomUUID()}`)
-  const room = makeMediaRoom(source.mediaShares.bytes, String(source.device.accountId))
+  const room = makeMediaRoom(source.media.shares.bytes, String(source.device.accountId))
   async function remove(): Promise<void> {
     // The reservation ends when the file is gone.
     await rm(path, { force: true }).finally(room.release)
@@ -72,7 +70,7 @@ async function getFile(
 }
 
 async function copyUpload(
-  { db, mediaStore, device: { accountId } }: MediaSource,
+  { db, media, device: { accountId } }: MediaSource,
   mediaId: string,
   path: string,
   room: MediaRoom,
@@ -81,7 +79,7 @@ async function copyUpload(
   if (!upload) throw new MediaError('upload_not_found')
   if (!room.tryGrow(upload.size)) await room.wait(upload.size)
   try {
-    const stored = await mediaStore.read({ accountId, sha256: upload.sha256, uploadId: mediaId })
+    const stored = await media.store.read({ accountId, sha256: upload.sha256, uploadId: mediaId })
     if (!stored) throw new MediaError('upload_not_found')
     await pipeline(stored, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
   } catch (error) {
@@ -93,7 +91,7 @@ async function copyUpload(
 }
 
 async function fetchToFile(
-  { config, mediaShares, hostNames, device }: MediaSource,
+  { config, media: { shares, hostNames }, device }: MediaSource,
   { type, url }: MediaMessage,
   path: string,
   room: MediaRoom,
@@ -105,8 +103,8 @@ async function fetchToFile(
     room,
     lookup: hostNames.ofOwner(String(device.accountId)),
   }
-  await mediaShares.slowHosts.visit(device.id, url ?? '', async () => {
-    const release = await mediaShares.fetches.acquire(String(device.accountId), 1)
+  await shares.slowHosts.visit(device.id, url ?? '', async () => {
+    const release = await shares.fetches.acquire(String(device.accountId), 1)
     await fetchMedia(url ?? '', path, limits).finally(release)
   })
 }

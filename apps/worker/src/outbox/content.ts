@@ -8,9 +8,7 @@ import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-message
 import type { Fence } from '@wagate/db/queries/statements/fence'
 import { messageIdOf } from '@wagate/shared/ids'
 import { isMediaType, type MediaType } from '@wagate/shared/message-kinds'
-import type { Inspector } from '../media/inspection/inspector.ts'
-import { loadMedia } from '../media/load-media.ts'
-import type { MediaSource } from '../media/media-file.ts'
+import { type InspectedSource, loadMedia } from '../media/load-media.ts'
 import type { AuthenticationCreds, WASocket } from '../session/connection/socket.ts'
 import { uploadContext, type Vault } from '../session/credentials/vault.ts'
 import {
@@ -22,7 +20,7 @@ import {
 } from '../session/receiving/message-content.ts'
 import { quoteMessage } from '../session/sending/quote-message.ts'
 
-type Source = MediaSource & { inspector: Inspector; vault: Vault }
+type Source = InspectedSource & { vault: Vault }
 
 /** Of the device that sends. */
 type ContentKeys = { vault: Vault; creds: Pick<AuthenticationCreds, 'signedIdentityKey' | 'me'> }

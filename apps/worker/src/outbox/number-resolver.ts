@@ -1,6 +1,8 @@
+import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
+import type { Logger } from '@wagate/runtime/logger'
+import { LRUCache } from 'lru-cache'
 import { type LookUp, LookUpRefused, LookUpUnanswered } from '../session/contacts/look-up.ts'
-import type { Recipients } from './recipients.ts'
 
 /** Finds out which of a device's recipients are on WhatsApp. It and its pauses outlive a connection. */
 export type NumberResolver = {
@@ -105,4 +107,79 @@ export function makeNumberResolver(
 /** Errors such as 429 and 503 are about the sender or the server: smaller queries would make them worse. */
 function isAboutNumbers(error: unknown): boolean {
   return error instanceof LookUpRefused && [400, 404, 406].includes(error.code)
+}
+
+/** What WhatsApp has said about numbers. `undefined`: nothing yet. `null`: not on WhatsApp. */
+export type Recipients = {
+  find(number: string): string | null | undefined
+  set(number: string, jid: string | null): void
+}
+
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+
+/**
+ * One bounded cache for all devices of the process. Each device sees only its own entries: response times must not reveal
+ * to one tenant which numbers another has looked up.
+ */
+export function makeRecipientsCache(): (deviceId: number) => Recipients {
+  const known = new LRUCache<string, Known>({
+    // A `max` would reserve the memory of all of them now.
+    maxSize: 200_000,
+    sizeCalculation: () => 1,
+  })
+  return (deviceId) => {
+    const keyOf = (number: string) => `${deviceId} ${number}`
+    return {
+      find(number) {
+        const found = known.get(keyOf(number))
+        return found === sameNumber ? jidOf(number) : found?.jid
+      },
+      set(number, jid) {
+        const value = jid === jidOf(number) ? sameNumber : { jid }
+        known.set(keyOf(number), value, { ttl: jid ? 7 * dayMs : hourMs })
+      },
+    }
+  }
+}
+
+type Known = { jid: string | null }
+
+/** Nearly all: without an object and a text of their own, a contact takes half the memory. */
+const sameNumber: Known = { jid: null }
+
+const jidOf = (number: string) => `${number}@s.whatsapp.net`
+
+const retryMs = 1000
+
+type LookUps = {
+  resolver: NumberResolver
+  lookUp: LookUp
+  logger: Logger
+  id: number
+  pump(): void
+  pumpAfter(ms: number): void
+}
+
+/** Looks up the numbers of messages whose recipients are not known, one query at a time. */
+export function makeLookUpUnknown(lookUps: LookUps): (unknown: WaitingMessage[]) => void {
+  const { resolver, lookUp, logger, id: deviceId, pump, pumpAfter } = lookUps
+  let isResolving = false
+  return (unknown) => {
+    if (unknown.length === 0 || isResolving) return
+    const numbers = unknown.map(({ number }) => number)
+    const due = numbers.filter((number) => resolver.waitMs(number) === 0)
+    if (due.length < numbers.length) {
+      pumpAfter(Math.min(...numbers.map(resolver.waitMs).filter((waitMs) => waitMs > 0)))
+    }
+    if (due.length === 0) return
+    isResolving = true
+    const resolved = resolver.resolve(due, lookUp).finally(() => {
+      isResolving = false
+    })
+    resolved.then(pump, (error) => {
+      logger.warn({ err: error, deviceId }, 'Looking up recipients failed, will retry')
+      pumpAfter(retryMs)
+    })
+  }
 }

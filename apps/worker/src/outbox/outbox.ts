@@ -2,20 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { within } from '@wagate/runtime/within'
-import type { DeviceContext } from '../context.ts'
 import type { WASocket } from '../session/connection/socket.ts'
 import { makeLookUp } from '../session/contacts/look-up.ts'
-import { acknowledge } from './acknowledge.ts'
-import { makeEarliestTimer } from './earliest-timer.ts'
-import { followFirstContacts } from './follow-first-contacts.ts'
-import type { ConnectionEnd } from './in-flight.ts'
-import { makeLookUpUnknown } from './look-up-unknown.ts'
-import type { OutboxDevice } from './outbox-device.ts'
-import { makeOutboxScope } from './outbox-scope.ts'
+import type { Outcome } from '../session/sending/outcomes.ts'
+import { makeAttempt } from './attempt.ts'
+import { type ConnectionEnd, makeConnectionProof, makeInFlight } from './in-flight.ts'
+import { makeHands } from './message-hands.ts'
+import { makeMessageResults, makeRecorder } from './message-results.ts'
+import { makeLookUpUnknown } from './number-resolver.ts'
+import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
 import { makePreparation } from './preparation.ts'
-import { makePrepareLoop } from './prepare-loop.ts'
-import { planLanes } from './recipient-lanes.ts'
+import { type LaneFacts, planLanes } from './recipient-lanes.ts'
 import { makeSendLoop } from './send-loop.ts'
+import { makeSettlement } from './settlement.ts'
+import { makeTyping } from './typing.ts'
+import { makeWaitingList } from './waiting-list.ts'
+import { makeWaitingQueue } from './waiting-queue.ts'
 
 export type Outbox = {
   /** There may be new rows. */
@@ -32,8 +34,18 @@ const wakeMs = 1000
  * Sends the waiting messages of one device through one socket, in their order for each recipient: a message waits for
  * the answer to the one before it only if both go to the same recipient. A message without an answer when the socket
  * ends stays `sending` in the database and is sent again, under the same id, through the next socket.
+ *
+ * `pump` runs the whole way each time when something may have changed, and everything on it is asked anew:
+ *
+ *     waiting-list.ts     what waits: the next rows of Postgres, read ahead, past blocked ones
+ *     recipient-lanes.ts  which messages are the next to their recipients, and what keeps each other one
+ *     send-loop.ts        when one of those may leave: places in flight, pace, typing, uploads
+ *     attempt.ts          one attempt: claim, encrypt, write, await the answer
+ *     settlement.ts       what came of it: stored as sent or failed, or kept for another attempt
+ *
+ * What is being done for each message meanwhile is its state in message-hands.ts.
  */
-export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: WASocket): Outbox {
+export function startOutbox(context: OutboxContext, device: OutboxDevice, sock: WASocket): Outbox {
   const { logger } = context
   const stopping = new AbortController()
   let isDraining = false
@@ -45,26 +57,19 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     pumpAfter(growingPauseMs(failures, failurePause))
   })
   const pumpAfter = makeEarliestTimer(pump, stopping.signal)
-  const outbox = makeOutboxScope(context, device, sock, {
-    isStopped: () => stopping.signal.aborted,
-    maySend: () => !stopping.signal.aborted && !isDraining && device.lease.isValid(),
-    pump,
-    pumpAfter,
-  })
-  const { acknowledged, facts, inFlight, results, waiting } = outbox
-  const sends = makeSendLoop(outbox)
-  const prepareNext = makePrepareLoop(outbox, makePreparation(context, device, results, sock))
-  const lookUpUnknown = makeLookUpUnknown({
-    resolver: device.resolver,
-    lookUp: makeLookUp(sock),
-    logger,
-    deviceId: device.id,
-    pump,
-    pumpAfter,
-  })
+  const parts = makeParts(context, device, sock)
+  const { facts, results, settlement, waiting } = parts
+  const isStopped = () => stopping.signal.aborted
+  const sends = makeSendLoop(device, parts, { maySend, isStopped, pump, pumpAfter })
+  const lookUp = makeLookUp(sock)
+  const lookUpUnknown = makeLookUpUnknown({ ...device, lookUp, logger, pump, pumpAfter })
+
+  function maySend(): boolean {
+    return !isStopped() && !isDraining && device.lease.isValid()
+  }
 
   async function pumpOnce(): Promise<void> {
-    if (!outbox.maySend()) return
+    if (!maySend()) return
     const untilReadMs = await waiting.refill((messages) => planLanes(messages, facts).available)
     failures = 0
     if (untilReadMs > 0) pumpAfter(untilReadMs)
@@ -75,8 +80,7 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
       void results.fail(message, 'recipient_not_on_whatsapp')
     }
     lookUpUnknown(plan.unknown)
-    prepareNext(plan)
-    sends.sendNext(plan.ready)
+    sends.start(plan)
   }
 
   function wakeNow(): void {
@@ -92,25 +96,120 @@ export function startOutbox(context: DeviceContext, device: OutboxDevice, sock: 
     delay(wakeMs, undefined, { signal: stopping.signal }).then(wakeNow, () => undefined)
   }
 
-  const unsubscribe = device.outcomes.subscribe((waId, outcome) => acknowledge(outbox, waId, outcome))
-  const follow = () => followFirstContacts(outbox)
-  const unfollow = [device.firstContacts.onChange(follow), device.contactBudget.onChange(follow)]
+  function noteOutcome(waId: string, outcome: Outcome): void {
+    if (outcome.kind !== 'refused') parts.proof.noteAcknowledged()
+    if (parts.inFlight.resolve(waId, outcome) || outcome.kind === 'refused') return
+    if (settlement.acknowledgeLate(waId, outcome)) pump()
+  }
+
+  function followPauses(): void {
+    if (areNewContactsPaused(device)) returnNewContacts(parts, device)
+    waiting.mayHaveMore()
+    pump()
+  }
+
+  const unsubscribe = [
+    device.outcomes.subscribe(noteOutcome),
+    device.firstContacts.onChange(followPauses),
+    device.pace.contactBudget.onChange(followPauses),
+  ]
   pump()
   return {
-    wake: () => (outbox.areNewContactsPaused() ? wakeSoon() : wakeNow()),
+    wake: () => (areNewContactsPaused(device) ? wakeSoon() : wakeNow()),
     async drain(timeoutMs) {
       isDraining = true
       await within(
         timeoutMs,
-        sends.untilAnswered().then(() => acknowledged.untilRecorded()),
+        sends.untilAnswered().then(() => settlement.untilRecorded()),
       )
     },
     stop(end) {
       stopping.abort()
-      unsubscribe()
-      for (const end of unfollow) end()
-      inFlight.endAll(end)
-      for (const waId of outbox.typing.stop()) device.pacer.release(waId)
+      for (const end of unsubscribe) end()
+      parts.inFlight.endAll(end)
+      for (const waId of parts.typing.stop()) device.pace.pacer.release(waId)
     },
+  }
+}
+
+type Parts = ReturnType<typeof makeParts>
+
+function makeParts(context: OutboxContext, device: OutboxDevice, sock: WASocket) {
+  const { logger, statements } = context
+  const { resolver, retries, pace } = device
+  const inFlight = makeInFlight()
+  const hands = makeHands()
+  const proof = makeConnectionProof()
+  const recorder = makeRecorder({ ...context, outcomes: statements.outcomes }, device)
+  const results = makeMessageResults(context, { id: device.id, recorder })
+  const waiting = makeWaitingList(makeWaitingQueue({ ...context, nextReads: statements.nextReads }, device))
+  const typing = makeTyping(sock, (error) =>
+    logger.debug({ err: error, deviceId: device.id }, 'Showing that the sender is typing failed'),
+  )
+  const recipientOf: LaneFacts['recipientOf'] = ({ recipientJid, number }) =>
+    recipientJid ?? resolver.find(number)
+  const isRetry: LaneFacts['isRetry'] = ({ id, status }) => status === 'sending' || retries.isRetry(id)
+  const facts: LaneFacts = {
+    recipientOf,
+    isAcknowledged: hands.isAcknowledged,
+    workFor: hands.workFor,
+    waitMs: ({ id }) => Math.max(retries.waitMs(id), retries.streamEnds(id) > 1 ? proof.remainingMs() : 0),
+    paceMs: pace.recipientPace.waitMs,
+    typingMs: typing.remainingMs,
+    isRetry,
+  }
+  return {
+    facts,
+    hands,
+    inFlight,
+    isRetry,
+    proof,
+    results,
+    typing,
+    waiting,
+    attempt: makeAttempt(context, device, sock, { inFlight, results }),
+    prepare: makePreparation(context, device, results, sock),
+    settlement: makeSettlement(context, device, { waiting, hands, results, recipientOf }),
+  }
+}
+
+/** Messages to new contacts stay in the database: WhatsApp restricts the sender, or its budget is used up. */
+function areNewContactsPaused({ firstContacts, pace }: Pick<OutboxDevice, 'firstContacts' | 'pace'>) {
+  return firstContacts.areActive() || pace.contactBudget.isUsedUp()
+}
+
+/**
+ * Messages that were read ahead may be for new contacts. A message that is being handled is not taken back here, but those
+ * behind it for the same recipient are. It is taken back before it would be sent (attempt.ts).
+ */
+function returnNewContacts(
+  { hands, waiting }: Pick<Parts, 'hands' | 'waiting'>,
+  { firstContacts }: Pick<OutboxDevice, 'firstContacts'>,
+): void {
+  for (const message of waiting.list()) {
+    if (hands.isAcknowledged(message)) continue
+    if (!hands.isWorkedOn(message)) waiting.requeue(message)
+    // A contact that only counts towards the budget is a new one for WhatsApp.
+    else if (firstContacts.areActive()) message.isToContact = false
+  }
+}
+
+/**
+ * Runs `run` at the earliest of the requested times. What wakes a paced outbox again and again does not leave a timer
+ * each time.
+ */
+function makeEarliestTimer(run: () => void, signal: AbortSignal): (ms: number) => void {
+  let dueAtMs = Number.POSITIVE_INFINITY
+  return (ms) => {
+    const atMs = performance.now() + ms
+    if (atMs >= dueAtMs) return
+    dueAtMs = atMs
+    delay(ms, undefined, { signal }).then(
+      () => {
+        dueAtMs = Number.POSITIVE_INFINITY
+        run()
+      },
+      () => undefined,
+    )
   }
 }

@@ -1,26 +1,32 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
-import type { DeviceContext } from '../context.ts'
 import { MediaError } from '../media/media-error.ts'
 import type { WASocket } from '../session/connection/socket.ts'
 import { uploadMedia } from './content.ts'
 import type { MessageResults } from './message-results.ts'
-import type { OutboxDevice } from './outbox-device.ts'
+import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
 
 /** `unclaimed`: canceled, or the shard has another owner. */
 type Prepared = 'ready' | 'failed' | 'unclaimed'
 
 /** Fetches and uploads the media of one message. Rejects when that is not possible at present. */
+export type Preparation = (message: WaitingMessage) => Promise<Prepared>
+
 export function makePreparation(
-  context: DeviceContext,
+  { config, db, media, statements }: Pick<OutboxContext, 'config' | 'db' | 'media' | 'statements'>,
   device: OutboxDevice,
   results: MessageResults,
   sock: WASocket,
-): (message: WaitingMessage) => Promise<Prepared> {
+): Preparation {
   const { lease, retries, vault } = device
 
   return async (message) => {
     const setback = retries.setbackOf(message.id)
-    const claim = await context.messageClaims.claim({ ...message, fence: lease, recipientJid: null, setback })
+    const claim = await statements.messageClaims.claim({
+      ...message,
+      fence: lease,
+      recipientJid: null,
+      setback,
+    })
     if (!claim) return 'unclaimed'
     if (claim.refusal) {
       claim.end()
@@ -28,7 +34,7 @@ export function makePreparation(
       return 'failed'
     }
     try {
-      message.uploadedContent = await uploadMedia({ ...context, vault, device }, sock, lease, message)
+      message.uploadedContent = await uploadMedia({ config, db, media, vault, device }, sock, lease, message)
       // The statement that stores the upload also releases the message.
       claim.end()
       return 'ready'

@@ -1,9 +1,8 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { isMediaType } from '@wagate/shared/message-kinds'
-import type { DeviceContext } from '../context.ts'
-import type { ClaimRequest, MessageClaim } from './message-claims.ts'
+import type { ClaimRequest, MessageClaim, MessageClaims } from './message-claims.ts'
 import type { MessageResults } from './message-results.ts'
-import type { OutboxDevice } from './outbox-device.ts'
+import type { OutboxDevice } from './outbox-context.ts'
 
 /** `unclaimed`: canceled, the shard has another owner, or the message has to wait. */
 export class NotSent extends Error {
@@ -24,8 +23,13 @@ type SendClaim = {
 
 /** Claims messages that are about to be sent. Rejects with `NotSent`. */
 export function makeSendClaims(
-  { messageClaims }: Pick<DeviceContext, 'messageClaims'>,
-  { lease, retries, sentRecipients, contactBudget, sendsSinceMs }: OutboxDevice,
+  { messageClaims }: { messageClaims: MessageClaims },
+  {
+    lease,
+    retries,
+    sentRecipients,
+    pace: { contactBudget, sendsSinceMs },
+  }: Pick<OutboxDevice, 'lease' | 'retries' | 'sentRecipients' | 'pace'>,
   results: Pick<MessageResults, 'fail'>,
 ): (message: WaitingMessage, recipient: string) => Promise<SendClaim> {
   /**

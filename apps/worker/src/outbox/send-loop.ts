@@ -1,66 +1,173 @@
-import { concludeSend } from './conclude-send.ts'
-import type { OutboxScope } from './outbox-scope.ts'
-import type { Turn } from './recipient-lanes.ts'
-import { makeSendTurns, type SendKind } from './send-turns.ts'
+import { isMediaType } from '@wagate/shared/message-kinds'
+import type { Attempt } from './attempt.ts'
+import type { ConnectionProof } from './in-flight.ts'
+import type { Hands, Work } from './message-hands.ts'
+import type { OutboxDevice } from './outbox-context.ts'
+import type { Preparation } from './preparation.ts'
+import type { LanePlan, Turn } from './recipient-lanes.ts'
+import type { Settlement } from './settlement.ts'
+import type { Typing } from './typing.ts'
+import type { WaitingList } from './waiting-list.ts'
 
+/**
+ * When a message may leave. The lanes (recipient-lanes.ts) say which messages are the next for their recipients. Of those, one
+ * is sent when it has a place in flight, the sender's pacer lets it go, and its recipient was shown for long enough that the
+ * sender is typing, if the caller wants that. Media is uploaded before that, for a few messages ahead.
+ *
+ * New messages and retries take turns, so that neither kind waits for all of the other. Only one suspect is in flight at a
+ * time: if WhatsApp ends the connection again, that message is the cause.
+ */
 export type SendLoop = {
-  /** Sends the messages that may be sent now. */
-  sendNext(ready: Turn[]): void
+  /** Begins what can be done now. */
+  start(plan: Pick<LanePlan, 'ready' | 'unprepared'>): void
   /** Resolves when every message in flight has its answer, and the answers are being recorded. */
   untilAnswered(): Promise<unknown>
 }
 
-export function makeSendLoop(outbox: OutboxScope): SendLoop {
-  const { delivery, device, facts, maySend, proof, pumpAfter, typing, work } = outbox
-  const { contactBudget, pacer, retries } = device
-  const turns = makeSendTurns(kindOf)
+/** `fresh`: not sent before. `suspect`: WhatsApp ended a connection while the message was in flight. */
+export type SendKind = 'fresh' | 'retry' | 'suspect'
+
+/** How many messages of a sender may be in flight. */
+const inFlightMax = 8
+/** The rest stays free for messages that have not failed yet. */
+const retriesInFlightMax = 4
+const preparationsMax = 4
+/** Media that are prepared and wait for their turn to be sent. */
+const preparedMax = 8
+
+type Parts = {
+  attempt: Attempt
+  prepare: Preparation
+  settlement: Settlement
+  waiting: Pick<WaitingList, 'remove' | 'skip'>
+  hands: Hands
+  typing: Typing
+  proof: ConnectionProof
+  /** It was sent before, by this owner or another one. */
+  isRetry(message: Turn['message']): boolean
+}
+
+type Hooks = {
+  /** Nothing new leaves once the outbox is drained or stopped, or without a valid lease. */
+  maySend(): boolean
+  isStopped(): boolean
+  pump(): void
+  pumpAfter(ms: number): void
+}
+
+export function makeSendLoop(
+  { retries, pace: { contactBudget, pacer } }: Pick<OutboxDevice, 'retries' | 'pace'>,
+  { attempt, prepare, settlement, waiting, hands, typing, proof, isRetry }: Parts,
+  { maySend, isStopped, pump, pumpAfter }: Hooks,
+): SendLoop {
   const sends = new Set<Promise<void>>()
+  let wasFresh = false
 
   function kindOf({ message }: Turn): SendKind {
     if (retries.streamEnds(message.id) > 0) return 'suspect'
-    return facts.isRetry(message) ? 'retry' : 'fresh'
+    return isRetry(message) ? 'retry' : 'fresh'
+  }
+
+  /** Never rejects. What is still being worked on after it waits again. */
+  async function run(turn: Turn, work: Work, task: () => Promise<void>): Promise<void> {
+    try {
+      await task()
+    } catch (error) {
+      if (!isStopped()) settlement.noteFailed(turn, work, error)
+    }
+    if (hands.isWorkedOn(turn.message)) hands.move(turn, 'retry')
+    pump()
   }
 
   async function send(turn: Turn): Promise<void> {
-    const { message, recipient } = turn
     const wasProven = proof.remainingMs() === 0
-    turns.started(turn)
-    typing.end(message)
-    await work.run(turn, 'send', async () => {
-      const result = await delivery.send(message, recipient, maySend).finally(() => turns.ended(turn))
-      await concludeSend(outbox, message, result, wasProven)
+    wasFresh = kindOf(turn) === 'fresh'
+    typing.end(turn.message)
+    hands.move(turn, 'claim')
+    await run(turn, 'send', async () => {
+      const result = await attempt(turn, { maySend, onMove: (move) => hands.move(turn, move) })
+      await settlement.conclude(turn, result, wasProven)
     })
   }
 
-  function start(turn: Turn): void {
+  function startSend(turn: Turn): void {
     const sending = send(turn)
     sends.add(sending)
     void sending.finally(() => sends.delete(sending))
   }
 
-  return {
-    sendNext(ready) {
-      let left = ready
-      for (;;) {
-        const turn = maySend() ? turns.choose(left) : undefined
-        if (!turn) return
-        if (!contactBudget.admits(turn.message)) {
-          left = left.filter((other) => other !== turn)
-          continue
-        }
-        const waitMs = typing.isOver(turn.message) ? 0 : pacer.acquire(turn.message.waId)
-        if (waitMs === 0) {
-          left = left.filter((other) => other !== turn)
-          if (kindOf(turn) === 'fresh' && typing.isDue(turn.message)) pumpAfter(typing.start(turn))
-          else start(turn)
-        } else {
-          pumpAfter(waitMs)
-          // Over the daily cap, messages that were counted before may still be sent again.
-          const kind = kindOf(turn)
-          left = left.filter((other) => kindOf(other) !== kind || typing.isOver(other.message))
-        }
+  function sendNext(ready: Turn[]): void {
+    let left = ready
+    while (maySend()) {
+      const turn = chooseTurn(left, { inFlight: hands.turnsOf('send').map(kindOf), wasFresh, kindOf })
+      if (!turn) return
+      if (!contactBudget.admits(turn.message)) {
+        left = left.filter((other) => other !== turn)
+        continue
       }
+      const waitMs = typing.isOver(turn.message) ? 0 : pacer.acquire(turn.message.waId)
+      if (waitMs === 0) {
+        left = left.filter((other) => other !== turn)
+        if (kindOf(turn) === 'fresh' && typing.isDue(turn.message)) pumpAfter(typing.start(turn))
+        else startSend(turn)
+      } else {
+        pumpAfter(waitMs)
+        // Over the daily cap, messages that were counted before may still be sent again.
+        const kind = kindOf(turn)
+        left = left.filter((other) => kindOf(other) !== kind || typing.isOver(other.message))
+      }
+    }
+  }
+
+  async function prepareMedia(turn: Turn): Promise<void> {
+    const { message } = turn
+    hands.move(turn, 'prepare')
+    await run(turn, 'prepare', async () => {
+      const prepared = await prepare(message)
+      retries.forget(message.id)
+      if (prepared === 'ready') hands.move(turn, 'prepared')
+      if (prepared === 'failed') waiting.remove(message)
+      if (prepared === 'unclaimed') waiting.skip(message)
+    })
+  }
+
+  function prepareNext({ ready, unprepared }: Pick<LanePlan, 'ready' | 'unprepared'>): void {
+    const prepared = ready.filter(({ message }) => isMediaType(message.type)).length
+    for (const turn of unprepared) {
+      if (!maySend() || hands.turnsOf('prepare').length >= preparationsMax || prepared >= preparedMax) return
+      void prepareMedia(turn)
+    }
+  }
+
+  return {
+    start(plan) {
+      prepareNext(plan)
+      sendNext(plan.ready)
     },
     untilAnswered: () => Promise.allSettled(sends),
   }
+}
+
+type Choice<Item> = {
+  inFlight: SendKind[]
+  /** The last one that was chosen. */
+  wasFresh: boolean
+  kindOf(item: Item): SendKind
+}
+
+/** The item that may be sent next, if there is one. Items of one kind keep their order. */
+export function chooseTurn<Item>(
+  items: Item[],
+  { inFlight, wasFresh, kindOf }: Choice<Item>,
+): Item | undefined {
+  if (inFlight.length >= inFlightMax) return undefined
+  const again = inFlight.filter((kind) => kind !== 'fresh')
+  function mayStartAgain(item: Item): boolean {
+    const kind = kindOf(item)
+    if (kind === 'fresh' || (kind === 'suspect' && again.includes('suspect'))) return false
+    return again.length < retriesInFlightMax
+  }
+  const fresh = items.find((item) => kindOf(item) === 'fresh')
+  const retry = items.find(mayStartAgain)
+  return wasFresh ? (retry ?? fresh) : (fresh ?? retry)
 }

@@ -1,21 +1,29 @@
-import { nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
+import type { Database } from '@wagate/db/client'
+import { listNextMessages, type NextRead, nextMessagesMax } from '@wagate/db/queries/messages/next-messages'
 import {
   findLastWaiting,
   listWaitingMessages,
   type WaitingMessage,
   type WaitingQuery,
 } from '@wagate/db/queries/messages/waiting-messages'
-import type { DeviceContext } from '../context.ts'
-import type { OutboxDevice } from './outbox-device.ts'
+import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
+import type { ContactBudget } from './contact-budget.ts'
+import type { FirstContacts } from './first-contacts.ts'
 import type { WaitingQueue } from './waiting-list.ts'
+
+type QueueDevice = {
+  id: number
+  pace: { contactBudget: Pick<ContactBudget, 'isUsedUp'> }
+  firstContacts: Pick<FirstContacts, 'areActive'>
+}
 
 /**
  * The waiting messages of a device in Postgres. While new contacts are paused, messages to them are left out, also when the
  * pause begins during the read.
  */
 export function makeWaitingQueue(
-  { db, nextReads }: Pick<DeviceContext, 'db' | 'nextReads'>,
-  { id, contactBudget, firstContacts }: Pick<OutboxDevice, 'id' | 'contactBudget' | 'firstContacts'>,
+  { db, nextReads }: { db: Database; nextReads: NextReads },
+  { id, pace: { contactBudget }, firstContacts }: QueueDevice,
 ): WaitingQueue {
   const pausesNow = () => ({ isRestricted: firstContacts.areActive(), isUsedUp: contactBudget.isUsedUp() })
   type Pauses = ReturnType<typeof pausesNow>
@@ -47,4 +55,24 @@ export function makeWaitingQueue(
 
 function isNext({ exceptNumbers, without, limit }: WaitingQuery): boolean {
   return limit === nextMessagesMax && exceptNumbers.length === 0 && without.length === 0
+}
+
+/** Reads the next messages of devices, those of several devices in one statement. */
+export type NextReads = { read(wanted: NextRead): Promise<WaitingMessage[]> }
+
+const devicesMax = 100
+
+export function makeNextReads(db: Database): NextReads {
+  const batch = makeNaturalBatch((reads: NextRead[]) => listNextMessages(db, reads), { itemsMax: devicesMax })
+  return {
+    async read(wanted) {
+      try {
+        return await batch.add(wanted)
+      } catch {
+        // A device whose read takes too long must not keep the others from theirs.
+        const [alone = []] = await listNextMessages(db, [wanted])
+        return alone
+      }
+    },
+  }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DueMedia } from '@wagate/db/queries/media/received-media'
 import { countMediaBytes, setMediaStored } from '@wagate/db/queries/media/received-media'
-import type { DeviceContext } from '../context.ts'
+import type { DeviceContext } from '../device/device-context.ts'
 import { networkOf } from '../device/device-network.ts'
 import { InspectionTimeout } from '../media/inspection/inspector.ts'
 import { MediaError } from '../media/media-error.ts'
@@ -34,21 +34,22 @@ const unknownType = 'application/octet-stream'
  * attempt may succeed.
  */
 export async function fetchReceived(context: DeviceContext, media: DueMedia, owner: Owner): Promise<void> {
-  const { config, db, mediaShares, mediaStore } = context
+  const { config, db } = context
+  const { shares, store } = context.media
   const { accountId, messageId, size } = media
   const { accountBytesMax } = config.receivedMedia
   if ((await countMediaBytes(db, accountId)) + size > accountBytesMax) throw new MediaLost('quota')
-  const source = openMediaSource(makeVault(context.masterKeys, media.deviceId), messageId, media.sealed)
+  const source = openMediaSource(makeVault(config.masterKeys, media.deviceId), messageId, media.sealed)
   const path = join(tmpdir(), `received-${randomUUID()}`)
-  const room = makeMediaRoom(mediaShares.bytes, String(accountId))
+  const room = makeMediaRoom(shares.bytes, String(accountId))
   await room.wait(size)
   try {
     await downloadOrAsk(context, { ...media, source }, path, owner)
-    const mime = await findType(context, accountId, path)
-    await mediaStore.put(media, { path, size })
+    const mime = await findType(context.media, accountId, path)
+    await store.put(media, { path, size })
     const result = await setMediaStored(db, owner.lease, { ...media, mime }, accountBytesMax, {
-      has: () => mediaStore.has(media),
-      remove: () => mediaStore.remove(media),
+      has: () => store.has(media),
+      remove: () => store.remove(media),
     })
     if (result === 'quota') throw new MediaLost('quota')
     if (result === 'gone') throw new Error('A received file was removed while it was being stored')
@@ -81,7 +82,7 @@ async function downloadOrAsk(
 
 /** As the sender reaches WhatsApp: through its proxy, if it has one. */
 async function makeFetch(context: DeviceContext, { deviceId, size }: DueMedia) {
-  const state = await context.deviceStates.add(deviceId)
+  const state = await context.statements.deviceStates.add(deviceId)
   if (!state) throw new MediaLost('download_failed')
   const { files } = networkOf(context, state)
   const fetchMedia = makeWhatsAppFetch({ bytesMax: size + overheadBytes, deadlineMs: downloadMsMax })
@@ -89,7 +90,11 @@ async function makeFetch(context: DeviceContext, { deviceId, size }: DueMedia) {
     fetchMedia(url, { ...downloadedBy(files), headers: { Origin: 'https://web.whatsapp.com' } })
 }
 
-async function findType({ inspector }: DeviceContext, accountId: number, file: string): Promise<string> {
+async function findType(
+  { inspector }: DeviceContext['media'],
+  accountId: number,
+  file: string,
+): Promise<string> {
   try {
     const { mime } = await inspector.inspect(String(accountId), { file, type: 'document' })
     return mime ?? unknownType

@@ -7,8 +7,9 @@ import {
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import type { DeviceContext } from '../context.ts'
-import type { HostedShard } from '../shards/hosted-shard.ts'
+import type { DeviceContext } from '../device/device-context.ts'
+import type { Lease } from '../ownership/lease.ts'
+import type { WASocket } from '../session/connection/socket.ts'
 import { pauseAfterMs } from './attempts.ts'
 import { fetchReceived } from './fetch-received.ts'
 import { MediaGone, MediaLost } from './media-failure.ts'
@@ -17,21 +18,21 @@ import { MediaGone, MediaLost } from './media-failure.ts'
 const downloadsMax = 16
 const downloadsOfAccountMax = 4
 
+/** `openSock`: undefined while the device has no connection. */
+type Shard = { lease: Lease; devices: ReadonlyMap<number, { openSock(): WASocket | undefined }> }
+
 /**
  * Downloads the files of received messages of the owned shards: when a message arrives, and by a poll, which also finds
  * what another owner has not finished.
  */
-export function startMediaDownloads(
-  context: DeviceContext,
-  hosted: ReadonlyMap<number, HostedShard>,
-): Running {
-  const { config, db, logger, metrics, mediaArrivals } = context
+export function startMediaDownloads(context: DeviceContext, hosted: ReadonlyMap<number, Shard>): Running {
+  const { config, db, logger, metrics, media } = context
   /** Accounts by message. */
   const running = new Map<string, number>()
   const poll = makeSingleFlight(pollOnce, (err) => logger.warn({ err }, 'Polling for received files failed'))
   const timer = setInterval(poll, config.outbox.pollMs)
   let isClosed = false
-  mediaArrivals.onArrival(poll)
+  media.arrivals.onArrival(poll)
 
   async function pollOnce(): Promise<void> {
     const free = downloadsMax - running.size
@@ -65,7 +66,7 @@ export function startMediaDownloads(
       })
   }
 
-  async function run(media: DueMedia, { lease, devices }: HostedShard): Promise<void> {
+  async function run(media: DueMedia, { lease, devices }: Shard): Promise<void> {
     try {
       const findSock = () => devices.get(media.deviceId)?.openSock()
       await fetchReceived(context, media, { lease, findSock })
@@ -76,7 +77,7 @@ export function startMediaDownloads(
     }
   }
 
-  async function recordFailure(media: DueMedia, lease: HostedShard['lease'], error: unknown): Promise<void> {
+  async function recordFailure(media: DueMedia, lease: Lease, error: unknown): Promise<void> {
     if (isClosed) return
     const { deviceId, attempts } = media
     const pauseMs = error instanceof MediaLost ? undefined : pauseAfterMs(attempts)

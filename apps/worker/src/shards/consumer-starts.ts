@@ -2,7 +2,7 @@ import { makeCommandConsumers } from '@wagate/queue/command-consumers'
 import type { RedisLinks } from '@wagate/queue/redis-links'
 import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
-import type { DeviceContext } from '../context.ts'
+import type { DeviceContext } from '../device/device-context.ts'
 import { commandHandlersOf, type HostedShard } from './hosted-shard.ts'
 
 /** `close` does not close the consumers: each belongs to its shard. */

@@ -1,7 +1,7 @@
 import type { Running } from '@wagate/runtime/running'
 import type { CommandHandlers } from '@wagate/shared/commands'
-import type { DeviceContext } from '../context.ts'
 import { type Device, makeDevice } from '../device/device.ts'
+import type { DeviceContext } from '../device/device-context.ts'
 import type { Lease } from '../ownership/lease.ts'
 
 export type HostedShard = {

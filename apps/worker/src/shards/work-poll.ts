@@ -6,8 +6,8 @@ import {
 } from '@wagate/db/queries/devices/device-owner-view'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import type { DeviceContext } from '../context.ts'
 import type { Device } from '../device/device.ts'
+import type { DeviceContext } from '../device/device-context.ts'
 import { type BlockFacts, blockedMs } from '../device/login-block.ts'
 import { deviceOf, type HostedShard } from './hosted-shard.ts'
 
@@ -37,7 +37,7 @@ export function startWorkPoll(context: DeviceContext, hosted: ReadonlyMap<number
     }
     const working = await listDevicesWithWork(db, shards)
     waitingDevices = working.filter(({ hasWaiting }) => hasWaiting).length
-    blockedDevices = countBlocked(working, context.clientVersion.current())
+    blockedDevices = countBlocked(working, context.whatsApp.clientVersion.current())
     for (const state of working) {
       const shard = hosted.get(state.shard)
       if (shard) notify(deviceOf(context, shard, state.id), state)

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
 import type { HostNames, MakeLookup } from '@wagate/runtime/host-names'
-import { makePublicLookup } from '../media/public-lookup.ts'
+import { makePublicLookup } from '../session/network/public-lookup.ts'
 
 /** The target is an address that is not public. */
 export class ForbiddenTarget extends Error {

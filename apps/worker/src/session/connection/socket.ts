@@ -8,7 +8,7 @@ import {
   type UserFacingSocketConfig,
   type WASocket,
 } from 'baileys'
-import type { Scope } from '../../scoped-cache.ts'
+import type { Scope } from '../../caches/scoped-cache.ts'
 import { makeColdTokens } from '../contacts/cold-tokens.ts'
 import { isWantedHistory } from '../contacts/history.ts'
 import { noteKnownChats } from '../contacts/known-chats.ts'

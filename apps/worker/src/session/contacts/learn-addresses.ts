@@ -1,5 +1,5 @@
 import { type BinaryNode, isLidUser, isPnUser, jidNormalizedUser, type WASocket } from 'baileys'
-import { makeRecentMap } from '../../recent-map.ts'
+import { makeRecentMap } from '../../caches/recent-map.ts'
 
 type Attributes = BinaryNode['attrs']
 type Pair = { pn: string; lid: string }

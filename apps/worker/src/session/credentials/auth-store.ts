@@ -7,7 +7,7 @@ import {
   type SignalDataTypeMap,
   type SignalKeyStore,
 } from 'baileys'
-import type { Scope } from '../../scoped-cache.ts'
+import type { Scope } from '../../caches/scoped-cache.ts'
 import { openAuthValue, sealAuthValue } from './auth-values.ts'
 import { boundSession } from './bounded-session.ts'
 import { keepNewestTokens } from './privacy-tokens.ts'

@@ -1,5 +1,5 @@
 import type { LIDMappingStore } from 'baileys/lib/Signal/lid-mapping.js'
-import { makeRecentMap } from '../../recent-map.ts'
+import { makeRecentMap } from '../../caches/recent-map.ts'
 
 /** More than a single call needs. The cache of the store below holds the same values. */
 const entriesMax = 200

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import type { MasterKey, MasterKeys } from './master-keys.ts'
+import type { MasterKey, MasterKeys } from '../../config/master-keys.ts'
 
 /**
  * Encrypts the stored values of one device: AES-256-GCM under a key per device (HKDF of the master key), so that no key

@@ -1,7 +1,7 @@
 import type { HostNames } from '@wagate/runtime/host-names'
 import type { ProxyUrl } from '@wagate/shared/proxy-url'
 import { type UserFacingSocketConfig, WA_CERT_DETAILS } from 'baileys'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { ProxyAgent } from './proxy-agent.ts'
 import { WhatsAppRoute } from './whatsapp-route.ts'
 

@@ -9,7 +9,7 @@ import type { ProxyUrl } from '@wagate/shared/proxy-url'
 import { isForbiddenAddress, isForbiddenHost } from '@wagate/shared/public-hosts'
 import { Agent, type AgentConnectOpts } from 'agent-base'
 import { SocksProxyAgent } from 'socks-proxy-agent'
-import { makePublicLookup } from '../../media/public-lookup.ts'
+import { makePublicLookup } from './public-lookup.ts'
 
 /**
  * The proxy of a sender gave no connection. `detail`: the HTTP status with which it refused, the code of a system error,

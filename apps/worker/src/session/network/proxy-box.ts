@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto'
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { type BoxKey, keyIdOf, makeBoxKey } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
-import type { MasterKey, MasterKeys } from '../credentials/master-keys.ts'
+import type { MasterKey, MasterKeys } from '../../config/master-keys.ts'
 
 /**
  * The key that opens the proxies and the secrets of webhooks which the API has sealed. It follows from a master key, which

@@ -3,7 +3,7 @@ import type { Agent } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import type { HttpRequest } from '@wagate/runtime/http-client'
 import { isForbiddenAddress } from '@wagate/shared/public-hosts'
-import { makePublicLookup } from '../../media/public-lookup.ts'
+import { makePublicLookup } from './public-lookup.ts'
 
 type Given = {
   /** Of the proxy of a sender, which then resolves the names. */

@@ -1,5 +1,5 @@
 import type { NewReceivedMedia } from '@wagate/db/queries/media/received-media-rows'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Vault } from '../credentials/vault.ts'
 import type { MediaDescriptor } from './media-descriptor.ts'
 import { sealMediaSource } from './media-source.ts'

@@ -1,17 +1,28 @@
-import type { MessageOutcome } from '@wagate/db/queries/messages/message-outcomes'
+import type { MessageOutcome, OutcomeResult } from '@wagate/db/queries/messages/message-outcomes'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
+import type { NaturalBatch } from '@wagate/runtime/natural-batch'
 import { messageIdOf } from '@wagate/shared/ids'
-import type { DeviceContext } from '../../context.ts'
-import type { SentRecipients } from '../../outbox/sent-recipients.ts'
 import type { Lease } from '../../ownership/lease.ts'
 import type { Persist } from '../credentials/persistence.ts'
 import type { Receipt } from './receipts.ts'
 
-type Device = { id: number; accountId: number; sender: string; lease: Lease; sentRecipients: SentRecipients }
+type Context = {
+  outcomes: Pick<NaturalBatch<MessageOutcome, OutcomeResult>, 'addDeferred'>
+  publishEventHint(accountId: number): void
+}
+
+type Device = {
+  id: number
+  accountId: number
+  sender: string
+  lease: Lease
+  /** Of the latest messages, by WhatsApp id. */
+  sentRecipients: { find(waId: string): string | undefined }
+}
 
 /** Resolves when the receipt is stored. Throws OwnershipLost. Ids of messages that this device did not send are ignored. */
 export async function storeReceipt(
-  { outcomes, publishEventHint }: Pick<DeviceContext, 'outcomes' | 'publishEventHint'>,
+  { outcomes, publishEventHint }: Context,
   { id: deviceId, accountId, sender, lease, sentRecipients }: Device,
   { kind, waIds, at, saidBy }: Receipt,
   persist: Persist,

@@ -1,13 +1,16 @@
 import { databaseFailure } from '@wagate/db/failures'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
+import type { Logger } from '@wagate/runtime/logger'
 import { makeMessageId } from '@wagate/shared/ids'
-import type { DeviceContext } from '../../context.ts'
+import type { Config } from '../../config/config.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
 import type { Lease } from '../../ownership/lease.ts'
 import type { Persist } from '../credentials/persistence.ts'
 import type { Vault } from '../credentials/vault.ts'
 import { askedConsent } from './asked-consent.ts'
 import { newReceivedMedia } from './new-received-media.ts'
 import type { Received } from './received.ts'
+import type { ReceivedWrites } from './received-writes.ts'
 
 type ReceivingDevice = {
   id: number
@@ -18,17 +21,22 @@ type ReceivingDevice = {
   vault: Vault
 }
 
-type Context = Pick<
-  DeviceContext,
-  'receivedWrites' | 'publishEventHint' | 'metrics' | 'logger' | 'config' | 'mediaArrivals'
->
+type Context = {
+  receivedWrites: ReceivedWrites
+  publishEventHint(accountId: number): void
+  metrics: Metrics
+  logger: Logger
+  config: Pick<Config, 'consentWords' | 'receivedMedia' | 'media'>
+  /** A message with a file was stored. */
+  onMedia(): void
+}
 
 /**
  * Stores a message from a contact. If Postgres refuses it permanently, it is stored without its text, so that WhatsApp
  * does not deliver it again and delay others. Throws OwnershipLost and the errors with which `persist` gives up.
  */
 export async function storeReceived(
-  { receivedWrites, publishEventHint, metrics, logger, config, mediaArrivals }: Context,
+  { receivedWrites, publishEventHint, metrics, logger, config, onMedia }: Context,
   { lease, vault, ...device }: ReceivingDevice,
   received: Received,
   persist: Persist,
@@ -55,7 +63,7 @@ export async function storeReceived(
   if (received.isCleaned) reportCleaned()
   try {
     await store(received)
-    if (media) mediaArrivals.note()
+    if (media) onMedia()
   } catch (error) {
     if (error instanceof OwnershipLost || databaseFailure(error)) throw error
     reportCleaned(error)

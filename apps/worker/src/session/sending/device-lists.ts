@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isLidUser, jidDecode, type WASocket } from 'baileys'
-import { makeRecentMap } from '../../recent-map.ts'
+import { makeRecentMap } from '../../caches/recent-map.ts'
 import { userOf } from '../contacts/jids.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Acknowledgement } from './outcomes.ts'

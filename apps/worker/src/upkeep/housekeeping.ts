@@ -26,12 +26,14 @@ import {
 import type { Logger } from '@wagate/runtime/logger'
 import type { Running } from '@wagate/runtime/running'
 import { deleteDueAccounts } from './account-deletions.ts'
-import { partitionWeeksAheadMin } from './health.ts'
 
 export type Housekeeping = Running & {
   /** The number of weeks from now that have a partition for their messages; undefined before the first check. */
   partitionWeeksAhead(): number | undefined
 }
+
+/** Eight are created ahead. With fewer than this, creating them has failed for a month. */
+export const partitionWeeksAheadMin = 4
 
 const minuteMs = 60_000
 const partitionsEveryMs = 10 * minuteMs

@@ -1,6 +1,6 @@
 import { toStoreConfig } from '@wagate/media-store/store-environment'
 import type { Environment } from './environment.ts'
-import { readMasterKeys } from './session/credentials/master-keys.ts'
+import { readMasterKeys } from './master-keys.ts'
 
 /** Less than Baileys waits for a connection. */
 const proxyDeadlineMs = 10_000

@@ -1,8 +1,8 @@
 import { announceDisconnections } from '@wagate/db/queries/devices/device-connection'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import type { DeviceContext } from './context.ts'
-import type { Lease } from './ownership/lease.ts'
+import type { DeviceContext } from '../device/device-context.ts'
+import type { Lease } from '../ownership/lease.ts'
 
 /**
  * Records an event for each device that has not come back within the grace period of its status. `listLeases`: of shards

@@ -3,9 +3,9 @@ import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Running } from '@wagate/runtime/running'
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import { messageErrors } from '@wagate/shared/message-errors'
-import type { DeviceContext } from './context.ts'
-import { endInPages } from './end-in-pages.ts'
-import type { Lease } from './ownership/lease.ts'
+import type { DeviceContext } from '../device/device-context.ts'
+import type { Lease } from '../ownership/lease.ts'
+import { endInPages } from '../statements/end-in-pages.ts'
 
 const pollsBetween = 6
 

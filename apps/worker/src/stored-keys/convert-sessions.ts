@@ -1,9 +1,9 @@
 import type { Database } from '@wagate/db/client'
 import { type AuthKey, type Replacement, replaceAuth } from '@wagate/db/queries/credentials/sealed-values'
 import { listSessionsInParts } from '@wagate/db/queries/credentials/signal-format'
-import { openAuthValue, sealAuthValue } from './session/credentials/auth-values.ts'
-import type { MasterKeys } from './session/credentials/master-keys.ts'
-import { makeVault } from './session/credentials/vault.ts'
+import type { MasterKeys } from '../config/master-keys.ts'
+import { openAuthValue, sealAuthValue } from '../session/credentials/auth-values.ts'
+import { makeVault } from '../session/credentials/vault.ts'
 
 /** A page is scanned again if its owner was writing at the same time. */
 const passesMax = 5

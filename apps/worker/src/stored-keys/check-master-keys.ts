@@ -5,8 +5,8 @@ import {
   listUsedMasterKeys,
   recordMasterKey,
 } from '@wagate/db/queries/credentials/master-keys'
-import type { MasterKeys } from './session/credentials/master-keys.ts'
-import { proxyBoxKey } from './session/network/proxy-box.ts'
+import type { MasterKeys } from '../config/master-keys.ts'
+import { proxyBoxKey } from '../session/network/proxy-box.ts'
 
 /** Throws when values are encrypted with master keys that are not configured here, and names those keys. */
 export async function checkMasterKeys(db: Database, { current, all }: MasterKeys): Promise<void> {

@@ -4,8 +4,8 @@ import {
   type SignalFormat,
   setSignalFormat,
 } from '@wagate/db/queries/credentials/signal-format'
+import type { MasterKeys } from '../config/master-keys.ts'
 import { convertSessionsToFormat1 } from './convert-sessions.ts'
-import type { MasterKeys } from './session/credentials/master-keys.ts'
 
 /** `isComplete`: whether an earlier version can be started, if the format is 1. */
 export type FormatChange = { lines: string[]; isComplete: boolean }

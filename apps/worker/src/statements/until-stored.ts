@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import type { Logger } from '@wagate/runtime/logger'
-import type { Lease } from './ownership/lease.ts'
+import type { Lease } from '../ownership/lease.ts'
 
 const retryPause = { firstMs: 500, maxMs: 5000 }
 

@@ -26,10 +26,10 @@ import {
 import { proxyContext } from '@wagate/shared/proxy-url'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
-import type { MasterKeys } from './session/credentials/master-keys.ts'
-import { authContext, makeVault, uploadContext, type Vault } from './session/credentials/vault.ts'
-import { openProxyBox, openWebhookSecret, proxyBoxKey } from './session/network/proxy-box.ts'
-import { mediaContext } from './session/receiving/media-source.ts'
+import type { MasterKeys } from '../config/master-keys.ts'
+import { authContext, makeVault, uploadContext, type Vault } from '../session/credentials/vault.ts'
+import { openProxyBox, openWebhookSecret, proxyBoxKey } from '../session/network/proxy-box.ts'
+import { mediaContext } from '../session/receiving/media-source.ts'
 
 export type Rotation = {
   replaced: number

@@ -27,7 +27,7 @@ export type HandState =
   | 'refused'
   | 'acknowledged'
 
-const handMoves = {
+export const handMoves = {
   prepare: { from: ['waiting'], to: 'preparing' },
   prepared: { from: ['preparing'], to: 'waiting' },
   claim: { from: ['waiting'], to: 'claiming' },

@@ -34,7 +34,7 @@ export const accountMutants: Mutant[] = [
   },
   {
     name: 'senders of disabled accounts connected',
-    file: 'apps/worker/src/device/intent.ts',
+    file: 'apps/worker/src/device/plan.ts',
     text: "return facts.isAccountDisabled ? 'suspend' : 'connect'",
     replacement: "return 'connect'",
     test: {

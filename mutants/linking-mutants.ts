@@ -78,7 +78,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'handoff proof made with the secret of the last request',
-    file: 'apps/worker/src/session/linking/passkey-handoff.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'if (isBegun) return',
     replacement: '',
     test: {
@@ -88,7 +88,7 @@ export const linkingMutants: Mutant[] = [
   },
   {
     name: 'handoff proof that no phone remembers',
-    file: 'apps/worker/src/session/linking/passkey-handoff.ts',
+    file: 'apps/worker/src/session/linking/passkey.ts',
     text: 'if (!key || performance.now() >= untilMs) return undefined',
     replacement: 'if (!key) return undefined',
     test: {

@@ -37,7 +37,7 @@ export const mediaMutants: Mutant[] = [
   },
   {
     name: 'received file without its HMAC',
-    file: 'apps/worker/src/received-media/decrypt-media.ts',
+    file: 'apps/worker/src/received-media/download-media.ts',
     text: 'tail.length !== macBytes || !timingSafeEqual(mac, tail)',
     replacement: 'tail.length !== macBytes',
     test: { file: decryption, title: 'refuses a file whose HMAC was changed' },

@@ -69,7 +69,7 @@ export const repetitionMutants: Mutant[] = [
   },
   {
     name: 'logout that WhatsApp refuses is repeated every second',
-    file: 'apps/worker/src/device/connection-history.ts',
+    file: 'apps/worker/src/device/connector.ts',
     text: 'logouts.unconfirmed + 1 : 1',
     replacement: '1 : 1',
     test: {

@@ -55,7 +55,7 @@ export const webhookMutants: Mutant[] = [
   },
   {
     name: 'a redirect counts as delivered',
-    file: `${folder}/send-request.ts`,
+    file: `${folder}/round.ts`,
     text: 'status < 300',
     replacement: 'status < 400',
     test: { file: ofFailures, title: 'a redirect is a failure and is not followed' },
@@ -92,7 +92,7 @@ export const webhookMutants: Mutant[] = [
   },
   {
     name: 'two requests of one conversation at a time',
-    file: `${folder}/deliver-in-order.ts`,
+    file: `${folder}/round.ts`,
     text: 'for (const subject of subjects) taken.add(subject)\n    return isFree',
     replacement: 'return isFree',
     test: {

@@ -62,7 +62,7 @@ export const corrected = [
   ['session/network/intercept.ts', 'baileys/lib/Socket/socket.js', 'onMessageReceived'],
   ['session/connection/keep-alive.ts', 'baileys/lib/Socket/socket.js', 'startKeepAliveRequest'],
   ['session/contacts/learn-addresses.ts', 'baileys/lib/Signal/lid-mapping.js', 'storeLIDPNMappings'],
-  ['session/credentials/mapping-cache.ts', 'baileys/lib/Signal/lid-mapping.js', 'LIDMappingStore'],
+  ['session/credentials/signal-section.ts', 'baileys/lib/Signal/lid-mapping.js', 'LIDMappingStore'],
   [
     'session/linking/before-login.ts',
     'baileys/lib/Socket/messages-recv.js',
@@ -104,7 +104,7 @@ export const corrected = [
   ],
   ['session/connection/socket-end.ts', 'baileys/lib/Socket/socket.js', 'end'],
   ['session/connection/socket-end.ts', 'baileys/lib/Utils/generics.js', 'getErrorCodeFromStreamError'],
-  ['session/credentials/token-index.ts', 'baileys/lib/Utils/tc-token-utils.js', 'TC_TOKEN_INDEX_KEY'],
+  ['session/credentials/token-holders.ts', 'baileys/lib/Utils/tc-token-utils.js', 'TC_TOKEN_INDEX_KEY'],
   ['session/credentials/transactions.ts', 'baileys/lib/Utils/auth-utils.js', 'addTransactionCapability'],
   ['session/sending/unawaited-sends.ts', 'baileys/lib/Socket/socket.js', 'sendRawMessage', 'waitForMessage'],
   ['session/contacts/user-devices.ts', 'baileys/lib/Socket/messages-send.js', 'getUSyncDevices'],

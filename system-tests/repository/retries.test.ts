@@ -46,13 +46,13 @@ const otherTimers: { [file: string]: number } = {
   'packages/runtime/src/within.ts': 1,
 }
 
-/** They say how long a pause is, or when there is none, and wait nowhere themselves. */
+/** They say how long a pause is, or when there is none, or store its end, and wait nowhere themselves. */
 const rulesOnly = new Set([
   'apps/api/src/events/poll-until.ts',
-  'apps/worker/src/received-media/attempts.ts',
   'apps/worker/src/session/connection/reconnect-policy.ts',
   'apps/worker/src/webhooks/circuit.ts',
   'apps/worker/src/webhooks/retry-schedule.ts',
+  'packages/db/src/queries/media/received-media.ts',
   'packages/runtime/src/http-client.ts',
 ])
 

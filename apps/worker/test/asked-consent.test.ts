@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedConsent } from '../src/session/receiving/asked-consent.ts'
+import { askedConsent } from '../src/session/receiving/store-received.ts'
 
 const words = { optOut: ['stop', 'keine nachrichten'], optIn: ['start'] }
 const source = { waId: 'A', number: '4915187654321', contactJid: null, isCleaned: false }

@@ -2,7 +2,7 @@ import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { decryptMedia } from '../src/received-media/decrypt-media.ts'
+import { decryptMedia } from '../src/received-media/download-media.ts'
 
 const mediaKey = randomBytes(32)
 

@@ -1,7 +1,7 @@
 import type { ConnectionChange } from '@wagate/db/queries/devices/device-connection'
 import { afterEnd } from '../src/device/after-end.ts'
-import { type ConnectionHistory, makeConnectionHistory } from '../src/device/connection-history.ts'
 import { type ConnectionState, disconnected, initialState } from '../src/device/connection-state.ts'
+import { type ConnectionHistory, makeConnectionHistory } from '../src/device/connector.ts'
 import { planDevice } from '../src/device/plan.ts'
 import type { SocketEnd } from '../src/session/connection/socket-end.ts'
 

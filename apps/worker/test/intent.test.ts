@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { intentOf } from '../src/device/intent.ts'
+import { intentOf } from '../src/device/plan.ts'
 
 test.each([
   // isLinked, hasStoredCreds, isPairing, isRemovable

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readMasterKeys } from '../src/config/master-keys.ts'
 import { makeVault } from '../src/session/credentials/vault.ts'
 import { cleanFilename, mediaUrlOf, readMediaDescriptor } from '../src/session/receiving/media-descriptor.ts'
-import { newReceivedMedia } from '../src/session/receiving/new-received-media.ts'
+import { newReceivedMedia } from '../src/session/receiving/store-received.ts'
 
 const key = { id: '3EB0', remoteJid: '4915187654321@s.whatsapp.net' }
 const media = {

@@ -12,8 +12,7 @@ import { readConfig } from '../src/config/config.ts'
 import { MediaUnavailable } from '../src/media/media-error.ts'
 import { type MediaSource, makeMediaFile } from '../src/media/media-file.ts'
 import { makeMediaRoom } from '../src/media/media-room.ts'
-import { makeMediaShares } from '../src/media/media-shares.ts'
-import { makeSlowHosts } from '../src/media/slow-hosts.ts'
+import { makeMediaShares, makeSlowHosts } from '../src/media/media-shares.ts'
 import { type MediaHost, openMediaHost } from './media-host.ts'
 
 const mebibyte = 2 ** 20

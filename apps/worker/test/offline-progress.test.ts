@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OfflineProgress, partSize } from '../src/session/receiving/offline-progress.ts'
+import { OfflineProgress, partSize } from '../src/session/receiving/offline-queue.ts'
 
 function arrive(progress: OfflineProgress, count: number): void {
   for (let index = 0; index < count; index++) progress.noteArrival()

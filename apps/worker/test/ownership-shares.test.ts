@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { chooseWave, waveSize } from '../src/ownership/hand-over.ts'
 import { chooseReleases, orderForRelease, planReleases } from '../src/ownership/releases.ts'
 import { chooseClaims, fairShare, withoutReceiver } from '../src/ownership/shares.ts'
-import { chooseWave, waveSize } from '../src/ownership/waves.ts'
 
 const shardCounts = fc.integer({ min: 1, max: 4096 })
 const workerCounts = fc.integer({ min: 1, max: 60 })

@@ -4,7 +4,7 @@ import { formatEventId, parseEventId } from '@wagate/shared/event-ids'
 import { makeMessageId } from '@wagate/shared/ids'
 import { until } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { listStoredRequests } from '../src/webhooks/stored-requests.ts'
+import { listStoredRequests } from '../src/webhooks/due-requests.ts'
 import { openWebhookDatabase, type WebhookDatabase } from './webhook-database.ts'
 
 let database: WebhookDatabase

@@ -3,8 +3,8 @@ import type { EventRow } from '@wagate/shared/objects/event-object'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { concludeRound, type Outcome } from '../src/webhooks/conclude-round.ts'
-import { deliverInOrder } from '../src/webhooks/deliver-in-order.ts'
 import { type DeliveryRequest, makeRequest, makeRequests } from '../src/webhooks/delivery-request.ts'
+import { deliverInOrder } from '../src/webhooks/round.ts'
 
 /** One event for each device of the list. */
 const eventsOf = (deviceIds: number[]): EventRow[] =>

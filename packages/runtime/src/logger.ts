@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino'
-import { describeError } from './describe-error.ts'
 
 export type { Logger }
 
@@ -15,4 +14,30 @@ export function makeLogger(role: string, level: string): Logger {
     },
     serializers: { err: describeError },
   })
+}
+
+type Described = { type: string; message: string; code?: string; stack?: string }
+
+/**
+ * What a log may show of an error: its innermost cause and where it came from. Drizzle puts the values of a query
+ * into message and properties, ioredis the arguments of a command: texts, phone numbers, QR codes.
+ */
+export function describeError(error: unknown): Described | undefined {
+  if (!(error instanceof Error))
+    return error === undefined ? undefined : { type: typeof error, message: String(error) }
+  const innermost = innermostOf(error)
+  const stack = [innermost, error].flatMap(({ stack = '' }) => stack.match(/^ +at .*$/gm) ?? [])
+  return {
+    type: innermost.name,
+    message: innermost.message,
+    ...('code' in innermost && { code: String(innermost.code) }),
+    stack: [...new Set(stack)].join('\n'),
+  }
+}
+
+function innermostOf(error: Error): Error {
+  let innermost = error
+  // Bounded: a cause may lead back to itself.
+  for (let depth = 0; depth < 10 && innermost.cause instanceof Error; depth++) innermost = innermost.cause
+  return innermost
 }

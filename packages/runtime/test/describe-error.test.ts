@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeError } from '../src/describe-error.ts'
+import { describeError } from '../src/logger.ts'
 
 test('shows the innermost cause and no values of queries and commands', () => {
   const cause = Object.assign(new Error('duplicate key value'), {

@@ -6,7 +6,6 @@ import {
   isPaused,
   type Moment,
 } from './connection-state.ts'
-import { intentOf } from './intent.ts'
 import { type BlockFacts, blockedMs, isNumberBanned } from './login-block.ts'
 
 type Facts = BlockFacts &
@@ -141,4 +140,26 @@ function planPairing<Known extends Facts>(facts: Known, state: Usable, at: At<Kn
 function pauseMs({ desiredRev }: Facts, state: Usable, moment: Moment): number {
   if (state.kind !== 'waiting' || !isPaused(state, moment)) return 0
   return state.rev === null || state.rev === desiredRev ? state.untilMs - moment.nowMs : 0
+}
+
+/** What the owner should be doing for a device. */
+export type Intent = 'connect' | 'suspend' | 'log-out' | 'pair' | 'remove' | 'rest'
+
+type Desires = Pick<
+  DeviceState,
+  'isLinked' | 'hasStoredCreds' | 'isPairing' | 'isRemovable' | 'isAccountDisabled'
+>
+
+/**
+ * Depends on nothing but what Postgres says, so an owner that takes over in the middle of a logout, of a refused link,
+ * of a pairing or of a removal finishes it.
+ */
+export function intentOf(facts: Desires | undefined): Intent {
+  if (!facts) return 'rest'
+  if (facts.hasStoredCreds) {
+    if (!facts.isLinked) return 'log-out'
+    return facts.isAccountDisabled ? 'suspend' : 'connect'
+  }
+  if (facts.isRemovable) return 'remove'
+  return facts.isPairing && !facts.isAccountDisabled ? 'pair' : 'rest'
 }

@@ -5,9 +5,9 @@ import { listLiveWorkers, markWorkerDraining, type WorkerTimeouts } from '@wagat
 import { within } from '@wagate/runtime/within'
 import type { Attempt } from './attempt.ts'
 import type { Registration } from './membership.ts'
-import { cheapestFirst } from './move-order.ts'
+import { cheapestFirst, firstWithin } from './move-order.ts'
 import type { OwnedShards } from './owned-shards.ts'
-import { chooseWave, waveSize } from './waves.ts'
+import { openingMax } from './releases.ts'
 
 export type HandOverOptions = {
   db: Database
@@ -66,4 +66,19 @@ async function untilOnline(
   const areOpening = async () => (await countOpeningDevices(db, shards)) > 0
   do await delay(wavePollMs)
   while (performance.now() < atLatestMs && (await attempt('poll-wave', areOpening())))
+}
+
+/** Bounds how long a worker takes to stop, however many devices it has. */
+const wavesMax = 12
+
+/** Linked devices per wave when a stopping worker hands over. */
+export function waveSize(devices: number, receivers: number): number {
+  return Math.max(openingMax * receivers, Math.ceil(devices / wavesMax))
+}
+
+/** What a stopping worker hands over next. Shards without linked devices go with the last wave. */
+export function chooseWave<Shard extends { linked: number }>(left: Shard[], devicesMax: number): Shard[] {
+  const linked = left.filter((shard) => shard.linked > 0)
+  const wave = firstWithin(linked, devicesMax)
+  return wave.length === linked.length ? left : wave
 }

@@ -9,7 +9,6 @@ import { listLiveWorkers, type WorkerTimeouts } from '@wagate/db/queries/workers
 import type { Logger } from '@wagate/runtime/logger'
 import type { Registration } from './membership.ts'
 import type { OwnedShards } from './owned-shards.ts'
-import { makePlacementWarnings } from './placement-warnings.ts'
 import { afterClaim, emptyMemory, needsDeviceCounts, type Plan, planTick } from './plan.ts'
 import type { NextRun } from './ticker.ts'
 import type { DeviceCounts, View } from './view.ts'
@@ -120,4 +119,44 @@ export function makePlacement(options: PlacementOptions): Placement {
 async function countDevices(db: Database): Promise<Map<string, DeviceCounts>> {
   const rows = await countLinkedDevicesByOwner(db)
   return new Map(rows.map(({ owner, ...counts }) => [owner, counts]))
+}
+
+const everyMs = 60_000
+
+type PlacementWarnings = {
+  ofOversized(shards: { shard: number; linked: number }[]): void
+  ofUnplaced(shards: number): void
+}
+
+/** Logs each of them once a minute at most. */
+function makePlacementWarnings(options: { logger: Logger; capacity: number }): PlacementWarnings {
+  const { logger, capacity } = options
+  const isOversizedDue = makeThrottle()
+  const isUnplacedDue = makeThrottle()
+  return {
+    ofOversized(shards) {
+      if (shards.length === 0 || !isOversizedDue()) return
+      logger.warn(
+        { reason: 'oversized', shards, capacity },
+        'A shard has more devices than WORKER_CAPACITY; raise the capacity or the number of shards',
+      )
+    },
+    ofUnplaced(shards) {
+      if (shards === 0 || !isUnplacedDue()) return
+      logger.warn(
+        { reason: 'no_capacity', shards },
+        'No worker has capacity for some shards; start another worker',
+      )
+    },
+  }
+}
+
+function makeThrottle(): () => boolean {
+  let nextAtMs = 0
+  return () => {
+    const nowMs = performance.now()
+    if (nowMs < nextAtMs) return false
+    nextAtMs = nowMs + everyMs
+    return true
+  }
 }

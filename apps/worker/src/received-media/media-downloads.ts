@@ -10,7 +10,6 @@ import { makeSingleFlight } from '@wagate/runtime/single-flight'
 import type { DeviceContext } from '../device/device-context.ts'
 import type { Lease } from '../ownership/lease.ts'
 import type { WASocket } from '../session/connection/socket.ts'
-import { pauseAfterMs } from './attempts.ts'
 import { fetchReceived } from './fetch-received.ts'
 import { MediaGone, MediaLost } from './media-failure.ts'
 
@@ -102,4 +101,12 @@ export function startMediaDownloads(context: DeviceContext, hosted: ReadonlyMap<
       clearInterval(timer)
     },
   }
+}
+
+const minuteMs = 60_000
+const pausesMs = [5000, 30_000, 2 * minuteMs, 10 * minuteMs, 60 * minuteMs, 6 * 60 * minuteMs]
+
+/** The pause after an attempt that failed. Undefined after the last one. `failed`: how many had failed before it. */
+function pauseAfterMs(failed: number): number | undefined {
+  return pausesMs[failed]
 }

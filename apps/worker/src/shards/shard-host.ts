@@ -1,5 +1,7 @@
 import { claimDevices, releaseDevices } from '@wagate/db/queries/devices/device-owner-view'
+import { makeCommandConsumers } from '@wagate/queue/command-consumers'
 import type { RedisLinks } from '@wagate/queue/redis-links'
+import { makeOutageLog } from '@wagate/runtime/outage-log'
 import type { Running } from '@wagate/runtime/running'
 import { within } from '@wagate/runtime/within'
 import type { Device } from '../device/device.ts'
@@ -9,8 +11,7 @@ import type { Lease, ShardHost } from '../ownership/lease.ts'
 import { startMediaDownloads } from '../received-media/media-downloads.ts'
 import { startExpiry } from '../upkeep/expiry.ts'
 import { startGraceWatch } from '../upkeep/grace-watch.ts'
-import { makeConsumerStarts } from './consumer-starts.ts'
-import { deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
+import { commandHandlersOf, deviceOf, type HostedShard, makeHostedShard } from './hosted-shard.ts'
 import { startWorkPoll } from './work-poll.ts'
 
 /** `waitingDevices` and `blockedDevices`: at the last poll for work. */
@@ -109,4 +110,32 @@ function countRestricted(devices: Device[]): Readings['restrictedDevices'] {
     if (reason) counts[reason] = (counts[reason] ?? 0) + 1
   }
   return counts
+}
+
+/** `close` does not close the consumers: each belongs to its shard. */
+type ConsumerStarts = Running & { start(shards: HostedShard[]): Promise<void> }
+
+type ConsumerStartsOptions = {
+  context: DeviceContext
+  redis: RedisLinks
+  /** Commands from before a consumer has started are dropped, so the database must be polled afterwards. */
+  onDropped: () => void
+}
+
+function makeConsumerStarts({ context, redis, onDropped }: ConsumerStartsOptions): ConsumerStarts {
+  // Without Redis, work is found by polling.
+  const { failed: onError } = makeOutageLog(context.logger, 'command queues')
+  const consumers = makeCommandConsumers(redis)
+
+  return {
+    async start(shards) {
+      for (const shard of shards) {
+        const handlers = commandHandlersOf(context, shard)
+        shard.consumer = consumers.start({ shard: shard.lease.shard, handlers, onError, onDropped })
+      }
+      await Promise.all(shards.map(({ consumer }) => consumer))
+      onDropped()
+    },
+    close: consumers.close,
+  }
 }

@@ -4,14 +4,19 @@ import {
   findClaimedWebhook,
   type WebhookLease,
 } from '@wagate/db/queries/webhooks/webhook-leases'
-import { countWaitingDeliveries, type Round } from '@wagate/db/queries/webhooks/webhook-rounds'
+import {
+  type AttemptRecord,
+  countWaitingDeliveries,
+  type Round,
+} from '@wagate/db/queries/webhooks/webhook-rounds'
 import { makeMediaLinker } from '@wagate/shared/media-links'
 import type { MediaLinker } from '@wagate/shared/objects/media-object'
 import type { TargetFault } from '@wagate/shared/statuses'
 import { openWebhookSecret } from '../session/network/proxy-box.ts'
-import { AttemptLog } from './attempt-log.ts'
 import { Circuit } from './circuit.ts'
+import type { DeliveryRequest } from './delivery-request.ts'
 import type { DispatcherContext } from './dispatcher-context.ts'
+import type { PostResult } from './post-delivery.ts'
 
 /** In Unix time. */
 type Secret = { secret: string; validUntilSeconds: number }
@@ -70,4 +75,42 @@ export async function loadWebhook(
 /** The newest first. */
 export function secretsAt({ secrets }: WebhookState, nowSeconds: number): string[] {
   return secrets.flatMap(({ secret, validUntilSeconds }) => (nowSeconds < validUntilSeconds ? [secret] : []))
+}
+
+/** A healthy target may take a thousand requests in a second. */
+const successEveryMs = 1000
+
+/** Numbers the attempts of a webhook. Records all failures, and at most one success of the stream in a second. */
+class AttemptLog {
+  #number: number
+  #successAtMs = Number.NEGATIVE_INFINITY
+  #records: AttemptRecord[] = []
+
+  constructor(lastNumber: number) {
+    this.#number = lastNumber
+  }
+
+  add(request: DeliveryRequest, { status, error, answer, durationMs }: PostResult, isTaken: boolean): void {
+    const isSampled = performance.now() - this.#successAtMs >= successEveryMs
+    if (isTaken && request.deliveryId === undefined && !isSampled) return
+    if (isTaken) this.#successAtMs = performance.now()
+    this.#number += 1
+    this.#records.push({
+      number: this.#number,
+      deliveryId: request.id,
+      eventIds: request.eventIds,
+      attempt: request.attempts + 1,
+      durationMs,
+      status,
+      error,
+      answer,
+    })
+  }
+
+  /** Returns the records since the last call. */
+  take(): AttemptRecord[] {
+    const records = this.#records
+    this.#records = []
+    return records
+  }
 }

@@ -12,8 +12,7 @@ import { openAuthValue, sealAuthValue } from './auth-values.ts'
 import { boundSession } from './bounded-session.ts'
 import { keepNewestTokens } from './privacy-tokens.ts'
 import type { SessionRecord } from './session-record.ts'
-import { noteTokenHolders } from './token-holders.ts'
-import { withoutTokenIndex } from './token-index.ts'
+import { noteTokenHolders, withoutTokenIndex } from './token-holders.ts'
 import { authContext, type SealedFrame, type Vault } from './vault.ts'
 
 type KeyType = keyof SignalDataTypeMap

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ByteReader, makeByteReader } from './byte-reader.ts'
-import { type ByteWriter, makeByteWriter } from './byte-writer.ts'
+import { type ByteWriter, lengthMax, makeByteWriter } from './byte-writer.ts'
 import type { Parts } from './vault.ts'
 
 /** What libsignal stores of the sessions with one device of a contact. Bytes are base64. */
@@ -137,4 +136,31 @@ export function decodeSession(parts: Parts): SessionRecord {
 /** Whether nothing of the record is lost in its encoding: another version of libsignal may store more. */
 export function isEncodedBy(parts: Parts, record: SessionRecord): boolean {
   return isDeepStrictEqual(decodeSession(parts), record)
+}
+
+/** Reads what `makeByteWriter` wrote, in the same order. */
+type ByteReader = { byte(): number; int32(): number; float64(): number; base64(): string }
+
+function makeByteReader(buffer: Buffer): ByteReader {
+  let position = 0
+  const values: string[] = []
+
+  function skip(size: number): number {
+    const at = position
+    position += size
+    return at
+  }
+
+  return {
+    byte: () => buffer.readUInt8(skip(1)),
+    int32: () => buffer.readInt32LE(skip(4)),
+    float64: () => buffer.readDoubleLE(skip(8)),
+    base64() {
+      const size = buffer.readUInt8(skip(1))
+      if (size > lengthMax) return values[size - lengthMax - 1] ?? ''
+      const text = buffer.toString('base64', skip(size), position)
+      values.push(text)
+      return text
+    },
+  }
 }

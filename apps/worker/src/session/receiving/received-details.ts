@@ -1,7 +1,6 @@
 import type { MessageContent } from '@wagate/shared/objects/message-content'
 import { getContentType, type proto } from 'baileys'
 import type { Cleaner } from './cleaner.ts'
-import { readCards } from './contact-cards.ts'
 
 const textCharsMax = 1024
 export const optionsMax = 20
@@ -117,4 +116,35 @@ export function contextOf(message: proto.IMessage): proto.IContextInfo | undefin
   if (typeof content !== 'object' || content === null || !('contextInfo' in content)) return undefined
   // Each kind of message that has this field has it as this type.
   return (content.contextInfo as proto.IContextInfo | null) ?? undefined
+}
+
+type Cards = NonNullable<MessageContent['contacts']>
+
+const cardsMax = 50
+const numbersMax = 10
+const nameCharsMax = 190
+const numberCharsMax = 40
+/** Of all cards of a message together. Photos are in the cards, in base64. */
+const vcardCharsMax = 8192
+
+function readCards(given: proto.Message.IContactMessage[], cleaner: Cleaner): Cards {
+  let charsLeft = vcardCharsMax
+  return cleaner.list(given, cardsMax).map(({ displayName, vcard }) => {
+    const keeps = vcard && vcard.length <= charsLeft
+    if (keeps) charsLeft -= vcard.length
+    return {
+      name: cleaner.optional(displayName, nameCharsMax),
+      numbers: numbersOf(vcard ?? '', cleaner),
+      vcard: keeps ? cleaner.optional(vcard, vcardCharsMax) : null,
+    }
+  })
+}
+
+/** The values of the TEL lines. Nothing else is parsed: a card may say anything. */
+function numbersOf(vcard: string, cleaner: Cleaner): string[] {
+  const values = vcard
+    .slice(0, vcardCharsMax)
+    .split(/\r?\n/, 500)
+    .flatMap((line) => /^(?:item\d{1,3}\.)?TEL(?:;[^:]*)?:(.+)$/i.exec(line)?.[1] ?? [])
+  return cleaner.list(values, numbersMax).map((value) => cleaner.text(value.trim(), numberCharsMax))
 }

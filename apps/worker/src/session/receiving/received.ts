@@ -1,15 +1,13 @@
 import type { MessageChangeKind } from '@wagate/db/queries/messages/message-changes'
 import type { Quoted } from '@wagate/db/queries/messages/received-messages'
 import type { MessageType } from '@wagate/shared/message-kinds'
-import type { MessageContent } from '@wagate/shared/objects/message-content'
-import type { WAMessage, WAMessageKey } from 'baileys'
-import { makeCleaner } from './cleaner.ts'
+import { type MessageContent, quotedCharsMax } from '@wagate/shared/objects/message-content'
+import { jidDecode, normalizeMessageContent, proto, type WAMessage, type WAMessageKey } from 'baileys'
+import { type Cleaner, cleanText, makeCleaner } from './cleaner.ts'
 import { type MediaDescriptor, readMediaDescriptor } from './media-descriptor.ts'
 import { bodyCharsMax, readText } from './message-text.ts'
-import { readQuoted } from './quoted.ts'
-import { readChange } from './received-change.ts'
-import { optionCharsMax, readDetails } from './received-details.ts'
-import { type ReceivedSource, readSource } from './received-source.ts'
+import { contextOf, optionCharsMax, readDetails } from './received-details.ts'
+import { cleanId, type ReceivedSource, readSource } from './received-source.ts'
 import { unwrap } from './unwrap.ts'
 
 type Cleaned = {
@@ -67,4 +65,59 @@ export function readReceived(
 export function readUndecodable(key: WAMessageKey): Received | undefined {
   const source = readSource(key)
   return source && { ...source, type: 'other', body: null, content: null, quoted: null, isCleaned: true }
+}
+
+/** The message that this one quotes, as the contact tells it. */
+function readQuoted(message: proto.IMessage, from: ReceivedSource): Quoted | null {
+  const context = contextOf(message)
+  if (!context?.stanzaId) return null
+  const quoted = context.quotedMessage && normalizeMessageContent(context.quotedMessage)
+  const { type, body } = (quoted && readText(quoted)) ?? { type: 'other', body: null }
+  return {
+    waId: cleanId(context.stanzaId),
+    from_me: isFromSender(context, from),
+    type,
+    // It repeats another message, so nothing is lost.
+    text: body && cleanText(body, quotedCharsMax),
+  }
+}
+
+/** Null when it cannot be told. In a chat of two, whoever is not the contact is the sender. */
+function isFromSender({ participant }: proto.IContextInfo, from: ReceivedSource): boolean | null {
+  const author = jidDecode(participant ?? undefined)
+  if (!author) return null
+  const contact = author.server === 'lid' ? jidDecode(from.contactJid ?? undefined)?.user : from.number
+  return contact ? author.user !== contact : null
+}
+
+type Change = { kind: MessageChangeKind; target: string; fromMe: boolean; text: string | null }
+
+const reactionCharsMax = 64
+
+const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type
+
+/** Undefined for content that changes no other message. */
+function readChange(content: proto.IMessage, cleaner: Cleaner): Change | undefined {
+  const { reactionMessage: reaction, pollUpdateMessage: vote, protocolMessage: protocol } = content
+  if (reaction) return about('reaction', reaction.key, cleaner.optional(reaction.text, reactionCharsMax))
+  if (vote) return about('poll_vote', vote.pollCreationMessageKey, null)
+  if (protocol?.type === REVOKE) return ofContact(about('deleted', protocol.key, null))
+  if (protocol?.type !== MESSAGE_EDIT) return undefined
+  const edited = protocol.editedMessage && normalizeMessageContent(protocol.editedMessage)
+  const text = edited && readText(edited)?.body
+  return ofContact(about('edited', protocol.key, cleaner.optional(text, bodyCharsMax)))
+}
+
+function about(
+  kind: MessageChangeKind,
+  key: proto.IMessageKey | null | undefined,
+  text: string | null,
+): Change | undefined {
+  // The key is that of the contact's phone, to which the messages of the contact are its own.
+  return key?.id ? { kind, target: cleanId(key.id), fromMe: !key.fromMe, text } : undefined
+}
+
+/** A contact edits and deletes only what it has written itself. */
+function ofContact(change: Change | undefined): Change | undefined {
+  return change?.fromMe ? undefined : change
 }

@@ -1,4 +1,6 @@
 import { databaseFailure } from '@wagate/db/failures'
+import type { Consent } from '@wagate/db/queries/contacts/consent-steps'
+import type { NewReceivedMedia } from '@wagate/db/queries/media/received-media-rows'
 import { OwnershipLost } from '@wagate/db/queries/statements/fence'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeMessageId } from '@wagate/shared/ids'
@@ -7,8 +9,8 @@ import type { Metrics } from '../../metrics/metrics.ts'
 import type { Lease } from '../../ownership/lease.ts'
 import type { Persist } from '../credentials/persistence.ts'
 import type { Vault } from '../credentials/vault.ts'
-import { askedConsent } from './asked-consent.ts'
-import { newReceivedMedia } from './new-received-media.ts'
+import type { MediaDescriptor } from './media-descriptor.ts'
+import { sealMediaSource } from './media-source.ts'
 import type { Received } from './received.ts'
 import type { ReceivedWrites } from './received-writes.ts'
 
@@ -85,4 +87,30 @@ export async function storeReceived(
     metrics.receivedDropped.inc()
     logger.error({ err: error, deviceId: device.id }, 'Dropped a received message that cannot be stored')
   }
+}
+
+/** In lower case. */
+export type ConsentWords = { optOut: readonly string[]; optIn: readonly string[] }
+
+/** What the whole text of a message asks for, if it is one of the words. */
+export function askedConsent(received: Received, words: ConsentWords): Consent | null {
+  if ('kind' in received || received.type !== 'text' || received.body === null) return null
+  const text = received.body.trim().toLowerCase()
+  if (words.optOut.includes(text)) return 'opt-out'
+  return words.optIn.includes(text) ? 'opt-in' : null
+}
+
+type Limits = Pick<Config['receivedMedia'], 'isEnabled'> & Pick<Config['media'], 'bytesMax'>
+
+/** How the file of a message begins: to be downloaded, or never. */
+export function newReceivedMedia(
+  { kind, source, ...facts }: MediaDescriptor,
+  messageId: string,
+  vault: Vault,
+  { isEnabled, bytesMax }: Limits,
+): NewReceivedMedia {
+  if (!isEnabled) return { ...facts, state: 'unavailable', reason: 'disabled' }
+  if (!source) return { ...facts, state: 'unavailable', reason: 'download_failed' }
+  if ((facts.size ?? 0) > bytesMax[kind]) return { ...facts, state: 'unavailable', reason: 'too_large' }
+  return { ...facts, state: 'pending', sealed: sealMediaSource(vault, messageId, source) }
 }

@@ -18,6 +18,26 @@ test.each(records)('%s has the sections of the template, and the index names it'
   expect(index.replaceAll(/\s+/g, ' ')).toContain(`[${title}](${name})`)
 })
 
+/** The status of a record, and the numbers of those that it names. */
+function statusOf(text: string): { words: string; named: string[] } {
+  const [, words = ''] = /^## Status\n(.*?)^## /ms.exec(text) ?? []
+  return { words, named: [...words.matchAll(/\]\((\d{4})-/g)].map(([, number = '']) => number) }
+}
+
+test('a decision that amends or supersedes another is named there, and the other way round', () => {
+  const byNumber = new Map(records.map(([path, text]) => [path.slice(15, 19), statusOf(text)]))
+  const missing = [...byNumber].flatMap(([number, { named }]) =>
+    named
+      .filter((other) => !byNumber.get(other)?.named.includes(number))
+      .map((other) => `${number}: ${other}`),
+  )
+  expect([...byNumber.values()].flatMap(({ named }) => named).length).toBeGreaterThan(20)
+  expect(missing).toEqual([])
+  const later = [...byNumber].filter(([, { words }]) => /superseded by|amended by/i.test(words))
+  const wrong = later.filter(([number, { named }]) => !named.some((other) => other > number))
+  expect(wrong.map(([number]) => number)).toEqual([])
+})
+
 test('every package, every app and every folder of the root with a manifest has a README', () => {
   const inside = (folder: string) => readdirSync(join(repository, folder)).map((name) => join(folder, name))
   const folders = [...inside('packages'), ...inside('apps'), ...inside('.')]

@@ -6,6 +6,7 @@ import { readPages, withoutCodeBlocks } from './pages.ts'
 
 const pages = readPages()
 const records = [...pages].filter(([path]) => /^docs\/decisions\/\d{4}-/.test(path))
+const readmeLinesMax = 40
 const index = pages.get('docs/decisions/README.md') ?? ''
 const headingsOf = (text: string) =>
   [...withoutCodeBlocks(text).matchAll(/^## (.+)$/gm)].map(([, title]) => title)
@@ -38,13 +39,22 @@ test('a decision that amends or supersedes another is named there, and the other
   expect(wrong.map(([number]) => number)).toEqual([])
 })
 
-test('every package, every app and every folder of the root with a manifest has a README', () => {
+function foldersWithManifest(): string[] {
   const inside = (folder: string) => readdirSync(join(repository, folder)).map((name) => join(folder, name))
-  const folders = [...inside('packages'), ...inside('apps'), ...inside('.')]
+  return [...inside('packages'), ...inside('apps'), ...inside('.')]
     .filter((folder) => !/^(\.|node_modules)/.test(folder))
     .filter((folder) => existsSync(join(repository, folder, 'package.json')))
+}
+
+test('the README of every package, app and folder with a manifest fits on a screen: where to start, what it may import', () => {
+  const folders = foldersWithManifest()
   expect(folders.length).toBeGreaterThan(10)
-  expect(folders.filter((folder) => !pages.has(join(folder, 'README.md')))).toEqual([])
+  const wrong = folders.filter((folder) => {
+    const page = pages.get(join(folder, 'README.md')) ?? ''
+    const isComplete = ['**Start reading**', '**May import**'].every((part) => page.includes(part))
+    return !isComplete || page.split('\n').length > readmeLinesMax + 1
+  })
+  expect(wrong).toEqual([])
 })
 
 test('the guide names every operation', () => {

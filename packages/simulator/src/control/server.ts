@@ -17,7 +17,8 @@ async function answer(actions: Actions, request: IncomingMessage, response: Serv
   const url = new URL(request.url ?? '/', 'http://control')
   if (request.method === 'GET' && (await servePage(url.pathname, response))) return
   const route = findRoute(request.method ?? 'GET', url.pathname)
-  if (!route) throw new SimulatorError('Unknown path or method. The README of the simulator lists them.', 404)
+  if (!route)
+    throw new SimulatorError('Unknown path or method. reference.md of the simulator lists them.', 404)
   const body = request.method === 'POST' ? await readBody(request) : {}
   const result = await route.run({ actions, params: route.params, query: url.searchParams, body })
   if (Array.isArray(result) && route.ndjson) {

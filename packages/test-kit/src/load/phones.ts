@@ -9,7 +9,7 @@ export type Phones = {
   logins(): Promise<Login[]>
   /** Queries about users, in the order of arrival. */
   lookups(): Promise<Lookup[]>
-  /** See the simulator's README for the kinds. */
+  /** See `packages/simulator/reference.md` for the kinds. */
   fault(request: Record<string, unknown>): Promise<void>
   faults(): Promise<{ id: string; kind: string; sender?: string }[]>
   clearFault(id: string): Promise<void>

@@ -14,7 +14,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'an opt-out is ignored',
-    file: 'apps/worker/src/outbox/send-claims.ts',
+    file: 'apps/worker/src/outbox/attempt.ts',
     text: 'if (!claim.refusal) return claim',
     replacement: "if (claim.refusal !== 'message_stops_workers') return claim",
     test: {
@@ -34,7 +34,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'sends of one sender overlap',
-    file: 'apps/worker/src/session/credentials/transactions.ts',
+    file: 'apps/worker/src/session/credentials/signal-steps.ts',
     text: 'oneAtATime(begin(work))',
     replacement: 'begin(work)()',
     test: {
@@ -64,7 +64,7 @@ export const claimMutants: Mutant[] = [
   },
   {
     name: 'a text that may have stopped an owner is claimed late',
-    file: 'apps/worker/src/outbox/send-claims.ts',
+    file: 'apps/worker/src/outbox/attempt.ts',
     text: 'isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs',
     replacement: 'isFirstAttempt',
     test: {

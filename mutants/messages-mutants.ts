@@ -43,7 +43,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'what a former owner could not store is announced as stored',
-    file: 'apps/worker/src/outbox/message-results.ts',
+    file: 'apps/worker/src/outbox/settlement.ts',
     text: "return result === 'recorded'",
     replacement: 'return true',
     test: {
@@ -53,7 +53,7 @@ export const messagesMutants: Mutant[] = [
   },
   {
     name: 'a record that a request waits for is deferred',
-    file: 'apps/worker/src/outbox/message-results.ts',
+    file: 'apps/worker/src/outbox/settlement.ts',
     text: 'recorder.recordSent(message, isAwaited)',
     replacement: 'recorder.recordSent(message, false)',
     test: {

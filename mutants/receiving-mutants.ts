@@ -118,7 +118,7 @@ export const receivingMutants: Mutant[] = [
   },
   {
     name: 'receipt forgotten with a claim that Postgres lost',
-    file: 'apps/worker/src/session/receiving/store-receipt.ts',
+    file: 'apps/worker/src/session/receiving/receipts.ts',
     text: 'sentRecipients.find(waId) ?? null',
     replacement: 'null',
     test: {

@@ -73,7 +73,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'every tenth outcome failed',
-    file: 'apps/worker/src/outbox/message-results.ts',
+    file: 'apps/worker/src/outbox/settlement.ts',
     text: "store(message, { status: 'sent' }, isAwaited)",
     replacement:
       "store(message, Math.random() < 0.1 ? { status: 'failed', error: { code: 'message_expired', sentence: '' } } : { status: 'sent' }, isAwaited)",
@@ -148,7 +148,7 @@ export const sendingMutants: Mutant[] = [
   },
   {
     name: 'hash of the devices in an acknowledgement ignored',
-    file: 'apps/worker/src/session/sending/device-lists.ts',
+    file: 'apps/worker/src/session/sending/fan-out.ts',
     text: 'if (!isNews && !isMappingStale) return',
     replacement: 'if (!isMappingStale) return',
     test: {

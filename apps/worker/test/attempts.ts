@@ -9,11 +9,11 @@ import { makeNewContactPauses } from '../src/outbox/first-contacts.ts'
 import { makeInFlight } from '../src/outbox/in-flight.ts'
 import type { MessageClaim } from '../src/outbox/message-claims.ts'
 import { makeHands } from '../src/outbox/message-hands.ts'
-import type { MessageResults } from '../src/outbox/message-results.ts'
 import { makeSentRecipients, type OutboxContext, type OutboxDevice } from '../src/outbox/outbox-context.ts'
+import { makeRecipientPace } from '../src/outbox/pacer.ts'
 import type { Turn } from '../src/outbox/recipient-lanes.ts'
-import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
 import { makeRetries } from '../src/outbox/retries.ts'
+import type { MessageResults } from '../src/outbox/settlement.ts'
 import { makeFanOutReports } from '../src/session/sending/fan-out.ts'
 
 type Repository = ReturnType<NonNullable<UserFacingSocketConfig['makeSignalRepository']>>

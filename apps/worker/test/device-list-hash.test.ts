@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { deviceListHash } from '../src/session/sending/device-lists.ts'
+import { deviceListHash } from '../src/session/sending/fan-out.ts'
 
 test('is that of all devices in order, each with its agent and device number', () => {
   const names = ['1555.0:0@s.whatsapp.net', '1555.0:7@s.whatsapp.net', '1666.0:0@s.whatsapp.net']

@@ -1,6 +1,6 @@
 import type { WASocket } from 'baileys'
 import { expect, test } from 'vitest'
-import { makeDeviceLists } from '../src/session/sending/device-lists.ts'
+import { makeDeviceLists } from '../src/session/sending/fan-out.ts'
 
 test('a device list is forgotten once for each new hash, and again if that failed', async () => {
   const forgotten: string[] = []

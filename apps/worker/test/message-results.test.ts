@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/tes
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { makeMetrics } from '../src/metrics/metrics.ts'
-import { makeMessageResults, makeRecorder } from '../src/outbox/message-results.ts'
+import { makeMessageResults, makeRecorder } from '../src/outbox/settlement.ts'
 import { makeMessage } from './waiting-rows.ts'
 
 const logger = makeLogger('test', 'silent')

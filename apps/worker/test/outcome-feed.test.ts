@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeOutcomeFeed } from '../src/session/sending/outcome-feed.ts'
+import { makeOutcomeFeed } from '../src/session/sending/outcomes.ts'
 
 test('every outcome reaches the listeners in the order of their subscriptions, until they unsubscribe', () => {
   const outcomes = makeOutcomeFeed()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeRecipientPace } from '../src/outbox/recipient-pace.ts'
+import { makeRecipientPace } from '../src/outbox/pacer.ts'
 
 function makeClock() {
   let passedMs = 0

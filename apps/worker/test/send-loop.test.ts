@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AttemptResult } from '../src/outbox/message-results.ts'
+import type { AttemptResult } from '../src/outbox/settlement.ts'
 import { makeTyping } from '../src/outbox/typing.ts'
 import { openSendLoop } from './send-loops.ts'
 import { makeMessage } from './waiting-rows.ts'

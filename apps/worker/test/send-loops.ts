@@ -1,10 +1,9 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
 import { makeHands } from '../src/outbox/message-hands.ts'
-import type { AttemptResult } from '../src/outbox/message-results.ts'
 import type { OutboxDevice } from '../src/outbox/outbox-context.ts'
 import type { Turn } from '../src/outbox/recipient-lanes.ts'
 import { makeSendLoop } from '../src/outbox/send-loop.ts'
-import type { Settlement } from '../src/outbox/settlement.ts'
+import type { AttemptResult, Settlement } from '../src/outbox/settlement.ts'
 import type { Typing } from '../src/outbox/typing.ts'
 
 type Given = {

@@ -1,6 +1,6 @@
 import type { SignalDataSet, SignalKeyStore } from 'baileys'
 import { beforeEach, expect, test } from 'vitest'
-import { noteTokenHolders } from '../src/session/credentials/token-holders.ts'
+import { noteTokenHolders } from '../src/session/credentials/privacy-tokens.ts'
 
 const lid = '1000000000000001'
 const number = '4915100000001'

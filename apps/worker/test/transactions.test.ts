@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type AuthenticationCreds, initAuthCreds, makeWASocket, type SignalDataSet } from 'baileys'
 import { afterEach, expect, test, vi } from 'vitest'
-import { replaceTransactions } from '../src/session/credentials/transactions.ts'
+import { replaceTransactions } from '../src/session/credentials/signal-steps.ts'
 import { silent } from './silent-logger.ts'
 
 const open: ReturnType<typeof makeWASocket>[] = []

@@ -1,8 +1,13 @@
 import { type Command, commandSchema } from '@wagate/shared/commands'
 import { shardOf } from '@wagate/shared/shard'
 import { Job, type JobsOptions, QueueKeys } from 'bullmq'
-import { announce, announcementChannel } from './announcements.ts'
-import { commandQueue, deduplicationId, openCommandQueue } from './command-queue.ts'
+import {
+  announce,
+  announcementChannel,
+  commandQueue,
+  deduplicationId,
+  openCommandQueue,
+} from './command-queue.ts'
 import type { RedisLinks } from './redis-links.ts'
 
 export type CommandProducer = {

@@ -1,8 +1,7 @@
 import { makeSingleFlight } from '@wagate/runtime/single-flight'
-import { type CommandHandlers, commandSchema } from '@wagate/shared/commands'
-import { announcementChannel, readAnnouncement } from './announcements.ts'
+import { type Command, type CommandHandlers, commandSchema } from '@wagate/shared/commands'
 import type { Leave } from './channels.ts'
-import { makeCommandRuns } from './command-runs.ts'
+import { announcementChannel, deduplicationId, readAnnouncement } from './command-queue.ts'
 import type { OnRedisError } from './redis.ts'
 import type { RedisLinks } from './redis-links.ts'
 import type { WaitingCommands } from './waiting-commands.ts'
@@ -101,4 +100,48 @@ export function makeShardConsumer(
     },
   }
   return consumer
+}
+
+type CommandRuns = {
+  /** In the background. While an equal command is being handled, the latest one waits for it. */
+  run(command: Command): void
+  /** Handlers that run finish on their own. */
+  end(): void
+}
+
+function makeCommandRuns(handlers: CommandHandlers, onError: OnRedisError): CommandRuns {
+  const running = new Set<string>()
+  /** A handler may have read the database before its command came again, so once more is necessary, and enough. */
+  const repeats = new Map<string, Command>()
+  let hasEnded = false
+
+  function run(command: Command): void {
+    if (hasEnded) return
+    const id = deduplicationId(command)
+    if (running.has(id)) {
+      repeats.set(id, command)
+      return
+    }
+    running.add(id)
+    void handle(command)
+      .catch(onError)
+      .finally(() => {
+        running.delete(id)
+        const repeat = repeats.get(id)
+        repeats.delete(id)
+        if (repeat) run(repeat)
+      })
+  }
+
+  async function handle(command: Command): Promise<void> {
+    const handler = handlers[command.kind] as (command: Command) => Promise<void>
+    await handler(command)
+  }
+
+  return {
+    run,
+    end() {
+      hasEnded = true
+    },
+  }
 }

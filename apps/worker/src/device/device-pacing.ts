@@ -5,9 +5,8 @@ import type { NewContactBudget } from '@wagate/shared/new-contacts'
 import { type Pacing, pacingOf } from '@wagate/shared/pacing'
 import { makeContactBudget } from '../outbox/contact-budget.ts'
 import type { DevicePace } from '../outbox/outbox-context.ts'
-import { makePacer, systemClock } from '../outbox/pacer.ts'
-import { makeRecipientPace } from '../outbox/recipient-pace.ts'
-import type { OutcomeFeed } from '../session/sending/outcome-feed.ts'
+import { makePacer, makeRecipientPace, systemClock } from '../outbox/pacer.ts'
+import type { OutcomeFeed } from '../session/sending/outcomes.ts'
 import type { DeviceContext } from './device-context.ts'
 
 export type DevicePacing = {

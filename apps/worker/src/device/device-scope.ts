@@ -6,7 +6,7 @@ import { makeSentRecipients, type SendingMemory } from '../outbox/outbox-context
 import { makeRetries } from '../outbox/retries.ts'
 import type { Lease } from '../ownership/lease.ts'
 import { makeVault, type Vault } from '../session/credentials/vault.ts'
-import { makeOutcomeFeed } from '../session/sending/outcome-feed.ts'
+import { makeOutcomeFeed } from '../session/sending/outcomes.ts'
 import { type ConnectionStatus, makeConnectionStatus } from './connection-status.ts'
 import { type DeviceAuth, makeDeviceAuth } from './device-auth.ts'
 import type { DeviceContext } from './device-context.ts'

@@ -1,19 +1,24 @@
 import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-messages'
+import { isMediaType } from '@wagate/shared/message-kinds'
 import { refusalLabel } from '../metrics/metrics.ts'
 import type { WASocket } from '../session/connection/socket.ts'
-import { type DeviceLists, makeDeviceLists } from '../session/sending/device-lists.ts'
-import { coverageOf, type FanOut, watchFanOut } from '../session/sending/fan-out.ts'
+import {
+  coverageOf,
+  type DeviceLists,
+  type FanOut,
+  makeDeviceLists,
+  watchFanOut,
+} from '../session/sending/fan-out.ts'
 import type { Acknowledgement } from '../session/sending/outcomes.ts'
 import { contentOf } from './content.ts'
 import type { AckResult, InFlight } from './in-flight.ts'
-import type { MessageClaim } from './message-claims.ts'
+import type { ClaimRequest, MessageClaim, MessageClaims } from './message-claims.ts'
 import type { HandMove } from './message-hands.ts'
-import type { AttemptResult, MessageResults } from './message-results.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
 import type { Turn } from './recipient-lanes.ts'
 import { makeEnsureRecipientSessions } from './recipient-sessions.ts'
 import { makeRefusalHandler } from './refusals.ts'
-import { makeSendClaims, NotSent } from './send-claims.ts'
+import type { AttemptResult, MessageResults } from './settlement.ts'
 
 type Hooks = {
   maySend(): boolean
@@ -29,7 +34,7 @@ export type Attempt = (turn: Turn, hooks: Hooks) => Promise<AttemptResult>
  *
  * 1. The recipient's devices are known, and there is a Signal session with each.
  * 2. The message is claimed: `sending` in Postgres, under the fence of this owner. A text that no owner has tried before is
- *    claimed late, in the statement that stores the Signal state which encrypts it (0046, send-claims.ts).
+ *    claimed late, in the statement that stores the Signal state which encrypts it (0044).
  * 3. It is encrypted. Nothing leaves before the claim is stored.
  * 4. It is written, and WhatsApp's answer is awaited, or a receipt of the recipient, until `ACK_TIMEOUT_MS` is over.
  *
@@ -150,5 +155,83 @@ function makeFanOutCheck(
     incomplete.add(message.id)
     await deviceLists.forget(recipient)
     throw new Error('The message could not be encrypted for every device of its recipient')
+  }
+}
+
+/** `unclaimed`: canceled, the shard has another owner, or the message has to wait. */
+class NotSent extends Error {
+  readonly result: 'unclaimed' | 'failed' | 'paused'
+
+  constructor(result: NotSent['result']) {
+    super('The message must not be sent')
+    this.result = result
+  }
+}
+
+type SendClaim = {
+  /** Undefined for a message that is claimed late. */
+  early: MessageClaim | undefined
+  /** Call right before the message is encrypted. It may leave when this resolves. Rejects with `NotSent`. */
+  claim(): Promise<MessageClaim>
+}
+
+/** Claims messages that are about to be sent. Rejects with `NotSent`. */
+function makeSendClaims(
+  { messageClaims }: { messageClaims: MessageClaims },
+  {
+    lease,
+    retries,
+    sentRecipients,
+    pace: { contactBudget, sendsSinceMs },
+  }: Pick<OutboxDevice, 'lease' | 'retries' | 'sentRecipients' | 'pace'>,
+  results: Pick<MessageResults, 'fail'>,
+): (message: WaitingMessage, recipient: string) => Promise<SendClaim> {
+  /**
+   * A text that cannot have stopped an earlier owner is claimed in one statement with the Signal state that encrypts it.
+   * Anything else is claimed before it is handled, so that the next owner knows what a dead one was handling.
+   */
+  function isClaimedLate({ id, type, status, replyTo, interruptions, createdAt }: WaitingMessage): boolean {
+    const isFirstAttempt = status === 'queued' && retries.setbackOf(id) === null && interruptions === 0
+    return !isMediaType(type) && !replyTo && isFirstAttempt && Date.parse(createdAt) >= sendsSinceMs
+  }
+
+  async function claimFirst(request: ClaimRequest & WaitingMessage): Promise<MessageClaim | undefined> {
+    try {
+      const claim = await messageClaims.claimFirst(request)
+      const contact = claim?.contact
+      contactBudget.conclude(request, contact ? { kind: 'claimed', ...contact } : { kind: 'unclaimed' })
+      return claim
+    } catch (error) {
+      contactBudget.conclude(request, { kind: 'unknown' })
+      throw error
+    }
+  }
+
+  async function finish(
+    message: WaitingMessage,
+    recipient: string,
+    claim: MessageClaim | undefined,
+  ): Promise<MessageClaim> {
+    if (!claim) throw new NotSent('unclaimed')
+    message.recipientJid = recipient
+    sentRecipients.note(message.waId, recipient)
+    if (!claim.refusal) return claim
+    claim.end()
+    await results.fail(message, claim.refusal)
+    throw new NotSent('failed')
+  }
+
+  return async (message, recipient) => {
+    const admission = await contactBudget.reserve(message)
+    if (admission === 'wait') throw new NotSent('unclaimed')
+    const setback = retries.setbackOf(message.id)
+    const request = { ...message, fence: lease, recipientJid: recipient, setback }
+    if (admission === 'admitted' && isClaimedLate(message)) {
+      const claim = async () => finish(message, recipient, await messageClaims.claimLate(request))
+      return { early: undefined, claim }
+    }
+    const given = admission === 'admitted' ? await messageClaims.claim(request) : await claimFirst(request)
+    const early = await finish(message, recipient, given)
+    return { early, claim: async () => early }
   }
 }

@@ -2,8 +2,8 @@ import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-message
 import { MediaError } from '../media/media-error.ts'
 import type { WASocket } from '../session/connection/socket.ts'
 import { uploadMedia } from './content.ts'
-import type { MessageResults } from './message-results.ts'
 import type { OutboxContext, OutboxDevice } from './outbox-context.ts'
+import type { MessageResults } from './settlement.ts'
 
 /** `unclaimed`: canceled, or the shard has another owner. */
 type Prepared = 'ready' | 'failed' | 'unclaimed'

@@ -2,10 +2,10 @@ import type { WaitingMessage } from '@wagate/db/queries/messages/waiting-message
 import { within } from '@wagate/runtime/within'
 import type { MessageErrorCode } from '@wagate/shared/message-errors'
 import type { WASocket } from '../session/connection/socket.ts'
-import type { DeviceLists } from '../session/sending/device-lists.ts'
+import type { DeviceLists } from '../session/sending/fan-out.ts'
 import type { Refusal } from '../session/sending/outcomes.ts'
-import type { AttemptResult, MessageResults } from './message-results.ts'
 import type { OutboxDevice } from './outbox-context.ts'
+import type { AttemptResult, MessageResults } from './settlement.ts'
 
 /** The refused message is not marked as failed until then. */
 const answerMs = 5000

@@ -10,9 +10,8 @@ import {
 import type { Scope } from '../../caches/scoped-cache.ts'
 import { openAuthValue, sealAuthValue } from './auth-values.ts'
 import { boundSession } from './bounded-session.ts'
-import { keepNewestTokens } from './privacy-tokens.ts'
+import { keepNewestTokens, noteTokenHolders, withoutTokenIndex } from './privacy-tokens.ts'
 import type { SessionRecord } from './session-record.ts'
-import { noteTokenHolders, withoutTokenIndex } from './token-holders.ts'
 import { authContext, type SealedFrame, type Vault } from './vault.ts'
 
 type KeyType = keyof SignalDataTypeMap

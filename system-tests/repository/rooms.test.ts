@@ -11,6 +11,7 @@ const houses: [folder: string, starts: string[]][] = [
   ['apps/worker/src', ['cli.ts', 'health.ts', 'main.ts', 'preload.ts', 'start.ts']],
   ['apps/worker/src/session', []],
   ['packages/db/src/queries', []],
+  ['packages/simulator/src', ['cli.ts', 'simulator.ts', 'socket-options.ts']],
 ]
 
 type Source = { path: string; text: string }

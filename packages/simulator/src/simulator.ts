@@ -3,16 +3,16 @@ import './wire/set-protobuf-root.ts'
 import 'baileys'
 import './wire/restore-protobuf-root.ts'
 
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { type Actions, makeActions } from './control/actions.ts'
 import { createControlServer } from './control/server.ts'
 import { changeWebVersion, type WebVersionRequest } from './control/web-version-actions.ts'
-import { MediaStore } from './handset/media-store.ts'
-import { closeServer, listen } from './listen.ts'
 import type { Mail, Mailbox } from './mail/mailbox.ts'
-import { serveMedia } from './media-upload.ts'
+import { serveMedia } from './media-host/media-upload.ts'
 import { Faults } from './network/faults.ts'
+import { MediaStore } from './network/media-store.ts'
 import type { Network } from './network/network.ts'
 import { RecentLog } from './network/recent-log.ts'
 import { directoryState, memoryState } from './network/state.ts'
@@ -126,4 +126,22 @@ async function openMailbox({ smtpPort, onMail = () => {} }: SimulatorOptions): P
   if (smtpPort === undefined) return undefined
   const { openMailbox } = await import('./mail/mailbox.ts')
   return openMailbox(smtpPort, onMail)
+}
+
+/** Binds to loopback only, so that other machines cannot reach it. */
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject)
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
 }

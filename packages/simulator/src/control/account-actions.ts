@@ -2,7 +2,7 @@ import { type Network, phoneOf } from '../network/network.ts'
 import { pastContacts, pastMax } from '../network/past.ts'
 import type { TypingNote } from '../network/phone.ts'
 import { patchFor, type SettingRequest, settingsOf } from '../network/settings.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { changeSettings } from '../stanzas/app-state.ts'
 import { checkNumber } from './check-number.ts'
 

@@ -1,6 +1,6 @@
 import { sendFromHandset } from '../handset/outbox.ts'
 import { type Network, phoneOf } from '../network/network.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { checkNumber } from './check-number.ts'
 
 type BulkText = { from: string; to: string; text: string }

@@ -1,7 +1,7 @@
 import { forgetSession } from '../handset/signal.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { firstMessagesModes } from '../network/new-chats.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { renewSalt } from '../stanzas/app-state.ts'
 import { announceNewChatCap, announceTimeLock } from '../stanzas/new-chats.ts'
 import { giveToken } from '../stanzas/privacy-token.ts'

@@ -2,7 +2,7 @@ import { type Assertion, makeAssertion } from '../handset/authenticator.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Pairing, PasskeyStep } from '../network/pairing.ts'
 import { passkeyOf } from '../network/passkey.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { acceptCode, refuseCode } from '../stanzas/passkey.ts'
 import { checkNumber } from './check-number.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 
 const bodyBytesMax = 12 * 1024 * 1024
 

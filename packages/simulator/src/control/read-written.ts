@@ -1,6 +1,6 @@
 import type { Written } from '../handset/compose.ts'
 import type { WrittenKind } from '../handset/compose-kind.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { type Body, optionalText, text } from './read-body.ts'
 
 /** Each is an object, or for contacts a list. */

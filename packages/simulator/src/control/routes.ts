@@ -1,4 +1,4 @@
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { accountRoutes } from './account-routes.ts'
 import { bulkRoutes } from './bulk-routes.ts'
 import { newChatRoutes } from './new-chat-routes.ts'

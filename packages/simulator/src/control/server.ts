@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import type { Actions } from './actions.ts'
 import { servePage } from './page.ts'
 import { readBody } from './read-body.ts'

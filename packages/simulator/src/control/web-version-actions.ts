@@ -1,6 +1,6 @@
 import type { Network } from '../network/network.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { refusers, type WebVersion, webPages } from '../network/web-version.ts'
-import { SimulatorError } from '../simulator-error.ts'
 
 /** As it is written in a request. What is missing stays as it is. */
 export type WebVersionRequest = {

@@ -3,7 +3,7 @@ import { proto } from 'baileys'
 import { pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { sealEdit, sealVote } from './message-secret.ts'
 
 /** What a person sends besides texts and files. An id is that of another message of the chat. */

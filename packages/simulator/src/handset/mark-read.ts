@@ -1,7 +1,7 @@
 import { isLid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { sendReceipt } from './inbox.ts'
 import { markSent } from './outbox.ts'
 import { returnAddress } from './return-address.ts'

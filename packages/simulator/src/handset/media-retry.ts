@@ -3,8 +3,8 @@ import { proto } from 'baileys'
 import { type KnownMedia, receivedKey } from '../network/chat.ts'
 import { parseJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { notify } from '../network/notify.ts'
 import type { Device, Phone } from '../network/phone.ts'
-import { notify } from '../stanzas/notify.ts'
 import { child, type Node, node } from '../wire/node.ts'
 
 const { ResultType } = proto.MediaRetryNotification

@@ -3,7 +3,7 @@ import { proto, unpadRandomMax16 } from 'baileys'
 import { pnJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import type { Phone } from '../network/phone.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 
 type Sealed = { encPayload: Buffer; encIv: Buffer }
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import type { MediaStore } from './media-store.ts'
+import type { MediaStore } from '../network/media-store.ts'
 
 const macBytes = 10
 const names = {

@@ -1,4 +1,3 @@
-import { SimulatorError } from '../simulator-error.ts'
 import {
   addressings,
   coded,
@@ -9,6 +8,7 @@ import {
   refreshMoments,
   streamErrorCodes,
 } from './faults.ts'
+import { SimulatorError } from './simulator-error.ts'
 
 /** A request as it is written in code, where a code such as 463 may be a number. */
 export type WrittenFault = Omit<FaultRequest, 'code'> & { code?: string | number }

@@ -1,9 +1,9 @@
 import { deviceJid, deviceLid } from '../network/device.ts'
 import { lidJid, pnJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { notify } from '../network/notify.ts'
 import type { Device, Phone } from '../network/phone.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
-import { notify } from './notify.ts'
 import { hashOf } from './participant-hash.ts'
 
 /** Tells the other companions of the phone, and those of its watchers, that it has gained or lost a companion. */

@@ -4,11 +4,11 @@ import { saltOf } from '../network/account-salt.ts'
 import { type AppStatePatch, patchesOf } from '../network/app-state.ts'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { notify } from '../network/notify.ts'
 import type { Phone } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node } from '../wire/node.ts'
 import { lengthDelimited } from '../wire/protobuf.ts'
 import type { IqCall } from './iq-call.ts'
-import { notify } from './notify.ts'
 import { type SealedCollection, type SealedPatch, sealCollection } from './seal-app-state.ts'
 
 /** Fields of SyncActionValue and NctSaltSyncAction, which the protocol of Baileys lacks. */

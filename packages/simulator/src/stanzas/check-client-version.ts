@@ -1,7 +1,7 @@
 import type { Network } from '../network/network.ts'
 import type { Pairing } from '../network/pairing.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { refuserOf } from '../network/web-version.ts'
-import { SimulatorError } from '../simulator-error.ts'
 
 /** Throws what the person sees when the phone refuses to link a client that is too old. */
 export function checkClientVersion({ webVersion }: Network, { version }: Pairing): void {

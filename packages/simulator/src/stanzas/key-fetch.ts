@@ -1,15 +1,12 @@
 import { encodeBigEndian, KEY_BUNDLE_TYPE } from 'baileys'
 import { handsetBundle, takePreKey } from '../handset/signal.ts'
-import { isLid, lidJid, parseJid, pnJid, serverJid } from '../network/jid.ts'
+import { isLid, lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOfJid } from '../network/network.ts'
+import { askForPreKeys } from '../network/notify.ts'
 import type { Device } from '../network/phone.ts'
 import { children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
-import { notify } from './notify.ts'
 import { errorOf, limitError } from './usync.ts'
-
-// A client uploads more when the server says that fewer than five are left.
-const fewPreKeys = 4
 
 /** Users that do not exist are left out: an error for one user would make the client reject the whole response. */
 export function answerKeyFetch({ network }: IqCall, query: Node | undefined): NodeContent {
@@ -76,13 +73,4 @@ function companionBundle(network: Network, device: Device): Node[] {
       ? [node('key', {}, [node('id', {}, encodeBigEndian(preKey.id, 3)), node('value', {}, preKey.public)])]
       : []),
   ]
-}
-
-/** To be called whenever a one-time key of a companion was used. */
-export function askForPreKeys(network: Network, device: Device): void {
-  network.state.keysChanged(device.phone)
-  if (device.preKeys.size !== fewPreKeys) return
-  notify(device, { from: serverJid, type: 'encrypt' }, [
-    node('count', { value: device.preKeys.size.toString() }),
-  ])
 }

@@ -1,9 +1,9 @@
 import { serverJid } from '../network/jid.ts'
 import { activeNewChatCap, activeTimeLock } from '../network/new-chats.ts'
+import { notify } from '../network/notify.ts'
 import type { Phone } from '../network/phone.ts'
 import { type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
-import { notify } from './notify.ts'
 
 const newChatCapQuery = '24503548349331633'
 

@@ -1,9 +1,8 @@
 import { callKey, deliver } from '../network/device.ts'
 import { lidJid, pnJid, serverJid } from '../network/jid.ts'
+import { newId, notify } from '../network/notify.ts'
 import type { Phone } from '../network/phone.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
-import { notify } from './notify.ts'
-import { newId } from './offer-link.ts'
 
 /** Who it is about: a contact, or someone in a group. */
 type About = { contact: string; group: string }

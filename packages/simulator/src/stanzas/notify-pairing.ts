@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { serverJid } from '../network/jid.ts'
 import type { Network } from '../network/network.ts'
+import { newId } from '../network/notify.ts'
 import type { Pairing } from '../network/pairing.ts'
 import { countUnknown } from '../network/stats.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
 import { demandAcks } from './demand-acks.ts'
-import { newId } from './offer-link.ts'
 
 /** Before the connection of a companion that was linked ends. */
 const graceMs = 1000

@@ -1,13 +1,12 @@
-import { createHmac, randomBytes, randomInt } from 'node:crypto'
+import { createHmac, randomInt } from 'node:crypto'
 import { proto } from 'baileys'
 import { lidJid, pnJid, serverJid } from '../network/jid.ts'
+import { newId } from '../network/notify.ts'
 import type { Pairing } from '../network/pairing.ts'
 import { type Device, type Phone, takeDeviceId } from '../network/phone.ts'
 import { type Node, node, nowSeconds } from '../wire/node.ts'
 
 const accountSignaturePrefix = Buffer.from([6, 0])
-
-export const newId = (): string => randomBytes(8).toString('hex').toUpperCase()
 
 /** The phone signs the companion's identity and sends it. Resolves when the companion has signed in return. `advSecret` proves to it that the phone knows its code. */
 export function offerLink(pairing: Pairing, phone: Phone, advSecret: string): Promise<Device> {

@@ -3,11 +3,11 @@ import { saltOf } from '../network/account-salt.ts'
 import { lidJid, parseJid, pnJid } from '../network/jid.ts'
 import { type Network, phoneOf, phoneOfJid } from '../network/network.ts'
 import { isTrusted, type Proof } from '../network/new-chats.ts'
+import { notify } from '../network/notify.ts'
 import type { Phone } from '../network/phone.ts'
 import { addToken, coldToken } from '../network/privacy-token.ts'
 import { bytes, child, children, type Node, type NodeContent, node } from '../wire/node.ts'
 import type { IqCall } from './iq-call.ts'
-import { notify } from './notify.ts'
 
 /** The contact lets the account write to it: the servers pass its token on, and tell the companions unless told not to. */
 export function giveToken(contact: Phone, phone: Phone, issuedAt: number, isTold = true): void {

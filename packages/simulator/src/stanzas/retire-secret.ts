@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pairing } from '../network/pairing.ts'
 import type { Device, Phone } from '../network/phone.ts'
-import { SimulatorError } from '../simulator-error.ts'
+import { SimulatorError } from '../network/simulator-error.ts'
 import { node } from '../wire/node.ts'
 import { notifyPairing } from './notify-pairing.ts'
 import { offerLink } from './offer-link.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WebVersion } from './network/web-version.ts'
+import type { WebVersion } from '../network/web-version.ts'
 
 const modules = 90
 const endlessEveryMs = 10

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { findFile } from './handset/find-file.ts'
-import type { Network } from './network/network.ts'
+import { findFile } from '../handset/find-file.ts'
+import type { Network } from '../network/network.ts'
 import { serveServiceWorker } from './service-worker.ts'
 
 const uploadBytesMax = 200 * 1024 * 1024

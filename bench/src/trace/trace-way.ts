@@ -30,13 +30,13 @@ export type TracedFile = { process: string; file: string; ms: number; functions:
 const processNames = ['api', 'worker-1']
 const warmUps = 4
 const counted = 5
-const ordered = 3
+const ordered = 5
 /** So long that few of these run meanwhile. */
 const rareTicks = { HEARTBEAT_MS: '20000', LEASE_TTL_MS: '120000', OUTBOX_POLL_MS: '60000' }
 
 /**
  * Starts a system from source, takes the way until it is warm, and counts which functions run in most of five rounds:
- * what also runs at rest, such as a heartbeat, does not. In three more rounds the entries of these functions are watched,
+ * what also runs at rest, such as a heartbeat, does not. In five more rounds the entries of these functions are watched,
  * which tells their order.
  */
 export async function traceWay(name: string, options: DevnetOptions = {}): Promise<Trace> {

@@ -219,7 +219,7 @@ export const accessMutants: Mutant[] = [
   },
   {
     name: 'not ready without Redis',
-    file: 'apps/api/src/readiness.ts',
+    file: 'apps/api/src/health/readiness.ts',
     text: "isReady: installation === 'ok',",
     replacement: "isReady: installation === 'ok' && redis === 'ok',",
     test: {

@@ -157,7 +157,7 @@ export const eventMutants: Mutant[] = [
   {
     name: 'a stream that resumes at the present',
     file: 'apps/api/src/operations/events-stream.ts',
-    text: 'findLastEvent(lastEventIdHeader) ?? after',
+    text: 'findLastEvent(request.lastEventIdHeader) ?? after',
     replacement: 'after',
     test: {
       file: 'apps/api/test/events-stream.test.ts',

@@ -164,7 +164,7 @@ export const limitMutants: Mutant[] = [
   },
   {
     name: 'links to the host that a caller names',
-    file: 'apps/api/src/answer-operation.ts',
+    file: 'apps/api/src/calls/answer-operation.ts',
     text: "if (installation.network === 'simulator') return",
     replacement: 'if (installation) return',
     test: {

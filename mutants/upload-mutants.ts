@@ -79,7 +79,7 @@ export const uploadMutants: Mutant[] = [
   },
   {
     name: 'uploads of an account without a share',
-    file: 'apps/api/src/make-context.ts',
+    file: 'apps/api/src/make-gateway.ts',
     text: 'shareMax: uploadFiles.account * largestBytesMax',
     replacement: 'shareMax: uploadFiles.process * largestBytesMax',
     test: {

@@ -1,23 +1,24 @@
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
-import { answerOperation } from './answer-operation.ts'
-import type { ApiContext } from './context.ts'
-import { docsFiles } from './docs/docs-page.ts'
+import { answerOperation } from './calls/answer-operation.ts'
 import { AppError } from './errors/app-error.ts'
-import { live, ready } from './health.ts'
+import { live, ready } from './health/health-checks.ts'
 import { type HttpAnswer, jsonType } from './http/http-answer.ts'
 import { allowMethods } from './http/methods.ts'
-import { answerFile } from './http/page-file.ts'
 import { htmlType, prefersType } from './http/prefers-type.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { makeResponder } from './http/responder.ts'
+import type { Gateway } from './make-gateway.ts'
 import { makeDocument } from './openapi/document.ts'
 import { operations } from './operations.ts'
-import { installationFile, operationPages, pageFiles } from './pages.ts'
+import { docsFiles } from './pages/docs-page.ts'
+import { answerFile } from './pages/page-file.ts'
+import { installationFile, operationPages, pageFiles } from './pages/pages.ts'
 import { answerMedia } from './received-media/answer-media.ts'
 
-export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
-  const { config, log, metrics } = context
+export function makeApp(gateway: Gateway): Hono<{ Bindings: HttpBindings }> {
+  const { context, reception, metrics } = gateway
+  const { config, log } = context
   const respond = makeResponder({ trustedProxies: config.http.trustedProxies, log, metrics })
   const app = new Hono<{ Bindings: HttpBindings }>()
 
@@ -35,9 +36,9 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
     }
   }
   for (const operation of operations) {
-    serve(operation.name, (request) => answerOperation(context, operation, request))
+    serve(operation.name, (request) => answerOperation(gateway, operation, request))
   }
-  serve('media', (request) => answerMedia(context, request))
+  serve('media', (request) => answerMedia(context, reception, request))
 
   /** Without an API key, and read-only. */
   const publish = (path: string, answer: (request: RequestContext) => Promise<HttpAnswer>) =>
@@ -46,7 +47,7 @@ export function makeApp(context: ApiContext): Hono<{ Bindings: HttpBindings }> {
         allowMethods(request, ['GET', 'HEAD']) === 'options' ? { status: 204 } : answer(request),
       ),
     )
-  for (const check of [live, ready]) publish(check.path, (request) => check.answer(context, request))
+  for (const check of [live, ready]) publish(check.path, (request) => check.answer(gateway, request))
   // Built on the first request, so that it does not delay the start.
   let document: string | undefined
   publish('/openapi.json', async () => {

@@ -1,8 +1,7 @@
 import { collectAtRest } from '@wagate/runtime/collect-at-rest'
 import { makeLogger } from '@wagate/runtime/logger'
 import { readConfig } from './config.ts'
-import { bootstrapAdmin } from './credentials/bootstrap-admin.ts'
-import { deliverKey } from './credentials/deliver-key.ts'
+import { bootstrapAdmin, deliverKey } from './credentials/bootstrap-admin.ts'
 import { startApi } from './start.ts'
 
 const config = readConfig(process.env)

@@ -1,4 +1,4 @@
-import type { Operation } from './operation.ts'
+import type { Operation } from './calls/operation.ts'
 import { cancelMessage } from './operations/cancel-message.ts'
 import { changeEmail } from './operations/change-email.ts'
 import { changePassword } from './operations/change-password.ts'

@@ -15,7 +15,7 @@ import { openConnections } from './connections.ts'
 import { loadCommonPasswords } from './credentials/new-password.ts'
 import { makeCommandDispatcher } from './devices/command-dispatcher.ts'
 import { makeServer } from './http/server.ts'
-import { makeContext } from './make-context.ts'
+import { makeGateway } from './make-gateway.ts'
 
 const drainMs = 8000
 
@@ -38,11 +38,11 @@ export async function startApi(config: Config): Promise<RunningApi> {
       makeOutageLog(log, 'postgres'),
     )
     const dispatcher = makeCommandDispatcher(connections.producer, onRedisError)
-    const context = makeContext(config, { log, connections, dispatcher, closing: closing.signal })
+    const gateway = makeGateway(config, { log, connections, dispatcher, closing: closing.signal })
     if (config.signUp.mode !== 'off') await loadCommonPasswords()
-    const app = makeApp(context)
+    const app = makeApp(gateway)
     const internal = await startInternalServer(metrics, {
-      '/metrics': () => answerMetrics(context.metrics.registry),
+      '/metrics': () => answerMetrics(gateway.metrics.registry),
     })
     const server = makeServer(app.fetch)
     server.maxConnections = http.connectionsMax
@@ -57,7 +57,7 @@ export async function startApi(config: Config): Promise<RunningApi> {
     async function close(): Promise<void> {
       closing.abort()
       await drain(server)
-      await Promise.all([internal.close(), dispatcher.finish(), context.mailer?.finish()])
+      await Promise.all([internal.close(), dispatcher.finish(), gateway.context.mailer?.finish()])
       await connections.close()
       log.info('API stopped')
     }

@@ -4,7 +4,7 @@ import { makeBoxKey } from '@wagate/shared/sealed-box'
 import { timeAwake } from '@wagate/test-kit/awake-time'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Operation } from '../src/operation.ts'
+import type { Operation } from '../src/calls/operation.ts'
 import { operations } from '../src/operations.ts'
 import { type CuttableGateway, createSender, ownShards, startCuttableGateway } from './gateway.ts'
 

@@ -6,8 +6,7 @@ import { closeDatabase, type Database, openDatabase } from '@wagate/db/client'
 import { type Client, makeClient } from '@wagate/test-kit/http-client'
 import { createTestDatabase, type TestDatabase, testRedisUrl } from '@wagate/test-kit/servers/test-database'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bootstrapAdmin } from '../src/credentials/bootstrap-admin.ts'
-import { deliverKey } from '../src/credentials/deliver-key.ts'
+import { bootstrapAdmin, deliverKey } from '../src/credentials/bootstrap-admin.ts'
 import { listening, spawnApi } from './api-process.ts'
 
 // Processes from source take seconds to start beside other tests.

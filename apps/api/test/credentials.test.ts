@@ -1,8 +1,8 @@
 import { makeClient } from '@wagate/test-kit/http-client'
 import { eventually } from '@wagate/test-kit/until'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Operation } from '../src/calls/operation.ts'
 import { hashApiKey, makeApiKey } from '../src/credentials/api-key.ts'
-import type { Operation } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
 import {
   type GatewayWithReplica,

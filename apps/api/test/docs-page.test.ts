@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { document } from '@wagate/test-kit/contract'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { docsFiles } from '../src/docs/docs-page.ts'
+import { docsFiles } from '../src/pages/docs-page.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
 const browserPath = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'].find(

@@ -4,9 +4,9 @@ import { makeLogger } from '@wagate/runtime/logger'
 import { startMailServer } from '@wagate/test-kit/mail-server'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, expect, test } from 'vitest'
+import { makeMetrics } from '../src/health/metrics.ts'
 import type { Mail } from '../src/mail/mail.ts'
 import { makeMailer } from '../src/mail/mailer.ts'
-import { makeMetrics } from '../src/metrics.ts'
 
 const ends: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

@@ -9,13 +9,13 @@ import {
   violations,
 } from '@wagate/test-kit/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { docsFiles } from '../src/docs/docs-page.ts'
 import { requestErrorStatus } from '../src/errors/request-errors.ts'
 import { makeErrorPage } from '../src/openapi/error-page.ts'
 import { makeEventPage } from '../src/openapi/event-page.ts'
 import { makeEventSchemas } from '../src/openapi/event-schemas.ts'
 import { makeReference } from '../src/openapi/reference.ts'
 import { operations } from '../src/operations.ts'
+import { docsFiles } from '../src/pages/docs-page.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 
 let gateway: Gateway

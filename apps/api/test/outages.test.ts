@@ -1,7 +1,7 @@
 import { timeAwake } from '@wagate/test-kit/awake-time'
 import { startOwnRedis } from '@wagate/test-kit/servers/own-redis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { makeReadinessCheck } from '../src/readiness.ts'
+import { makeReadinessCheck } from '../src/health/readiness.ts'
 import {
   type CuttableGateway,
   createSender,

@@ -73,7 +73,11 @@ test('a further message of a sender is waited for without a statement, unless it
     statementTimeoutMs: 1000,
   })
   const outcomeWaits = makeOutcomeWaits(db, { events, closing: new AbortController().signal })
-  const call = { principal: { accountId: 1 }, deadline: new Deadline(4500), context: { outcomeWaits } }
+  const call = {
+    principal: { accountId: 1 },
+    deadline: new Deadline(4500),
+    context: { messages: { outcomeWaits } },
+  }
   const begin = (id: string) => outcomeWaits.begin(1, 'sender', id) ?? expect.fail('too many waits')
   const first = begin('first')
   await first.listen({ messageId: 'first', deviceId })

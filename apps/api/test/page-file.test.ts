@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from '@wagate/test-kit/temporary-folder'
 import { expect, test } from 'vitest'
-import { fileOf, pageTypes } from '../src/http/page-file.ts'
+import { fileOf, pageTypes } from '../src/pages/page-file.ts'
 
 test('a file that could not be read is read again', async () => {
   const path = join(temporaryFolder(), 'page.css')

@@ -1,9 +1,5 @@
 import { AppError } from '../errors/app-error.ts'
 
-export function accountDisabled(): AppError {
-  return new AppError('account_disabled', 'The account is disabled.')
-}
-
 export function emailExists(): AppError {
   return new AppError('email_exists', 'An account with this email already exists.')
 }

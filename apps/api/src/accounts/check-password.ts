@@ -1,21 +1,23 @@
-import type { Transaction } from '@wagate/db/client'
+import type { Database, Transaction } from '@wagate/db/client'
 import {
   findPasswordHolderFrom,
   lockPasswordHolder,
   type PasswordHolder,
 } from '@wagate/db/queries/accounts/accounts'
-import type { Call, PublicCall } from '../call.ts'
 import { isPassword } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
+import type { ChargeLimits } from '../limits/charge.ts'
 import { emailKey } from './email.ts'
 
+type Guess = {
+  context: { db: Database }
+  request: { findClientAddress(): string }
+  charge: ChargeLimits
+}
+
 /** Throws `wrong_password`, after the same time whether there is such an account, or `rate_limited`. */
-export async function checkSignIn(
-  call: PublicCall,
-  email: string,
-  password: string,
-): Promise<PasswordHolder> {
+export async function checkSignIn(call: Guess, email: string, password: string): Promise<PasswordHolder> {
   const account = await findWithPassword(call, { email }, emailKey(email), password)
   if (account) return account
   throw new AppError('wrong_password', 'The email address or the password is wrong.')
@@ -35,7 +37,10 @@ export async function confirmPassword(
 }
 
 /** The password of the caller's own account, for what a stolen key or an open browser must not do. Throws the same. */
-export async function checkOwnPassword(call: Call, password: string): Promise<PasswordHolder> {
+export async function checkOwnPassword(
+  call: Guess & { principal: { accountId: number } },
+  password: string,
+): Promise<PasswordHolder> {
   const id = call.principal.accountId
   const account = await findWithPassword(call, { id }, String(id), password)
   if (account) return account
@@ -48,12 +53,12 @@ export async function checkOwnPassword(call: Call, password: string): Promise<Pa
  * comparison, so that no neighbour learns that there is such an account.
  */
 async function findWithPassword(
-  call: PublicCall,
+  call: Guess,
   of: { email: string } | { id: number },
   whose: string,
   password: string,
 ): Promise<PasswordHolder | undefined> {
-  const network = clientNetwork(call.findClientAddress())
+  const network = clientNetwork(call.request.findClientAddress())
   await call.charge(
     { limit: 'signIns', key: network },
     { limit: 'networkPasswords', key: `${network} ${whose}` },

@@ -1,16 +1,17 @@
-import type { Transaction } from '@wagate/db/client'
+import type { Database, Transaction } from '@wagate/db/client'
 import {
   insertMailedLink,
   type MailedLinkPurpose,
   type NewMailedLink,
 } from '@wagate/db/queries/accounts/mailed-links'
 import { z } from 'zod'
-import type { PublicCall } from '../call.ts'
 import type { Config } from '../config.ts'
 import { hashApiKey, isOfMail, isWellFormedApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
+import type { ChargeLimits } from '../limits/charge.ts'
 import type { Mail } from '../mail/mail.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import { emailKey, mailboxKey } from './email.ts'
 import { requireAccounts } from './sign-up-mode.ts'
 
@@ -45,17 +46,25 @@ export function mailLinkInvalid(): AppError {
   )
 }
 
+type MailContext = { db: Database; config: Pick<Config, 'http' | 'signUp'>; mailer: Mailer | undefined }
+
+type MailCall = {
+  context: MailContext
+  request: { findClientAddress(): string }
+  charge: ChargeLimits
+}
+
 type Prepare = (tools: MailTools) => Promise<Mail | undefined>
 
 type Recipient = { to: string; purpose: MailedLinkPurpose }
 
 /** A mail that anybody may ask for. Throws `rate_limited`. */
 export async function sendRequestedMail(
-  call: PublicCall,
+  call: MailCall,
   recipient: Recipient,
   prepare: Prepare,
 ): Promise<void> {
-  await call.charge({ limit: 'mails', key: clientNetwork(call.findClientAddress()) })
+  await call.charge({ limit: 'mails', key: clientNetwork(call.request.findClientAddress()) })
   await sendMail(call, recipient, prepare)
 }
 
@@ -64,7 +73,7 @@ export async function sendRequestedMail(
  * `rate_limited`.
  */
 export async function sendMail(
-  call: PublicCall,
+  call: Pick<MailCall, 'context' | 'charge'>,
   { to, purpose }: Recipient,
   prepare: Prepare,
 ): Promise<void> {
@@ -84,7 +93,7 @@ type MailTools = {
   urlOf(page: string): string
 }
 
-function toolsOf({ db, config }: PublicCall['context']): MailTools {
+function toolsOf({ db, config }: MailContext): MailTools {
   return {
     urlOf: (page) => pageUrl(config, page),
     async makeLink(page, link, tx) {
@@ -97,6 +106,6 @@ function toolsOf({ db, config }: PublicCall['context']): MailTools {
 }
 
 /** Never with the host that a request names, which its sender chooses. */
-export function pageUrl({ http: { publicUrl, port } }: Config, page: string): string {
+export function pageUrl({ http: { publicUrl, port } }: Pick<Config, 'http'>, page: string): string {
   return `${publicUrl ?? `http://127.0.0.1:${port}`}/${page}`
 }

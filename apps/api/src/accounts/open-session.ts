@@ -1,13 +1,14 @@
 import type { Transaction } from '@wagate/db/client'
 import { insertSession } from '@wagate/db/queries/accounts/sessions'
-import type { PublicCall } from '../call.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
-import { sessionDays } from '../credentials/session-cookie.ts'
+import { type SessionCookie, sessionDays } from '../credentials/session-cookie.ts'
 import { clientNetwork } from '../http/client-address.ts'
 
 /** Of an account. Opening another one ends the oldest. */
 const sessionsMax = 20
 const userAgentMax = 200
+
+type Client = { findClientAddress(): string; findUserAgent(): string | undefined }
 
 type Opened = { id: number; secret: string; expiresAt: Date }
 
@@ -17,19 +18,19 @@ type Opened = { id: number; secret: string; expiresAt: Date }
  */
 export async function openSessionOfPage(
   tx: Transaction,
-  call: PublicCall,
+  { request, cookie }: { request: Client; cookie(): Pick<SessionCookie, 'isOfPage'> },
   accountId: number,
 ): Promise<Opened | undefined> {
-  return call.cookie().isOfPage() ? openSession(tx, call, accountId) : undefined
+  return cookie().isOfPage() ? openSession(tx, request, accountId) : undefined
 }
 
 /** Stores a session. The caller writes its secret into the cookie once it is committed. */
-export async function openSession(tx: Transaction, call: PublicCall, accountId: number): Promise<Opened> {
+export async function openSession(tx: Transaction, client: Client, accountId: number): Promise<Opened> {
   const secret = makeApiKey('wag_web_')
   const expiresAt = new Date(Date.now() + sessionDays * 86_400_000)
   const key = { name: 'session', hash: hashApiKey(secret), lastFour: secret.slice(-4), expiresAt }
-  const userAgent = call.findUserAgent()?.toWellFormed().replaceAll('\0', '').slice(0, userAgentMax) ?? null
-  const network = clientNetwork(call.findClientAddress())
+  const userAgent = client.findUserAgent()?.toWellFormed().replaceAll('\0', '').slice(0, userAgentMax) ?? null
+  const network = clientNetwork(client.findClientAddress())
   const id = await insertSession(tx, accountId, { key, userAgent, network }, { sessionsMax })
   return { id, secret, expiresAt }
 }

@@ -1,8 +1,8 @@
-import type { ApiContext } from '../context.ts'
+import type { Config } from '../config.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Mailer } from '../mail/mailer.ts'
 
-type Context = Pick<ApiContext, 'config' | 'mailer'>
+type Context = { config: Pick<Config, 'signUp'>; mailer: Mailer | undefined }
 
 /** Throws `sign_up_closed` unless people sign in here. */
 export function requireAccounts({ config, mailer }: Context): { mailer: Mailer } {

@@ -1,17 +1,19 @@
 import type { Transaction } from '@wagate/db/client'
 import { type AuditDetail, insertAuditEntry } from '@wagate/db/queries/accounts/audit-log'
-import type { PublicCall } from '../call.ts'
+import type { ChargeLimits } from '../limits/charge.ts'
 
 /** `keyId` is null for a person without a key, who has used a link or a password. */
-type Acting = Pick<
-  PublicCall,
-  'operation' | 'findClientAddress' | 'requestId' | 'exchangeId' | 'charge' | 'deadline'
-> & {
-  principal: { accountId: number; keyId: number | null }
+type Acting = ActingCall & { principal: { accountId: number; keyId: number | null } }
+
+type ActingCall = {
+  operation: string
+  request: { requestId: string; exchangeId: string; findClientAddress(): string }
+  charge: ChargeLimits
+  deadline: { signal: AbortSignal }
 }
 
 /** Of an operation without an API key, once it is known whose account the person changes. */
-export function actingFor(call: PublicCall, accountId: number, keyId: number | null = null): Acting {
+export function actingFor(call: ActingCall, accountId: number, keyId: number | null = null): Acting {
   return { ...call, principal: { accountId, keyId } }
 }
 
@@ -35,10 +37,11 @@ export async function audit(
   call: Acting,
   { isFree = false, ...change }: AuditedChange,
 ): Promise<void> {
-  const { operation, principal, findClientAddress, requestId, exchangeId, deadline } = call
+  const { operation, principal, request, deadline } = call
   const { accountId, keyId } = principal
   if (!isFree) await call.charge({ limit: 'changes', key: String(accountId) })
-  const ip = findClientAddress()
+  const { requestId, exchangeId } = request
+  const ip = request.findClientAddress()
   await insertAuditEntry(tx, { ...change, operation, accountId, keyId, ip, requestId, exchangeId })
   // A caller that has got a timeout response must not find the change made.
   deadline.signal.throwIfAborted()

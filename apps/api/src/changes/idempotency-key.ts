@@ -13,7 +13,7 @@ export const idempotencyKeyParameter = text(keyCharsMax)
 
 /** The key from the header or the parameter, undefined without one. */
 export function findIdempotencyKey(
-  { idempotencyKeyHeader: header }: { idempotencyKeyHeader: string | undefined },
+  { request: { idempotencyKeyHeader: header } }: { request: { idempotencyKeyHeader: string | undefined } },
   parameter: string | undefined,
 ): string | undefined {
   if (header === undefined) return parameter

@@ -1,8 +1,15 @@
-import type { Transaction } from '@wagate/db/client'
+import type { Database, Transaction } from '@wagate/db/client'
 import { once } from '@wagate/db/queries/messages/idempotency'
-import type { Call } from '../call.ts'
 import { hashPayload } from './hash-payload.ts'
 import { idempotencyKeyReused } from './idempotency-key.ts'
+
+type ChangingCall = {
+  operation: string
+  context: { db: Database }
+  principal: { accountId: number }
+  deadline: { signal: AbortSignal }
+  setHeader(name: string, value: string): void
+}
 
 type StoredResponse = Record<string, string | number | null>
 
@@ -12,7 +19,7 @@ type StoredResponse = Record<string, string | number | null>
  * `idempotency_key_reused`.
  */
 export async function changeIdempotently<Response extends StoredResponse>(
-  call: Call,
+  call: ChangingCall,
   { key, payload }: { key: string | undefined; payload: unknown },
   effect: (tx: Transaction) => Promise<Response>,
 ): Promise<{ response: Response; isReplay: boolean }> {

@@ -4,7 +4,6 @@ import { findLinkHolders } from '@wagate/db/queries/devices/pairing-links'
 import { findStreamTokenHolders } from '@wagate/db/queries/events/stream-tokens'
 import { makeNaturalBatch } from '@wagate/runtime/natural-batch'
 import { LRUCache } from 'lru-cache'
-import { accountDisabled } from '../accounts/account-errors.ts'
 import { AppError } from '../errors/app-error.ts'
 import { hashApiKey, isOfLink, isStreamToken, isWellFormedApiKey } from './api-key.ts'
 import type { Principal } from './principal.ts'
@@ -96,4 +95,20 @@ export function makeApiKeyCache(db: Database): ApiKeyCache {
       lookUps.clear()
     },
   }
+}
+
+/** Whether a key that was valid still is. True while Postgres does not answer. */
+export async function isStillValid(
+  keys: Pick<ApiKeyCache, 'findCached' | 'find'>,
+  key: string,
+): Promise<boolean> {
+  try {
+    return (keys.findCached(key) ?? (await keys.find(key))) !== undefined
+  } catch (error) {
+    return !(error instanceof AppError)
+  }
+}
+
+export function accountDisabled(): AppError {
+  return new AppError('account_disabled', 'The account is disabled.')
 }

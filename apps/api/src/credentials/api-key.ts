@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { NewKey } from '@wagate/db/queries/accounts/api-keys'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const shape = /^wag_(link_|session_|stream_|web_|mail_|proof_)?[0-9A-Za-z]{49}$/
@@ -18,6 +19,12 @@ export type SecretPrefix =
 export function makeApiKey(prefix: SecretPrefix = 'wag_'): string {
   const body = `${prefix}${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)}`
   return body + checksum(body)
+}
+
+/** `apiKey` is returned to the caller once, `key` is stored. */
+export function makeNewKey(name = 'default', expiresAt: Date | null = null): { apiKey: string; key: NewKey } {
+  const apiKey = makeApiKey()
+  return { apiKey, key: { name, hash: hashApiKey(apiKey), lastFour: apiKey.slice(-4), expiresAt } }
 }
 
 export function isWellFormedApiKey(key: string): boolean {

@@ -1,13 +1,19 @@
-import type { ApiContext } from '../context.ts'
 import { clientNetwork } from '../http/client-address.ts'
-import type { BodySender } from '../http/large-bodies.ts'
+import type { BodySender, LargeBodies } from '../http/large-bodies.ts'
 import { readBody } from '../http/read-body.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import type { Operation } from '../operation.ts'
-import { admitCaller } from './admit-caller.ts'
+import { type Admission, type AdmissionRules, admitCaller } from './admit-caller.ts'
 import { findKeyOutsideBody, getKey, refusePasswordInQuery } from './find-key.ts'
 import type { Principal } from './principal.ts'
 import type { SessionCookie } from './session-cookie.ts'
+
+export type Reception = Admission & {
+  largeBodies: LargeBodies
+  /** Warns the operator, the first time. */
+  noteKeyInUrl(): void
+}
+
+type Received = AdmissionRules & { bodyBytesMax?: number; takesFile?: boolean }
 
 type Authenticated = { principal: Principal; key: string; body: [name: string, value: unknown][] }
 
@@ -16,19 +22,18 @@ type Authenticated = { principal: Principal; key: string; body: [name: string, v
  * no upload.
  */
 export async function authenticate(
-  context: ApiContext,
-  operation: Operation,
+  reception: Reception,
+  operation: Received,
   request: RequestContext,
   cookie: () => SessionCookie,
 ): Promise<Authenticated> {
-  const { config, largeBodies } = context
+  const { allowsQuery: allowQuery, largeBodies, noteKeyInUrl } = reception
   const { raw, url } = request
-  const allowQuery = config.http.allowsQueryApiKey
   const allowToken = operation.admits?.includes('stream-token')
   const outside = findKeyOutsideBody(raw, url, { allowQuery, allowToken }) ?? cookie().read()
-  if (url.searchParams.has('api_key')) context.noteKeyInUrl()
+  if (url.searchParams.has('api_key')) noteKeyInUrl()
   refusePasswordInQuery(url, { allowQuery })
-  const early = outside === undefined ? undefined : await admitCaller(context, operation, request, outside)
+  const early = outside === undefined ? undefined : await admitCaller(reception, operation, request, outside)
   const bytesMax = operation.bodyBytesMax ?? bodyBytesMax
   const admission = operation.bodyBytesMax
     ? largeBodies.admit(request, bodySenderOf(request, early))
@@ -36,7 +41,7 @@ export async function authenticate(
   const hasParameters = raw.method === 'POST' && !operation.takesFile
   const body = hasParameters ? await readBody(raw, { bytesMax, admission }) : []
   const key = getKey(outside, body)
-  const principal = early ?? (await admitCaller(context, operation, request, key))
+  const principal = early ?? (await admitCaller(reception, operation, request, key))
   // Not `key`, which is never the secret of a session.
   return { principal, key: outside ?? key, body }
 }

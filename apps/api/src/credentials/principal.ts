@@ -1,6 +1,7 @@
 import type { KeyHolder } from '@wagate/db/queries/accounts/api-keys'
 import type { LinkHolder } from '@wagate/db/queries/devices/pairing-links'
 import type { StreamToken } from '@wagate/db/queries/events/stream-tokens'
+import { AppError } from '../errors/app-error.ts'
 
 /**
  * The API key of a request and its account. With `link`, a person acts through a one-time link that the key created, with
@@ -9,3 +10,10 @@ import type { StreamToken } from '@wagate/db/queries/events/stream-tokens'
 export type Principal = KeyHolder & { link?: LinkHolder; streamToken?: StreamToken }
 
 export type Credential = 'key' | 'stream-token' | LinkHolder['credential']
+
+/** Throws `account_expired`. */
+export function refuseExpired({ accountExpiresAt }: Principal): void {
+  if (accountExpiresAt && accountExpiresAt.getTime() <= Date.now()) {
+    throw new AppError('account_expired', 'The account has expired.')
+  }
+}

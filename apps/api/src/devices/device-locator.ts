@@ -1,5 +1,6 @@
+import type { Database } from '@wagate/db/client'
 import { type Device, findDevice } from '@wagate/db/queries/devices/devices'
-import type { Call } from '../call.ts'
+import type { Config } from '../config.ts'
 import { AppError } from '../errors/app-error.ts'
 import { phone, recordId } from '../parameters/parameter-types.ts'
 
@@ -16,8 +17,16 @@ type DeviceLocation = {
   sender?: string | undefined
 }
 
+type DeviceCall = {
+  context: { db: Database; config: Pick<Config, 'devices'> }
+  principal: { accountId: number }
+}
+
 /** Throws `missing_parameter` or `device_not_found`. */
-export async function getDevice({ context, principal }: Call, location: DeviceLocation): Promise<Device> {
+export async function getDevice(
+  { context, principal }: DeviceCall,
+  location: DeviceLocation,
+): Promise<Device> {
   const { device_id = location.id, id = device_id, sender } = location
   if (device_id === undefined && sender === undefined) {
     const message = 'or sender is required'

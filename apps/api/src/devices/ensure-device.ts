@@ -1,12 +1,17 @@
+import type { Database } from '@wagate/db/client'
 import { createDevice, type Device, findDevice, type NewDevice } from '@wagate/db/queries/devices/devices'
-import type { Call } from '../call.ts'
 import { audit } from '../changes/audit.ts'
+import type { Config } from '../config.ts'
 import { AppError } from '../errors/app-error.ts'
 import { deviceNotFound } from './device-locator.ts'
 
+type EnsuringCall = Parameters<typeof audit>[1] & {
+  context: { db: Database; config: Pick<Config, 'devices'> }
+}
+
 /** The account's device for this sender, created if it does not exist. Throws `device_limit_reached`. */
 export async function ensureDevice(
-  call: Call,
+  call: EnsuringCall,
   newDevice: NewDevice,
 ): Promise<{ device: Device; isNew: boolean }> {
   const { db, config } = call.context

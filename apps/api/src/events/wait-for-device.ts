@@ -1,8 +1,13 @@
+import type { DeviceEvents } from '@wagate/queue/device-events'
 import type { DeviceEvent } from '@wagate/shared/device-events'
-import type { Call } from '../call.ts'
 import type { AppError } from '../errors/app-error.ts'
 import { makeInbox } from './inbox.ts'
 import { pollUntil } from './poll-until.ts'
+
+type WaitingCall = {
+  context: { events: { devices: Pick<DeviceEvents, 'subscribe'> }; closing: AbortSignal }
+  deadline: { signal: AbortSignal }
+}
 
 type DeviceWait<Found> = {
   /** True for an event after which it is worth polling at once. */
@@ -19,12 +24,12 @@ type DeviceWait<Found> = {
 
 /** Polls on events of a device and every second. Undefined when the time or the request's deadline is over. */
 export async function waitForDevice<Found>(
-  { context: { events, closing }, deadline }: Call,
+  { context: { events, closing }, deadline }: WaitingCall,
   deviceId: number,
   { isRelevant, find, forMs, begin, withoutRedis, abort = closing }: DeviceWait<Found>,
 ): Promise<Found | undefined> {
   const inbox = makeInbox<DeviceEvent>()
-  const unsubscribe = await events
+  const unsubscribe = await events.devices
     .subscribe(deviceId, (event) => {
       if (isRelevant(event)) inbox.put(event)
     })

@@ -1,3 +1,4 @@
+import type { Database } from '@wagate/db/client'
 import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import { listKeys } from '@wagate/db/queries/accounts/api-keys'
 import { listOptOuts } from '@wagate/db/queries/contacts/opt-outs'
@@ -8,11 +9,13 @@ import type { HistoryPosition } from '@wagate/db/queries/messages/message-histor
 import { listTimedMessages } from '@wagate/db/queries/messages/message-timeline'
 import { listWebhookAttempts } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { listWebhooks } from '@wagate/db/queries/webhooks/webhooks'
+import type { MediaStore } from '@wagate/media-store/media-store'
 import { firstPosition, isEarlier } from '@wagate/shared/event-ids'
 import { toEventObject } from '@wagate/shared/objects/event-object'
 import { toMessageObject } from '@wagate/shared/objects/message-object'
 import { toTimelineObject } from '@wagate/shared/objects/timeline-object'
-import type { ApiContext } from '../context.ts'
+import type { Config } from '../config.ts'
+import type { EventFeed } from '../events/event-feed.ts'
 import { toDeviceObject } from '../objects/device-object.ts'
 import { toKeyObject } from '../objects/key-object.ts'
 import { toOptOutObject } from '../objects/opt-out-object.ts'
@@ -25,7 +28,12 @@ import { type FileToRead, readFileParts } from './file-parts.ts'
 const rowsMax = 200
 const noUuid = '00000000-0000-0000-0000-000000000000'
 
-type Exported = Pick<ApiContext, 'config' | 'readDb' | 'eventFeed' | 'mediaStore'>
+type Exported = {
+  config: Config
+  readDb: Database
+  events: { feed: Pick<EventFeed, 'start' | 'read'> }
+  media: { store: Pick<MediaStore, 'read'> }
+}
 
 /**
  * Everything of an account that its own keys can read, page by page. Each page is read by statements of its own, so that no
@@ -117,14 +125,14 @@ async function* exportMessages(
 }
 
 async function* exportEvents(
-  { eventFeed }: Exported,
+  { events: { feed } }: Exported,
   accountId: number,
   signal: AbortSignal,
 ): AsyncGenerator<ExportPage> {
-  const end = await eventFeed.start('latest')
+  const end = await feed.start('latest')
   let after = firstPosition
   for (let hasMore = true; hasMore && isEarlier(after, end); ) {
-    const page = await eventFeed.read(accountId, { after, limit: rowsMax / 2 }, signal)
+    const page = await feed.read(accountId, { after, limit: rowsMax / 2 }, signal)
     yield page.events.map((event) => ({ type: 'event', event: toEventObject(event) }))
     after = page.next
     hasMore = page.hasMore
@@ -138,7 +146,7 @@ async function* exportUploads(context: Exported, accountId: number): AsyncGenera
       const upload = { media_id: mediaId, filename, mime, size, sha256 }
       yield [{ type: 'upload', ...upload, created_at: createdAt, expires_at: expiresAt }]
       const file: FileToRead = { name: filename ?? mediaId, mime, size, sha256, uploadId: mediaId }
-      yield* readFileParts(context.mediaStore, accountId, file)
+      yield* readFileParts(context.media.store, accountId, file)
     }
   }
 }
@@ -148,7 +156,7 @@ async function* exportReceivedFiles(context: Exported, accountId: number): Async
   const list = (after = '') => listStoredContents(context.readDb, accountId, after, rowsMax)
   for await (const rows of inPages(list, ({ sha256 }) => sha256)) {
     for (const { sha256, mime, size, filename } of rows) {
-      yield* readFileParts(context.mediaStore, accountId, { name: filename ?? sha256, mime, size, sha256 })
+      yield* readFileParts(context.media.store, accountId, { name: filename ?? sha256, mime, size, sha256 })
     }
   }
 }

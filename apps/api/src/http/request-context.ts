@@ -16,16 +16,21 @@ export type RequestContext = {
   findClientAddress(): string
   /** The scheme and host that the caller used, as far as trusted proxies tell. */
   findOrigin(): string
-  /** Undefined until the API key is known to be valid. */
-  principal: { accountId: number; keyId: number } | undefined
-  /** Undefined until the operation is known to exist. */
-  operation: string | undefined
-  /** Made here for a caller without one. Named in the answer if its failure may leave something stored. */
-  madeIdempotencyKey: string | undefined
+  /** What handling the request has found out so far. */
+  readonly known: KnownOfRequest
   /** Resolves, never rejects, once the answer is known. */
   answered(): Promise<unknown>
   /** Closes the connection, whatever has been answered. */
   hangUp(): void
+}
+
+type KnownOfRequest = {
+  /** Undefined until the API key is known to be valid. */
+  principal?: { accountId: number; keyId: number }
+  /** Undefined until the operation is known to exist. */
+  operation?: string
+  /** Made here for a caller without one. Named in the answer if its failure may leave something stored. */
+  madeIdempotencyKey?: string
 }
 
 export type RequestUrl = Pick<URL, 'pathname' | 'searchParams'>
@@ -60,9 +65,7 @@ export function makeRequestContext(
     findClientAddress: () =>
       findClientAddress(remoteAddress, raw.headers.get('x-forwarded-for') ?? undefined, trustedProxies),
     findOrigin: () => findOrigin(raw, trustedProxies),
-    principal: undefined,
-    operation: undefined,
-    madeIdempotencyKey: undefined,
+    known: {},
     answered,
     hangUp,
   }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpBindings } from '@hono/node-server'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Context } from 'hono'
-import type { Metrics } from '../metrics.ts'
+import type { Counter, Histogram } from 'prom-client'
 import { failureBody } from './failure-body.ts'
 import { type HttpAnswer, toResponse } from './http-answer.ts'
 import { makeRequestContext, type RequestContext } from './request-context.ts'
@@ -11,7 +11,7 @@ import { toAppError } from './to-app-error.ts'
 type Options = {
   trustedProxies: number
   log: Logger
-  metrics: Pick<Metrics, 'requests' | 'requestSeconds'>
+  metrics: { requests: Counter<'operation' | 'status'>; requestSeconds: Histogram<'operation'> }
 }
 
 /** Delays 429 answers, so that a client that retries at once cannot slow down other clients. */
@@ -34,7 +34,7 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
 
   function answerFailure(
     error: unknown,
-    { requestId, exchangeId, responseHeaders, madeIdempotencyKey }: RequestContext,
+    { requestId, exchangeId, responseHeaders, known: { madeIdempotencyKey } }: RequestContext,
     isBrokenOff: boolean,
   ): HttpAnswer {
     if (isBrokenOff) {
@@ -50,7 +50,8 @@ export function makeResponder({ trustedProxies, log, metrics }: Options) {
   }
 
   function record(request: RequestContext, { status }: HttpAnswer, durationMs: number): void {
-    const { requestId, exchangeId, raw, url, principal, operation = 'none' } = request
+    const { requestId, exchangeId, raw, url, known } = request
+    const { principal, operation = 'none' } = known
     metrics.requests.inc({ operation, status })
     metrics.requestSeconds.observe({ operation }, durationMs / 1000)
     const level = status === clientClosedRequest ? 'debug' : 'info'

@@ -1,8 +1,12 @@
 import type { Allowance, RateLimiter } from '@wagate/queue/rate-limits'
 import { AppError } from '../errors/app-error.ts'
+import type { Limits } from './limits.ts'
 
 /** A token bucket to take a token from. Unlimited without a limiter. */
 export type Charge = { limiter: RateLimiter | undefined; key: string }
+
+/** Charges limits that only one operation has. Throws `rate_limited`. */
+export type ChargeLimits = (...charges: { limit: keyof Limits; key: string }[]) => Promise<void>
 
 type ChargedLimit = { limiter: RateLimiter; allowance: Allowance }
 

@@ -3,7 +3,7 @@ import { growingPauseMs } from '@wagate/runtime/growing-pause'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
 import { createTransport } from 'nodemailer'
-import type { Metrics } from '../metrics.ts'
+import type { Counter } from 'prom-client'
 import type { Mail } from './mail.ts'
 
 export type Mailer = {
@@ -20,7 +20,7 @@ type Options = {
   smtpUrl: string
   from: string
   log: Logger
-  metrics: Pick<Metrics, 'mails'>
+  metrics: { mails: Counter<'kind' | 'outcome'> }
 }
 
 /** Mails wait in memory, because their links are stored only as hashes. If the process dies, people ask for them again. */

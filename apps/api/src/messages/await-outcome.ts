@@ -1,17 +1,15 @@
 import type { MessageProgress } from '@wagate/db/queries/messages/message-progress'
 import type { MessageStatus } from '@wagate/shared/statuses'
-import type { ApiContext } from '../context.ts'
-import type { Principal } from '../credentials/principal.ts'
 import { untilNextPollMs } from '../events/poll-until.ts'
 import type { Deadline } from '../http/deadline.ts'
-import type { OutcomeWait } from './outcome-waits.ts'
+import type { OutcomeWait, OutcomeWaits } from './outcome-waits.ts'
 
 const finalStatuses: MessageStatus[] = ['sent', 'delivered', 'read', 'failed', 'canceled']
 
 type WaitingCall = {
-  principal: Pick<Principal, 'accountId'>
+  principal: { accountId: number }
   deadline: Deadline
-  context: Pick<ApiContext, 'outcomeWaits'>
+  context: { messages: { outcomeWaits: Pick<OutcomeWaits, 'findProgress'> } }
 }
 type MessageOfDevice = { messageId: string; deviceId: number }
 
@@ -27,7 +25,8 @@ export async function awaitOutcome(
   let mustRead = !(await wait.listen(message))
   let latest: MessageProgress | undefined
   for (;;) {
-    if (mustRead) latest = await context.outcomeWaits.findProgress(principal.accountId, message.messageId)
+    if (mustRead)
+      latest = await context.messages.outcomeWaits.findProgress(principal.accountId, message.messageId)
     if (latest && finalStatuses.includes(latest.status)) return latest
     const leftMs = endsAtMs - performance.now()
     if (leftMs <= 0 || deadline.isOver || wait.inbox.isClosed()) return latest

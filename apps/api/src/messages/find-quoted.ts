@@ -1,13 +1,13 @@
+import type { Database } from '@wagate/db/client'
 import { findQuotable } from '@wagate/db/queries/messages/quotable-message'
 import type { QuotedMessage } from '@wagate/shared/objects/message-content'
-import type { Call } from '../call.ts'
 import { AppError } from '../errors/app-error.ts'
 
 type Reply = { sender: string; number: string; reply_to?: string | undefined }
 
 /** `fault`: there is no message to quote in this chat. */
 export async function findQuoted(
-  { context, principal }: Call,
+  { context, principal }: { context: { db: Database }; principal: { accountId: number } },
   { sender, number, reply_to }: Reply,
 ): Promise<{ quoted: QuotedMessage | null; fault?: AppError }> {
   if (reply_to === undefined) return { quoted: null }

@@ -1,20 +1,39 @@
+import type { Database } from '@wagate/db/client'
 import type { NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import type { MessageProgress } from '@wagate/db/queries/messages/message-progress'
 import { readClockMs } from '@wagate/db/queries/statements/clock'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
 import type { z } from 'zod'
-import type { Call } from '../call.ts'
 import { hashPayload } from '../changes/hash-payload.ts'
 import { findIdempotencyKey } from '../changes/idempotency-key.ts'
+import type { Config } from '../config.ts'
 import type { AppError } from '../errors/app-error.ts'
 import { invalidParameter } from '../errors/invalid-parameter.ts'
+import type { Deadline } from '../http/deadline.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import type { AcceptedMessage } from './accepted-message.ts'
 import { awaitOutcome } from './await-outcome.ts'
 import { findQuoted } from './find-quoted.ts'
+import type { MessageIntake } from './message-intake.ts'
+import type { OutcomeWaits } from './outcome-waits.ts'
 import type { sendFields, sendParameters } from './send-contract.ts'
 
 const sendAheadMsMax = 30 * 86_400_000
+
+type SendCall = {
+  operation: string
+  context: {
+    db: Database
+    config: Pick<Config, 'devices'>
+    messages: { intake: MessageIntake; outcomeWaits: OutcomeWaits }
+  }
+  principal: { accountId: number }
+  request: { idempotencyKeyHeader: string | undefined }
+  deadline: Deadline
+  makeIdempotencyKey(): string
+  setHeader(name: string, value: string): void
+  warn(sentence: string): void
+}
 
 type SendInput = z.infer<z.ZodObject<typeof sendParameters>>
 type SendOutput = z.infer<z.ZodObject<typeof sendFields>>
@@ -25,11 +44,11 @@ type SendContent = Pick<NewMessage, 'type' | 'body' | 'url' | 'filename'> & {
 }
 
 /** `input` holds all parameters of the request: equal ones under one idempotency key are one message. */
-export async function send(call: Call, input: SendInput, content: SendContent): Promise<SendOutput> {
+export async function send(call: SendCall, input: SendInput, content: SendContent): Promise<SendOutput> {
   const { sender, wait = 0, send_at } = input
   const id = makeMessageId(sender)
   if (wait === 0 || send_at) return toOutput(input, await accept(call, id, input, content))
-  const outcomeWait = call.context.outcomeWaits.begin(call.principal.accountId, sender, id)
+  const outcomeWait = call.context.messages.outcomeWaits.begin(call.principal.accountId, sender, id)
   if (!outcomeWait) {
     call.warn('wait was ignored: too many requests are already waiting. Poll message-status instead.')
     return toOutput(input, await accept(call, id, input, content))
@@ -43,7 +62,7 @@ export async function send(call: Call, input: SendInput, content: SendContent): 
 }
 
 async function accept(
-  call: Call,
+  call: SendCall,
   id: string,
   input: SendInput,
   content: SendContent,
@@ -51,7 +70,7 @@ async function accept(
   const { sender, number, send_at } = input
   const sendAt = send_at?.toISOString() ?? null
   const { quoted, fault } = await findQuoted(call, input)
-  const accepted = await call.context.messageIntake.accept(
+  const accepted = await call.context.messages.intake.accept(
     {
       id,
       waId: whatsAppIdOf(id),
@@ -101,7 +120,7 @@ function toOutput(
 
 /** A file takes longer than a text: its request may time out while Postgres stores it. */
 async function findIdempotency(
-  call: Call,
+  call: SendCall,
   input: SendInput,
   sendAt: string | null,
   { mustHave }: { mustHave: boolean },
@@ -116,7 +135,10 @@ async function findIdempotency(
 }
 
 /** The clock of this process may be wrong, so nothing is refused by it alone. */
-async function findTimeFault({ context }: Call, sendAt: Date): Promise<AppError | undefined> {
+async function findTimeFault(
+  { context }: Pick<SendCall, 'context'>,
+  sendAt: Date,
+): Promise<AppError | undefined> {
   const isPossibleAt = (nowMs: number) => {
     const aheadMs = sendAt.getTime() - nowMs
     return aheadMs > 0 && aheadMs <= sendAheadMsMax

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import type { HealthCheck } from '../health.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../calls/operation.ts'
+import type { HealthCheck } from '../health/health-checks.ts'
 import { eventWebhooks } from './event-webhooks.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import { healthPath } from './health-path.ts'

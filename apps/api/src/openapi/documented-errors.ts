@@ -1,5 +1,5 @@
+import type { Operation } from '../calls/operation.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
-import type { Operation } from '../operation.ts'
 
 /** Independent of the path: the request never reaches its handler, or the handler fails. */
 export const errorsOfEveryPath: RequestErrorCode[] = [

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../health.ts'
+import type { HealthCheck } from '../health/health-checks.ts'
 import { referToHeaders } from './error-responses.ts'
 import { toJsonSchema } from './json-schemas.ts'
 import type { OpenApiPath } from './openapi-types.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../calls/operation.ts'
 
 export type JsonSchema = {
   type?: string | string[]

@@ -1,6 +1,6 @@
+import type { Operation } from '../calls/operation.ts'
 import { linesType } from '../http/http-answer.ts'
 import { pngType } from '../http/prefers-type.ts'
-import type { Operation } from '../operation.ts'
 import { documentedErrors, takesIdempotencyKey } from './documented-errors.ts'
 import { errorResponses, referToHeaders } from './error-responses.ts'
 import type { RequestHeader, ResponseHeader } from './headers.ts'

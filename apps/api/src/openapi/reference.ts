@@ -1,5 +1,5 @@
+import type { Operation } from '../calls/operation.ts'
 import { requestErrorStatus } from '../errors/request-errors.ts'
-import type { Operation } from '../operation.ts'
 import { always, documentedErrors, ofBodies, ofChanges, ofCredentials } from './documented-errors.ts'
 import { introduction } from './introduction.ts'
 import { answerSchema, type JsonSchema, parametersSchema } from './json-schemas.ts'

@@ -2,9 +2,9 @@ import { cancelMessage as cancel } from '@wagate/db/queries/messages/cancel-mess
 import { findMessage } from '@wagate/db/queries/messages/message-history'
 import { messageObject } from '@wagate/shared/objects/message-object'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
-import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
 export const cancelMessage = defineOperation({
@@ -23,9 +23,9 @@ export const cancelMessage = defineOperation({
     given: { message_id: exampleSent.message_id },
     answer: { ...exampleSent, status: 'canceled' },
   },
-  async handle({ message_id }, { context: { db, events, publishEventHint }, principal: { accountId } }) {
+  async handle({ message_id }, { context: { db, events, notify }, principal: { accountId } }) {
     const isNew = await cancel(db, accountId, message_id)
-    if (isNew) publishEventHint(accountId)
+    if (isNew) notify.publishEventHint(accountId)
     const message = await findMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
     const { status } = message
@@ -33,7 +33,8 @@ export const cancelMessage = defineOperation({
       throw new AppError('not_cancelable', `The message can no longer be canceled: its status is ${status}.`)
     }
     // For requests that wait for this message.
-    if (isNew) void events.publish(message.deviceId, { kind: 'message', messageId: message.id, status })
+    if (isNew)
+      void events.devices.publish(message.deviceId, { kind: 'message', messageId: message.id, status })
     return { message_id, device_id: message.deviceId, sender: message.sender, number: message.number, status }
   },
 })

@@ -4,9 +4,9 @@ import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts
 import { email } from '../accounts/email.ts'
 import { expiresIn, linkMs, sendRequestedMail } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { password } from '../credentials/passwords.ts'
 import { confirmNewEmail, emailTaken } from '../mail/mails.ts'
-import { defineOperation } from '../operation.ts'
 
 export const changeEmail = defineOperation({
   name: 'change-email',

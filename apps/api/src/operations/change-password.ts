@@ -6,10 +6,10 @@ import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts
 import { openSession } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import { tellOfNewPassword } from '../accounts/tell-owner.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { refuseGuessable } from '../credentials/new-password.ts'
 import { hashPassword, password } from '../credentials/passwords.ts'
-import { defineOperation } from '../operation.ts'
 
 export const changePassword = defineOperation({
   name: 'change-password',
@@ -33,19 +33,19 @@ export const changePassword = defineOperation({
     const account = await checkOwnPassword(call, old_password)
     await refuseGuessable(password, account.email)
     const passwordHash = await hashPassword(password)
-    const { db, accountChanged } = call.context
+    const { db, notify } = call.context
     const { ended, session } = await db.transaction(async (tx) => {
       await confirmPassword(tx, account)
       await setPassword(tx, accountId, passwordHash)
       await deleteMailedLinks(tx, accountId)
       const ended = await endSessions(tx, accountId)
-      const session = isSession ? await openSession(tx, call, accountId) : undefined
+      const session = isSession ? await openSession(tx, call.request, accountId) : undefined
       await audit(tx, call, { target: `account:${accountId}`, result: 'changed' })
       return { ended, session }
     })
-    await accountChanged(accountId)
+    await notify.accountChanged(accountId)
     if (session) call.cookie().write(session.secret)
-    tellOfNewPassword(call, accountId)
+    tellOfNewPassword(call.context, accountId)
     return { sessions_ended: ended }
   },
 })

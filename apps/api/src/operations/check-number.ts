@@ -1,9 +1,11 @@
 import { findSender } from '@wagate/db/queries/devices/devices'
 import { z } from 'zod'
-import { awaitNumberCheck } from '../devices/await-number-check.ts'
+import type { Call } from '../calls/call.ts'
+import { defineOperation } from '../calls/operation.ts'
+import { AppError } from '../errors/app-error.ts'
+import { waitForDevice } from '../events/wait-for-device.ts'
 import { exampleAddress } from '../messages/send-contract.ts'
 import { senderNotConnected, senderNotFound } from '../messages/send-errors.ts'
-import { defineOperation } from '../operation.ts'
 import { phone } from '../parameters/parameter-types.ts'
 
 export const checkNumber = defineOperation({
@@ -37,3 +39,37 @@ export const checkNumber = defineOperation({
     return { number, exists: jid !== null, ...(jid !== null && { jid }) }
   },
 })
+
+const answerMsMax = 4000
+
+type NumberCheck = { jid: string | null }
+
+/**
+ * Asks the owner of the device. Sends the command again every second, because it is lost if the owner dies. Throws
+ * `unavailable`. `jid` is null for a number without an account.
+ */
+async function awaitNumberCheck(call: Call, deviceId: number, number: string): Promise<NumberCheck> {
+  let checked: NumberCheck | undefined
+  const found = await waitForDevice(call, deviceId, {
+    isRelevant(event) {
+      if (event.kind !== 'number' || event.number !== number) return false
+      checked = { jid: event.jid }
+      return true
+    },
+    async find() {
+      if (!checked) call.context.notify.enqueueCommand({ kind: 'check-number', deviceId, number })
+      return checked
+    },
+    forMs: answerMsMax,
+    withoutRedis: unavailable,
+  })
+  if (!found) throw unavailable()
+  return found
+}
+
+function unavailable(cause?: unknown): AppError {
+  return new AppError('unavailable', 'The number cannot be checked right now. Try again.', {
+    retryAfterSeconds: 5,
+    cause,
+  })
+}

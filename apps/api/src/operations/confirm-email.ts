@@ -12,14 +12,14 @@ import { emailExists } from '../accounts/account-errors.ts'
 import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-link.ts'
 import { openSessionOfPage } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
-import type { PublicCall } from '../call.ts'
+import type { PublicCall } from '../calls/call.ts'
+import { definePublicOperation } from '../calls/operation.ts'
 import { actingFor, audit } from '../changes/audit.ts'
-import { makeNewKey } from '../credentials/new-key.ts'
+import { makeNewKey } from '../credentials/api-key.ts'
 import { refuseGuessable } from '../credentials/new-password.ts'
 import { hashPassword, password } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
 import { emailChanged } from '../mail/mails.ts'
-import { definePublicOperation } from '../operation.ts'
 
 const purposes: MailedLinkPurpose[] = ['sign-up', 'invitation', 'new-email']
 

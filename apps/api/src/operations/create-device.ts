@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { ensureDevice } from '../devices/ensure-device.ts'
 import { deviceFields, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { phone, text } from '../parameters/parameter-types.ts'
 
 export const createDevice = defineOperation({

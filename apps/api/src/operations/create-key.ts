@@ -1,15 +1,15 @@
 import { insertKey } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
+import { getKeyOwner, keyOwner } from '../accounts/key-owner.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { changeIdempotently } from '../changes/idempotent-change.ts'
-import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
-import { makeNewKey } from '../credentials/new-key.ts'
+import { makeNewKey } from '../credentials/api-key.ts'
 import type { Principal } from '../credentials/principal.ts'
 import { AppError } from '../errors/app-error.ts'
 import { invalidParameter } from '../errors/invalid-parameter.ts'
 import { exampleKey, keyFields, toKeyObject } from '../objects/key-object.ts'
-import { defineOperation } from '../operation.ts'
 import { moment, text } from '../parameters/parameter-types.ts'
 
 const usableMax = 50

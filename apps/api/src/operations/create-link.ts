@@ -1,11 +1,11 @@
 import { insertPairingLink } from '@wagate/db/queries/devices/pairing-links'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { ensureDevice } from '../devices/ensure-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 
 const linkMs = 600_000

@@ -2,10 +2,10 @@ import { insertStreamToken } from '@wagate/db/queries/events/stream-tokens'
 import { formatEventId } from '@wagate/shared/event-ids'
 import { eventTypes } from '@wagate/shared/event-types'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { getDevice } from '../devices/device-locator.ts'
-import { defineOperation } from '../operation.ts'
 import { eventCursor } from '../parameters/event-cursor.ts'
 import { eventTypeList, recordId } from '../parameters/parameter-types.ts'
 
@@ -40,7 +40,7 @@ export const createStreamToken = defineOperation({
     const { accountId, keyId } = call.principal
     await call.charge({ limit: 'newStreamTokens', key: String(accountId) })
     const device = device_id === undefined ? undefined : await getDevice(call, { device_id })
-    const start = await call.context.eventFeed.start(after ?? 'latest')
+    const start = await call.context.events.feed.start(after ?? 'latest')
     const token = makeApiKey('wag_stream_')
     await call.context.db.transaction(async (tx) => {
       await insertStreamToken(tx, accountId, {

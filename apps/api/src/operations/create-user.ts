@@ -3,6 +3,7 @@ import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
 import { emailExists } from '../accounts/account-errors.ts'
 import { email } from '../accounts/email.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import {
   findIdempotencyKey,
@@ -10,10 +11,9 @@ import {
   idempotencyKeyReused,
 } from '../changes/idempotency-key.ts'
 import { changeIdempotently } from '../changes/idempotent-change.ts'
-import { makeNewKey } from '../credentials/new-key.ts'
+import { makeNewKey } from '../credentials/api-key.ts'
 import { hashPassword, isPassword, password } from '../credentials/passwords.ts'
 import { role } from '../objects/user-object.ts'
-import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
 
 export const createUser = defineOperation({

@@ -3,15 +3,15 @@ import { requestAccountDeletion } from '@wagate/db/queries/retention/account-del
 import { z } from 'zod'
 import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
 import { checkOwnPassword, confirmPassword } from '../accounts/check-password.ts'
+import { userNotFound } from '../accounts/key-owner.ts'
 import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
 import { tellOfDeletion } from '../accounts/tell-owner.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
-import { userNotFound } from '../credentials/key-owner.ts'
 import { password } from '../credentials/passwords.ts'
 import { AppError } from '../errors/app-error.ts'
-import { defineOperation } from '../operation.ts'
 import { recordId } from '../parameters/parameter-types.ts'
 import { requireAny } from '../parameters/require-any.ts'
 
@@ -50,7 +50,7 @@ export const deleteAccount = defineOperation({
   },
   async handle(given, call) {
     const { accountId, owner } = await getDeletable(given, call)
-    const { db, config, accountChanged } = call.context
+    const { db, config, notify } = call.context
     const proof = makeApiKey('wag_proof_')
     const { dueAt } = await db.transaction(async (tx) => {
       const updated = await updateAccount(tx, accountId, { isDisabled: true })
@@ -63,10 +63,10 @@ export const deleteAccount = defineOperation({
       await audit(tx, call, { target: `account:${accountId}`, result: 'requested' })
       return requested
     })
-    await accountChanged(accountId)
+    await notify.accountChanged(accountId)
     await notifyOwners(call.context, accountId)
     await notifyDispatchers(call.context, accountId)
-    tellOfDeletion(call, accountId, dueAt)
+    tellOfDeletion(call.context, accountId, dueAt)
     return { account_id: accountId, due_at: dueAt.toISOString(), proof }
   },
 })

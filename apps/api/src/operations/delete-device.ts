@@ -1,9 +1,9 @@
 import { requestRemoval } from '@wagate/db/queries/devices/device-desired-state'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, deviceNotFound, getDevice } from '../devices/device-locator.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 
 export const deleteDevice = defineOperation({
   name: 'delete-device',
@@ -19,15 +19,15 @@ export const deleteDevice = defineOperation({
   errors: ['missing_parameter', 'device_not_found'],
   example: { given: { device_id: 7 }, answer: { device_id: 7, sender: '4915112345678', deleted: true } },
   async handle(located, call) {
-    const { db, events, enqueueCommand, publishEventHint } = call.context
+    const { db, events, notify } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
       if (!(await requestRemoval(tx, call.principal.accountId, device.id))) throw deviceNotFound()
       await audit(tx, call, { target: `device:${device.id}`, result: 'deleted' })
     })
-    publishEventHint(call.principal.accountId)
-    enqueueCommand({ kind: 'end-session', deviceId: device.id })
-    await events.clearQr(device.id)
+    notify.publishEventHint(call.principal.accountId)
+    notify.enqueueCommand({ kind: 'end-session', deviceId: device.id })
+    await events.devices.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, deleted: true as const }
   },
 })

@@ -1,8 +1,8 @@
 import { deleteWebhook as remove } from '@wagate/db/queries/webhooks/webhooks'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
-import { defineOperation } from '../operation.ts'
 import { webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
 
 export const deleteWebhook = defineOperation({
@@ -19,7 +19,7 @@ export const deleteWebhook = defineOperation({
       if (!(await remove(tx, call.principal.accountId, webhook_id))) throw webhookNotFound()
       await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'deleted' })
     })
-    call.context.publishWebhookHint(webhook_id)
+    call.context.notify.publishWebhookHint(webhook_id)
     return { webhook_id, deleted: true as const }
   },
 })

@@ -1,8 +1,8 @@
 import { findDeletionByProof } from '@wagate/db/queries/retention/account-deletions'
 import { z } from 'zod'
+import { definePublicOperation } from '../calls/operation.ts'
 import { hashApiKey } from '../credentials/api-key.ts'
 import { AppError } from '../errors/app-error.ts'
-import { definePublicOperation } from '../operation.ts'
 
 const states = ['waiting', 'deleting', 'deleted'] as const
 const moment = z.iso.datetime()

@@ -1,9 +1,9 @@
 import { listDevices } from '@wagate/db/queries/devices/devices'
 import { deviceStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
 import { pageFields, pageParameters, readRecordPage } from '../objects/record-page.ts'
-import { defineOperation } from '../operation.ts'
 import { oneOf } from '../parameters/parameter-types.ts'
 
 export const devices = defineOperation({

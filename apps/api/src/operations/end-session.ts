@@ -1,8 +1,8 @@
 import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'
-import { defineOperation } from '../operation.ts'
 import { flag, recordId } from '../parameters/parameter-types.ts'
 import { requireAny } from '../parameters/require-any.ts'
 
@@ -30,7 +30,7 @@ export const endSession = defineOperation({
       return ended
     })
     if (ended === 0 && !all) throw new AppError('session_not_found', 'No such open session.')
-    await call.context.accountChanged(accountId)
+    await call.context.notify.accountChanged(accountId)
     return { ended }
   },
 })

@@ -3,8 +3,8 @@ import { type EventPosition, isEarlier, parseEventId } from '@wagate/shared/even
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
 import { eventObject, exampleEventOf } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
+import { defineStream } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
-import { defineStream } from '../operation.ts'
 import { eventCursor } from '../parameters/event-cursor.ts'
 import { eventTypeList, recordId } from '../parameters/parameter-types.ts'
 
@@ -33,14 +33,14 @@ export const eventsStream = defineStream({
     given: { after: exampleEventOf('message.delivered').event_id },
     answer: exampleEventOf('message.delivered'),
   },
-  async prepare({ after, types, device_id }, { context, principal, lastEventIdHeader }) {
-    const cursor = findLastEvent(lastEventIdHeader) ?? after ?? 'latest'
+  async prepare({ after, types, device_id }, { context, principal, request }) {
+    const cursor = findLastEvent(request.lastEventIdHeader) ?? after ?? 'latest'
     if (principal.streamToken && cursor !== 'latest') refuseEarlier(cursor, principal.streamToken)
-    const position = await context.eventFeed.start(cursor)
+    const position = await context.events.feed.start(cursor)
     const filter = { types: types?.map((type) => eventTypes[type]), deviceId: device_id }
     if (principal.streamToken) refuseWider(filter, principal.streamToken)
     return (connection) =>
-      context.eventStreams.open(principal.accountId, {
+      context.events.streams.open(principal.accountId, {
         after: position,
         filter: within(filter, principal.streamToken),
         connection,

@@ -3,9 +3,9 @@ import { formatEventId } from '@wagate/shared/event-ids'
 import { eventTypeNames, eventTypes } from '@wagate/shared/event-types'
 import { eventObject, exampleEventOf, toEventObject } from '@wagate/shared/objects/event-object'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { untilReadableMs } from '../events/event-wakes.ts'
 import { pollUntil } from '../events/poll-until.ts'
-import { defineOperation } from '../operation.ts'
 import { eventCursor } from '../parameters/event-cursor.ts'
 import { eventTypeList, integer, recordId } from '../parameters/parameter-types.ts'
 
@@ -55,11 +55,11 @@ export const events = defineOperation({
   },
   async handle({ after, limit = eventsMax, types, device_id, wait = 0 }, call) {
     const { context, principal, deadline } = call
-    const { eventFeed } = context
-    let position = await eventFeed.start(after)
+    const { feed } = context.events
+    let position = await feed.start(after)
     let page: EventPage | undefined
     const find = async () => {
-      page = await eventFeed.read(
+      page = await feed.read(
         principal.accountId,
         { after: position, limit, types: types?.map((type) => eventTypes[type]), deviceId: device_id },
         deadline.signal,
@@ -67,8 +67,8 @@ export const events = defineOperation({
       position = page.next
       return page.hasMore || page.events.length > 0 ? page : undefined
     }
-    const end = wait > 0 ? eventFeed.beginWait(principal.accountId) : undefined
-    const { inbox, leave } = eventFeed.wakes.join(principal.accountId)
+    const end = wait > 0 ? feed.beginWait(principal.accountId) : undefined
+    const { inbox, leave } = feed.wakes.join(principal.accountId)
     if (wait > 0 && !end) call.warn('wait was ignored: too many requests are already waiting.')
     try {
       if (end) deadline.extend(wait * 1000)
@@ -76,13 +76,13 @@ export const events = defineOperation({
         inbox,
         againAfterMs: untilReadableMs,
         forMs: end ? wait * 1000 : 0,
-        abort: AbortSignal.any([context.closing, deadline.signal, call.findDisconnect()]),
+        abort: AbortSignal.any([context.closing, deadline.signal, call.request.findDisconnect()]),
       })
     } finally {
       leave()
       end?.()
     }
-    const linkTo = await context.mediaLinks.getLinker()
+    const linkTo = await context.media.links.getLinker()
     return {
       events: page?.events.map((event) => toEventObject(event, linkTo)) ?? [],
       next: formatEventId(position),

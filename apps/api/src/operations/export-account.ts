@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { defineLines } from '../calls/operation.ts'
 import { exportPages } from '../export/account-lines.ts'
 import { makeExportStream } from '../export/export-stream.ts'
 import { rateLimited } from '../limits/rate-limited.ts'
 import { exampleUser } from '../objects/user-object.ts'
-import { defineLines } from '../operation.ts'
 
 const retrySeconds = 10
 

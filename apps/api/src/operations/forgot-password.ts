@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { email } from '../accounts/email.ts'
 import { expiresIn, linkMs, sendRequestedMail } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
+import { definePublicOperation } from '../calls/operation.ts'
 import { newPassword } from '../mail/mails.ts'
-import { definePublicOperation } from '../operation.ts'
 
 export const forgotPassword = definePublicOperation({
   name: 'forgot-password',

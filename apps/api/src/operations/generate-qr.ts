@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { chargeQrCode } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
 import { renderQr } from '../pairing/render-qr.ts'

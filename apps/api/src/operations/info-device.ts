@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 
 export const infoDevice = defineOperation({
   name: 'info-device',

@@ -4,10 +4,10 @@ import { emailExists } from '../accounts/account-errors.ts'
 import { email } from '../accounts/email.ts'
 import { expiresIn, linkMs, sendMail } from '../accounts/mail-link.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit, namesOf } from '../changes/audit.ts'
 import { invitation } from '../mail/mails.ts'
 import { role } from '../objects/user-object.ts'
-import { defineOperation } from '../operation.ts'
 import { integer, moment } from '../parameters/parameter-types.ts'
 
 export const inviteUser = defineOperation({

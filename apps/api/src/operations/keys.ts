@@ -1,9 +1,9 @@
 import { listKeys } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
-import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
+import { getKeyOwner, keyOwner } from '../accounts/key-owner.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
 import { pageFields, pageParameters, readRecordPage } from '../objects/record-page.ts'
-import { defineOperation } from '../operation.ts'
 
 export const keys = defineOperation({
   name: 'keys',

@@ -1,9 +1,9 @@
 import { requestUnlink } from '@wagate/db/queries/devices/device-desired-state'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 
 export const logoutDevice = defineOperation({
   name: 'logout-device',
@@ -22,16 +22,16 @@ export const logoutDevice = defineOperation({
     answer: { device_id: 7, sender: '4915112345678', status: 'disconnected' },
   },
   async handle(located, call) {
-    const { db, events, enqueueCommand, publishEventHint } = call.context
+    const { db, events, notify } = call.context
     const device = await getDevice(call, located)
     await db.transaction(async (tx) => {
       if (!(await requestUnlink(tx, call.principal.accountId, device.id))) return
       await audit(tx, call, { target: `device:${device.id}`, result: 'unlinked' })
     })
-    publishEventHint(call.principal.accountId)
-    enqueueCommand({ kind: 'end-session', deviceId: device.id })
+    notify.publishEventHint(call.principal.accountId)
+    notify.enqueueCommand({ kind: 'end-session', deviceId: device.id })
     // The next pairing must not return the QR code of this one.
-    await events.clearQr(device.id)
+    await events.devices.clearQr(device.id)
     return { device_id: device.id, sender: device.sender, status: 'disconnected' as const }
   },
 })

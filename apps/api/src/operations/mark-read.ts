@@ -6,10 +6,10 @@ import {
   requestReadOfChat,
 } from '@wagate/db/queries/messages/read-requests'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleSent } from '../messages/send-contract.ts'
 import { senderNotFound } from '../messages/send-errors.ts'
-import { defineOperation } from '../operation.ts'
 import { messageId, phone } from '../parameters/parameter-types.ts'
 
 const messagesMax = readChatMax.messages.toLocaleString('en')
@@ -40,9 +40,9 @@ export const markRead = defineOperation({
     given: { message_id: exampleSent.message_id },
     answer: { requested: 1 },
   },
-  async handle(given, { context: { db, enqueueCommand }, principal: { accountId } }) {
+  async handle(given, { context: { db, notify }, principal: { accountId } }) {
     const { deviceId, requested } = await request(db, accountId, given)
-    if (requested > 0) enqueueCommand({ kind: 'mark-read', deviceId })
+    if (requested > 0) notify.enqueueCommand({ kind: 'mark-read', deviceId })
     return { requested }
   },
 })

@@ -2,8 +2,8 @@ import { findTimedMessage } from '@wagate/db/queries/messages/message-timeline'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { exampleTimeline, timelineObject, toTimelineObject } from '@wagate/shared/objects/timeline-object'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
-import { defineOperation } from '../operation.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 
 export const messageStatus = defineOperation({
@@ -18,10 +18,10 @@ export const messageStatus = defineOperation({
     given: { message_id: exampleMessage.message_id },
     answer: { ...exampleMessage, timeline: exampleTimeline },
   },
-  async handle({ message_id }, { context: { db, mediaLinks }, principal: { accountId } }) {
+  async handle({ message_id }, { context: { db, media }, principal: { accountId } }) {
     const message = await findTimedMessage(db, accountId, message_id)
     if (!message) throw new AppError('message_not_found', 'The account has no such message.')
-    const shown = toMessageObject(message, await mediaLinks.getLinker())
+    const shown = toMessageObject(message, await media.links.getLinker())
     return { ...shown, timeline: toTimelineObject(message) }
   },
 })

@@ -3,7 +3,7 @@ import { messageTypes } from '@wagate/shared/message-kinds'
 import { exampleMessage, messageObject, toMessageObject } from '@wagate/shared/objects/message-object'
 import { messageStatuses } from '@wagate/shared/statuses'
 import { z } from 'zod'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { changeCursor, integer, lid, messageId, moment, oneOf, phone } from '../parameters/parameter-types.ts'
 
 const messagesMax = 200
@@ -81,11 +81,11 @@ export const messages = defineOperation({
   },
   async handle(
     { limit = messagesMax, updated_after: updatedAfter, ...query },
-    { context: { history, mediaLinks }, principal: { accountId }, deadline: { signal } },
+    { context: { messages, media }, principal: { accountId }, deadline: { signal } },
   ) {
-    const linkTo = await mediaLinks.getLinker()
+    const linkTo = await media.links.getLinker()
     if (updatedAfter) {
-      const page = await history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)
+      const page = await messages.history.listUpdated(accountId, { ...query, updatedAfter, limit }, signal)
       return {
         messages: page.messages.map((message) => toMessageObject(message, linkTo)),
         has_more: page.hasMore,
@@ -94,7 +94,7 @@ export const messages = defineOperation({
         next_updated_after: formatEventId(page.next),
       }
     }
-    const page = await history.list(accountId, { ...query, limit }, signal)
+    const page = await messages.history.list(accountId, { ...query, limit }, signal)
     return {
       messages: page.messages.map((message) => toMessageObject(message, linkTo)),
       has_more: page.hasMore,

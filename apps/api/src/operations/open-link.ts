@@ -1,11 +1,11 @@
 import { openPairingLink } from '@wagate/db/queries/devices/pairing-links'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { hashApiKey, makeApiKey } from '../credentials/api-key.ts'
 import { deviceNotFound } from '../devices/device-locator.ts'
 import { AppError } from '../errors/app-error.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 
 export const openLink = defineOperation({
   name: 'open-link',

@@ -1,8 +1,8 @@
 import { deleteOptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { exampleOptOut } from '../objects/opt-out-object.ts'
-import { defineOperation } from '../operation.ts'
 import { phone } from '../parameters/parameter-types.ts'
 
 export const optIn = defineOperation({

@@ -1,8 +1,8 @@
 import { insertOptOut } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
-import { defineOperation } from '../operation.ts'
 import { phone } from '../parameters/parameter-types.ts'
 
 export const optOut = defineOperation({

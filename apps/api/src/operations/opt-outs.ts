@@ -1,7 +1,7 @@
 import { listOptOuts } from '@wagate/db/queries/contacts/opt-outs'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { exampleOptOut, optOutObject, toOptOutObject } from '../objects/opt-out-object.ts'
-import { defineOperation } from '../operation.ts'
 import { integer, text } from '../parameters/parameter-types.ts'
 
 const optOutsMax = 200

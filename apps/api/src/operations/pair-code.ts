@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { refuseLinked } from '../pairing/await-pairing.ts'
 import { chargePairingCode, chargePairingRequest } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'

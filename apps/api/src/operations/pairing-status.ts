@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { readPairingStatus } from '../pairing/read-pairing-status.ts'
 import { text } from '../parameters/parameter-types.ts'
 
@@ -63,7 +63,7 @@ export const pairingStatus = defineOperation({
         return found.version === after ? undefined : found
       },
       forMs: waitMs,
-      abort: call.findDisconnect(),
+      abort: call.request.findDisconnect(),
     })
     return changed ?? now
   },

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { pairingUnavailable, throwPairingUnavailable } from '../pairing/pairing-errors.ts'
 import {
   findLinkEnd,
@@ -90,7 +90,7 @@ export const passkeyAssertion = defineOperation({
     },
   },
   async handle({ assertion, ...located }, call) {
-    const { db, events, enqueueCommand } = call.context
+    const { db, events, notify } = call.context
     const { id, sender } = await getDevice(call, located)
     const { step } = await getPasskeyStep(call, id)
     if (step !== 'passkey_required') throw noPasskeyPending()
@@ -102,7 +102,7 @@ export const passkeyAssertion = defineOperation({
       },
       async begin() {
         await db.transaction((tx) => audit(tx, call, { target: `device:${id}`, result: 'submitted' }))
-        await events.leaveAssertion(id, assertion).catch(throwPairingUnavailable)
+        await events.devices.leaveAssertion(id, assertion).catch(throwPairingUnavailable)
         call.deadline.extend(waitMs)
       },
       async find() {
@@ -114,7 +114,7 @@ export const passkeyAssertion = defineOperation({
           return { status, code, expires_in: Math.max(1, Math.round((expiresAtMs - Date.now()) / 1000)) }
         }
         // It is lost if the owner has just begun to take commands. The assertion is taken once.
-        enqueueCommand({ kind: 'submit-passkey', deviceId: id })
+        notify.enqueueCommand({ kind: 'submit-passkey', deviceId: id })
         return undefined
       },
       forMs: waitMs,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { getPasskeyStep } from '../pairing/passkey-step.ts'
 
 export const passkeyChallenge = defineOperation({

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 import { pairingUnavailable } from '../pairing/pairing-errors.ts'
 import { findLinkEnd, findPasskeyStep, noPasskeyPending, passkeyRefused } from '../pairing/passkey-step.ts'
 
@@ -28,7 +28,7 @@ export const passkeyConfirm = defineOperation({
     answer: { device_id: 7, sender: '4915112345678', status: 'connected' },
   },
   async handle(located, call) {
-    const { db, enqueueCommand } = call.context
+    const { db, notify } = call.context
     const { id, sender } = await getDevice(call, located)
     const present = await findPasskeyStep(call, id)
     if (present && present.step !== 'passkey_confirmation_required') throw noPasskeyPending()
@@ -42,7 +42,7 @@ export const passkeyConfirm = defineOperation({
       const now = await findLinkEnd(call, id)
       if (now?.status !== 'passkey_confirmation_required') return now
       // It is lost if the owner has just begun to take commands, and has no further effect when it is repeated.
-      enqueueCommand({ kind: 'confirm-passkey', deviceId: id })
+      notify.enqueueCommand({ kind: 'confirm-passkey', deviceId: id })
       return undefined
     }
     const found = await waitForDevice(call, id, {

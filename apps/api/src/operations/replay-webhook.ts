@@ -6,10 +6,10 @@ import {
 } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { parseEventId } from '@wagate/shared/event-ids'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit, namesOf } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
-import { defineOperation } from '../operation.ts'
 import { flag, moment } from '../parameters/parameter-types.ts'
 import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
 
@@ -45,7 +45,7 @@ export const replayWebhook = defineOperation({
     answer: { webhook_id: 5, replayed: 42 },
   },
   async handle({ webhook_id, event_id, from, to, failed = false }, call) {
-    const { db, readDb, publishWebhookHint } = call.context
+    const { db, readDb, notify } = call.context
     const { accountId } = call.principal
     if ([event_id, from, failed || undefined].filter((way) => way !== undefined).length !== 1) {
       throw new AppError('missing_parameter', 'Give one of event_id, from, and failed=true.', {
@@ -76,7 +76,7 @@ export const replayWebhook = defineOperation({
       if (count > 0) await audit(tx, call, entry)
       return count
     })
-    publishWebhookHint(webhook_id)
+    notify.publishWebhookHint(webhook_id)
     return { webhook_id, replayed }
   },
 })

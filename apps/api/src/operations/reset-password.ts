@@ -6,10 +6,10 @@ import { hashOfMailToken, mailLinkInvalid, mailToken } from '../accounts/mail-li
 import { openSessionOfPage } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
 import { tellOfNewPassword } from '../accounts/tell-owner.ts'
+import { definePublicOperation } from '../calls/operation.ts'
 import { actingFor, audit } from '../changes/audit.ts'
 import { refuseGuessable } from '../credentials/new-password.ts'
 import { hashPassword, password } from '../credentials/passwords.ts'
-import { definePublicOperation } from '../operation.ts'
 
 export const resetPassword = definePublicOperation({
   name: 'reset-password',
@@ -25,7 +25,7 @@ export const resetPassword = definePublicOperation({
   },
   async handle({ token, password }, call) {
     requireAccounts(call.context)
-    const { db, accountChanged } = call.context
+    const { db, notify } = call.context
     const hash = hashOfMailToken(token)
     const link = await findMailedLink(db, hash, ['new-password'])
     if (!link || link.accountId === null) throw mailLinkInvalid()
@@ -43,9 +43,9 @@ export const resetPassword = definePublicOperation({
       await audit(tx, actingFor(call, accountId), { target: `account:${accountId}`, result: 'changed' })
       return account.disabledAt ? undefined : openSessionOfPage(tx, call, accountId)
     })
-    await accountChanged(accountId)
+    await notify.accountChanged(accountId)
     if (session) call.cookie().write(session.secret)
-    tellOfNewPassword(call, accountId)
+    tellOfNewPassword(call.context, accountId)
     return { account_id: accountId, email }
   },
 })

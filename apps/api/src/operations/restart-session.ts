@@ -1,12 +1,12 @@
 import { requestRestart } from '@wagate/db/queries/devices/device-desired-state'
 import type { Device } from '@wagate/db/queries/devices/devices'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
 import { senderNotConnected } from '../messages/send-errors.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
-import { defineOperation } from '../operation.ts'
 
 const waitMs = 15_000
 
@@ -31,7 +31,7 @@ export const restartSession = defineOperation({
   },
   async handle(located, call) {
     const { accountId } = call.principal
-    const { db, config, enqueueCommand } = call.context
+    const { db, config, notify } = call.context
     const { id, sender } = await getDevice(call, located)
     await call.charge({ limit: 'restarts', key: `${accountId}:${sender}` })
     let wanted = 0
@@ -46,7 +46,7 @@ export const restartSession = defineOperation({
           await audit(tx, call, { target: `device:${id}`, result: 'restarted' })
           return revision
         })
-        enqueueCommand({ kind: 'start-session', deviceId: id })
+        notify.enqueueCommand({ kind: 'start-session', deviceId: id })
         call.deadline.extend(waitMs)
       },
       async find() {

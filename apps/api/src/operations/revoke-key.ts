@@ -1,10 +1,10 @@
 import { revokeKey as revoke } from '@wagate/db/queries/accounts/api-keys'
 import { z } from 'zod'
+import { getKeyOwner, keyOwner } from '../accounts/key-owner.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
-import { getKeyOwner, keyOwner } from '../credentials/key-owner.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleKey, keyObject, toKeyObject } from '../objects/key-object.ts'
-import { defineOperation } from '../operation.ts'
 import { recordId } from '../parameters/parameter-types.ts'
 
 export const revokeKey = defineOperation({
@@ -23,7 +23,7 @@ export const revokeKey = defineOperation({
     answer: { ...exampleKey, revoked_at: '2026-01-31T12:01:00.000Z' },
   },
   async handle({ key_id, ...whose }, call) {
-    const { db, accountChanged } = call.context
+    const { db, notify } = call.context
     const owner = await getKeyOwner(call, whose)
     const key = await db.transaction(async (tx) => {
       // An account that locks itself out needs an ADMIN. ADMINs may revoke another account's last key on purpose.
@@ -41,7 +41,7 @@ export const revokeKey = defineOperation({
       }
       return done.key
     })
-    await accountChanged(owner)
+    await notify.accountChanged(owner)
     return toKeyObject(key)
   },
 })

@@ -1,10 +1,10 @@
 import { rotateWebhookSecret as rotate } from '@wagate/db/queries/webhooks/webhooks'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
-import { defineOperation } from '../operation.ts'
 import { integer } from '../parameters/parameter-types.ts'
 import { webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
 import { makeSecretSealer } from '../webhooks/seal-webhook-secret.ts'
@@ -40,7 +40,7 @@ export const rotateWebhookSecret = defineOperation({
       if (outcome === 'overlapping') throw stillOverlapping()
       await audit(tx, call, { target: `webhook:${webhook_id}`, result: 'rotated' })
     })
-    call.context.publishWebhookHint(webhook_id)
+    call.context.notify.publishWebhookHint(webhook_id)
     return { webhook_id, secret }
   },
 })

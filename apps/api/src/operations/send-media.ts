@@ -1,6 +1,7 @@
 import { type MediaType, mediaTypes } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { largeBodyBytesMax } from '../http/large-bodies.ts'
@@ -13,7 +14,6 @@ import {
   sendFields,
   sendParameters,
 } from '../messages/send-contract.ts'
-import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 import { findUploadContent } from '../uploads/find-upload-content.ts'
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { send } from '../messages/send.ts'
 import {
   exampleAddress,
@@ -7,7 +8,6 @@ import {
   sendFields,
   sendParameters,
 } from '../messages/send-contract.ts'
-import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
 
 export const sendMessage = defineOperation({

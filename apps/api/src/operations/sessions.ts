@@ -1,6 +1,6 @@
 import { listSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../calls/operation.ts'
 
 export const sessions = defineOperation({
   name: 'sessions',

@@ -1,15 +1,35 @@
+import { findProxyKey } from '@wagate/db/queries/credentials/master-keys'
+import type { DeviceProxy } from '@wagate/db/queries/devices/device-proxies'
 import { setProxy } from '@wagate/db/queries/devices/device-proxies'
 import { setDevice as set } from '@wagate/db/queries/devices/devices'
+import { type ProxyUrl, parseProxyUrl, proxyContext, showProxy, writeProxy } from '@wagate/shared/proxy-url'
+import { isForbiddenHost } from '@wagate/shared/public-hosts'
+import { sealBox } from '@wagate/shared/sealed-box'
 import { z } from 'zod'
+import type { Call } from '../calls/call.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit, namesOf } from '../changes/audit.ts'
 import { deviceLocator, getDevice } from '../devices/device-locator.ts'
-import { sealProxy } from '../devices/seal-proxy.ts'
+import { AppError } from '../errors/app-error.ts'
 import { deviceObject, exampleDevice, toDeviceObject } from '../objects/device-object.ts'
 import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
-import { defineOperation } from '../operation.ts'
 import { text } from '../parameters/parameter-types.ts'
-import { proxy } from '../parameters/proxy.ts'
 import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
+
+const proxyCharactersMax = 2048
+const proxyMessage = 'must be http://[user:password@]host:port, socks5://[user:password@]host:port, or none'
+
+/** `none` becomes null. */
+const proxyUrl = z
+  .string({ error: proxyMessage })
+  .max(proxyCharactersMax, proxyMessage)
+  .transform((text, issues) => {
+    if (text === 'none') return null
+    const url = parseProxyUrl(text)
+    if (url) return url
+    issues.addIssue({ code: 'custom', message: proxyMessage })
+    return z.NEVER
+  })
 
 export const setDevice = defineOperation({
   name: 'set-device',
@@ -19,7 +39,7 @@ export const setDevice = defineOperation({
   parameters: z.object({
     ...deviceLocator,
     name: text(190).optional().describe('Label'),
-    proxy: proxy
+    proxy: proxyUrl
       .optional()
       .describe(
         'Proxy through which the sender reaches WhatsApp: http://[user:password@]host:port, socks5://…, or none',
@@ -36,7 +56,7 @@ export const setDevice = defineOperation({
     const pacing = { rate_per_minute, burst, daily_cap, new_contacts_per_day }
     requireAny({ name, proxy, ...pacing })
     const given = { name, ...toPacing(pacing) }
-    const { db, enqueueCommand } = call.context
+    const { db, notify } = call.context
     const { accountId } = call.principal
     const { id } = await getDevice(call, located)
     const sealed = proxy && (await sealProxy(call, id, proxy))
@@ -47,7 +67,7 @@ export const setDevice = defineOperation({
       const detail = { parameters: namesOf({ name, proxy, ...pacing }) }
       await audit(tx, call, { target: `device:${id}`, result: 'changed', detail })
     })
-    enqueueCommand({ kind: 'apply-settings', deviceId: id })
+    notify.enqueueCommand({ kind: 'apply-settings', deviceId: id })
     const device = toDeviceObject(await getDevice(call, { device_id: id }), call.context.config)
     for (const [setting, wanted] of Object.entries(pacing)) {
       const inForce = device[setting as keyof typeof device]
@@ -58,3 +78,26 @@ export const setDevice = defineOperation({
     return device
   },
 })
+
+/** Encrypts a proxy so that only workers can read it. Throws `invalid_parameter` or `unavailable`. */
+async function sealProxy(
+  { context: { db, config } }: Call,
+  deviceId: number,
+  proxy: ProxyUrl,
+): Promise<DeviceProxy> {
+  if (!config.proxies.allowsPrivateHosts && isForbiddenHost(proxy.hostname)) {
+    const message = 'must have a public address'
+    throw new AppError('invalid_parameter', `proxy ${message}.`, {
+      details: [{ parameter: 'proxy', message }],
+    })
+  }
+  const key = await findProxyKey(db)
+  if (!key) {
+    throw new AppError('unavailable', 'No worker has started yet, so a proxy cannot be stored.', {
+      retryAfterSeconds: 5,
+    })
+  }
+  const recipient = { id: key.masterKeyId, publicKey: key.publicKey }
+  const sealed = sealBox(recipient, Buffer.from(writeProxy(proxy)), proxyContext(deviceId))
+  return { shown: showProxy(proxy), sealed }
+}

@@ -14,12 +14,12 @@ import {
 import { eventTypes } from '@wagate/shared/event-types'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit, namesOf } from '../changes/audit.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { changeIdempotently } from '../changes/idempotent-change.ts'
 import { AppError } from '../errors/app-error.ts'
 import { exampleWebhook, toWebhookObject, webhookFields } from '../objects/webhook-object.ts'
-import { defineOperation } from '../operation.ts'
 import { flag } from '../parameters/parameter-types.ts'
 import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
 import { isPlain, parseWebhookUrl } from '../webhooks/parse-webhook-url.ts'
@@ -95,7 +95,7 @@ export const setWebhook = defineOperation({
       }
       return { webhook_id: id }
     })
-    context.publishWebhookHint(response.webhook_id)
+    context.notify.publishWebhookHint(response.webhook_id)
     const shown = toWebhookObject(await getWebhook(call, response.webhook_id))
     if (isPlain(shown.url) && !context.config.webhooks.allowsHttp) call.warn(plainUrl)
     if (webhook_id !== undefined) return shown

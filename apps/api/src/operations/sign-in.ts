@@ -1,16 +1,15 @@
 import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
-import { accountDisabled } from '../accounts/account-errors.ts'
 import { checkSignIn, confirmPassword } from '../accounts/check-password.ts'
 import { email } from '../accounts/email.ts'
 import { openSession } from '../accounts/open-session.ts'
 import { requireAccounts } from '../accounts/sign-up-mode.ts'
-import type { PublicCall } from '../call.ts'
+import type { PublicCall } from '../calls/call.ts'
+import { definePublicOperation } from '../calls/operation.ts'
 import { actingFor, audit } from '../changes/audit.ts'
-import { isStillValid } from '../credentials/is-still-valid.ts'
+import { accountDisabled, isStillValid } from '../credentials/api-key-cache.ts'
 import { password } from '../credentials/passwords.ts'
 import type { Principal } from '../credentials/principal.ts'
-import { definePublicOperation } from '../operation.ts'
 
 export const signIn = definePublicOperation({
   name: 'sign-in',
@@ -39,12 +38,12 @@ export const signIn = definePublicOperation({
   async handle({ email, password }, call) {
     requireAccounts(call.context)
     const account = await checkSignIn(call, email, password)
-    const { db, keys, accountChanged } = call.context
+    const { db, keys, notify } = call.context
     const former = await findFormerSession(call)
     const session = await db.transaction(async (tx) => {
       const { disabledAt } = await confirmPassword(tx, account)
       if (disabledAt) throw accountDisabled()
-      const opened = await openSession(tx, call, account.id)
+      const opened = await openSession(tx, call.request, account.id)
       // Whoever knew the session of this browser must not have the new one.
       if (former) await endSessions(tx, former.accountId, { id: former.keyId })
       await audit(tx, actingFor(call, account.id, opened.id), {
@@ -53,7 +52,7 @@ export const signIn = definePublicOperation({
       })
       return opened
     })
-    if (former) await accountChanged(former.accountId)
+    if (former) await notify.accountChanged(former.accountId)
     keys.forget(account.id)
     call.cookie().write(session.secret)
     return {

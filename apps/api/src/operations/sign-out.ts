@@ -1,8 +1,8 @@
 import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
 import { requireSession } from '../accounts/require-session.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
-import { defineOperation } from '../operation.ts'
 
 export const signOut = defineOperation({
   name: 'sign-out',
@@ -19,7 +19,7 @@ export const signOut = defineOperation({
       const ended = await endSessions(tx, accountId, { id: keyId })
       if (ended > 0) await audit(tx, call, { target: `session:${keyId}`, result: 'ended', isFree: true })
     })
-    await call.context.accountChanged(accountId)
+    await call.context.notify.accountChanged(accountId)
     call.cookie().clear()
     return { session_id: keyId }
   },

@@ -2,11 +2,11 @@ import { findWebhookAttempt, insertTestEvent } from '@wagate/db/queries/webhooks
 import { formatEventId } from '@wagate/shared/event-ids'
 import { extensibleEnum } from '@wagate/shared/objects/extensible-enum'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
 import { AppError } from '../errors/app-error.ts'
 import { pollUntil } from '../events/poll-until.ts'
 import { webhookFields } from '../objects/webhook-object.ts'
-import { defineOperation } from '../operation.ts'
 import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
 
 const waitMs = 16_000
@@ -54,12 +54,12 @@ export const testWebhook = defineOperation({
     })
     const event_id = formatEventId(position)
     deadline.extend(waitMs)
-    const { inbox, leave } = context.eventFeed.wakes.join(accountId)
-    context.publishWebhookHint(webhook_id)
+    const { inbox, leave } = context.events.feed.wakes.join(accountId)
+    context.notify.publishWebhookHint(webhook_id)
     const attempt = await pollUntil(() => findWebhookAttempt(context.db, accountId, webhook_id, event_id), {
       inbox,
       forMs: waitMs,
-      abort: AbortSignal.any([context.closing, deadline.signal, call.findDisconnect()]),
+      abort: AbortSignal.any([context.closing, deadline.signal, call.request.findDisconnect()]),
     }).finally(leave)
     const isTaken = attempt?.status != null && attempt.status >= 200 && attempt.status < 300
     return {

@@ -3,12 +3,12 @@ import { findAccountInfo, updateAccount } from '@wagate/db/queries/accounts/acco
 import { cancelAccountDeletion } from '@wagate/db/queries/retention/account-deletions'
 import { z } from 'zod'
 import { accountDeleting, lastAdmin } from '../accounts/account-errors.ts'
+import { userNotFound } from '../accounts/key-owner.ts'
 import { notifyDispatchers, notifyOwners } from '../accounts/notify-workers.ts'
+import { defineOperation } from '../calls/operation.ts'
 import { audit, namesOf } from '../changes/audit.ts'
-import { userNotFound } from '../credentials/key-owner.ts'
 import { pacingParameters, toPacing } from '../objects/pacing-fields.ts'
 import { exampleUser, role, toUserObject, userObject } from '../objects/user-object.ts'
-import { defineOperation } from '../operation.ts'
 import { flag, integer, moment, recordId } from '../parameters/parameter-types.ts'
 import { isAnyGiven, requireAny } from '../parameters/require-any.ts'
 
@@ -54,7 +54,7 @@ export const updateUser = defineOperation({
       isDisabled: disabled,
       ...pacing,
     }
-    const { db, config, accountChanged } = call.context
+    const { db, config, notify } = call.context
     const account = await db.transaction(async (tx) => {
       const before = await findAccountInfo(tx, user_id)
       const updated = await updateAccount(tx, user_id, changes)
@@ -68,7 +68,7 @@ export const updateUser = defineOperation({
       await audit(tx, call, { target: `account:${user_id}`, result: 'changed', detail })
       return updated
     })
-    await accountChanged(user_id)
+    await notify.accountChanged(user_id)
     if (isAnyGiven(pacing) || disabled !== undefined) await notifyOwners(call.context, user_id)
     if (disabled !== undefined) await notifyDispatchers(call.context, user_id)
     return toUserObject(account, config)

@@ -10,12 +10,12 @@ import type { MediaStore } from '@wagate/media-store/media-store'
 import { within } from '@wagate/runtime/within'
 import { mediaTypes } from '@wagate/shared/message-kinds'
 import { z } from 'zod'
-import { accountDisabled } from '../accounts/account-errors.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
+import { defineOperation } from '../calls/operation.ts'
+import { accountDisabled } from '../credentials/api-key-cache.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { ReceivedFile } from '../http/receive-file.ts'
 import { findTypeFault } from '../media/media-faults.ts'
-import { defineOperation } from '../operation.ts'
 import { stageUpload } from '../uploads/stage-upload.ts'
 import { uploadLimitReached } from '../uploads/upload-errors.ts'
 
@@ -96,9 +96,9 @@ async function record({ context, principal, deadline }: Call, file: ReceivedFile
 }
 
 async function store({ context, deadline }: Call, upload: NewUpload, file: ReceivedFile): Promise<void> {
-  const { db, mediaStore } = context
+  const { db, media } = context
   try {
-    const isPut = await deadline.outside(() => within(putMsMax, put(mediaStore, upload, file)))
+    const isPut = await deadline.outside(() => within(putMsMax, put(media.store, upload, file)))
     if (!isPut) throw new Error(`The store has not taken an upload within ${putMsMax} ms`)
     deadline.signal.throwIfAborted()
     if (!(await setUploadStored(db, upload)))

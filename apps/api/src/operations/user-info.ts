@@ -1,8 +1,8 @@
 import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import { roles } from '@wagate/shared/statuses'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
-import { defineOperation } from '../operation.ts'
 
 export const userInfo = defineOperation({
   name: 'user-info',

@@ -1,7 +1,7 @@
 import { accountStatuses, listAccounts } from '@wagate/db/queries/accounts/accounts'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { exampleUser, toUserObject, userObject } from '../objects/user-object.ts'
-import { defineOperation } from '../operation.ts'
 import { integer, oneOf, recordId, text } from '../parameters/parameter-types.ts'
 
 const usersMax = 200

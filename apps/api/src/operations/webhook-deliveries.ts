@@ -1,7 +1,7 @@
 import { listWebhookAttempts } from '@wagate/db/queries/webhooks/webhook-deliveries'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { attemptObject, exampleAttempt, toAttemptObject } from '../objects/webhook-attempt-object.ts'
-import { defineOperation } from '../operation.ts'
 import { flag, integer } from '../parameters/parameter-types.ts'
 import { getWebhook, webhookId } from '../webhooks/get-webhook.ts'
 

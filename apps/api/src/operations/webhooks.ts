@@ -1,8 +1,8 @@
 import { findWebhookLags } from '@wagate/db/queries/webhooks/webhook-lags'
 import { listWebhooks } from '@wagate/db/queries/webhooks/webhooks'
 import { z } from 'zod'
+import { defineOperation } from '../calls/operation.ts'
 import { exampleWebhook, toWebhookObject, webhookFields } from '../objects/webhook-object.ts'
-import { defineOperation } from '../operation.ts'
 
 const listedWebhook = z
   .object({

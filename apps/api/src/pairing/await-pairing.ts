@@ -1,6 +1,6 @@
 import { findPairing, requestPairing, withdrawPairing } from '@wagate/db/queries/devices/device-desired-state'
 import type { DeviceEvent } from '@wagate/shared/device-events'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { audit } from '../changes/audit.ts'
 import { deviceNotFound } from '../devices/device-locator.ts'
 import { waitForDevice } from '../events/wait-for-device.ts'
@@ -34,7 +34,7 @@ export async function awaitPairing<Found extends Code>(
   deviceId: number,
   { what, force, read, findEarlier }: PairingWait<Found>,
 ): Promise<Found> {
-  const { db, closing, enqueueCommand } = call.context
+  const { db, closing, notify } = call.context
   const { accountId } = call.principal
   let announced: Found | undefined
   let refusal: unknown
@@ -71,7 +71,7 @@ export async function awaitPairing<Found extends Code>(
     },
     async begin() {
       await beginPairing(call, deviceId, { force })
-      enqueueCommand({ kind: 'start-session', deviceId })
+      notify.enqueueCommand({ kind: 'start-session', deviceId })
       call.deadline.extend(waitMs)
     },
     find,
@@ -96,7 +96,7 @@ export async function refuseLinked({ context, principal }: Call, deviceId: numbe
 const noSlot = Symbol('no slot for another pairing')
 
 async function beginPairing(call: Call, deviceId: number, { force }: { force: boolean }): Promise<void> {
-  const { db, config, publishEventHint } = call.context
+  const { db, config, notify } = call.context
   const { accountId } = call.principal
   const { pairingMs } = config.devices
   await db.transaction(async (tx) => {
@@ -107,5 +107,5 @@ async function beginPairing(call: Call, deviceId: number, { force }: { force: bo
     if (force) await audit(tx, call, { target: `device:${deviceId}`, result: 'forced' })
   })
   // It has ended a link, if there was one.
-  if (force) publishEventHint(accountId)
+  if (force) notify.publishEventHint(accountId)
 }

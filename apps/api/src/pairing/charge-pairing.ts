@@ -1,6 +1,6 @@
 import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
 import { findDevice } from '@wagate/db/queries/devices/devices'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { isShown } from './current-code.ts'
 
 /** Charges a QR code, unless one is shown that is still valid. Throws `rate_limited`. */
@@ -43,6 +43,6 @@ async function isShowingQr({ context, principal }: Call, sender: string): Promis
   const pairing = await findPairing(db, accountId, device.id)
   if (!pairing?.isWanted || pairing.isLinked) return false
   // Without Redis there is none.
-  const qr = await events.findQr(device.id).catch(() => undefined)
+  const qr = await events.devices.findQr(device.id).catch(() => undefined)
   return isShown(qr, pairing)
 }

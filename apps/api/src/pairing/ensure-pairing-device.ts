@@ -1,4 +1,4 @@
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { ensureDevice } from '../devices/ensure-device.ts'
 

@@ -1,7 +1,7 @@
 import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
 import type { PasskeyEvent } from '@wagate/shared/device-events'
 import type { PasskeyStep } from '@wagate/shared/statuses'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { AppError } from '../errors/app-error.ts'
 import { throwPairingUnavailable } from './pairing-errors.ts'
@@ -23,7 +23,7 @@ export async function findPasskeyStep(
 ): Promise<(PasskeyEvent & { step: PasskeyStep }) | undefined> {
   const pairing = await findPairing(context.db, principal.accountId, deviceId)
   if (!pairing?.step) return undefined
-  const event = await context.events.findPasskey(deviceId).catch(throwPairingUnavailable)
+  const event = await context.events.devices.findPasskey(deviceId).catch(throwPairingUnavailable)
   if (!event || event.epoch !== pairing.epoch || event.expiresAtMs <= Date.now()) return undefined
   // The owner stores the event before the status.
   const isConfirming = pairing.step === 'passkey_confirmation_required'

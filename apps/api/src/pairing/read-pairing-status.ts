@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { findPairing } from '@wagate/db/queries/devices/device-desired-state'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { toDeviceObject } from '../objects/device-object.ts'
 import { isShown } from './current-code.ts'
@@ -27,7 +27,7 @@ export async function readPairingStatus(call: Call, deviceId: number) {
 /** Undefined before the owner shows one: that of a former owner, or of a connection that has ended, links nothing. */
 async function findCurrentQr({ context, principal }: Call, deviceId: number) {
   const [qr, pairing] = await Promise.all([
-    context.events.findQr(deviceId).catch(throwPairingUnavailable),
+    context.events.devices.findQr(deviceId).catch(throwPairingUnavailable),
     findPairing(context.db, principal.accountId, deviceId),
   ])
   return pairing && isShown(qr, pairing) ? qr : undefined

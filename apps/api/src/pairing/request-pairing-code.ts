@@ -1,5 +1,5 @@
 import type { PairingCodeEvent } from '@wagate/shared/device-events'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { awaitPairing } from './await-pairing.ts'
 import { pairingCodeRefused } from './pairing-errors.ts'
 
@@ -21,7 +21,7 @@ export function requestPairingCode(
     },
     async findEarlier() {
       // It is lost if the owner dies or does not show a QR code yet.
-      call.context.enqueueCommand({ kind: 'request-pairing-code', deviceId })
+      call.context.notify.enqueueCommand({ kind: 'request-pairing-code', deviceId })
       return undefined
     },
   })

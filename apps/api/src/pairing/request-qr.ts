@@ -1,5 +1,5 @@
 import type { QrEvent } from '@wagate/shared/device-events'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { awaitPairing } from './await-pairing.ts'
 import { throwPairingUnavailable } from './pairing-errors.ts'
 
@@ -9,6 +9,6 @@ export function requestQr(call: Call, deviceId: number, { force }: { force: bool
     what: 'QR code',
     force,
     read: (event) => (event.kind === 'qr' ? event : undefined),
-    findEarlier: () => call.context.events.findQr(deviceId).catch(throwPairingUnavailable),
+    findEarlier: () => call.context.events.devices.findQr(deviceId).catch(throwPairingUnavailable),
   })
 }

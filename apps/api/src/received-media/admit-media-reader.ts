@@ -1,7 +1,6 @@
 import type { LinkedMedia } from '@wagate/shared/media-links'
 import { z } from 'zod'
-import type { ApiContext } from '../context.ts'
-import { admitCaller } from '../credentials/admit-caller.ts'
+import { type Admission, admitCaller } from '../credentials/admit-caller.ts'
 import { findKeyOutsideBody, getKey } from '../credentials/find-key.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -9,6 +8,7 @@ import { charge } from '../limits/charge.ts'
 import { collectParameters } from '../parameters/collect-parameters.ts'
 import { messageId } from '../parameters/parameter-types.ts'
 import { makeParameterParser } from '../parameters/parse-parameters.ts'
+import type { MediaLinks } from './media-links.ts'
 
 export const mediaParameters = z.object({
   id: messageId.describe('ID of the received message'),
@@ -19,16 +19,20 @@ export const mediaParameters = z.object({
 const parse = makeParameterParser(mediaParameters)
 
 /** Whose file the caller may read: with an API key any of its account, with a signed link the one it leads to. */
-export async function admitMediaReader(context: ApiContext, request: RequestContext): Promise<LinkedMedia> {
-  const { config, limits, mediaLinks } = context
+export async function admitMediaReader(
+  admission: Pick<Admission, 'keys' | 'limits' | 'allowsQuery'>,
+  links: Pick<MediaLinks, 'open'>,
+  request: RequestContext,
+): Promise<LinkedMedia> {
+  const { limits, allowsQuery } = admission
   const { raw, url, deadline, responseHeaders } = request
   const { id, expires = '', signature } = parse(collectParameters(url.searchParams, []))
   if (signature === undefined) {
-    const outside = findKeyOutsideBody(raw, url, { allowQuery: config.http.allowsQueryApiKey })
-    const { accountId } = await admitCaller(context, { changes: false }, request, getKey(outside, []))
+    const outside = findKeyOutsideBody(raw, url, { allowQuery: allowsQuery })
+    const { accountId } = await admitCaller(admission, { changes: false }, request, getKey(outside, []))
     return { accountId, messageId: id }
   }
-  const linked = await deadline.run(() => mediaLinks.open({ id, expires, signature }))
+  const linked = await deadline.run(() => links.open({ id, expires, signature }))
   if (!linked) {
     throw new AppError(
       'media_link_invalid',

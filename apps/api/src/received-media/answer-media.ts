@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream'
+import type { Database } from '@wagate/db/client'
 import { findMedia } from '@wagate/db/queries/media/media-content'
+import type { MediaStore } from '@wagate/media-store/media-store'
+import type { FairSemaphore } from '@wagate/runtime/fair-semaphore'
+import type { Logger } from '@wagate/runtime/logger'
 import type { LinkedMedia } from '@wagate/shared/media-links'
-import type { ApiContext } from '../context.ts'
+import type { Admission } from '../credentials/admit-caller.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { HttpAnswer } from '../http/http-answer.ts'
 import { allowMethods } from '../http/methods.ts'
@@ -9,19 +13,30 @@ import type { RequestContext } from '../http/request-context.ts'
 import { rateLimited } from '../limits/rate-limited.ts'
 import { admitMediaReader } from './admit-media-reader.ts'
 import { contentDisposition } from './content-disposition.ts'
+import type { MediaLinks } from './media-links.ts'
 import { parseRange } from './parse-range.ts'
+
+type MediaContext = {
+  readDb: Database
+  log: Logger
+  media: { store: MediaStore; links: MediaLinks; reads: FairSemaphore }
+}
 
 type StoredFile = { sha256: string; mime: string; size: number; filename: string }
 
 const pendingRetrySeconds = 5
 
 /** The file of a received message, to download: a browser never shows it as a page of this host. */
-export async function answerMedia(context: ApiContext, request: RequestContext): Promise<HttpAnswer> {
+export async function answerMedia(
+  context: MediaContext,
+  admission: Admission,
+  request: RequestContext,
+): Promise<HttpAnswer> {
   const { raw, responseHeaders, deadline } = request
-  request.operation = 'media'
+  request.known.operation = 'media'
   const method = allowMethods(request, ['GET', 'HEAD'])
   if (method === 'options') return { status: 204 }
-  const reader = await admitMediaReader(context, request)
+  const reader = await admitMediaReader(admission, context.media.links, request)
   const file = await deadline.run(() => getFile(context, reader))
   const { sha256, mime, size, filename } = file
   const etag = `"${sha256}"`
@@ -44,7 +59,7 @@ export async function answerMedia(context: ApiContext, request: RequestContext):
   return { status: range ? 206 : 200, content: { type: mime, bytes } }
 }
 
-async function getFile({ readDb }: ApiContext, { accountId, messageId }: LinkedMedia): Promise<StoredFile> {
+async function getFile({ readDb }: MediaContext, { accountId, messageId }: LinkedMedia): Promise<StoredFile> {
   const media = await findMedia(readDb, accountId, messageId)
   if (!media)
     throw new AppError('media_not_found', 'The account has no received message with a file under this id.')
@@ -69,19 +84,19 @@ function isCurrent({ headers }: Request, etag: string): boolean {
 }
 
 async function open(
-  { mediaStore, mediaReads, log }: ApiContext,
+  { media, log }: MediaContext,
   { accountId, messageId, sha256 }: LinkedMedia & StoredFile,
   { deadline }: RequestContext,
   { range, length }: { range: Exclude<ReturnType<typeof parseRange>, 'unsatisfiable'>; length: number },
 ): Promise<ReadableStream<Uint8Array>> {
-  const release = mediaReads.tryAcquire(String(accountId), 1)
+  const release = media.reads.tryAcquire(String(accountId), 1)
   if (!release) {
     const sentence = 'Too many concurrent downloads of received files. Try again.'
     throw rateLimited('media-downloads', sentence, 1)
   }
   try {
     const stream = await deadline.run(async () => {
-      const opened = await mediaStore.read({ accountId, sha256 }, range)
+      const opened = await media.store.read({ accountId, sha256 }, range)
       if (deadline.isOver) opened?.destroy()
       return opened
     })

@@ -1,7 +1,7 @@
 import { findUpload } from '@wagate/db/queries/media/uploaded-media'
 import type { MediaType } from '@wagate/shared/message-kinds'
 import { urlOfUpload } from '@wagate/shared/uploaded-media'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import type { AppError } from '../errors/app-error.ts'
 import { findTypeFault, tooLargeAs } from '../media/media-faults.ts'
 import type { ParsedMedia } from '../media/parse-media-url.ts'

@@ -1,5 +1,5 @@
 import { startDeadline } from '@wagate/runtime/deadline'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { FileRules, ReceivedFile } from '../http/receive-file.ts'
 import { rateLimited } from '../limits/rate-limited.ts'
@@ -12,9 +12,9 @@ const waitMsMax = 3000
  * Throws `rate_limited` when the account itself has used up the room of an account, otherwise `unavailable`.
  */
 export async function stageUpload(call: Call, rules: FileRules): Promise<ReceivedFile> {
-  const release = await takeRoom(call, Math.min(call.bodyBytes ?? rules.bytesMax, rules.bytesMax))
+  const release = await takeRoom(call, Math.min(call.request.bodyBytes ?? rules.bytesMax, rules.bytesMax))
   try {
-    const file = await call.receiveFile(rules)
+    const file = await call.request.receiveFile(rules)
     return { ...file, remove: () => file.remove().finally(release) }
   } catch (error) {
     release()
@@ -23,7 +23,7 @@ export async function stageUpload(call: Call, rules: FileRules): Promise<Receive
 }
 
 async function takeRoom({ context, principal, deadline }: Call, bytes: number): Promise<() => void> {
-  const { uploadBytes } = context
+  const { uploadBytes } = context.media
   const account = String(principal.accountId)
   const wait = startDeadline(waitMsMax, deadline.signal)
   try {

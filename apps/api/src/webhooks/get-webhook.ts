@@ -1,5 +1,5 @@
 import { findWebhook, type Webhook } from '@wagate/db/queries/webhooks/webhooks'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { AppError } from '../errors/app-error.ts'
 import { recordId } from '../parameters/parameter-types.ts'
 

@@ -1,7 +1,7 @@
 import { findProxyKey } from '@wagate/db/queries/credentials/master-keys'
 import { sealBox } from '@wagate/shared/sealed-box'
 import { webhookSecretContext } from '@wagate/shared/webhook-signature'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { AppError } from '../errors/app-error.ts'
 
 /** Returns the function that encrypts the secret of a webhook so that only workers can read it. Throws `unavailable`. */

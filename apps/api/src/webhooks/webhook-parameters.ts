@@ -1,6 +1,6 @@
 import { type EventType, eventTypeNames } from '@wagate/shared/event-types'
 import { z } from 'zod'
-import type { Call } from '../call.ts'
+import type { Call } from '../calls/call.ts'
 import { getDevice } from '../devices/device-locator.ts'
 import { eventTypeList, integer, list, recordId, text } from '../parameters/parameter-types.ts'
 

@@ -1,40 +1,42 @@
 import { randomUUID } from 'node:crypto'
-import type { PublicCall } from './call.ts'
-import type { Config } from './config.ts'
+import type { LinkHolder } from '@wagate/db/queries/devices/pairing-links'
+import type { Config } from '../config.ts'
+import { isStillValid } from '../credentials/api-key-cache.ts'
+import { authenticate, bodyBytesMax, type Reception } from '../credentials/authenticate.ts'
+import { refuseQuery } from '../credentials/find-key.ts'
+import { makeSessionCookie, refuseOtherOrigins } from '../credentials/session-cookie.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { OpenExport } from '../export/export-stream.ts'
+import { eventStreamType, type HttpAnswer, linesType } from '../http/http-answer.ts'
+import { allowMethods } from '../http/methods.ts'
+import { pngType, prefersType } from '../http/prefers-type.ts'
+import { discardRest, readBody } from '../http/read-body.ts'
+import { receiveFile } from '../http/receive-file.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { charge } from '../limits/charge.ts'
+import { collectParameters } from '../parameters/collect-parameters.ts'
+import { warnOfUnknown } from '../parameters/parse-parameters.ts'
+import type { CallRequest, PublicCall } from './call.ts'
 import type { ApiContext } from './context.ts'
-import { authenticate, bodyBytesMax } from './credentials/authenticate.ts'
-import { refuseQuery } from './credentials/find-key.ts'
-import { isStillValid } from './credentials/is-still-valid.ts'
-import { limitToDevice } from './credentials/limit-to-device.ts'
-import { makeSessionCookie, refuseOtherOrigins } from './credentials/session-cookie.ts'
-import { AppError } from './errors/app-error.ts'
-import type { OpenExport } from './export/export-stream.ts'
-import { eventStreamType, type HttpAnswer, linesType } from './http/http-answer.ts'
-import { allowMethods } from './http/methods.ts'
-import { pngType, prefersType } from './http/prefers-type.ts'
-import { discardRest, readBody } from './http/read-body.ts'
-import { receiveFile } from './http/receive-file.ts'
-import type { RequestContext } from './http/request-context.ts'
-import { charge } from './limits/charge.ts'
 import type { Answered, Operation } from './operation.ts'
-import { collectParameters } from './parameters/collect-parameters.ts'
-import { warnOfUnknown } from './parameters/parse-parameters.ts'
+
+type Gateway = { context: ApiContext; reception: Reception }
 
 export async function answerOperation(
-  context: ApiContext,
+  gateway: Gateway,
   operation: Operation,
   request: RequestContext,
 ): Promise<HttpAnswer> {
   const { raw, responseHeaders } = request
-  request.operation = operation.name
+  request.known.operation = operation.name
   const method = allowMethods(request, operation.accepts)
   if (method === 'options') return { status: 204 }
   if (operation.changes && method === 'GET') refusePrefetch(raw)
   if (operation.hasPng) responseHeaders.Vary = 'Accept'
 
   const warnings: string[] = []
-  const call = makeCall(context, operation, request, warnings)
-  const { given, run, isAdmitted } = await admit(context, operation, request, call)
+  const call = makeCall(gateway, operation, request, warnings)
+  const { given, run, isAdmitted } = await admit(gateway.reception, operation, request, call)
   warnings.push(...warnOfUnknown(operation.parameters, given))
   const { fields, toPng, openStream, openExport } = await request.deadline.run(run)
   if (openExport) {
@@ -73,7 +75,7 @@ type Admitted = {
 }
 
 async function admit(
-  context: ApiContext,
+  reception: Reception,
   operation: Operation,
   request: RequestContext,
   call: PublicCall,
@@ -84,7 +86,7 @@ async function admit(
     const given = collectParameters([], await readBody(request.raw, { bytesMax: bodyBytesMax }))
     return { given, run: () => operation.run(given, call), isAdmitted: async () => true }
   }
-  const { principal, key, body } = await authenticate(context, operation, request, call.cookie).finally(
+  const { principal, key, body } = await authenticate(reception, operation, request, call.cookie).finally(
     () => {
       if (operation.takesFile) discardUnread(request)
     },
@@ -94,46 +96,53 @@ async function admit(
   return {
     given,
     run: () => operation.run(given, Object.assign(call, { principal })),
-    isAdmitted: () => isStillValid(context.keys, key),
+    isAdmitted: () => isStillValid(reception.keys, key),
   }
 }
 
 function makeCall(
-  context: ApiContext,
+  { context, reception }: Gateway,
   operation: Operation,
   request: RequestContext,
   warnings: string[],
 ): PublicCall {
   const { config } = context
-  const { raw, deadline, responseHeaders, findClientAddress, requestId, exchangeId } = request
+  const { deadline, responseHeaders, known } = request
   return {
     operation: operation.name,
     context: operation.changes ? context : { ...context, db: context.readDb },
     cookie: () => makeSessionCookie(request, config),
-    findUserAgent: () => raw.headers.get('user-agent') ?? undefined,
-    findClientAddress,
-    requestId,
-    exchangeId,
+    request: makeCallRequest(context, request),
     publicOrigin: () => config.http.publicUrl ?? originOf(request, config),
-    findDisconnect: () => raw.signal,
-    lastEventIdHeader: raw.headers.get('last-event-id') ?? undefined,
-    idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
     makeIdempotencyKey() {
-      request.madeIdempotencyKey = randomUUID()
-      return request.madeIdempotencyKey
+      known.madeIdempotencyKey = randomUUID()
+      return known.madeIdempotencyKey
     },
     deadline,
-    bodyBytes: announcedBytes(raw),
-    receiveFile: (rules) => deadline.outside(() => receiveFile(raw, context.mediaStore, rules)),
     setHeader: (name, value) => {
       responseHeaders[name] = value
     },
     warn: (sentence) => void warnings.push(sentence),
     charge: (...charges) =>
       charge(
-        charges.map(({ limit, key }) => ({ limiter: context.limits[limit], key })),
+        charges.map(({ limit, key }) => ({ limiter: reception.limits[limit], key })),
         responseHeaders,
       ),
+  }
+}
+
+function makeCallRequest({ media }: ApiContext, request: RequestContext): CallRequest {
+  const { raw, deadline, findClientAddress, requestId, exchangeId } = request
+  return {
+    requestId,
+    exchangeId,
+    findClientAddress,
+    findUserAgent: () => raw.headers.get('user-agent') ?? undefined,
+    findDisconnect: () => raw.signal,
+    idempotencyKeyHeader: raw.headers.get('idempotency-key') ?? undefined,
+    lastEventIdHeader: raw.headers.get('last-event-id') ?? undefined,
+    bodyBytes: announcedBytes(raw),
+    receiveFile: (rules) => deadline.outside(() => receiveFile(raw, media.store, rules)),
   }
 }
 
@@ -164,4 +173,23 @@ function refusePrefetch({ headers }: Request): void {
   if (/prefetch|prerender/i.test(purpose)) {
     throw new AppError('prefetch_refused', 'Prefetching is refused for operations that change state.')
   }
+}
+
+const reserved = ['sender', 'device_id', 'id', 'name', 'force']
+
+/** Makes a request with a link session act on its device. Throws `credential_not_allowed`. */
+function limitToDevice(
+  given: Map<string, unknown>,
+  { parameters }: Pick<Operation, 'parameters'>,
+  { deviceId, sender }: Pick<LinkHolder, 'deviceId' | 'sender'>,
+): void {
+  const refused = reserved.find((name) => given.has(name))
+  if (refused) {
+    throw new AppError(
+      'credential_not_allowed',
+      `The session of a one-time link acts on its own sender. Leave out ${refused}.`,
+    )
+  }
+  if ('device_id' in parameters.shape) given.set('device_id', deviceId)
+  else if ('sender' in parameters.shape) given.set('sender', sender)
 }

@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import type { ApiContext } from './context.ts'
-import { AppError } from './errors/app-error.ts'
-import { failureBody, failureObject } from './http/failure-body.ts'
-import type { HttpAnswer } from './http/http-answer.ts'
-import type { RequestContext } from './http/request-context.ts'
+import { AppError } from '../errors/app-error.ts'
+import { failureBody, failureObject } from '../http/failure-body.ts'
+import type { HttpAnswer } from '../http/http-answer.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { Readiness } from './readiness.ts'
+
+type ReadReadiness = () => Promise<Readiness>
 
 /** Answers GET and HEAD without an API key, only on its own path. */
 export type HealthCheck = {
   path: string
   summary: string
   answers: Record<number, z.ZodObject>
-  answer(context: Pick<ApiContext, 'readReadiness'>, request: RequestContext): Promise<HttpAnswer>
+  answer(context: { readReadiness: ReadReadiness }, request: RequestContext): Promise<HttpAnswer>
 }
 
 export const live: HealthCheck = {
@@ -46,7 +48,7 @@ export const ready: HealthCheck = {
 
 /** Ready while messages can be accepted, even if they cannot be sent yet: load balancers stop traffic otherwise. */
 async function answerReady(
-  { readReadiness }: Pick<ApiContext, 'readReadiness'>,
+  { readReadiness }: { readReadiness: ReadReadiness },
   request: RequestContext,
 ): Promise<HttpAnswer> {
   const { isReady, checks, degraded } = await readReadiness()

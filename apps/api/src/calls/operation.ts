@@ -1,24 +1,17 @@
 import type { z } from 'zod'
+import type { AdmissionRules } from '../credentials/admit-caller.ts'
+import type { RequestErrorCode } from '../errors/request-errors.ts'
+import type { OpenStream } from '../event-streams/event-streams.ts'
+import type { OpenExport } from '../export/export-stream.ts'
+import type { Method } from '../http/methods.ts'
+import { makeParameterParser } from '../parameters/parse-parameters.ts'
 import type { Call, PublicCall } from './call.ts'
-import type { Credential } from './credentials/principal.ts'
-import type { RequestErrorCode } from './errors/request-errors.ts'
-import type { OpenStream } from './event-streams/event-streams.ts'
-import type { OpenExport } from './export/export-stream.ts'
-import type { Method } from './http/methods.ts'
-import { makeParameterParser } from './parameters/parse-parameters.ts'
 
-type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = {
+type Definition<Parameters extends z.ZodRawShape, Fields extends z.ZodRawShape> = AdmissionRules & {
   /** The path of its URL. */
   name: string
   summary: string
   methods: ('GET' | 'POST')[]
-  /** Operations that change state accept no HEAD, no prefetch and no expired account. */
-  changes: boolean
-  /** Although it changes state: what keeps an account safe. */
-  admitsExpired?: boolean
-  adminOnly?: boolean
-  /** Only API keys unless told otherwise. */
-  admits?: Credential[]
   bodyBytesMax?: number
   /** The body is a file, which the handler receives. Parameters are in the query, and the API key is outside of the body. */
   takesFile?: boolean

@@ -1,7 +1,5 @@
 import { eventLoopSampleMs } from '@wagate/runtime/event-loop-sample-ms'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { EventStreams } from './event-streams/event-streams.ts'
-import type { EventFeed } from './events/event-feed.ts'
 import type { Readiness } from './readiness.ts'
 
 /** Labels have few, known values: never phone numbers, messages or keys. */
@@ -38,7 +36,7 @@ export function makeMetrics() {
 /** How many callers follow the events of their account. */
 export function addEventGauges(
   { registry }: Metrics,
-  { streams, feed }: { streams: Pick<EventStreams, 'count'>; feed: Pick<EventFeed, 'countWaits'> },
+  { streams, feed }: { streams: { count(): number }; feed: { countWaits(): number } },
 ): void {
   const gauge = (name: string, help: string, count: () => number) =>
     new Gauge({

@@ -1,8 +1,8 @@
+import type { Database } from '@wagate/db/client'
 import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
-import type { Call } from '../call.ts'
+import { type Principal, refuseExpired } from '../credentials/principal.ts'
 import { AppError } from '../errors/app-error.ts'
 import { recordId } from '../parameters/parameter-types.ts'
-import { refuseExpired } from './refuse-expired.ts'
 
 /** The parameter with which an ADMIN manages the keys of another account. */
 export const keyOwner = {
@@ -13,7 +13,7 @@ export const keyOwner = {
 
 /** Throws `admin_required`, `account_expired` or `user_not_found`. */
 export async function getKeyOwner(
-  { context, principal }: Call,
+  { context, principal }: { context: { db: Database }; principal: Principal },
   { user_id = principal.accountId }: { user_id?: number | undefined },
 ): Promise<number> {
   if (user_id === principal.accountId) return user_id

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { fileOf, type PageFile, pageTypes } from '../http/page-file.ts'
+import { fileOf, type PageFile, pageTypes } from './page-file.ts'
 
 const require = createRequire(import.meta.url)
 

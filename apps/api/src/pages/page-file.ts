@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { type HttpAnswer, jsonType } from './http-answer.ts'
-import type { RequestContext } from './request-context.ts'
+import { type HttpAnswer, jsonType } from '../http/http-answer.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
 /** The pages load nothing from other hosts and work without the internet. */
 const contentSecurityPolicy = [

@@ -5,7 +5,7 @@ import {
 } from '@wagate/db/queries/statements/installation'
 import { countOrphanedShards } from '@wagate/db/queries/statements/readiness'
 import type { DeviceEvents } from '@wagate/queue/device-events'
-import { Deadline } from './http/deadline.ts'
+import { Deadline } from '../http/deadline.ts'
 
 export type Readiness = {
   /** Whether sends are accepted: Postgres answers and contains the installation that this process expects. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toAppError } from '../src/http/to-app-error.ts'
+import { toAppError } from '../src/http/failure-body.ts'
 import { operations } from '../src/operations.ts'
 import { createSender, type Gateway, startGateway } from './gateway.ts'
 

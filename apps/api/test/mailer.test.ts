@@ -5,8 +5,8 @@ import { startMailServer } from '@wagate/test-kit/mail-server'
 import { until } from '@wagate/test-kit/until'
 import { afterEach, expect, test } from 'vitest'
 import { makeMetrics } from '../src/health/metrics.ts'
-import type { Mail } from '../src/mail/mail.ts'
 import { makeMailer } from '../src/mail/mailer.ts'
+import type { Mail } from '../src/mail/mails.ts'
 
 const ends: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findOrigin } from '../src/http/origin.ts'
+import { findOrigin } from '../src/http/client-address.ts'
 import { pngType, prefersType } from '../src/http/prefers-type.ts'
 import { type Gateway, randomPhone, startGatewayWithOwner } from './gateway.ts'
 import { showQr, waitForPairing } from './play-pairing.ts'

@@ -10,8 +10,8 @@ import { hashApiKey, isOfMail, isWellFormedApiKey, makeApiKey } from '../credent
 import { AppError } from '../errors/app-error.ts'
 import { clientNetwork } from '../http/client-address.ts'
 import type { ChargeLimits } from '../limits/charge.ts'
-import type { Mail } from '../mail/mail.ts'
 import type { Mailer } from '../mail/mailer.ts'
+import type { Mail } from '../mail/mails.ts'
 import { emailKey, mailboxKey } from './email.ts'
 import { requireAccounts } from './sign-up-mode.ts'
 

@@ -1,9 +1,8 @@
 import type { Database } from '@wagate/db/client'
 import { findAccountInfo } from '@wagate/db/queries/accounts/accounts'
 import type { Config } from '../config.ts'
-import type { Mail } from '../mail/mail.ts'
 import type { Mailer } from '../mail/mailer.ts'
-import { accountWillBeDeleted, passwordChanged } from '../mail/mails.ts'
+import { accountWillBeDeleted, type Mail, passwordChanged } from '../mail/mails.ts'
 import { pageUrl } from './mail-link.ts'
 
 type Context = { db: Database; mailer: Mailer | undefined }

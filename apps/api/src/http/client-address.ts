@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { AppError } from '../errors/app-error.ts'
 
 /**
  * Each proxy appends the address it sees to X-Forwarded-For: with `proxies` trusted proxies, the client is the n-th
@@ -31,4 +32,14 @@ function parseAddress(text: string): string | undefined {
   const bare = text.trim().replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
   const address = bare.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^::ffff:(?=\d+\.)/i, '')
   return isIP(address) ? address : undefined
+}
+
+/** Each trusted proxy has set or passed on X-Forwarded-Proto and X-Forwarded-Host; without one, they come from the client. */
+export function findOrigin({ url, headers }: Pick<Request, 'url' | 'headers'>, proxies: number): string {
+  const { protocol, host } = new URL(url)
+  const forwarded = (name: string) => (proxies > 0 ? headers.get(name)?.split(',').at(-1)?.trim() : undefined)
+  const scheme = forwarded('x-forwarded-proto') ?? protocol.slice(0, -1)
+  const origin = `${scheme}://${forwarded('x-forwarded-host') ?? host}`
+  if (/^https?:\/\/[^/?#@\\\s]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin
+  throw new AppError('invalid_parameter', 'The headers do not name the host of the gateway. Set PUBLIC_URL.')
 }

@@ -1,5 +1,6 @@
+import { databaseFailure } from '@wagate/db/failures'
 import { z } from 'zod'
-import type { AppError } from '../errors/app-error.ts'
+import { AppError } from '../errors/app-error.ts'
 
 /** The form of every failure; `code` is one of those documented for the operation. */
 export const failureObject = z
@@ -38,5 +39,24 @@ export function failureBody(
     ...(failure.details && { details: failure.details }),
     ...(failure.limit !== undefined && { limit: failure.limit }),
     ...(madeIdempotencyKey && { idempotency_key: madeIdempotencyKey }),
+  }
+}
+
+/** A transient failure of Postgres is one that callers can act on; anything else unknown is a bug. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  switch (databaseFailure(error)) {
+    case 'unavailable':
+      return new AppError('unavailable', 'The gateway is temporarily unavailable. Try again.', {
+        retryAfterSeconds: 1,
+        cause: error,
+      })
+    case 'storage_full':
+      return new AppError('storage_full', 'The gateway has run out of storage.', {
+        retryAfterSeconds: 60,
+        cause: error,
+      })
+    default:
+      return new AppError('internal_error', 'Internal error', { cause: error })
   }
 }

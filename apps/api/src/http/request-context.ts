@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { findClientAddress } from './client-address.ts'
+import { findClientAddress, findOrigin } from './client-address.ts'
 import { Deadline } from './deadline.ts'
-import { findOrigin } from './origin.ts'
 
 /** One request, with its account and credentials once they are known. */
 export type RequestContext = {

@@ -3,10 +3,9 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Logger } from '@wagate/runtime/logger'
 import type { Context } from 'hono'
 import type { Counter, Histogram } from 'prom-client'
-import { failureBody } from './failure-body.ts'
+import { failureBody, toAppError } from './failure-body.ts'
 import { type HttpAnswer, toResponse } from './http-answer.ts'
 import { makeRequestContext, type RequestContext } from './request-context.ts'
-import { toAppError } from './to-app-error.ts'
 
 type Options = {
   trustedProxies: number

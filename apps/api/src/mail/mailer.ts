@@ -4,7 +4,7 @@ import type { Logger } from '@wagate/runtime/logger'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
 import { createTransport } from 'nodemailer'
 import type { Counter } from 'prom-client'
-import type { Mail } from './mail.ts'
+import type { Mail } from './mails.ts'
 
 export type Mailer = {
   /**

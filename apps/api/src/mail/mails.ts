@@ -1,4 +1,11 @@
-import type { Mail } from './mail.ts'
+/** A mail to one person. Its text contains nothing that anybody has typed. */
+export type Mail = {
+  to: string
+  subject: string
+  text: string
+  /** For the metric. */
+  kind: string
+}
 
 /** The texts of all mails. `link` opens a page, which asks for a click before it uses the link. */
 

@@ -2,9 +2,8 @@ import type { Away, NewMessage } from '@wagate/db/queries/messages/accept-messag
 import type { MessageStatus } from '@wagate/shared/statuses'
 import { idempotencyKeyReused } from '../changes/idempotency-key.ts'
 import { AppError } from '../errors/app-error.ts'
-import { initialStatus } from './initial-status.ts'
 import { mediaFull, senderBlocked, senderNotConnected, senderNotFound } from './send-errors.ts'
-import type { StoreResult } from './store-messages.ts'
+import { initialStatus, type StoreResult } from './store-messages.ts'
 
 export type AcceptedMessage = {
   messageId: string

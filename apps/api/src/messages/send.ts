@@ -1,19 +1,20 @@
 import type { Database } from '@wagate/db/client'
 import type { NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import type { MessageProgress } from '@wagate/db/queries/messages/message-progress'
+import { findQuotable } from '@wagate/db/queries/messages/quotable-message'
 import { readClockMs } from '@wagate/db/queries/statements/clock'
 import { makeMessageId, whatsAppIdOf } from '@wagate/shared/ids'
+import type { QuotedMessage } from '@wagate/shared/objects/message-content'
 import type { z } from 'zod'
 import { hashPayload } from '../changes/hash-payload.ts'
 import { findIdempotencyKey } from '../changes/idempotency-key.ts'
 import type { Config } from '../config.ts'
-import type { AppError } from '../errors/app-error.ts'
+import { AppError } from '../errors/app-error.ts'
 import { invalidParameter } from '../errors/invalid-parameter.ts'
 import type { Deadline } from '../http/deadline.ts'
 import type { InlineFile } from '../media/parse-media-url.ts'
 import type { AcceptedMessage } from './accepted-message.ts'
 import { awaitOutcome } from './await-outcome.ts'
-import { findQuoted } from './find-quoted.ts'
 import type { MessageIntake } from './message-intake.ts'
 import type { OutcomeWaits } from './outcome-waits.ts'
 import type { sendFields, sendParameters } from './send-contract.ts'
@@ -145,4 +146,18 @@ async function findTimeFault(
   }
   if (isPossibleAt(Date.now()) || isPossibleAt(await readClockMs(context.db.$client))) return undefined
   return invalidParameter('send_at', 'must be in the future, at most 30 days ahead')
+}
+
+type Reply = { sender: string; number: string; reply_to?: string | undefined }
+
+/** `fault`: there is no message to quote in this chat. */
+async function findQuoted(
+  { context, principal }: { context: { db: Database }; principal: { accountId: number } },
+  { sender, number, reply_to }: Reply,
+): Promise<{ quoted: QuotedMessage | null; fault?: AppError }> {
+  if (reply_to === undefined) return { quoted: null }
+  const quoted = await findQuotable(context.db, principal.accountId, { sender, number, id: reply_to })
+  if (quoted) return { quoted }
+  const sentence = 'There is no message with the ID in reply_to between this sender and this number.'
+  return { quoted: null, fault: new AppError('message_not_found', sentence) }
 }

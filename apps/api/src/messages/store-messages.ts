@@ -3,7 +3,6 @@ import { databaseFailure } from '@wagate/db/failures'
 import { type Acceptance, acceptMessages, type NewMessage } from '@wagate/db/queries/messages/accept-messages'
 import { findKeyUses, type KeyUse } from '@wagate/db/queries/messages/message-key-uses'
 import { type Deadline, tooLate } from '../http/deadline.ts'
-import { initialStatus } from './initial-status.ts'
 
 /** A message to be stored, unless the deadline is over: then its caller has got a timeout response. */
 export type StoreRequest = { message: NewMessage; deadline: Pick<Deadline, 'isOver'> }
@@ -111,4 +110,8 @@ type KeyScope = Pick<KeyUse, 'accountId' | 'operation' | 'key'>
 
 function textOf({ accountId, operation, key }: KeyScope): string {
   return JSON.stringify([accountId, operation, key])
+}
+
+export function initialStatus({ sendAt }: Pick<NewMessage, 'sendAt'>): 'queued' | 'scheduled' {
+  return sendAt === null ? 'queued' : 'scheduled'
 }

@@ -1,10 +1,13 @@
+import type { QrEvent } from '@wagate/shared/device-events'
 import { z } from 'zod'
+import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { deviceFields } from '../objects/device-object.ts'
+import { awaitPairing } from '../pairing/await-pairing.ts'
 import { chargeQrCode } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
+import { throwPairingUnavailable } from '../pairing/pairing-errors.ts'
 import { renderQr } from '../pairing/render-qr.ts'
-import { requestQr } from '../pairing/request-qr.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
 
 export const generateQr = defineOperation({
@@ -68,3 +71,13 @@ export const generateQr = defineOperation({
     }
   },
 })
+
+/** Asks the owner of the device for a QR code and waits for it. Throws as `awaitPairing` does. */
+function requestQr(call: Call, deviceId: number, { force }: { force: boolean }): Promise<QrEvent> {
+  return awaitPairing(call, deviceId, {
+    what: 'QR code',
+    force,
+    read: (event) => (event.kind === 'qr' ? event : undefined),
+    findEarlier: () => call.context.events.devices.findQr(deviceId).catch(throwPairingUnavailable),
+  })
+}

@@ -1,10 +1,12 @@
+import type { PairingCodeEvent } from '@wagate/shared/device-events'
 import { z } from 'zod'
+import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { deviceFields } from '../objects/device-object.ts'
-import { refuseLinked } from '../pairing/await-pairing.ts'
+import { awaitPairing, refuseLinked } from '../pairing/await-pairing.ts'
 import { chargePairingCode, chargePairingRequest } from '../pairing/charge-pairing.ts'
 import { ensurePairingDevice } from '../pairing/ensure-pairing-device.ts'
-import { requestPairingCode } from '../pairing/request-pairing-code.ts'
+import { pairingCodeRefused } from '../pairing/pairing-errors.ts'
 import { flag, phone, text } from '../parameters/parameter-types.ts'
 
 export const pairCode = defineOperation({
@@ -69,3 +71,27 @@ export const pairCode = defineOperation({
     }
   },
 })
+
+/**
+ * Asks the owner of the device for a pairing code and waits for it. Throws as `awaitPairing` does, or
+ * `pairing_code_refused`.
+ */
+function requestPairingCode(
+  call: Call,
+  deviceId: number,
+  { force }: { force: boolean },
+): Promise<PairingCodeEvent> {
+  return awaitPairing(call, deviceId, {
+    what: 'pairing code',
+    force,
+    read(event) {
+      if (event.kind === 'pairing-code-refused') throw pairingCodeRefused(event.error)
+      return event.kind === 'pairing-code' ? event : undefined
+    },
+    async findEarlier() {
+      // It is lost if the owner dies or does not show a QR code yet.
+      call.context.notify.enqueueCommand({ kind: 'request-pairing-code', deviceId })
+      return undefined
+    },
+  })
+}

@@ -1,11 +1,14 @@
+import { findUpload } from '@wagate/db/queries/media/uploaded-media'
 import { type MediaType, mediaTypes } from '@wagate/shared/message-kinds'
+import { urlOfUpload } from '@wagate/shared/uploaded-media'
 import { z } from 'zod'
 import type { Call } from '../calls/call.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { RequestErrorCode } from '../errors/request-errors.ts'
 import { largeBodyBytesMax } from '../http/large-bodies.ts'
-import { parseMediaUrl } from '../media/parse-media-url.ts'
+import { findTypeFault, tooLargeAs } from '../media/media-faults.ts'
+import { type ParsedMedia, parseMediaUrl } from '../media/parse-media-url.ts'
 import { send } from '../messages/send.ts'
 import {
   exampleAddress,
@@ -15,7 +18,7 @@ import {
   sendParameters,
 } from '../messages/send-contract.ts'
 import { text } from '../parameters/parameter-types.ts'
-import { findUploadContent } from '../uploads/find-upload-content.ts'
+import { uploadNotFound } from '../uploads/upload-errors.ts'
 
 const type = z.enum(mediaTypes, { error: `must be one of ${mediaTypes.join(', ')}` })
 
@@ -85,4 +88,29 @@ async function findMedia({ type, url, media_id: mediaId, send_at: sendAt }: Medi
 function requireEither(code: RequestErrorCode, message: string): AppError {
   const details = ['url', 'media_id'].map((parameter) => ({ parameter, message }))
   return new AppError(code, 'Give either url or media_id.', { details })
+}
+
+type Use = { mediaId: string; type: MediaType; sendAt: Date | undefined }
+type UploadContent = ParsedMedia & { filename: string | null; fault: AppError | undefined }
+
+/** The uploaded file of a new message. `fault` says why it may not be sent, unless the message replays an earlier one. */
+async function findUploadContent(
+  { context, principal }: Call,
+  { mediaId, type, sendAt }: Use,
+): Promise<UploadContent> {
+  const content = { url: urlOfUpload(mediaId), file: null }
+  const id = { accountId: principal.accountId, mediaId }
+  const upload = await findUpload(context.db, id, { sendAt: sendAt?.toISOString() ?? null })
+  if (!upload) return { ...content, filename: null, fault: uploadNotFound() }
+  const bytesMax = context.config.media.bytesMax[type]
+  return { ...content, filename: upload.filename, fault: findFault(type, upload, bytesMax) }
+}
+
+function findFault(
+  type: MediaType,
+  { mime, size }: { mime: string; size: number },
+  bytesMax: number,
+): AppError | undefined {
+  if (size > bytesMax) return tooLargeAs(type, bytesMax)
+  return findTypeFault(type, mime)
 }

@@ -1,6 +1,5 @@
 import { findProxyKey } from '@wagate/db/queries/credentials/master-keys'
-import type { DeviceProxy } from '@wagate/db/queries/devices/device-proxies'
-import { setProxy } from '@wagate/db/queries/devices/device-proxies'
+import { type DeviceProxy, setProxy } from '@wagate/db/queries/devices/device-proxies'
 import { setDevice as set } from '@wagate/db/queries/devices/devices'
 import { type ProxyUrl, parseProxyUrl, proxyContext, showProxy, writeProxy } from '@wagate/shared/proxy-url'
 import { isForbiddenHost } from '@wagate/shared/public-hosts'

@@ -12,6 +12,7 @@ import {
   type WebhookSettings,
 } from '@wagate/db/queries/webhooks/webhooks'
 import { eventTypes } from '@wagate/shared/event-types'
+import { isForbiddenHost } from '@wagate/shared/public-hosts'
 import { makeWebhookSecret } from '@wagate/shared/webhook-signature'
 import { z } from 'zod'
 import { defineOperation } from '../calls/operation.ts'
@@ -19,10 +20,10 @@ import { audit, namesOf } from '../changes/audit.ts'
 import { findIdempotencyKey, idempotencyKeyParameter } from '../changes/idempotency-key.ts'
 import { changeIdempotently } from '../changes/idempotent-change.ts'
 import { AppError } from '../errors/app-error.ts'
+import { invalidParameter } from '../errors/invalid-parameter.ts'
 import { exampleWebhook, toWebhookObject, webhookFields } from '../objects/webhook-object.ts'
 import { flag } from '../parameters/parameter-types.ts'
 import { getWebhook, webhookId, webhookNotFound } from '../webhooks/get-webhook.ts'
-import { isPlain, parseWebhookUrl } from '../webhooks/parse-webhook-url.ts'
 import { makeSecretSealer } from '../webhooks/seal-webhook-secret.ts'
 import { checkDevices, webhookParameters } from '../webhooks/webhook-parameters.ts'
 
@@ -135,4 +136,30 @@ function limitReached(): AppError {
     'webhook_limit_reached',
     `The account has ${webhooksMax} webhooks. Delete one first, or change one with its webhook_id.`,
   )
+}
+
+const charactersMax = 2048
+
+type AllowedUrls = { allowsPrivateHosts: boolean; allowsHttp: boolean }
+
+/** Checks it without resolving its host: each delivery checks the address. Throws `invalid_parameter`. */
+function parseWebhookUrl(text: string, allowed: AllowedUrls): string {
+  const url = text.length <= charactersMax && URL.canParse(text) ? new URL(text) : undefined
+  const message = url ? refusalOf(url, allowed) : `must be a URL of up to ${charactersMax} characters`
+  if (url && !message) return url.href
+  throw invalidParameter('url', String(message))
+}
+
+/** Texts of messages must not cross the internet in plain form. */
+const isPlain = (url: string) => url.startsWith('http:')
+
+function refusalOf(
+  { protocol, username, password, hostname }: URL,
+  { allowsPrivateHosts, allowsHttp }: AllowedUrls,
+) {
+  if (protocol !== 'https:' && !(allowsHttp && protocol === 'http:'))
+    return allowsHttp ? 'must begin with https:// or http://' : 'must begin with https://'
+  if (username || password) return 'must not contain a user name or password'
+  if (!allowsPrivateHosts && isForbiddenHost(hostname)) return 'must not point to a private address'
+  return undefined
 }

@@ -1,8 +1,9 @@
 import { endSessions } from '@wagate/db/queries/accounts/sessions'
 import { z } from 'zod'
-import { requireSession } from '../accounts/require-session.ts'
 import { defineOperation } from '../calls/operation.ts'
 import { audit } from '../changes/audit.ts'
+import type { Principal } from '../credentials/principal.ts'
+import { AppError } from '../errors/app-error.ts'
 
 export const signOut = defineOperation({
   name: 'sign-out',
@@ -24,3 +25,9 @@ export const signOut = defineOperation({
     return { session_id: keyId }
   },
 })
+
+/** Throws `credential_not_allowed` for an API key. */
+function requireSession({ principal }: { principal: Principal }): Principal {
+  if (principal.isSession) return principal
+  throw new AppError('credential_not_allowed', 'An API key has no session. Revoke it with revoke-key.')
+}

@@ -12,9 +12,7 @@ import { allowMethods } from '../http/methods.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { rateLimited } from '../limits/rate-limited.ts'
 import { admitMediaReader } from './admit-media-reader.ts'
-import { contentDisposition } from './content-disposition.ts'
 import type { MediaLinks } from './media-links.ts'
-import { parseRange } from './parse-range.ts'
 
 type MediaContext = {
   readDb: Database
@@ -121,4 +119,38 @@ export async function* firstBytes(stream: Readable, length: number): AsyncGenera
     left -= chunk.length
     if (left <= 0) return
   }
+}
+
+/** RFC 6266: a name in ASCII for old clients, and the exact one. */
+function contentDisposition(filename: string): string {
+  const ascii = filename.replaceAll(/[^\w.() -]/g, '_')
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeName(filename)}`
+}
+
+/** RFC 8187 allows fewer characters than encodeURIComponent leaves. */
+function encodeName(name: string): string {
+  return encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** Offsets of the first and the last byte. */
+type ByteRange = { first: number; last: number }
+
+/**
+ * Of a file that is not empty. Undefined: answer with all of it, which RFC 9110 (14.2) allows for everything but one valid
+ * range. `unsatisfiable`: the range begins behind the end.
+ */
+function parseRange(header: string | null, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined
+  if (from === '') {
+    const length = Number(to)
+    return length === 0 ? 'unsatisfiable' : { first: Math.max(0, size - length), last: size - 1 }
+  }
+  const first = Number(from)
+  const last = to === '' ? size - 1 : Math.min(Number(to), size - 1)
+  if (to !== '' && Number(to) < first) return undefined
+  return first >= size ? 'unsatisfiable' : { first, last }
 }

@@ -153,7 +153,7 @@ export const limitMutants: Mutant[] = [
   },
   {
     name: 'texts sent to webhooks in plain form',
-    file: 'apps/api/src/to-config.ts',
+    file: 'apps/api/src/config.ts',
     text: "env.ALLOW_HTTP_WEBHOOKS ?? env.WHATSAPP_NETWORK === 'simulator'",
     replacement: 'env.ALLOW_HTTP_WEBHOOKS ?? true',
     test: {

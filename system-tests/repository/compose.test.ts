@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { shape as apiShape } from '@wagate/api/environment'
 import { repository } from '@wagate/devnet/app-process'
 import { settings } from '@wagate/shared/settings'
-import { shape as workerShape } from '@wagate/worker/config/environment'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { composeFile, handedOn, withSettings } from './compose-settings.ts'
 
 type Service = {
   environment?: Record<string, string | null>
@@ -23,7 +22,7 @@ type Service = {
   ports?: string[]
 }
 
-const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
+const text = readFileSync(composeFile, 'utf8')
 const readCompose = (source: string) => parse(source, { merge: true })
 /** As Compose does it where nothing is set. */
 const interpolate = (source: string) =>
@@ -60,31 +59,31 @@ test.each([
   expect(problemsOf(text.replaceAll(right, wrong))).not.toEqual([])
 })
 
-/** Chosen by docker-compose.yml or by the images, for the reason given. */
-const chosen = new Set([
-  'DATABASE_URL', // the role of the service
-  'REDIS_URL',
-  'MEDIA_FOLDER', // the volume
-  'HOST', // the container's, not the machine's
-  'PORT', // the published port
-  'METRICS_HOST',
-  'METRICS_PORT',
-  'WORKER_NAME', // replicas need different ones
-  'HOUSEKEEPING', // a separate service
-])
+test('every setting of a service reaches it from .env: run npm run -s compose-settings', () => {
+  expect(text).toBe(withSettings())
+  for (const service of ['api', 'worker'] as const) {
+    const reached = Object.entries(environmentOf(service))
+      .filter(([name, value]) => value === null || value.startsWith(`\${${name}`))
+      .map(([name]) => name)
+    expect(reached.sort()).toEqual(handedOn[service].toSorted())
+  }
+})
 
-test.each([
-  ['api', apiShape],
-  ['worker', workerShape],
-])('every setting of the %s reaches it from .env', (service, shape) => {
-  const environment = environmentOf(service)
-  const expected = Object.keys(shape).filter((name) => !chosen.has(name))
-  const handedOn = Object.entries(environment)
-    .filter(([name, value]) => value === null || value.startsWith(`\${${name}`))
-    .map(([name]) => name)
-  expect(handedOn.sort()).toEqual(expected.sort())
-  // A variable that the service does not read would have no effect.
-  for (const name of Object.keys(environment)) expect(Object.keys(shape)).toContain(name)
+test('writes a new setting to the services that read it, and removes one that nothing reads', () => {
+  const { api, worker } = handedOn
+  const added = withSettings(text, {
+    api: [...api, 'OF_BOTH', 'OF_API'],
+    worker: [...worker.filter((name) => name !== 'RETENTION_DAYS'), 'OF_BOTH', 'OF_WORKER'],
+  })
+  const read = readCompose(added).services
+  const difference = (service: string) => [
+    ...Object.keys(read[service].environment).filter((name) => !(name in environmentOf(service))),
+    ...Object.keys(environmentOf(service)).filter((name) => !(name in read[service].environment)),
+  ]
+  expect(difference('api')).toEqual(['OF_BOTH', 'OF_API'])
+  expect(difference('worker')).toEqual(['OF_BOTH', 'OF_WORKER', 'RETENTION_DAYS'])
+  expect(difference('housekeeping')).toEqual([])
+  expect(readCompose(withSettings(added))).toEqual(readCompose(text))
 })
 
 test('no service but the worker has the master keys', () => {
@@ -97,10 +96,10 @@ test('no service but the worker has the master keys', () => {
 test('every variable that docker-compose.yml reads is named in .env.example', () => {
   const example = readFileSync(join(repository, '.env.example'), 'utf8')
   const interpolated = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name)
-  const handedOn = Object.values(services).flatMap(({ environment = {} }) =>
+  const named = Object.values(services).flatMap(({ environment = {} }) =>
     Object.entries(environment).flatMap(([name, value]) => (value === null ? [name] : [])),
   )
-  for (const name of handedOn) expect(Object.keys(settings)).toContain(name)
+  for (const name of named) expect(Object.keys(settings)).toContain(name)
   for (const name of interpolated) expect(example).toMatch(new RegExp(`\\b${name}\\b`))
 })
 

@@ -11,7 +11,7 @@ const houses: { house: string; starts: string[] }[] = [
   {
     house: 'apps/api/src',
     starts: [
-      ...['main.ts', 'cli.ts', 'config.ts', 'environment.ts', 'to-config.ts'],
+      ...['main.ts', 'cli.ts', 'config.ts'],
       ...['start.ts', 'connections.ts', 'make-gateway.ts', 'app.ts', 'operations.ts'],
     ],
   },

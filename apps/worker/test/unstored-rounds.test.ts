@@ -101,6 +101,8 @@ test('a dispatcher that cannot renew its lease posts nothing once it has ended',
     return row === undefined
   })
   const events = await addEvents(3)
+  // Its poll may be among what is refused.
+  dispatcher.wakeAccount(accountId)
   await untilRefusals(20)
   expect(target.requests).toHaveLength(1)
   expect(dispatcher.webhookIds()).toHaveLength(1)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shape as apiShape } from '@wagate/api/config'
 import { repository } from '@wagate/devnet/app-process'
-import { shape as workerShape } from '@wagate/worker/config/environment'
+import { shape as workerShape } from '@wagate/worker/config/config'
 
 export const composeFile = join(repository, 'docker-compose.yml')
 

@@ -105,7 +105,7 @@ export const sessionMutants: Mutant[] = [
   },
   {
     name: 'unknown part of a session dropped',
-    file: 'apps/worker/src/session/credentials/auth-values.ts',
+    file: 'apps/worker/src/session/credentials/vault.ts',
     text: ' || isEncodedBy(parts, record)',
     replacement: ' || isEncodedBy(parts, decodeSession(parts))',
     test: { file: ofRecord, title: 'a session of a shape that is not known is stored as it is' },

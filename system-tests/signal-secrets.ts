@@ -1,6 +1,5 @@
 import { readMasterKeys } from '@wagate/worker/config/master-keys'
-import { openAuthValue } from '@wagate/worker/session/credentials/auth-values'
-import { makeVault } from '@wagate/worker/session/credentials/vault'
+import { makeVault, openAuthValue } from '@wagate/worker/session/credentials/vault'
 import type postgres from 'postgres'
 import type { Secret } from './secret-search.ts'
 

@@ -30,8 +30,7 @@ import type { ClientVersion } from '../session/network/client-version.ts'
 import { chooseNetwork, type Network } from '../session/network/network.ts'
 import { type MediaArrivals, makeMediaArrivals } from '../session/receiving/media-arrivals.ts'
 import { makeReceivedWrites, type ReceivedWrites } from '../session/receiving/received-writes.ts'
-import { type AuthWrites, makeAuthWrites } from '../statements/auth-writes.ts'
-import { makeStatementBatch } from '../statements/statement-batch.ts'
+import { type AuthWrites, makeAuthWrites, makeStatementBatch } from '../statements/statement-batch.ts'
 import { type LoginQueue, makeLoginQueue } from './login-queue.ts'
 
 type Batch<Item, Result> = Pick<NaturalBatch<Item, Result>, 'add'>

@@ -10,8 +10,7 @@ import {
 } from '@wagate/db/queries/messages/message-claims'
 import type { Logger } from '@wagate/runtime/logger'
 import { makeSemaphore } from '@wagate/runtime/semaphore'
-import type { AuthWrites } from '../statements/auth-writes.ts'
-import { makeStatementBatch } from '../statements/statement-batch.ts'
+import { type AuthWrites, makeStatementBatch } from '../statements/statement-batch.ts'
 
 export type ClaimRequest = Claim & {
   /** As read from Postgres; the stored number may be higher by one. */

@@ -7,8 +7,7 @@ import {
   setSignalFormat,
 } from '@wagate/db/queries/credentials/signal-format'
 import type { MasterKeys } from '../config/master-keys.ts'
-import { openAuthValue, sealAuthValue } from '../session/credentials/auth-values.ts'
-import { makeVault } from '../session/credentials/vault.ts'
+import { makeVault, openAuthValue, sealAuthValue } from '../session/credentials/vault.ts'
 
 /** `isComplete`: whether an earlier version can be started, if the format is 1. */
 export type FormatChange = { lines: string[]; isComplete: boolean }

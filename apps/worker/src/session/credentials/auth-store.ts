@@ -8,11 +8,10 @@ import {
   type SignalKeyStore,
 } from 'baileys'
 import type { Scope } from '../../caches/scoped-cache.ts'
-import { openAuthValue, sealAuthValue } from './auth-values.ts'
 import { boundSession } from './bounded-session.ts'
 import { keepNewestTokens, noteTokenHolders, withoutTokenIndex } from './privacy-tokens.ts'
 import type { SessionRecord } from './session-record.ts'
-import { authContext, type SealedFrame, type Vault } from './vault.ts'
+import { authContext, openAuthValue, type SealedFrame, sealAuthValue, type Vault } from './vault.ts'
 
 type KeyType = keyof SignalDataTypeMap
 export type AuthRows = { type: string; id: string; value: Buffer | null }[]

@@ -1,5 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { SignalFormat } from '@wagate/db/queries/credentials/signal-format'
+import { BufferJSON, proto } from 'baileys'
 import type { MasterKey, MasterKeys } from '../../config/master-keys.ts'
+import {
+  decodeSession,
+  encodeSession,
+  isEncodedBy,
+  type Parts,
+  type SessionRecord,
+} from './session-record.ts'
 
 /**
  * Encrypts the stored values of one device: AES-256-GCM under a key per device (HKDF of the master key), so that no key
@@ -19,9 +28,6 @@ export type Vault = {
   /** Encrypts a value of either layout with the current master key. */
   reseal(sealed: Buffer, context: string): Buffer
 }
-
-/** A value of which one part changes more often than the other. */
-export type Parts = { frame: Buffer; steps: Buffer }
 
 /** As strings of one byte a character: many are kept in memory, and a small buffer takes several times its length. */
 export type SealedFrame = { plain: string; sealed: string }
@@ -146,4 +152,52 @@ export function authContext(type: string, id: string): string {
 /** The authenticated context of an uploaded media content. */
 export function uploadContext(messageId: string): string {
   return `upload|${messageId}`
+}
+
+/** `frame`: of a session in parts, for the next time it is sealed. */
+type Sealed = { sealed: Buffer; frame?: SealedFrame | undefined }
+type Opened = { value: unknown; frame?: SealedFrame | undefined }
+
+/** A session goes in parts if the format allows it: the statement that stores it logs only what has changed. */
+export function sealAuthValue(
+  { vault, format }: { vault: Vault; format: SignalFormat },
+  { type, id, value }: { type: string; id: string; value: unknown },
+  known?: SealedFrame,
+): Sealed {
+  const context = authContext(type, id)
+  const parts = type === 'session' && format === 2 ? sessionParts(value as SessionRecord, known) : undefined
+  return parts ? vault.sealParts(parts, context, known) : { sealed: vault.seal(encode(value), context) }
+}
+
+export function openAuthValue(vault: Vault, type: string, id: string, sealed: Buffer): Opened {
+  const context = authContext(type, id)
+  if (isInParts(sealed)) {
+    const { known, ...parts } = vault.openParts(sealed, context)
+    return { value: decodeSession(parts), frame: known }
+  }
+  const value = decode(vault.open(sealed, context))
+  return {
+    value: type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value) : value,
+  }
+}
+
+/**
+ * Undefined for a record that its encoding would change: another version of libsignal may store more. One check for each
+ * frame is enough, because the version does not change while the process runs.
+ */
+function sessionParts(record: SessionRecord, known: SealedFrame | undefined): Parts | undefined {
+  try {
+    const parts = encodeSession(record)
+    return known?.plain === parts.frame.toString('latin1') || isEncodedBy(parts, record) ? parts : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function encode(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value, BufferJSON.replacer))
+}
+
+function decode(bytes: Buffer) {
+  return JSON.parse(bytes.toString(), BufferJSON.reviver)
 }

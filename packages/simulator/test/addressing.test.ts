@@ -62,6 +62,41 @@ test.each([
   expect(new Set(receipts)).toEqual(new Set([key(contact).remoteJid]))
 })
 
+test('shows a person who hides the number only by the LID', async () => {
+  const contact = newNumber()
+  const shown = new Set<string>()
+  for (const event of ['CB:message', 'CB:receipt', 'CB:notification'])
+    companion.sock.ws.on(event, ({ attrs }: { attrs: Record<string, string> }) => {
+      for (const value of Object.values(attrs)) shown.add(value)
+    })
+  expect(sim.identity(contact, { hidden: true, username: 'ann.b' })).toMatchObject({ lid: lidJid(contact) })
+  expect(await answerOf(contact)).toMatchObject({ remoteJid: lidJid(contact), remoteJidAlt: undefined })
+  const { id } = await sendToLid(contact, 'hello')
+  sim.read(contact, { wa_message_id: id })
+  await companion.until(() => companion.statusOf(id) >= 4, 'read')
+  sim.giveToken(contact, { to: companion.number })
+  sim.reinstall(contact)
+  await eventually(() => ['encrypt', 'privacy_token'].filter((type) => !shown.has(type))).toEqual([])
+  expect([...shown].filter((value) => value.includes(contact))).toEqual([])
+  expect(shown).toContain('ann.b')
+})
+
+test('shows the number of a person who no longer hides it', async () => {
+  const contact = newNumber()
+  sim.identity(contact, { hidden: true })
+  await answerOf(contact)
+  sim.identity(contact, { hidden: false })
+  await sendToLid(contact, 'hello')
+  expect(await answerOf(contact)).toMatchObject({ remoteJid: lidJid(contact), remoteJidAlt: pnOf(contact) })
+})
+
+async function sendToLid(contact: string, text: string): Promise<{ id: string }> {
+  const id = newId()
+  await companion.sock.sendMessage(lidJid(contact), { text }, { messageId: id })
+  await companion.until(() => companion.statusOf(id) >= 3, 'delivered')
+  return { id }
+}
+
 test('refuses an unknown addressing', () => {
   expect(() => sim.fault({ kind: 'addressing', code: 'fax' })).toThrow('needs a code')
 })

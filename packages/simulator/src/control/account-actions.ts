@@ -1,3 +1,4 @@
+import { lidJid } from '../network/jid.ts'
 import { type Network, phoneOf } from '../network/network.ts'
 import { pastContacts, pastMax } from '../network/past.ts'
 import type { TypingNote } from '../network/phone.ts'
@@ -6,6 +7,7 @@ import { SimulatorError } from '../network/simulator-error.ts'
 import { changeSettings } from '../stanzas/app-state.ts'
 import { checkNumber } from './check-number.ts'
 
+type IdentityRequest = { hidden?: boolean | undefined; username?: string | null | undefined }
 type PastRequest = { chats: number; messages: number; seed?: number }
 
 /** What is on the phone of a person, and synchronized to its companions. */
@@ -14,6 +16,8 @@ export type AccountActions = {
   past: (number: string, request: PastRequest) => { ok: true; contacts: string[] }
   /** The person saves a number under a name (null removes it), mutes or pins its chat. */
   setting: (number: string, request: SettingRequest) => { ok: true }
+  /** WhatsApp shows the account only by its LID, or no longer so; and its user name, which null removes. */
+  identity: (number: string, request: IdentityRequest) => { ok: true; lid: string }
   /** Who was shown to be typing to the person, the newest 1,000, oldest first. */
   typing: (number: string) => TypingNote[]
 }
@@ -23,6 +27,12 @@ export function accountActions(network: Network): AccountActions {
 
   return {
     typing: (number) => find(number).typing,
+    identity(number, { hidden, username }) {
+      const phone = find(number)
+      if (hidden !== undefined) phone.hidesNumber = hidden
+      if (username !== undefined) phone.username = username ?? undefined
+      return { ok: true, lid: lidJid(phone.number) }
+    },
     past(number, { chats, messages, seed = 1 }) {
       checkCount('chats', chats, pastMax.chats)
       checkCount('messages', messages, pastMax.messages)

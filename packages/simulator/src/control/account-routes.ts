@@ -1,4 +1,4 @@
-import { type Body, digits, optionalNumber, optionalText, text } from './read-body.ts'
+import { type Body, digits, optionalFlag, optionalNumber, optionalText, text } from './read-body.ts'
 import type { Route } from './route.ts'
 
 export const accountRoutes: Route[] = [
@@ -6,6 +6,15 @@ export const accountRoutes: Route[] = [
     method: 'GET',
     path: /^\/chats\/([^/]+)\/typing$/,
     run: ({ actions, params }) => actions.typing(digits(params[0])),
+  },
+  {
+    method: 'POST',
+    path: /^\/chats\/([^/]+)\/identity$/,
+    run: ({ actions, params, body }) =>
+      actions.identity(digits(params[0]), {
+        hidden: optionalFlag(body, 'hidden'),
+        username: body.username === null ? null : optionalText(body, 'username'),
+      }),
   },
   {
     method: 'POST',

@@ -91,7 +91,8 @@ export async function sendToDevice(
     id,
     t: nowSeconds(),
     type: mediaType ? 'media' : (stanzaType ?? 'text'),
-    notify: `+${phone.number}`,
+    notify: phone.hidesNumber ? (phone.username ?? '') : `+${phone.number}`,
+    username: isOwn ? undefined : phone.username,
     recipient,
   }
   deliver(

@@ -41,6 +41,9 @@ export type Phone = {
   isPasskeyRequired: boolean
   /** What its new companions get as history. Kept in memory only. */
   past: Past | undefined
+  /** WhatsApp shows the account only by its LID. Kept in memory only, as its user name. */
+  hidesNumber: boolean
+  username: string | undefined
   /** The settings that the person made, change by change. */
   appState: AppStatePatch[]
   /** How often WhatsApp has given this account another salt for its first messages. */
@@ -124,6 +127,8 @@ export function makePhone(number: string, stored?: StoredIdentity): Phone {
     newChats: makeNewChats(),
     isPasskeyRequired: false,
     past: undefined,
+    hidesNumber: false,
+    username: undefined,
     appState: stored?.appState ?? [],
     saltsRenewed: stored?.saltsRenewed ?? 0,
     inbox: Promise.resolve(),

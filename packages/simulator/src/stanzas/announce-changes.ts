@@ -26,7 +26,9 @@ export function announceIdentity(network: Network, phone: Phone): void {
 function announce(network: Network, phone: Phone, type: string, content: Node, to: Device[]): void {
   if (network.faults.strike('changes_omit', undefined, phone.number)) return
   for (const companion of to) {
-    notify(companion, { from: pnJid(phone.number), lid: lidJid(phone.number), type }, [content])
+    const lid = lidJid(phone.number)
+    const isHidden = phone.hidesNumber && companion.phone !== phone
+    notify(companion, { ...(isHidden ? { from: lid } : { from: pnJid(phone.number), lid }), type }, [content])
   }
 }
 

@@ -15,8 +15,9 @@ export function giveToken(contact: Phone, phone: Phone, issuedAt: number, isTold
   const { tokens } = phone.newChats
   tokens.set(contact.number, addToken(tokens.get(contact.number) ?? [], { token, issuedAt }))
   if (!isTold) return
-  const from = pnJid(contact.number)
-  const attributes = { from, type: 'privacy_token', sender_lid: lidJid(contact.number) }
+  const lid = lidJid(contact.number)
+  const address = contact.hidesNumber ? { from: lid } : { from: pnJid(contact.number), sender_lid: lid }
+  const attributes = { ...address, type: 'privacy_token' }
   for (const device of phone.devices.values()) {
     const jid = pnJid(phone.number, device.id)
     const given = [node('token', { type: 'trusted_contact', t: issuedAt.toString(), jid }, token)]
